@@ -1,0 +1,60 @@
+"""Block-diagram simulation of robots and spacecraft.
+
+`import spart_blocks as sb` loads nothing heavy; each public name is imported
+from its home when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram, load
+    from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
+    from spart_blocks.results import Results
+    from spart_blocks.robot import Robot
+    from spart_blocks.simulation import simulate
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Robot": "spart_blocks.robot",
+    "Diagram": "spart_blocks.diagram",
+    "load": "spart_blocks.diagram",
+    "simulate": "spart_blocks.simulation",
+    "Results": "spart_blocks.results",
+    "SpartError": "spart_blocks.errors",
+    "InputError": "spart_blocks.errors",
+    "RobotError": "spart_blocks.errors",
+    "DiagramError": "spart_blocks.errors",
+    "RunError": "spart_blocks.errors",
+    "spart": "spart_blocks.spart",
+    "dynamics": "spart_blocks.dynamics",
+    "spatial": "spart_blocks.spatial",
+}
+
+__all__ = [
+    "Diagram",
+    "DiagramError",
+    "InputError",
+    "Results",
+    "Robot",
+    "RobotError",
+    "RunError",
+    "SpartError",
+    "load",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'spart_blocks' has no attribute {name!r}")
+    module = import_module(home)
+    return module if home == f"spart_blocks.{name}" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
