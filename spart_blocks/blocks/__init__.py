@@ -1,0 +1,1 @@
+"""The blocks, one subject a file; bdsim finds them by reading these files."""

@@ -1,0 +1,51 @@
+"""Ports of our blocks: name, shape, unit, and whether a wire may be missing.
+
+bdsim knows port names only. Our blocks also state shapes, so that a wrong wire is
+reported with both its ends before the run, and units, so that people can read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Port:
+    """One port. shape None means any shape. An optional input that no wire reaches is
+    zeros of its shape."""
+
+    name: str
+    shape: Shape | None = None
+    unit: str = ""
+    optional: bool = False
+
+
+def port_arguments(inputs: Sequence[Port], outputs: Sequence[Port]) -> dict[str, Any]:
+    """The arguments of bdsim's Block.__init__ that give a block these ports."""
+    return {
+        "nin": len(inputs),
+        "nout": len(outputs),
+        "inames": [port.name for port in inputs] or None,
+        "onames": [port.name for port in outputs] or None,
+    }
+
+
+def input_ports(block: Any) -> tuple[Port, ...]:
+    """The input ports of any bdsim block: ours as declared, others by name or number."""
+    return _ports(block, "in_ports", block.nin, block._inport_names)
+
+
+def output_ports(block: Any) -> tuple[Port, ...]:
+    """The output ports of any bdsim block: ours as declared, others by name or number."""
+    return _ports(block, "out_ports", block.nout, block._outport_names)
+
+
+def _ports(block: Any, attribute: str, count: int, names: list[str] | None) -> tuple[Port, ...]:
+    declared: tuple[Port, ...] | None = block.__dict__.get(attribute)
+    if declared is not None:
+        return declared
+    return tuple(Port(names[i] if names else str(i)) for i in range(count))

@@ -1,0 +1,51 @@
+"""A checked diagram: bdsim's wired blocks, how to run them, and where each came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
+
+from spart_blocks.errors import Place
+from spart_blocks.robot import Robot
+
+Solver = Literal["RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA"]
+
+
+class RunOptions(BaseModel):
+    """How a diagram runs; the `run:` section of a file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    T: PositiveFloat = Field(10.0, description="end time [s]")
+    solver: Solver = Field("RK45", description="SciPy's solver for the continuous states")
+    rtol: PositiveFloat = Field(1e-6, description="relative tolerance of the solver")
+    atol: PositiveFloat = Field(1e-8, description="absolute tolerance of the solver")
+    max_step: PositiveFloat | None = Field(None, description="longest step [s]")
+    every: PositiveFloat | None = Field(
+        None, description="interval between kept samples [s]; by default T/500"
+    )
+    log: tuple[str, ...] = Field((), description="signals to keep besides states and scopes")
+    first_tick: Literal["standard", "bdsim"] = Field(
+        "standard", description="clocks tick first at their offset, or (bdsim) one period later"
+    )
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A diagram ready to run.
+
+    bd is bdsim's BlockDiagram. places maps 'blocks.ctrl', 'wires.ctrl.tau -> plant.taum'
+    and the like to the file, line and column they were read from.
+    """
+
+    name: str
+    bd: Any
+    run: RunOptions = field(default_factory=RunOptions)
+    robots: Mapping[str, Robot] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=dict)
+    source: Path | None = None
+    places: Mapping[str, Place] = field(default_factory=dict)
