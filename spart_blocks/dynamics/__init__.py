@@ -1,0 +1,88 @@
+"""SPART's kinematics and dynamics as pure functions, for floats and for symbols.
+
+Arrays over links put link i at index i-1, the link axis first. Functions follow the
+number type of their inputs: floats in, floats out; object arrays of SymPy or CasADi
+scalars in, expressions out.
+"""
+
+from spart_blocks.dynamics.forward import (
+    ForwardDynamics,
+    fixed_forward_dynamics,
+    forward_dynamics,
+)
+from spart_blocks.dynamics.inertia import (
+    CompositeBodies,
+    ConvectiveMatrix,
+    Inertias,
+    InertiaMatrix,
+    convective_inertia,
+    generalized_inertia,
+    inertias,
+    mass_composite_body,
+)
+from spart_blocks.dynamics.inverse import (
+    FloatingInverse,
+    GeneralizedForces,
+    floating_inverse_dynamics,
+    inverse_dynamics,
+)
+from spart_blocks.dynamics.jacobians import Jacobian, jacobian, jacobian_dot, noc, noc_dot
+from spart_blocks.dynamics.kinematics import (
+    DiffKinematics,
+    Kinematics,
+    TwistRates,
+    Twists,
+    accelerations,
+    center_of_mass,
+    diff_kinematics,
+    frame_of_link,
+    kinematics,
+    velocities,
+)
+from spart_blocks.dynamics.momentum import (
+    GravityWrenches,
+    Momentum,
+    gravity_wrenches,
+    kinetic_energy,
+    momentum,
+    potential_energy,
+)
+
+__all__ = [
+    "CompositeBodies",
+    "ConvectiveMatrix",
+    "DiffKinematics",
+    "FloatingInverse",
+    "ForwardDynamics",
+    "GeneralizedForces",
+    "GravityWrenches",
+    "InertiaMatrix",
+    "Inertias",
+    "Jacobian",
+    "Kinematics",
+    "Momentum",
+    "TwistRates",
+    "Twists",
+    "accelerations",
+    "center_of_mass",
+    "convective_inertia",
+    "diff_kinematics",
+    "fixed_forward_dynamics",
+    "floating_inverse_dynamics",
+    "forward_dynamics",
+    "frame_of_link",
+    "generalized_inertia",
+    "gravity_wrenches",
+    "inertias",
+    "inverse_dynamics",
+    "jacobian",
+    "jacobian_dot",
+    "kinematics",
+    "kinetic_energy",
+    "mass_composite_body",
+    "momentum",
+    "noc",
+    "noc_dot",
+    "potential_energy",
+    "velocities",
+]

@@ -1,0 +1,190 @@
+"""Inertia matrices of the system: I_I, mass composite bodies, GIM and CIM.
+
+Source: reference 001, I_I, MCB, GIM, CIM.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spart_blocks.dynamics.kinematics import turned
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array, array, eye, skew, transpose, zeros
+
+
+class Inertias(NamedTuple):
+    """I0 (3,3), Im (n,3,3) [kg m^2]: inertias about the centres of mass, inertial axes."""
+
+    I0: Array
+    Im: Array
+
+
+class CompositeBodies(NamedTuple):
+    """M0_tilde (6,6), Mm_tilde (n,6,6): inertia of a link and all that hangs on it,
+    about the link's centre of mass, inertial axes."""
+
+    M0_tilde: Array
+    Mm_tilde: Array
+
+
+class InertiaMatrix(NamedTuple):
+    """H0 (6,6), H0m (6,nu), Hm (nu,nu): the blocks of H."""
+
+    H0: Array
+    H0m: Array
+    Hm: Array
+
+
+class ConvectiveMatrix(NamedTuple):
+    """C0 (6,6), C0m (6,nu), Cm0 (nu,6), Cm (nu,nu): the blocks of C."""
+
+    C0: Array
+    C0m: Array
+    Cm0: Array
+    Cm: Array
+
+
+def inertias(R0: Array, RL: Array, robot: Robot) -> Inertias:
+    """Link inertias projected in inertial axes."""
+    R0 = array(R0, (3, 3), "R0")
+    RL = array(RL, (robot.n_links_joints, 3, 3), "RL")
+    body = np.array([link.inertia for link in robot.links]).reshape(-1, 3, 3)
+    return Inertias(R0 @ robot.base_link.inertia @ R0.T, RL @ body @ transpose(RL))
+
+
+def link_inertia(inertia: Array, mass: float) -> Array:
+    """blockdiag(I, m 1) (6,6)."""
+    M = zeros((6, 6), inertia)
+    M[:3, :3], M[3:, 3:] = inertia, mass * eye(3)
+    return M
+
+
+def mass_composite_body(
+    I0: Array, Im: Array, Bij: Array, Bi0: Array, robot: Robot
+) -> CompositeBodies:
+    """Inertia of each link together with everything beyond it (tips to base)."""
+    M0 = link_inertia(I0, robot.base_link.mass).astype(np.result_type(I0, Bi0))
+    Mm = zeros((robot.n_links_joints, 6, 6), Im, Bij)
+    for i in reversed(range(robot.n_links_joints)):
+        Mm[i] = Mm[i] + link_inertia(Im[i], robot.links[i].mass)
+        parent = robot.parents[i]
+        if parent == 0:
+            M0 = M0 + Bi0[i].T @ Mm[i] @ Bi0[i]
+        else:
+            B = Bij[i, parent - 1]
+            Mm[parent - 1] = Mm[parent - 1] + B.T @ Mm[i] @ B
+    return CompositeBodies(M0, Mm)
+
+
+def generalized_inertia(
+    M0_tilde: Array,
+    Mm_tilde: Array,
+    Bij: Array,
+    Bi0: Array,
+    P0: Array,
+    pm: Array,
+    robot: Robot,
+) -> InertiaMatrix:
+    """The generalized inertia matrix H = [H0, H0m; H0m', Hm] of H udot + C u = tau."""
+    nu = robot.nu
+    H0 = P0.T @ M0_tilde @ P0
+    H0m, Hm = zeros((6, nu), Mm_tilde, Bi0, P0, pm), zeros((nu, nu), Mm_tilde, Bij, pm)
+    for i in range(robot.n_links_joints):
+        k = robot.q_index[i]
+        if k is None:
+            continue
+        Mp = Mm_tilde[i] @ pm[i]
+        H0m[:, k] = P0.T @ (Bi0[i].T @ Mp)
+        j = i + 1
+        while j:
+            m = robot.q_index[j - 1]
+            if m is not None:
+                arm = Mp if j == i + 1 else Bij[i, j - 1].T @ Mp
+                Hm[m : m + 1, k] = Hm[k, m : m + 1] = pm[j - 1].reshape(1, 6) @ arm
+            j = robot.parents[j - 1]
+    return InertiaMatrix(H0, H0m, Hm)
+
+
+def convective_inertia(
+    t0: Array,
+    tL: Array,
+    I0: Array,
+    Im: Array,
+    M0_tilde: Array,
+    Mm_tilde: Array,
+    Bij: Array,
+    Bi0: Array,
+    P0: Array,
+    pm: Array,
+    robot: Robot,
+) -> ConvectiveMatrix:
+    """SPART's convective inertia matrix C = [C0, C0m; Cm0, Cm].
+
+    C = N' (M Ndot + Mdot N), M the block diagonal of [I 0; 0 m 1] in inertial axes and
+    Mdot that of [skew(w) I, 0; 0, 0]. With G_j the sum over the links k beyond j of
+    B_kj' (M_k Bdot_kj + Mdot_k B_kj), the entry of joints i and j is, i the outer one,
+    p_i' (G_i B_ij + M~_i Bdot_ij + M~_i B_ij Omega_j) p_j, and for i the inner one
+    p_i' B_ji' (G_j + M~_j Omega_j) p_j. Cost: one product per pair on a branch.
+    """
+    n, nu = robot.n_links_joints, robot.nu
+    G0, G = _convective_bodies(t0, tL, I0, Im, Mm_tilde, Bij, Bi0, robot)
+    P0dot = zeros((6, 6), t0, P0)
+    P0dot[:3, :3] = skew(t0[:3]) @ P0[:3, :3]
+    C0 = P0.T @ (G0 @ P0 + M0_tilde @ P0dot)
+    like = (G, Mm_tilde, P0, pm, t0, tL)
+    C0m, Cm0, Cm = zeros((6, nu), *like), zeros((nu, 6), *like), zeros((nu, nu), *like)
+    for i in range(n):
+        k = robot.q_index[i]
+        if k is None:
+            continue
+        inner = G[i] @ pm[i] + Mm_tilde[i] @ turned(tL[i, :3], pm[i])
+        C0m[:, k] = P0.T @ (Bi0[i].T @ inner)
+        Gp, Mp = pm[i].reshape(1, 6) @ G[i], pm[i].reshape(1, 6) @ Mm_tilde[i]
+        B0dot = _B_rate(t0[3:] - tL[i, 3:])
+        Cm0[k : k + 1] = (Gp @ Bi0[i] + Mp @ B0dot) @ P0 + Mp @ Bi0[i] @ P0dot
+        j = i + 1
+        while j:
+            m = robot.q_index[j - 1]
+            if m is not None:
+                B, p = Bij[i, j - 1], pm[j - 1]
+                Bdot = _B_rate(tL[j - 1, 3:] - tL[i, 3:])
+                Cm[k : k + 1, m] = (Gp @ B + Mp @ Bdot) @ p + Mp @ B @ turned(tL[j - 1, :3], p)
+                Cm[m : m + 1, k] = p.reshape(1, 6) @ (B.T @ inner)
+            j = robot.parents[j - 1]
+    return ConvectiveMatrix(C0, C0m, Cm0, Cm)
+
+
+def _B_rate(relative_velocity: Array) -> Array:
+    """The rate (6,6) of a twist-propagation matrix B = [1 0; skew(r_j - r_i) 1]."""
+    rate = zeros((6, 6), relative_velocity)
+    rate[3:, :3] = skew(relative_velocity)
+    return rate
+
+
+def _convective_bodies(
+    t0: Array,
+    tL: Array,
+    I0: Array,
+    Im: Array,
+    Mm_tilde: Array,
+    Bij: Array,
+    Bi0: Array,
+    robot: Robot,
+) -> tuple[Array, Array]:
+    """G0 (6,6) and G (n,6,6) of `convective_inertia`, tips to base."""
+    G0 = zeros((6, 6), t0, I0, Bi0)
+    G0[:3, :3] = skew(t0[:3]) @ I0
+    G = zeros((robot.n_links_joints, 6, 6), tL, Im, Bij, Mm_tilde)
+    for i in reversed(range(robot.n_links_joints)):
+        G[i, :3, :3] = G[i, :3, :3] + skew(tL[i, :3]) @ Im[i]
+        parent = robot.parents[i]
+        B = Bi0[i] if parent == 0 else Bij[i, parent - 1]
+        t = t0 if parent == 0 else tL[parent - 1]
+        share = B.T @ (G[i] @ B + Mm_tilde[i] @ _B_rate(t[3:] - tL[i, 3:]))
+        if parent == 0:
+            G0 = G0 + share
+        else:
+            G[parent - 1] = G[parent - 1] + share
+    return G0, G

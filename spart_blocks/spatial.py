@@ -1,0 +1,285 @@
+"""Rotations, quaternions, skew matrices and small solves, for every number type.
+
+Arrays of floats give floats. Object arrays of SymPy or CasADi scalars give object
+arrays: operations stay between arrays, because a bare CasADi scalar times an array
+leaves NumPy (CasADi 3.8: SX.__mul__ takes the whole array).
+
+Rotations R map body to inertial axes; quaternions are scalar-last (x, y, z, w).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import InputError, SingularInertiaError
+
+Array = NDArray[Any]  # float64, or object holding symbolic scalars
+
+
+def array(value: Any, shape: tuple[int, ...], name: str) -> Array:
+    """value as an array of the shape, floats or objects; never reshaped, only checked."""
+    result = np.asarray(value)
+    if result.dtype != object:
+        try:
+            result = result.astype(float, copy=False)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must hold numbers, not {result.dtype}") from None
+    if result.shape != shape:
+        raise InputError(f"{name} has shape {result.shape}, it must be {shape}")
+    return result
+
+
+def kind(*arrays: Array) -> type:
+    """The dtype that holds values computed from these arrays: float or object."""
+    return object if any(a.dtype == object for a in arrays) else float
+
+
+def zeros(shape: int | tuple[int, ...], *like: Array) -> Array:
+    """Zeros of the number type of the arrays they will be mixed with."""
+    return np.zeros(shape, dtype=kind(*like))
+
+
+def eye(n: int, *like: Array) -> Array:
+    """The identity (n,n) in the number type of the given arrays."""
+    return np.eye(n, dtype=int).astype(kind(*like))
+
+
+# --- functions of one scalar, over arrays -------------------------------------------
+
+_SYMPY_NAMES = {"arcsin": "asin", "arctan2": "atan2"}
+_MATH_NAMES = _SYMPY_NAMES
+
+
+def _apply_scalar(name: str, *args: Any) -> Any:
+    for x in args:
+        if hasattr(x, "free_symbols"):  # SymPy; imported only where it is in use
+            import sympy
+
+            return getattr(sympy, _SYMPY_NAMES.get(name, name))(*args)
+    for x in args:
+        if hasattr(x, name):  # CasADi's scalars, and those of a trace
+            first, *rest = args if x is args[0] else (type(x)(args[0]), *args[1:])
+            return getattr(first, name)(*rest)
+    return getattr(math, _MATH_NAMES.get(name, name))(*args)
+
+
+def _elementwise(name: str, count: int = 1) -> Callable[..., Array]:
+    on_objects = np.frompyfunc(partial(_apply_scalar, name), count, 1)
+    on_floats = getattr(np, name)
+
+    def function(*args: Array) -> Array:
+        return (on_objects if kind(*args) is object else on_floats)(*args)  # type: ignore[no-any-return]
+
+    function.__name__ = name
+    return function
+
+
+sin = _elementwise("sin")
+cos = _elementwise("cos")
+sqrt = _elementwise("sqrt")
+arcsin = _elementwise("arcsin")
+arctan2 = _elementwise("arctan2", 2)
+
+
+# --- vectors --------------------------------------------------------------------------
+
+
+def skew(v: Array) -> Array:
+    """The matrix (...,3,3) with skew(v) @ x = v x x, for v (...,3)."""
+    flat = v.reshape(-1, 3)
+    out = zeros((len(flat), 3, 3), flat)
+    out[:, 0, 1], out[:, 0, 2] = -flat[:, 2], flat[:, 1]
+    out[:, 1, 0], out[:, 1, 2] = flat[:, 2], -flat[:, 0]
+    out[:, 2, 0], out[:, 2, 1] = -flat[:, 1], flat[:, 0]
+    return out.reshape((*v.shape[:-1], 3, 3))
+
+
+def cross(a: Array, b: Array) -> Array:
+    """The cross product along the last axis, a and b of one shape (...,3)."""
+    shape = a.shape
+    a, b = a.reshape(-1, 3), b.reshape(-1, 3)
+    out = zeros(a.shape, a, b)
+    out[:, 0] = a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1]
+    out[:, 1] = a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2]
+    out[:, 2] = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    return out.reshape(shape)
+
+
+def transpose(m: Array) -> Array:
+    """The transpose of the last two axes."""
+    return np.swapaxes(m, -1, -2)
+
+
+def solve_spd(a: Array, b: Array, what: str) -> Array:
+    """x with a x = b for a symmetric positive definite a (n,n), b (n,) or (n,m).
+
+    Floats go to LAPACK's Cholesky routines; symbols through L D L' without pivoting.
+    Raises SingularInertiaError naming `what` where a is not positive definite.
+    """
+    if kind(a, b) is not object:
+        return _solve_floats(a, b, what)
+    n, one_column = len(a), b.ndim == 1
+    a, x = a.astype(object), (b.reshape(n, 1) if one_column else b).astype(object)
+    for k in range(n):
+        factors = a[k + 1 :, k : k + 1] / a[k : k + 1, k : k + 1]
+        a[k + 1 :, k:] = a[k + 1 :, k:] - factors * a[k : k + 1, k:]
+        x[k + 1 :] = x[k + 1 :] - factors * x[k : k + 1]
+    for k in reversed(range(n)):
+        rest = a[k : k + 1, k + 1 :] @ x[k + 1 :] if k < n - 1 else zeros((1, x.shape[1]), x)
+        x[k : k + 1] = (x[k : k + 1] - rest) / a[k : k + 1, k : k + 1]
+    return x[:, 0] if one_column else x
+
+
+def _solve_floats(a: Array, b: Array, what: str) -> Array:
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    # Scaled to a unit diagonal, so that the test below sees units of no one joint.
+    diagonal = np.diagonal(a)
+    if not np.isfinite(a).all():
+        raise SingularInertiaError(f"{what} has an entry that is not finite")
+    scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    try:
+        factor = cho_factor(a * scale * scale[:, None], check_finite=False)
+    except LinAlgError:
+        raise SingularInertiaError(f"{what} is not positive definite") from None
+    if np.diagonal(factor[0]).min() < 1e-7:  # its square is a pivot beside 1
+        raise SingularInertiaError(f"{what} is singular to working precision")
+    scaled = (b.T * scale).T
+    return (cho_solve(factor, scaled, check_finite=False).T * scale).T  # type: ignore[no-any-return]
+
+
+# --- rotations, body to inertial --------------------------------------------------------
+
+
+def axis_angle_rotation(axis: Array, angle: Array) -> Array:
+    """R (3,3) of the turn by angle (1,) [rad] about the unit axis (3,) (Rodrigues)."""
+    K = skew(axis)
+    return eye(3) + sin(angle) * K + (1 - cos(angle)) * (K @ K)
+
+
+def quaternion_rotation(q: Array) -> Array:
+    """R (3,3), body to inertial, of the unit quaternion q (4,), scalar last."""
+    return rotation_dcm_of_quaternion(q).T
+
+
+def rotation_dcm_of_quaternion(q: Array) -> Array:
+    """The direction cosine matrix (3,3), inertial to body, of q (4,), scalar last.
+
+    Source: Markley and Crassidis, Fundamentals of Spacecraft Attitude Determination
+    and Control (2014), eq. 2.125.
+    """
+    v, w = q[:3].reshape(3, 1), q[3:].reshape(1, 1)
+    return (w * w - v.T @ v) * eye(3) - 2 * w * skew(q[:3]) + 2 * v @ v.T
+
+
+def quaternion_rate(q: Array, omega: Array, stabilisation: float = 0.0) -> Array:
+    """dq/dt (4,) for the body rate omega (3,) [rad/s, body axes].
+
+    stabilisation [1/s] pulls |q| to 1 and vanishes on the unit sphere. Source: Markley
+    and Crassidis (2014), eq. 3.20; the pull is Baumgarte's.
+    """
+    v, w = q[:3], q[3:]
+    out = zeros(4, q, omega)
+    out[:3] = 0.5 * (w * omega + cross(v, omega))
+    out[3:] = -0.5 * (v.reshape(1, 3) @ omega)
+    if stabilisation:
+        out = out + stabilisation * (1 - q.reshape(1, 4) @ q) * q
+    return out
+
+
+def normalised(q: Array) -> Array:
+    """q / |q|."""
+    return q / sqrt(q.reshape(1, -1) @ q)
+
+
+# --- SPART's attitude functions: direction cosine matrices map inertial to body ----------
+
+
+def _turn(axis: int, angle: Array) -> Array:
+    """The elementary direction cosine matrix about a body axis."""
+    return axis_angle_rotation(np.eye(3)[axis], angle).T
+
+
+def angles321_dcm(angles: Any) -> Array:
+    """DCM (3,3), inertial to body, of the 321 Euler angles [x, y, z] (3,) [rad].
+
+    Source: reference 001, Angles321_DCM.
+    """
+    a = array(angles, (3,), "Angles")
+    return _turn(0, a[0:1]) @ _turn(1, a[1:2]) @ _turn(2, a[2:3])
+
+
+def angles123_dcm(angles: Any) -> Array:
+    """DCM (3,3), inertial to body, of the 123 Euler angles [x, y, z] (3,) [rad].
+
+    Source: reference 001, Angles123_DCM.
+    """
+    a = array(angles, (3,), "Angles")
+    return _turn(2, a[2:3]) @ _turn(1, a[1:2]) @ _turn(0, a[0:1])
+
+
+def dcm_angles321(dcm: Any) -> Array:
+    """The 321 Euler angles [x, y, z] (3,) [rad] of a DCM (3,3), inertial to body.
+
+    The middle angle lies within [-pi/2, pi/2]; at its ends x and z are not unique.
+    """
+    C = array(dcm, (3, 3), "DCM")
+    out = zeros(3, C)
+    out[0:1] = arctan2(C[1, 2:3], C[2, 2:3])
+    sine = -C[0, 2:3]
+    out[1:2] = arcsin(sine if sine.dtype == object else np.clip(sine, -1.0, 1.0))
+    out[2:3] = arctan2(C[0, 1:2], C[0, 0:1])
+    return out
+
+
+def dcm_quat(dcm: Any) -> Array:
+    """The quaternion (4,), scalar last, of a DCM (3,3), inertial to body.
+
+    Its largest component is positive, as SPART has it (Shepperd's method). Symbols take
+    the formula for a positive scalar part, singular at half a turn.
+    """
+    C = array(dcm, (3, 3), "DCM")
+    if C.dtype != object:
+        from scipy.spatial.transform import Rotation
+
+        return Rotation.from_matrix(C.T).as_quat()  # type: ignore[no-any-return]
+    out = zeros(4, C)
+    out[3:] = 0.5 * sqrt(1 + C[0, 0:1] + C[1, 1:2] + C[2, 2:3])
+    out[0:1] = (C[1, 2:3] - C[2, 1:2]) / (4 * out[3:])
+    out[1:2] = (C[2, 0:1] - C[0, 2:3]) / (4 * out[3:])
+    out[2:3] = (C[0, 1:2] - C[1, 0:1]) / (4 * out[3:])
+    return out
+
+
+def quat_dcm(q: Any) -> Array:
+    """DCM (3,3), inertial to body, of a unit quaternion (4,), scalar last."""
+    return rotation_dcm_of_quaternion(array(q, (4,), "q"))
+
+
+def quat_angles321(q: Any) -> Array:
+    """The 321 Euler angles [x, y, z] (3,) [rad] of a unit quaternion (4,), scalar last."""
+    return dcm_angles321(quat_dcm(q))
+
+
+def euler_dcm(e: Any, alpha: Any) -> Array:
+    """DCM (3,3), inertial to body, of the turn by alpha [rad] about the unit axis e (3,)."""
+    axis = array(e, (3,), "e")
+    angle = np.atleast_1d(np.asarray(alpha) if kind_of_scalar(alpha) is float else _boxed(alpha))
+    return axis_angle_rotation(axis, array(angle, (1,), "alpha")).T
+
+
+def kind_of_scalar(value: Any) -> type:
+    """float for numbers and arrays of them, object for a symbolic scalar."""
+    return float if isinstance(value, (int, float, np.number, np.ndarray, list)) else object
+
+
+def _boxed(value: Any) -> Array:
+    out = np.empty(1, dtype=object)
+    out[0] = value
+    return out
