@@ -5,6 +5,7 @@ number type of their inputs: floats in, floats out; object arrays of SymPy or Ca
 scalars in, expressions out.
 """
 
+from spart_blocks.dynamics.articulated import MultibodyRates, multibody_rates
 from spart_blocks.dynamics.forward import (
     ForwardDynamics,
     fixed_forward_dynamics,
@@ -61,6 +62,7 @@ __all__ = [
     "Jacobian",
     "Kinematics",
     "Momentum",
+    "MultibodyRates",
     "TwistRates",
     "Twists",
     "accelerations",
@@ -81,6 +83,7 @@ __all__ = [
     "kinetic_energy",
     "mass_composite_body",
     "momentum",
+    "multibody_rates",
     "noc",
     "noc_dot",
     "potential_energy",
