@@ -55,14 +55,13 @@ class Record:
             return NotImplemented
         return all(
             np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
-            for mine, theirs in zip(self._values(), other._values(), strict=True)  # type: ignore[attr-defined]
+            for mine, theirs in zip(self._values(), other._values(), strict=True)
         )
 
     __hash__ = object.__hash__
 
 
-def _array() -> Any:
-    return field(metadata={"array": True})
+_ARRAY = {"array": True}  # metadata of a field whose value becomes a read-only array
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +85,9 @@ class Link(Record):
     id: int
     name: str
     parent_joint: int
-    T: Floats = _array()
+    T: Floats = field(metadata=_ARRAY)
     mass: float
-    inertia: Floats = _array()
+    inertia: Floats = field(metadata=_ARRAY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +101,8 @@ class Joint(Record):
     q_id: int
     parent_link: int
     child_link: int
-    axis: Floats = _array()
-    T: Floats = _array()
+    axis: Floats = field(metadata=_ARRAY)
+    T: Floats = field(metadata=_ARRAY)
     limits: Limits | None = None
 
 
@@ -113,9 +112,9 @@ class BaseLink(Record):
     (identity from DH and by hand), mass [kg], inertia (3,3) [kg m^2]."""
 
     name: str
-    T: Floats = _array()
+    T: Floats = field(metadata=_ARRAY)
     mass: float
-    inertia: Floats = _array()
+    inertia: Floats = field(metadata=_ARRAY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,9 +123,9 @@ class Connectivity(Record):
     path from the base to link i. child (n,n): 1 where link i is a child of link j.
     child_base (n,): 1 where link i hangs on the base."""
 
-    branch: Floats = _array()
-    child: Floats = _array()
-    child_base: Floats = _array()
+    branch: Floats = field(metadata=_ARRAY)
+    child: Floats = field(metadata=_ARRAY)
+    child_base: Floats = field(metadata=_ARRAY)
 
 
 class RobotKeys(NamedTuple):
@@ -270,18 +269,22 @@ class Robot(Record):
         return read_urdf(path, base=base, strict=strict)
 
     @classmethod
-    def from_dh(cls, data: Mapping[str, Any], *, base: Base = "floating") -> Robot:
+    def from_dh(
+        cls, data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
+    ) -> Robot:
         """A serial robot from Denavit-Hartenberg data (SPART's DH_data as a mapping)."""
         from spart_blocks.robot.dh import dh_serial_to_robot
 
-        return dh_serial_to_robot(data)[0].with_base(base)
+        return dh_serial_to_robot(data, base=base, strict=strict)[0]
 
     @classmethod
-    def from_spart(cls, data: Mapping[str, Any], *, base: Base = "floating") -> Robot:
+    def from_spart(
+        cls, data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
+    ) -> Robot:
         """A robot from SPART's structure as nested mappings (reference 001's names)."""
         from spart_blocks.robot.structure import robot_from_structure
 
-        return robot_from_structure(data, base=base)
+        return robot_from_structure(data, base=base, strict=strict)
 
     def __repr__(self) -> str:
         return (

@@ -1,0 +1,56 @@
+"""Collecting faults, quoting what was read, and warning at the caller's line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+
+from spart_blocks.errors import Fault, Place, RobotError, SpartWarning, did_you_mean
+
+HINTS_LIMIT = 20  # names that get a did-you-mean; a hostile file must not make them cost
+CHOICES_LIMIT = 2000
+QUOTE_LIMIT = 60
+
+
+class Faults:
+    """The faults of one input, raised together at the end."""
+
+    def __init__(self) -> None:
+        self.found: list[Fault] = []
+        self._hints = 0
+
+    def add(self, message: str, place: Place | None = None, hint: str | None = None) -> None:
+        """Remember one fault."""
+        self.found.append(Fault(message, place, hint))
+
+    def hint_for(self, name: str, choices: Sequence[str]) -> str | None:
+        """A did-you-mean for the first unknown names, as long as that is cheap."""
+        self._hints += 1
+        if self._hints > HINTS_LIMIT or len(choices) > CHOICES_LIMIT or len(name) > QUOTE_LIMIT:
+            return None
+        return did_you_mean(name, [choice for choice in choices if len(choice) <= QUOTE_LIMIT])
+
+    def raise_if_any(self) -> None:
+        """Raise RobotError with everything found so far."""
+        if self.found:
+            raise RobotError(self.found)
+
+
+def quote(value: object) -> str:
+    """What was read, in quotes, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= QUOTE_LIMIT else text[: QUOTE_LIMIT - 3] + "..."
+
+
+def names_list(names: Sequence[str]) -> str:
+    """Names one after another, each in quotes."""
+    return ", ".join(repr(name) for name in names)
+
+
+def warn_user(message: str) -> None:
+    """Issue a SpartWarning that points at the first caller outside this package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("spart_blocks."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, SpartWarning, stacklevel=level)

@@ -1,0 +1,128 @@
+"""Reading nested mappings (from YAML, JSON or Python) with a fault for each wrong field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.robot._faults import Faults, quote
+from spart_blocks.robot.checks import ROUNDING, inertia_faults
+from spart_blocks.robot.model import Floats
+
+MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
+
+
+class FieldReader:
+    """Reads the fields of one mapping. `where` is its path, such as links[2]."""
+
+    def __init__(self, data: object, where: str, faults: Faults, known: Sequence[str]) -> None:
+        self.where, self.faults = where, faults
+        if not isinstance(data, Mapping):
+            self.note(f"must be a mapping with {', '.join(known)}, not {quote(data)}")
+            data = dict.fromkeys(())
+            self.usable = False
+        else:
+            self.usable = True
+        self.data: Mapping[Any, Any] = data
+        for key in data:
+            if key not in known:
+                hint = faults.hint_for(str(key), known)
+                faults.add(f"{self.path(str(key))}: unknown field", hint=hint)
+
+    def path(self, key: str) -> str:
+        """The path of a field, for messages."""
+        return f"{self.where}.{key}" if self.where else key
+
+    def note(self, message: str, key: str = "") -> None:
+        """Note a fault of a field, or of the mapping itself."""
+        self.faults.add(f"{self.path(key) if key else self.where or 'the data'}: {message}")
+
+    def get(self, key: str) -> Any:
+        """A required field, or None with the fault noted."""
+        if key not in self.data and self.usable:
+            self.note("is missing", key)
+        return self.data.get(key)
+
+    def array(self, key: str, *shapes: tuple[int, ...]) -> Floats:
+        """Numbers of the first shape, or of another that holds as many; zeros at a fault."""
+        value = self.get(key)
+        return self.as_array(value, key, *shapes) if key in self.data else np.zeros(shapes[0])
+
+    def as_array(self, value: object, key: str, *shapes: tuple[int, ...]) -> Floats:
+        """A value as floats of the first shape; zeros, with the fault noted, if it is not."""
+        zeros = np.zeros(shapes[0])
+        try:
+            array = np.asarray(value)
+        except (ValueError, TypeError, RecursionError):
+            array = np.empty(0, dtype=object)
+        if array.dtype.kind not in "iuf":
+            self.note(f"must be numbers of shape {shapes[0]}, not {quote(value)}", key)
+        elif array.shape not in shapes:
+            self.note(f"has shape {array.shape}; it must be {shapes[0]}", key)
+        elif not np.isfinite(array).all():
+            self.note("has an entry that is not finite", key)
+        elif np.abs(array).max(initial=0.0) > MAGNITUDE_LIMIT:
+            self.note(f"has an entry beyond {MAGNITUDE_LIMIT:g}", key)
+        else:
+            return array.astype(float).reshape(shapes[0])
+        return zeros
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """One number; the default, if there is one, where the field is missing."""
+        if default is not None and key not in self.data:
+            return default
+        return float(self.array(key, ()))
+
+    def integer(self, key: str) -> int | None:
+        """One whole number (1.0 counts, as MATLAB writes it), or None at a fault."""
+        before = len(self.faults.found)
+        value = self.number(key)
+        if len(self.faults.found) > before:
+            return None
+        if value != int(value):
+            self.note(f"must be a whole number, not {value:g}", key)
+            return None
+        return int(value)
+
+    def text(self, key: str, default: str) -> str:
+        """A name; the default where the field is missing."""
+        value = self.data.get(key, default)
+        if not isinstance(value, str) or not value:
+            self.note(f"must be a text, not {quote(value)}", key)
+            return default
+        return value
+
+    def items(self, key: str) -> Sequence[Any]:
+        """A list, empty at a fault."""
+        value = self.get(key)
+        if isinstance(value, (list, tuple)):
+            return value
+        if key in self.data:
+            self.note(f"must be a list, not {quote(value)}", key)
+        return ()
+
+    def transform(self, key: str) -> Floats:
+        """A rigid transform (4,4) [m]; the identity at a fault."""
+        before = len(self.faults.found)
+        T = self.array(key, (4, 4))
+        if len(self.faults.found) > before:
+            return np.eye(4)
+        R = T[:3, :3]
+        if not np.array_equal(T[3], [0, 0, 0, 1]):
+            self.note("is no homogeneous transform: its last row must be 0 0 0 1", key)
+        elif np.abs(R @ R.T - np.eye(3)).max() > ROUNDING or np.linalg.det(R) < 0:
+            self.note("is no rigid transform: its first three columns must be a rotation", key)
+        else:
+            return T
+        return np.eye(4)
+
+    def body(self, mass_key: str, inertia_key: str) -> tuple[float, Floats]:
+        """A mass [kg] and an inertia (3,3) [kg m^2] about the centre of mass."""
+        before = len(self.faults.found)
+        mass, inertia = self.number(mass_key), self.array(inertia_key, (3, 3))
+        if len(self.faults.found) == before:
+            for message in inertia_faults(mass, inertia):
+                self.note(message)
+        return mass, inertia

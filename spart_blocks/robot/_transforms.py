@@ -1,0 +1,61 @@
+"""Homogeneous transforms (4,4) [m] that the readers build robots from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from spart_blocks.robot.model import Floats
+
+
+def translation(p: ArrayLike) -> Floats:
+    """T (4,4) that moves by p (3,) [m]."""
+    T = np.eye(4)
+    T[:3, 3] = p
+    return T
+
+
+def rotation_x(angle: float) -> Floats:
+    """T (4,4) that turns by an angle [rad] about x."""
+    c, s = np.cos(angle), np.sin(angle)
+    T = np.eye(4)
+    T[1:3, 1:3] = [[c, -s], [s, c]]
+    return T
+
+
+def rotation_y(angle: float) -> Floats:
+    """T (4,4) that turns by an angle [rad] about y."""
+    c, s = np.cos(angle), np.sin(angle)
+    T = np.eye(4)
+    T[0, 0], T[0, 2], T[2, 0], T[2, 2] = c, s, -s, c
+    return T
+
+
+def rotation_z(angle: float) -> Floats:
+    """T (4,4) that turns by an angle [rad] about z."""
+    c, s = np.cos(angle), np.sin(angle)
+    T = np.eye(4)
+    T[:2, :2] = [[c, -s], [s, c]]
+    return T
+
+
+def urdf_origin(xyz: ArrayLike, rpy: ArrayLike) -> Floats:
+    """T (4,4) of a URDF origin: xyz (3,) [m], then rpy (3,) [rad] about fixed x, y, z."""
+    roll, pitch, yaw = np.asarray(rpy, dtype=float)
+    T = rotation_z(yaw) @ rotation_y(pitch) @ rotation_x(roll)
+    T[:3, 3] = xyz
+    return T
+
+
+def rigid_inverse(T: Floats) -> Floats:
+    """Inverse of a rigid transform: its rotation transposed, never a linear solve."""
+    inverse = np.eye(4)
+    inverse[:3, :3] = T[:3, :3].T
+    inverse[:3, 3] = -T[:3, :3].T @ T[:3, 3]
+    return inverse
+
+
+def skew(v: ArrayLike) -> Floats:
+    """The matrix (3,3) of the cross product with v (3,)."""
+    x, y, z = np.asarray(v, dtype=float)
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

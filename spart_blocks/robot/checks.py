@@ -1,0 +1,218 @@
+"""What a link's mass and inertia must be, and what is doubtful about them.
+
+Faults are impossible figures: always refused. Doubts are figures that no real
+body has, or that leave the generalized inertia matrix H singular: warned of,
+and refused with strict=True. All readers share these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from spart_blocks.errors import Fault, Place, RobotError
+from spart_blocks.robot._faults import names_list, warn_user
+from spart_blocks.robot._transforms import skew
+from spart_blocks.robot.model import BaseLink, Floats, Joint, JointType, Link, Robot
+
+ROUNDING = 1e-6  # relative: files print inertias with few digits
+SINGULAR = 1e-12  # relative: an inertia about an axis that is zero but for rounding
+NEGLIGIBLE = 1e-12  # [m^2] inertia by mass below which an inertia is noise: (1 um)^2
+AXIS_ROUNDING = 1e-3  # an axis written with three digits is still meant to be a unit one
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """One kind of doubtful figures, and the links or joints that have them."""
+
+    what: str
+    subject: str  # "link" or "joint"
+    names: tuple[str, ...]
+    hint: str
+
+    def warning(self) -> str:
+        """One text for all names, so that a big robot does not flood."""
+        subject = self.subject if len(self.names) == 1 else f"{self.subject}s"
+        return f"{self.what}: {subject} {names_list(self.names)}\n  {self.hint}"
+
+    def faults(self, places: Mapping[tuple[str, str], Place]) -> list[Fault]:
+        """One fault for each name, at its place in the file."""
+        return [
+            Fault(
+                f"{self.subject} {name!r}: {self.what}", places.get((self.subject, name)), self.hint
+            )
+            for name in self.names
+        ]
+
+
+def inertia_faults(mass: float, inertia: Floats) -> list[str]:
+    """What is impossible about a mass [kg] and an inertia (3,3) [kg m^2]; finite figures."""
+    faults = []
+    if mass < 0:
+        faults.append(f"mass is {mass:g} kg; it cannot be negative")
+    size = np.abs(inertia).max()
+    if np.abs(inertia - inertia.T).max() > ROUNDING * size:
+        faults.append("inertia is not symmetric")
+    elif size > NEGLIGIBLE * abs(mass):
+        moments = np.linalg.eigvalsh(inertia / size)
+        if moments[0] < -ROUNDING * np.abs(moments).max():
+            faults.append(
+                f"inertia is indefinite: its smallest principal moment is "
+                f"{moments[0] * size:.4g} kg m^2"
+            )
+    return faults
+
+
+def unit_axis(axis: Floats) -> tuple[Floats, bool] | None:
+    """The axis (3,) at unit length and whether it was near that; None if it is zero."""
+    size = np.abs(axis).max()
+    if size == 0:
+        return None
+    scaled = axis / size  # first, so that tiny axes do not underflow in the norm
+    length = float(np.linalg.norm(scaled))
+    return scaled / length, bool(abs(length * size - 1) <= AXIS_ROUNDING)
+
+
+def doubts(robot: Robot) -> list[Doubt]:
+    """Everything doubtful about the inertias of a robot, one entry for each kind.
+
+    A fixed base-link never moves, so its figures are not looked at.
+    """
+    bodies: list[Link | BaseLink] = list(robot.links)
+    if robot.base == "floating":
+        bodies.insert(0, robot.base_link)
+    return [*_body_doubts(bodies), *_singular_doubts(robot)]
+
+
+def _body_doubts(bodies: Iterable[Link | BaseLink]) -> list[Doubt]:
+    triangle, no_inertia, no_mass = [], [], []
+    for body in bodies:
+        size = np.abs(body.inertia).max()
+        if size > NEGLIGIBLE * body.mass:
+            low, mid, high = np.linalg.eigvalsh(body.inertia / size)
+            if low + mid < high * (1 - ROUNDING):
+                triangle.append(body.name)
+            if body.mass == 0:
+                no_mass.append(body.name)
+        elif body.mass > 0:
+            no_inertia.append(body.name)
+    kinds = [
+        Doubt(
+            "inertia breaks the triangle inequality (one principal moment exceeds the sum of "
+            "the other two)",
+            "link",
+            tuple(triangle),
+            "no rigid body has such an inertia; check signs, units and rounding",
+        ),
+        Doubt(
+            "mass without inertia",
+            "link",
+            tuple(no_inertia),
+            "a point mass: give <inertia> its moments about the centre of mass",
+        ),
+        Doubt(
+            "inertia without mass",
+            "link",
+            tuple(no_mass),
+            "no rigid body has inertia and no mass; give it a mass, or neither",
+        ),
+    ]
+    return [kind for kind in kinds if kind.names]
+
+
+def _singular_doubts(robot: Robot) -> list[Doubt]:
+    joints, base_singular = singular_joints(robot)
+    found = []
+    if joints:
+        what = "nothing with inertia moves about or along the axis, so H is singular"
+        hint = "give the links beyond it mass and inertia, or make the joint fixed"
+        found.append(Doubt(what, "joint", joints, hint))
+    if base_singular:
+        what = "the floating base moves without inertia, so H is singular"
+        hint = "give the base-link mass and inertia, or use base: fixed"
+        found.append(Doubt(what, "link", (robot.base_link.name,), hint))
+    return found
+
+
+def report_doubts(
+    robot: Robot, *, strict: bool, places: Mapping[tuple[str, str], Place] | None = None
+) -> None:
+    """Warn of each kind of doubt once; with strict, raise RobotError with all of them.
+
+    places: where ("link", name) or ("joint", name) stands in the file.
+    """
+    found = doubts(robot)
+    if strict and found:
+        raise RobotError([fault for doubt in found for fault in doubt.faults(places or {})])
+    where = f"{robot.source or robot.name}: "
+    for doubt in found:
+        warn_user(where + doubt.warning())
+
+
+def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:
+    """The joints about which nothing has inertia, and whether the floating base has none.
+
+    H is singular exactly where D = S' IA S of the articulated-body recursion is zero
+    for some joint, or the articulated inertia of the base is singular. This runs the
+    inward pass once, at one generic configuration, so it finds what is singular in
+    every configuration: a joint that moves only massless links, point masses on its
+    axis, or two joints on one axis with nothing between; not a gimbal lock.
+    Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 7.
+    """
+    IA = [_spatial_inertia(robot.base_link), *(_spatial_inertia(link) for link in robot.links)]
+    singular = []
+    for link, joint in zip(reversed(robot.links), reversed(robot.joints), strict=True):
+        I_J = _moved(IA[link.id], link.T)
+        if joint.type is not JointType.FIXED:
+            S = np.zeros(6)
+            rows = slice(0, 3) if joint.type is JointType.REVOLUTE else slice(3, 6)
+            S[rows] = joint.axis
+            U = I_J @ S
+            D = float(S @ U)
+            noise = SINGULAR * np.trace(I_J[rows, rows])
+            if noise < D:
+                I_J = I_J - np.outer(U, U) / D
+            else:
+                singular.append(joint.name)
+        IA[joint.parent_link] = IA[joint.parent_link] + _moved(I_J, joint.T @ _displacement(joint))
+    base_singular = robot.base == "floating" and _is_singular(IA[0])
+    return tuple(reversed(singular)), base_singular
+
+
+def _spatial_inertia(body: Link | BaseLink) -> Floats:
+    inertia = np.zeros((6, 6))
+    inertia[:3, :3] = body.inertia
+    inertia[3:, 3:] = body.mass * np.eye(3)
+    return inertia
+
+
+def _moved(inertia: Floats, T: Floats) -> Floats:
+    """The spatial inertia (6,6), angular first, in the frame that T (4,4) leads from."""
+    R = T[:3, :3]
+    X = np.zeros((6, 6))
+    X[:3, :3] = X[3:, 3:] = R
+    X[:3, 3:] = skew(T[:3, 3]) @ R
+    moved: Floats = X @ inertia @ X.T
+    return moved
+
+
+def _displacement(joint: Joint) -> Floats:
+    """T (4,4) of the joint at a generic value: another for each joint, never special."""
+    q = 0.5 + (joint.id * 0.6180339887498949) % 1.0
+    T = np.eye(4)
+    if joint.type is JointType.REVOLUTE:
+        K = skew(joint.axis)
+        T[:3, :3] += np.sin(q) * K + (1 - np.cos(q)) * K @ K
+    elif joint.type is JointType.PRISMATIC:
+        T[:3, 3] = q * joint.axis
+    return T
+
+
+def _is_singular(inertia: Floats) -> bool:
+    diagonal = np.diag(inertia)
+    if diagonal.min() <= 0:
+        return True
+    scale = np.sqrt(diagonal)
+    return bool(np.linalg.eigvalsh(inertia / np.outer(scale, scale))[0] <= SINGULAR)

@@ -1,0 +1,221 @@
+"""URDF files to robots, with SPART's ids and frames.
+
+Source: reference 001, "Robot Model" and urdf2robot; the URDF specification
+(wiki.ros.org/urdf/XML).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from lxml import etree
+
+from spart_blocks.errors import Place, RobotError
+from spart_blocks.robot._faults import Faults, names_list, quote, warn_user
+from spart_blocks.robot._transforms import rigid_inverse
+from spart_blocks.robot._tree import Edge, Tree, build_tree
+from spart_blocks.robot._urdf_elements import ElementReader, JointElement, LinkElement, line_of
+from spart_blocks.robot._xml import XACRO_HINT, read_xml
+from spart_blocks.robot.checks import report_doubts
+from spart_blocks.robot.model import Base, BaseLink, Joint, JointType, Link, Robot, RobotKeys
+
+_logger = logging.getLogger(__name__)
+_OTHER_FORMATS = {
+    "sdf": "this is an SDF file; export the robot as URDF",
+    "mujoco": "this is an MJCF (MuJoCo) file; export the robot as URDF",
+    "COLLADA": "this is a COLLADA mesh, not a robot",
+}
+
+
+def urdf2robot(filename: str | Path, verbose_flag: bool = False) -> tuple[Robot, RobotKeys]:
+    """SPART's reader: a robot and its name-to-id maps from a URDF file.
+
+    verbose_flag: log each link and joint (logger spart_blocks.robot.urdf, level INFO).
+    """
+    robot = read_urdf(filename)
+    if verbose_flag:
+        _log(robot)
+    return robot, robot.robot_keys
+
+
+def read_urdf(path: str | Path, *, base: Base | None = None, strict: bool = False) -> Robot:
+    """The robot of a URDF file.
+
+    base: 'fixed' or 'floating'; by default floating, unless the root link is massless
+    or called world. strict: doubtful inertias are refused, not warned of.
+    Joint types are fixed, revolute, continuous and prismatic; a mimic joint moves on
+    its own. Limits are kept on the joints, damping and friction are not.
+    Raises RobotError with every fault of the file.
+    """
+    if base not in (None, "fixed", "floating"):
+        raise RobotError(f"base is {base!r}; it must be 'fixed' or 'floating'")
+    file = Path(path)
+    root = read_xml(file)
+    _check_root(root, str(file))
+    faults = Faults()
+    reader = ElementReader(str(file), etree.QName(root).namespace, faults)
+    links = [reader.link(element) for element in reader.children(root, "link")]
+    joints = [reader.joint(element) for element in reader.children(root, "joint")]
+    if not links:
+        reader.note(root, "the robot has no links")
+    tree = _tree(links, joints, faults)
+    faults.raise_if_any()
+    assert tree is not None  # a tree that could not be built has left a fault
+    robot = _assemble(root.get("name") or file.stem, links, joints, tree, base, str(file))
+    places = {("link", link.name): link.place for link in links}
+    places |= {("joint", joint.name): joint.place for joint in joints}
+    report_doubts(robot, strict=strict, places=places)
+    _warn_of_joints(joints, str(file))
+    return robot
+
+
+def _check_root(root: etree._Element, file: str) -> None:
+    """Refuse what is not a URDF document, and xacro files that were not expanded."""
+    faults = Faults()
+    place = Place(file, line_of(root))
+    tag = str(etree.QName(root).localname)
+    if tag != "robot":
+        faults.add(
+            f"the root element is <{tag}>; a URDF file has <robot>", place, _OTHER_FORMATS.get(tag)
+        )
+    xacro = _first_xacro(root)
+    if xacro is not None:
+        # A mere xmlns:xacro stays behind in expanded files, so it is no sign of xacro.
+        faults.add("this is a xacro file", Place(file, line_of(xacro)), XACRO_HINT)
+    faults.raise_if_any()
+
+
+def _first_xacro(root: etree._Element) -> etree._Element | None:
+    for element in root.iter(etree.Element):
+        namespace = str(etree.QName(element).namespace or "")
+        if "xacro" in namespace.lower():
+            return element
+        if any("${" in str(value) or "$(" in str(value) for value in element.attrib.values()):
+            return element
+    return None
+
+
+def _tree(
+    links: Sequence[LinkElement], joints: Sequence[JointElement], faults: Faults
+) -> Tree | None:
+    places: dict[str, Place] = {}
+    for link in links:
+        if link.name in places and link.name:
+            faults.add(
+                f"link name {quote(link.name)} is used twice; first on line "
+                f"{places[link.name].line}",
+                link.place,
+            )
+        places.setdefault(link.name, link.place)
+    _note_double_joints(joints, faults)
+    names = list(places)
+    edges, incomplete = [], 0
+    for joint in joints:
+        sound = joint.parent is not None and joint.child is not None
+        for role, name in (("parent", joint.parent), ("child", joint.child)):
+            if name is not None and name not in places:
+                sound = False
+                faults.add(
+                    f"joint {quote(joint.name)}: {role} link {quote(name)} does not exist",
+                    joint.place,
+                    faults.hint_for(name, names),
+                )
+        if sound:
+            edges.append(Edge(joint.name, joint.parent or "", joint.child or "", joint.place))
+        else:
+            incomplete += 1
+    return build_tree(places, edges, faults, incomplete=incomplete) if places else None
+
+
+def _note_double_joints(joints: Sequence[JointElement], faults: Faults) -> None:
+    places: dict[str, Place] = {}
+    for joint in joints:
+        if joint.name in places and joint.name:
+            faults.add(
+                f"joint name {quote(joint.name)} is used twice; first on line "
+                f"{places[joint.name].line}",
+                joint.place,
+            )
+        places.setdefault(joint.name, joint.place)
+
+
+def _assemble(
+    name: str,
+    links: Sequence[LinkElement],
+    joints: Sequence[JointElement],
+    tree: Tree,
+    base: Base | None,
+    source: str,
+) -> Robot:
+    """Number the tree as SPART does and put the frames at the centres of mass."""
+    by_name = {link.name: link for link in links}
+    root = by_name[tree.root]
+    ids = {tree.root: 0}
+    made_links, made_joints = [], []
+    n_q = 0
+    for i, index in enumerate(tree.order, start=1):
+        joint = joints[index]
+        parent, link = by_name[joint.parent or ""], by_name[joint.child or ""]
+        kind = joint.type or JointType.FIXED
+        n_q += kind is not JointType.FIXED
+        ids[link.name] = i
+        made_joints.append(
+            Joint(
+                id=i,
+                name=joint.name,
+                type=kind,
+                q_id=-1 if kind is JointType.FIXED else n_q,
+                parent_link=ids[parent.name],
+                child_link=i,
+                axis=joint.axis,
+                T=rigid_inverse(parent.T) @ joint.T,
+                limits=joint.limits,
+            )
+        )
+        made_links.append(Link(i, link.name, i, link.T, link.mass, link.inertia))
+    default: Base = "fixed" if root.mass == 0 or root.name == "world" else "floating"
+    return Robot(
+        name=name,
+        links=tuple(made_links),
+        joints=tuple(made_joints),
+        base_link=BaseLink(root.name, root.T, root.mass, root.inertia),
+        base=base or default,
+        source=source,
+    )
+
+
+def _warn_of_joints(joints: Sequence[JointElement], file: str) -> None:
+    kinds = (
+        (
+            [joint.name for joint in joints if not joint.near_unit],
+            "the axis was not of unit length and has been normalised",
+        ),
+        (
+            [joint.name for joint in joints if joint.mimic],
+            "mimic is not modelled; each joint moves on its own",
+        ),
+        (
+            [joint.name for joint in joints if _empty(joint)],
+            "the lower limit is above the upper one",
+        ),
+    )
+    for names, message in kinds:
+        if names:
+            subject = "joint" if len(names) == 1 else "joints"
+            warn_user(f"{file}: {message}: {subject} {names_list(names)}")
+
+
+def _empty(joint: JointElement) -> bool:
+    return joint.limits is not None and joint.limits.lower > joint.limits.upper
+
+
+def _log(robot: Robot) -> None:
+    _logger.info("%s: %r, root link %s", robot.source, robot, robot.base_link.name)
+    for link, joint in zip(robot.links, robot.joints, strict=True):
+        _logger.info(
+            "%d: joint %s (%s) from link %d to link %s, %g kg",
+            *(link.id, joint.name, joint.type.name.lower()),
+            *(joint.parent_link, link.name, link.mass),
+        )
