@@ -12,6 +12,7 @@ from spart_blocks.robot.checks import ROUNDING, inertia_faults
 from spart_blocks.robot.model import Floats
 
 MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
+MISSING = object()  # a mapping that is not there, already noted
 
 
 class FieldReader:
@@ -19,17 +20,20 @@ class FieldReader:
 
     def __init__(self, data: object, where: str, faults: Faults, known: Sequence[str]) -> None:
         self.where, self.faults = where, faults
-        if not isinstance(data, Mapping):
+        self.usable = isinstance(data, Mapping)
+        if not self.usable and data is not MISSING:
             self.note(f"must be a mapping with {', '.join(known)}, not {quote(data)}")
-            data = dict.fromkeys(())
-            self.usable = False
-        else:
-            self.usable = True
-        self.data: Mapping[Any, Any] = data
-        for key in data:
+        self.data: Mapping[Any, Any] = data if isinstance(data, Mapping) else {}
+        for key in self.data:
             if key not in known:
                 hint = faults.hint_for(str(key), known)
                 faults.add(f"{self.path(str(key))}: unknown field", hint=hint)
+
+    def inner(self, key: str, known: Sequence[str]) -> FieldReader:
+        """A reader of a required mapping within this one."""
+        value = self.get(key)
+        there = value if key in self.data else MISSING
+        return FieldReader(there, self.path(key), self.faults, known)
 
     def path(self, key: str) -> str:
         """The path of a field, for messages."""
@@ -58,7 +62,8 @@ class FieldReader:
         except (ValueError, TypeError, RecursionError):
             array = np.empty(0, dtype=object)
         if array.dtype.kind not in "iuf":
-            self.note(f"must be numbers of shape {shapes[0]}, not {quote(value)}", key)
+            wanted = f"numbers of shape {shapes[0]}" if shapes[0] else "a number"
+            self.note(f"must be {wanted}, not {quote(value)}", key)
         elif array.shape not in shapes:
             self.note(f"has shape {array.shape}; it must be {shapes[0]}", key)
         elif not np.isfinite(array).all():
@@ -107,7 +112,7 @@ class FieldReader:
         """A rigid transform (4,4) [m]; the identity at a fault."""
         before = len(self.faults.found)
         T = self.array(key, (4, 4))
-        if len(self.faults.found) > before:
+        if len(self.faults.found) > before or not self.usable:
             return np.eye(4)
         R = T[:3, :3]
         if not np.array_equal(T[3], [0, 0, 0, 1]):

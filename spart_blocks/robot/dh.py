@@ -36,7 +36,7 @@ def dh_serial_to_robot(
         raise RobotError(f"base is {base!r}; it must be 'fixed' or 'floating'")
     faults = Faults()
     top = FieldReader(data, "", faults, ("name", "n", "man", "base", "EE"))
-    root = FieldReader(top.get("base"), "base", faults, ("T_L0_J1", "mass", "I"))
+    root = top.inner("base", ("T_L0_J1", "mass", "I"))
     T_L0_J1, base_body = root.transform("T_L0_J1"), root.body("mass", "I")
     ee = FieldReader(top.data.get("EE", {}), "EE", faults, ("theta", "d"))
     T_EE = rotation_z(ee.number("theta", 0.0)) @ translation([0, 0, ee.number("d", 0.0)])
@@ -63,9 +63,8 @@ def _link_and_joint(
     i: int, entry: object, T_joint: Floats, T_end: Floats, faults: Faults
 ) -> tuple[Link, Joint, Floats]:
     """Link and joint i, and the transform Trans(b) from its centre of mass to the next joint."""
-    where = f"man[{i - 1}]"
-    man = FieldReader(entry, where, faults, ("type", "DH", "b", "mass", "I"))
-    dh = FieldReader(man.get("DH"), f"{where}.DH", faults, ("d", "alpha", "a", "theta"))
+    man = FieldReader(entry, f"man[{i - 1}]", faults, ("type", "DH", "b", "mass", "I"))
+    dh = man.inner("DH", ("d", "alpha", "a", "theta"))
     b = man.array("b", (3,), (3, 1))
     d, alpha, a, theta = (dh.number(key) for key in ("d", "alpha", "a", "theta"))
     kind = man.integer("type")

@@ -54,7 +54,7 @@ def robot_from_structure(
     joints = tuple(
         _joint(i, item, stretched, faults) for i, item in enumerate(top.items("joints"), start=1)
     )
-    base_link = _base_link(top.get("base_link"), faults)
+    base_link = _base_link(top)
     name = top.text("name", "robot")
     if top.usable:
         _check_whole(top, links, joints, base_link, faults)
@@ -130,8 +130,8 @@ def _link(i: int, item: object, faults: Faults) -> Link:
     return Link(i, reader.text("name", f"link{i}"), i, T, *body)
 
 
-def _base_link(item: object, faults: Faults) -> BaseLink:
-    reader = FieldReader(item, "base_link", faults, _BASE_LINK)
+def _base_link(top: FieldReader) -> BaseLink:
+    reader = top.inner("base_link", _BASE_LINK)
     T = reader.transform("T") if "T" in reader.data else np.eye(4)
     return BaseLink(reader.text("name", "base"), T, *reader.body("mass", "inertia"))
 
@@ -155,7 +155,7 @@ def _joint(i: int, item: object, stretched: list[str], faults: Faults) -> Joint:
             axis = axis if abs(np.linalg.norm(axis) - 1) < 1e-14 else unit[0]
             if not unit[1]:
                 stretched.append(name)
-    limits = _limits(reader, i)
+    limits = _limits(reader)
     return Joint(i, name, kind, q_id, parent, i, axis, reader.transform("T"), limits)
 
 
@@ -177,10 +177,10 @@ def _parent(reader: FieldReader, i: int) -> int:
     return parent or 0
 
 
-def _limits(reader: FieldReader, i: int) -> Limits | None:
+def _limits(reader: FieldReader) -> Limits | None:
     if reader.data.get("limits") is None:
         return None
-    inner = FieldReader(reader.data["limits"], f"joints[{i - 1}].limits", reader.faults, _LIMITS)
+    inner = reader.inner("limits", _LIMITS)
     default = Limits()
     return Limits(*(inner.number(key, getattr(default, key)) for key in _LIMITS))
 
@@ -193,7 +193,7 @@ def _check_whole(
     faults: Faults,
 ) -> None:
     """What concerns several links or joints at once: counts, names, q_ids."""
-    if len(links) != len(joints):
+    if len(links) != len(joints) and {"links", "joints"} <= top.data.keys():
         faults.add(f"there are {len(links)} links and {len(joints)} joints; each link has one")
     q_ids = [joint.q_id for joint in joints if joint.type is not JointType.FIXED]
     if sorted(q_ids) != list(range(1, len(q_ids) + 1)) and not faults.found:
