@@ -1,0 +1,277 @@
+"""Results on disk: .npz round-trips, .csv and .mat are for other programs.
+
+Files appear whole or not at all. What is read is not trusted: no pickles, plain
+numeric arrays only, sizes checked before memory is taken.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import keyword
+import os
+import re
+import secrets
+import zipfile
+import zlib
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import asdict
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.results.model import STATES, Event, FinalState, Results, ScopeSpec
+
+FORMAT = "spart_blocks results 1"
+MAX_BYTES = 4 << 30
+_MAX_META = 32 << 20
+_MATLAB_WORDS = frozenset(keyword.kwlist) | frozenset(
+    ["end", "function", "switch", "case", "otherwise", "persistent", "parfor", "spmd", "catch"]
+)
+
+
+def save(results: Results, path: str | Path) -> Path:
+    """Write results to path by its suffix; see Results.save. Returns the path."""
+    target = Path(path).expanduser()
+    writers: dict[str, Callable[[Results, IO[bytes]], None]] = {
+        ".npz": _write_npz,
+        ".csv": _write_csv,
+        ".mat": _write_mat,
+    }
+    writer = writers.get(target.suffix.lower())
+    if writer is None:
+        found = f"suffix {target.suffix!r}" if target.suffix else "no suffix"
+        hint = "name the file with one of " + ", ".join(writers)
+        raise InputError(Fault(f"cannot save results to {target}: {found}", hint=hint))
+    write_atomically(target, lambda file: writer(results, file))
+    return target
+
+
+def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+    """Write a file whole or not at all: beside its place first, then moved onto it."""
+    path = path.resolve()
+    if not path.parent.is_dir():
+        raise InputError(Fault(f"cannot write {path}", hint=f"the folder {path.parent} is missing"))
+    if path.is_dir():
+        raise InputError(Fault(f"cannot write {path}", hint="it is a folder; name a file"))
+    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "xb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+# .npz
+
+
+def _write_npz(results: Results, file: IO[bytes]) -> None:
+    arrays, meta = _pack(results)
+    meta["format"] = FORMAT
+    arrays["meta"] = np.array(json.dumps(meta, default=_plain))
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for entry, array in arrays.items():
+            with archive.open(f"{entry}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
+
+
+def _pack(results: Results) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays by entry, and the rest as JSON; the meta maps our names to entries."""
+    arrays: dict[str, NDArray[Any]] = {"t": results.t}
+
+    def keep(prefix: str, group: Mapping[str, NDArray[Any]]) -> dict[str, str]:
+        entries = {}
+        for name, array in group.items():
+            safe = "".join(c if c.isprintable() and c != "\\" else "_" for c in prefix + name)
+            entry = _unused("meta#" if safe == "meta" else safe, arrays)
+            arrays[entry] = array
+            entries[name] = entry
+        return entries
+
+    final = results.final_state
+    meta: dict[str, Any] = {
+        "signals": keep("", results.signals),
+        "states": keep(STATES, results.states),
+        "final_state": {
+            "t": final.t,
+            "continuous": keep("final.continuous.", final.continuous),
+            "discrete": keep("final.discrete.", final.discrete),
+            "ticks": dict(final.ticks),
+        },
+        "scopes": [_scope_meta(scope) for scope in results.scopes],
+        "events": [asdict(event) for event in results.events],
+    }
+    for part in ("info", "aliases", "units"):
+        meta[part] = dict(getattr(results, part))
+    for part in ("complete", "stopped", "diagram_name"):
+        meta[part] = getattr(results, part)
+    return arrays, meta
+
+
+def _scope_meta(scope: ScopeSpec) -> dict[str, Any]:
+    """A scope as JSON; a style that JSON cannot hold is dropped rather than the run lost."""
+    meta = asdict(scope)
+    try:
+        json.dumps(meta, default=_plain)
+    except (TypeError, ValueError):
+        meta["styles"] = None
+    return meta
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no place in a results file")
+
+
+def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Results:
+    """Results from an .npz file; files that unpack to more than max_bytes are refused."""
+    source = Path(path).expanduser()
+    if not source.is_file():
+        raise InputError(f"no results file {source}")
+    if source.suffix.lower() != ".npz":
+        hint = "only .npz files hold everything; .csv and .mat are for other programs"
+        raise InputError(Fault(f"cannot load results from {source}", hint=hint))
+    try:
+        with zipfile.ZipFile(source) as archive:
+            return _unpack(_Reader(archive, max_bytes))
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        raise InputError(f"{source}: damaged, or not an .npz file ({error})") from error
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        hint = f"{type(error).__name__}: {error}"
+        raise InputError(Fault(f"{source}: not a results file", hint=hint)) from error
+    except (OSError, RuntimeError, MemoryError) as error:
+        raise InputError(f"{source}: cannot be read ({error})") from error
+
+
+class _Reader:
+    """Arrays of an archive by entry, each checked against its header before it is read."""
+
+    def __init__(self, archive: zipfile.ZipFile, max_bytes: int) -> None:
+        self.archive = archive
+        size = sum(info.file_size for info in archive.infolist())
+        if size > max_bytes:
+            raise InputError(f"it unpacks to {size:,} bytes, more than the {max_bytes:,} allowed")
+
+    def __call__(self, entry: str, kinds: str = "biufc") -> NDArray[Any]:
+        info = self.archive.getinfo(f"{entry}.npy")
+        with self.archive.open(info) as member:
+            head = BytesIO(member.read(min(info.file_size, 16_384)))
+            version = np.lib.format.read_magic(head)
+            if version == (1, 0):
+                shape, _, dtype = np.lib.format.read_array_header_1_0(head)
+            else:
+                shape, _, dtype = np.lib.format.read_array_header_2_0(head)
+            if dtype.kind not in kinds:
+                raise InputError(f"entry {entry!r} holds {dtype}, not plain numbers")
+            if int(np.prod(shape, dtype=object)) * dtype.itemsize != info.file_size - head.tell():
+                raise InputError(f"entry {entry!r} is not as large as it says")
+        with self.archive.open(info) as member:
+            array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+        return array
+
+    def group(self, entries: Mapping[str, str]) -> dict[str, NDArray[Any]]:
+        return {str(name): self(str(entry)) for name, entry in entries.items()}
+
+
+def _unpack(read: _Reader) -> Results:
+    if read.archive.getinfo("meta.npy").file_size > _MAX_META:
+        raise InputError("its description is too large to be one")
+    meta = json.loads(str(read("meta", kinds="U")))
+    if meta.get("format") != FORMAT:
+        raise InputError(f"format is {meta.get('format')!r}, this version reads {FORMAT!r}")
+    final = meta["final_state"]
+    return Results(
+        t=read("t"),
+        signals=read.group(meta["signals"]),
+        states=read.group(meta["states"]),
+        final_state=FinalState(
+            t=float(final["t"]),
+            continuous=read.group(final["continuous"]),
+            discrete=read.group(final["discrete"]),
+            ticks={str(clock): int(ticks) for clock, ticks in final["ticks"].items()},
+        ),
+        scopes=tuple(
+            ScopeSpec(**{key: _tuples(value) for key, value in scope.items()})
+            for scope in meta["scopes"]
+        ),
+        events=tuple(Event(float(e["t"]), str(e["block"]), str(e["what"])) for e in meta["events"]),
+        complete=bool(meta["complete"]),
+        stopped=None if meta["stopped"] is None else str(meta["stopped"]),
+        diagram_name=str(meta["diagram_name"]),
+        info=dict(meta["info"]),
+        aliases={str(k): str(v) for k, v in meta["aliases"].items()},
+        units={str(k): str(v) for k, v in meta["units"].items()},
+    )
+
+
+def _tuples(value: Any) -> Any:
+    """JSON's lists as tuples, all the way down."""
+    if isinstance(value, list):
+        return tuple(_tuples(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _tuples(item) for key, item in value.items()}
+    return value
+
+
+# .csv and .mat
+
+
+def _write_csv(results: Results, file: IO[bytes]) -> None:
+    columns = results.table()
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    data = [column.tolist() for column in columns.values()]
+    for start in range(0, len(results.t), 4096):
+        writer.writerows(zip(*(column[start : start + 4096] for column in data), strict=True))
+        file.write(text.getvalue().encode())
+        text.seek(0)
+        text.truncate()
+    file.write(text.getvalue().encode())
+
+
+def _write_mat(results: Results, file: IO[bytes]) -> None:
+    from scipy.io import savemat
+
+    signals = {**results.signals, **{STATES + b: array for b, array in results.states.items()}}
+    names = matlab_names(signals, taken=("t", "names", "info"))
+    pairs = np.empty((len(names), 2), dtype=object)
+    for row, (name, identifier) in enumerate(names.items()):
+        pairs[row] = identifier, name
+    data: dict[str, Any] = {names[name]: array for name, array in signals.items()}
+    info = {**results.info, "diagram": results.diagram_name, "complete": results.complete}
+    fields = matlab_names(info, taken=())
+    data |= {"t": results.t, "names": pairs, "info": {fields[k]: v for k, v in info.items()}}
+    savemat(file, data, oned_as="column", do_compression=True, long_field_names=True)
+
+
+def matlab_names(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    """A MATLAB identifier for each name, all different and none of them taken."""
+    used = set(taken)
+    result = {}
+    for name in names:
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
+        if not plain[:1].isalpha() or plain in _MATLAB_WORDS:
+            plain = f"x{plain}"
+        result[name] = _unused(plain[:56], used, "_")
+        used.add(result[name])
+    return result
+
+
+def _unused(name: str, used: Container[str], separator: str = "#") -> str:
+    candidate, number = name, 2
+    while candidate in used:
+        candidate, number = f"{name}{separator}{number}", number + 1
+    return candidate

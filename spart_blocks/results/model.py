@@ -1,0 +1,268 @@
+"""Results: time, signals by name, states, and the state a next run starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.results.names import element_names, select, split_index
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = NDArray[Any]
+Info = str | float | int
+
+STATES = "states."
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened during the run: t [s], the block, and what it was."""
+
+    t: float
+    block: str
+    what: str
+
+
+@dataclass(frozen=True, eq=False)
+class FinalState:
+    """Where a run ended, enough to continue it.
+
+    t [s]; continuous and discrete states by block name; ticks done of each clock.
+    """
+
+    t: float
+    continuous: Mapping[str, Array] = field(default_factory=dict)
+    discrete: Mapping[str, Array] = field(default_factory=dict)
+    ticks: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for part in ("continuous", "discrete"):
+            owned = {name: _frozen(value, name) for name, value in getattr(self, part).items()}
+            object.__setattr__(self, part, owned)
+
+
+@dataclass(frozen=True)
+class ScopeSpec:
+    """How a scope block shows its signals.
+
+    signals: one name for each input port; for 'xy' the two names x and y, or one
+    vector of which `vector` picks two elements. labels and styles: one for each line,
+    or one for each port; a style is a Matplotlib format string or dict of line
+    properties. scale: None, (min, max), or for 'xy' also (xmin, xmax, ymin, ymax).
+    """
+
+    name: str
+    kind: Literal["time", "xy"] = "time"
+    signals: tuple[str, ...] = ()
+    labels: tuple[str, ...] | None = None
+    styles: tuple[str | dict[str, Any] | None, ...] | None = None
+    title: str | None = None
+    stairs: bool = False
+    scale: tuple[float, ...] | None = None
+    xlabel: str | None = None
+    ylabel: str | None = None
+    vector: tuple[int, ...] | None = None
+    equal: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("time", "xy"):
+            raise InputError(f"scope {self.name}: kind is {self.kind!r}, takes 'time' or 'xy'")
+        widths = (2,) if self.kind == "time" else (2, 4)
+        if self.scale is not None and len(self.scale) not in widths:
+            takes = "(min, max)" + (" or (xmin, xmax, ymin, ymax)" if self.kind == "xy" else "")
+            raise InputError(f"scope {self.name}: scale {self.scale} should be {takes}")
+        given = (len(self.signals), self.vector and len(self.vector))
+        if self.kind == "xy" and given not in ((2, None), (1, 2)):
+            raise InputError(
+                f"scope {self.name}: an xy scope takes two signals, or one and a vector of two "
+                f"indices; it has {len(self.signals)} signals and vector {self.vector}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What a run produced. Arrays are read-only; copy one to change it.
+
+    t (N,) [s]; signals: name to (N, ...); states: block to (N, nstates).
+    aliases: short names for signals ('ctrl' for 'ctrl.tau'); units: signal to unit.
+    info: how it ran: engine, solver, steps, evaluations, wall_time [s], versions.
+    recompute: gives a signal that was not kept, (N, ...), or raises KeyError.
+    """
+
+    t: Array
+    signals: Mapping[str, Array]
+    states: Mapping[str, Array]
+    final_state: FinalState
+    scopes: tuple[ScopeSpec, ...] = ()
+    events: tuple[Event, ...] = ()
+    complete: bool = True
+    stopped: str | None = None
+    diagram_name: str = ""
+    info: Mapping[str, Info] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    recompute: Callable[[str], Array] | None = field(default=None, repr=False)
+    _computed: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        time = _frozen(self.t, "t")
+        if time.ndim != 1:
+            raise InputError(f"t has shape {time.shape}, takes (N,)")
+        object.__setattr__(self, "t", time)
+        for part in ("signals", "states"):
+            owned = {name: self._checked(name, a) for name, a in getattr(self, part).items()}
+            object.__setattr__(self, part, owned)
+
+    def _checked(self, name: str, array: Array) -> Array:
+        frozen = _frozen(array, name)
+        if frozen.shape[:1] != self.t.shape:
+            raise InputError(f"{name} has shape {frozen.shape}, takes ({len(self.t)}, ...)")
+        return frozen
+
+    def __getitem__(self, name: str) -> Array:
+        """A signal, (N, ...): 'plant.qm', 'ctrl', 'plant.qm[0:2]', 'states.plant'."""
+        found = self._find(name)
+        if found is not None:
+            return found
+        base, index = split_index(name)
+        if index is not None:
+            return select(name, self[base], index)
+        raise InputError(self._unknown(name))
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a signal of this name was kept (or computed before)."""
+        return isinstance(name, str) and (
+            self._kept(name) is not None or self._kept(split_index(name)[0]) is not None
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.signals)
+
+    def __len__(self) -> int:
+        return len(self.signals)
+
+    def keys(self) -> tuple[str, ...]:
+        """The names of the kept signals."""
+        return tuple(self.signals)
+
+    def scale(self, name: str) -> float:
+        """The largest magnitude of a signal, in its unit; 0 when it has no samples."""
+        return float(np.max(np.abs(self[name]), initial=0.0))
+
+    def unit(self, name: str) -> str:
+        """The unit of a signal, '' when unknown."""
+        base = split_index(name)[0]
+        for key in (name, base, self.aliases.get(base, base)):
+            if key in self.units:
+                return self.units[key]
+        return ""
+
+    def _kept(self, name: str) -> Array | None:
+        if name in self.signals:
+            return self.signals[name]
+        if name in self._computed:
+            return self._computed[name]
+        if name in self.aliases and self.aliases[name] != name:
+            return self._kept(self.aliases[name])
+        if name.startswith(STATES):
+            return self.states.get(name.removeprefix(STATES))
+        return None
+
+    def _find(self, name: str) -> Array | None:
+        kept = self._kept(name)
+        if kept is not None or self.recompute is None or split_index(name)[1] is not None:
+            return kept
+        canonical = self.aliases.get(name, name)
+        try:
+            array = self.recompute(canonical)
+        except KeyError:
+            return None
+        self._computed[canonical] = self._checked(canonical, array)
+        return self._computed[canonical]
+
+    def _unknown(self, name: str) -> Fault:
+        ports = [key for key in self.signals if key.startswith(f"{name}.")]
+        if ports:
+            return Fault(
+                f"{name} is a block with several signals", hint="it has " + ", ".join(ports)
+            )
+        choices = [*self.signals, *self.aliases, *(STATES + block for block in self.states)]
+        hint = did_you_mean(name, choices) or "nothing was kept; name it under run: log:"
+        return Fault(f"no signal {name!r} in the results", hint=hint)
+
+    def to_dict(self) -> dict[str, Array]:
+        """'t' and every kept signal, arrays as they are."""
+        return {"t": self.t, **self.signals}
+
+    def table(self, *names: str) -> dict[str, Array]:
+        """Columns (N,) by name, 't' first: the given signals, or all signals and states.
+
+        A vector is one column for each element, 'plant.qm[0]'; fits pandas.DataFrame.
+        """
+        chosen = names or (*self.signals, *(STATES + block for block in self.states))
+        columns: dict[str, Array] = {"t": self.t}
+        for name in chosen:
+            array = self[name]
+            flat = array.reshape(len(self.t), int(np.prod(array.shape[1:], dtype=int)))
+            columns |= zip(self.labels(name), flat.T, strict=True)
+        return columns
+
+    def labels(self, name: str) -> list[str]:
+        """The name of each element of a signal: 'q[1]', 'q[2]' for 'q[1:3]'."""
+        base, index = (name, None) if self._kept(name) is not None else split_index(name)
+        return element_names(base, self[base].shape[1:], index)
+
+    def summary(self) -> str:
+        """What ran, how, how long it took, and where it ended, as text."""
+        from spart_blocks.results.summary import summary
+
+        return summary(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write to .npz (everything), .csv (columns) or .mat, by the suffix; atomically."""
+        from spart_blocks.results.files import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Results:
+        """What `save` wrote to an .npz file. The file is not trusted: no pickles."""
+        from spart_blocks.results.files import load
+
+        return load(path)
+
+    def plot(self, *names: str, show: bool = False) -> list[Figure]:
+        """One figure for each scope, or one with a panel for each named signal.
+
+        With neither scopes nor names: a panel for each kept signal, or each state.
+        """
+        from spart_blocks.results.plots import plot, show_windows
+
+        figures = plot(self, names)
+        if show:
+            show_windows(figures)
+        return figures
+
+    def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
+        """Write the figures of `plot()` into a folder, made if missing: png, svg or pdf."""
+        from spart_blocks.results.plots import save_plots
+
+        return save_plots(self, folder, fmt)
+
+
+def _frozen(value: Any, name: str) -> Array:
+    """A read-only view of a numeric array."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise InputError(f"{name} holds {array.dtype}, takes numbers")
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,337 @@
+"""Figures of results. Matplotlib is imported inside; pyplot only to open windows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from spart_blocks.errors import InputError
+from spart_blocks.results.files import write_atomically
+from spart_blocks.results.model import STATES, Results, ScopeSpec
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("png", "svg", "pdf")
+# Okabe and Ito's colours, told apart by colour-blind readers, yellow left out.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222")
+DASHES = ("-", "--", "-.", ":", (0, (8, 2, 1, 2, 1, 2)))
+INK, GRID, FAINT = "#222222", "#E3E6EA", "#6B7280"
+_LEGEND_ROWS = 26
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve: values (N,), how the legend calls it, and its style, if given one."""
+
+    values: NDArray[Any]
+    label: str
+    style: str | dict[str, Any] | None = None
+
+
+def plot(results: Results, names: Sequence[str]) -> list[Figure]:
+    """See Results.plot."""
+    if names:
+        return [_panels(results, names)]
+    if results.scopes:
+        return [_scope(results, scope) for scope in results.scopes]
+    every = [*results.signals] or [STATES + block for block in results.states]
+    return [_panels(results, every)] if every else []
+
+
+def save_plots(results: Results, folder: str | Path, fmt: str) -> list[Path]:
+    """See Results.save_plots."""
+    fmt = fmt.lower().removeprefix(".")
+    if fmt not in FORMATS:
+        raise InputError(f"cannot write plots as {fmt!r}; choose one of {', '.join(FORMATS)}")
+    target = Path(folder).expanduser()
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {target}: {error.strerror}") from error
+    figures = plot(results, ())
+    names = [scope.name for scope in results.scopes] or [results.diagram_name or "signals"]
+    paths = [target / f"{stem}.{fmt}" for stem in _stems(names)][: len(figures)]
+    for figure, path in zip(figures, paths, strict=True):
+        image = render(figure, fmt)
+        write_atomically(path, lambda file, image=image: file.write(image))  # type: ignore[misc]
+    return paths
+
+
+def _stems(names: Sequence[str]) -> Iterator[str]:
+    """A file name for each name, all different also where case does not count."""
+    used: set[str] = set()
+    for name in names:
+        plain = re.sub(r"[^\w.-]+", "_", name).strip("._")[:80] or "scope"
+        stem, number = plain, 2
+        while stem.casefold() in used:
+            stem, number = f"{plain}_{number}", number + 1
+        used.add(stem.casefold())
+        yield stem
+
+
+def render(figure: Figure, fmt: str, dpi: float | None = None) -> bytes:
+    """The figure as a file's bytes, the same bytes each time; SVG keeps text as text."""
+    import warnings
+
+    import matplotlib
+
+    options = {"svg.fonttype": "none", "svg.hashsalt": "spart"}
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(fmt)
+    image = BytesIO()
+    with matplotlib.rc_context(options), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure.savefig(image, format=fmt, dpi=dpi or figure.dpi, metadata=metadata)
+    return image.getvalue()
+
+
+def show_windows(figures: Sequence[Figure], block: bool | None = None) -> bool:
+    """Open the figures in windows; False, with nothing done, where there are none.
+
+    block: wait until the windows are closed; by default as pyplot.show does.
+    """
+    if not figures:
+        return False
+    from matplotlib import pyplot as plt
+
+    try:
+        shells = [plt.figure(figsize=fig.get_size_inches(), dpi=fig.dpi) for fig in figures]
+    except (ImportError, RuntimeError):  # a backend was asked for that cannot start here
+        return False
+    if shells[0].canvas.required_interactive_framework is None:
+        for shell in shells:
+            plt.close(shell)
+        return False
+    for shell, figure in zip(shells, figures, strict=True):
+        _adopt(shell, figure)
+    plt.show(block=block)
+    return True
+
+
+def _adopt(shell: Any, figure: Figure) -> None:
+    """Put a figure that pyplot did not make into the window of one that it did."""
+    canvas = shell.canvas
+    canvas.figure = figure
+    figure.set_canvas(canvas)
+    canvas.manager.set_window_title(figure.get_label())
+
+
+# Figures
+
+
+def _figure(label: str, height: float = 4.5) -> Figure:
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
+    figure = Figure(figsize=(8, height), dpi=120, layout=layout, facecolor="white")
+    figure.set_label(label)
+    return figure
+
+
+def _panels(results: Results, names: Sequence[str]) -> Figure:
+    """One panel under another, a signal in each, over a common time axis."""
+    figure = _figure(results.diagram_name or names[0], max(4.5, 0.8 + 1.9 * len(names)))
+    axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, name in zip(axes, names, strict=True):
+        lines = _lines(results, ScopeSpec(name, signals=(name,)))
+        _dress(axis, _plain(name) if len(lines) > 1 else "")
+        _draw_time(axis, results, lines)
+        _legend(axis, [line.label for line in lines])
+        axis.set_ylabel(_quantity("" if len(lines) > 1 else _plain(name), results.unit(name)))
+    axes[-1].set_xlabel("time [s]")
+    _note_stop(axes[-1], results)
+    return figure
+
+
+def _scope(results: Results, scope: ScopeSpec) -> Figure:
+    figure = _figure(scope.title or scope.name)
+    axis = figure.subplots()
+    _dress(axis, _plain(scope.title or scope.name, keep_math=scope.title is not None))
+    lines = _lines(results, scope)
+    if scope.kind == "xy":
+        _draw_xy(axis, results, scope, lines)
+    else:
+        _draw_time(axis, results, lines, scope.stairs)
+        axis.set_xlabel(scope.xlabel or "time [s]")
+        axis.set_ylabel(scope.ylabel or _common_label(results, scope, lines))
+        _legend(axis, [line.label for line in lines])
+        if scope.scale is not None:
+            axis.set_ylim(*scope.scale)
+    _note_stop(axis, results)
+    return figure
+
+
+def _dress(axis: Axes, title: str) -> None:
+    """The look that all panels share."""
+    axis.set_title(title, loc="left", fontsize=10.5, fontweight="bold", color=INK, pad=8)
+    axis.grid(True, color=GRID, linewidth=0.8)
+    axis.set_axisbelow(True)
+    axis.tick_params(colors=INK, labelsize=9, length=3, width=0.8)
+    for side, spine in axis.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color("#9AA1AB")
+    axis.xaxis.label.set(color=INK, fontsize=9.5)
+    axis.yaxis.label.set(color=INK, fontsize=9.5)
+    axis.yaxis.get_offset_text().set(color=FAINT, fontsize=8)
+
+
+def _draw_time(axis: Axes, results: Results, lines: Sequence[Line], stairs: bool = False) -> None:
+    held = {"drawstyle": "steps-post"} if stairs else {}
+    for number, line in enumerate(lines):
+        _curve(axis, results.t, line.values, line, number, held)
+    axis.margins(x=0)
+    if len(results.t) > 1 and results.t[-1] > results.t[0]:
+        axis.set_xlim(results.t[0], results.t[-1])
+
+
+def _draw_xy(axis: Axes, results: Results, scope: ScopeSpec, lines: Sequence[Line]) -> None:
+    if len(lines) != 2:
+        raise InputError(f"scope {scope.name}: x and y are scalars, it has {len(lines)} signals")
+    x, y = lines
+    style = scope.styles[0] if scope.styles else None
+    _curve(axis, x.values, y.values, Line(y.values, "", style), 0, {})
+    axis.set_xlabel(scope.xlabel or x.label)
+    axis.set_ylabel(scope.ylabel or y.label)
+    if scope.scale is not None:
+        axis.set_xlim(*scope.scale[:2])
+        axis.set_ylim(*scope.scale[-2:])
+    if scope.equal:
+        axis.set_aspect("equal", adjustable="datalim" if scope.scale is None else "box")
+
+
+def _curve(
+    axis: Axes,
+    x: NDArray[Any],
+    y: NDArray[Any],
+    line: Line,
+    number: int,
+    fixed: dict[str, Any],
+) -> None:
+    """Draw one curve; what the user's style leaves open comes from our cycle."""
+    from matplotlib import cbook
+    from matplotlib.lines import Line2D
+
+    plain = {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
+        "linewidth": 1.6,
+        "label": line.label,
+    }
+    chosen = cbook.normalize_kwargs(line.style if isinstance(line.style, dict) else {}, Line2D)
+    args = [line.style] if isinstance(line.style, str) else []
+    try:
+        [curve] = axis.plot(x, y, *args, **({} if args else plain) | chosen | fixed)
+        if args:
+            curve.set(label=line.label, linewidth=1.6)
+            if not re.search(r"[bgrcmykw]|C\d", re.sub("-[.-]?|:", "", str(line.style))):
+                curve.set_color(plain["color"])
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{line.label or 'xy'}: bad line style {line.style!r}: {error}") from error
+
+
+# Lines and their names
+
+
+def _lines(results: Results, scope: ScopeSpec) -> list[Line]:
+    """The curves of a scope: each port's elements, with labels and styles dealt out."""
+    values: list[tuple[NDArray[Any], str, int]] = []
+    for port, name in enumerate(scope.signals):
+        array = results[name]
+        if array.dtype.kind == "c":
+            raise InputError(f"{name} is complex; plot its parts from results[{name!r}]")
+        labels = results.labels(name)
+        flat = array.reshape(len(results.t), len(labels))
+        wanted = range(flat.shape[1]) if scope.vector is None else scope.vector
+        for element in wanted:
+            if not -len(labels) <= element < len(labels):
+                what = f"element {element} of {name}, which has {len(labels)}"
+                raise InputError(f"scope {scope.name} shows {what}")
+            values.append((flat[:, element], labels[element], port))
+    ports = [port for _, _, port in values]
+    texts = _deal(scope.labels, ports, len(scope.signals))
+    styles = _deal(scope.styles, ports, len(scope.signals))
+    return [
+        Line(array, _line_label(results, scope, label, text, port), style)
+        for (array, label, port), text, style in zip(values, texts, styles, strict=True)
+    ]
+
+
+def _deal(given: Sequence[Any] | None, line_ports: Sequence[int], ports: int) -> list[Any]:
+    """What is given for each line, or for each port, as one for each line."""
+    if given is None:
+        return [None] * len(line_ports)
+    if len(given) == ports:
+        return [given[port] for port in line_ports]
+    return [given[i] if i < len(given) else None for i in range(len(line_ports))]
+
+
+def _line_label(
+    results: Results, scope: ScopeSpec, element: str, given: str | None, port: int
+) -> str:
+    name = scope.signals[port]
+    label = _plain(element)
+    if given is not None:
+        for_port = len(results.labels(name)) > 1 and len(scope.labels or ()) == len(scope.signals)
+        tail = element[element.rindex("[") :] if for_port and element.endswith("]") else ""
+        label = _plain(f"{given}{tail}", keep_math=True)
+    units = {results.unit(signal) for signal in scope.signals}
+    mixed = len(units) > 1 or scope.kind == "xy"
+    return _quantity(label, results.unit(name) if mixed else "")
+
+
+def _common_label(results: Results, scope: ScopeSpec, lines: Sequence[Line]) -> str:
+    """The y label: the one line's name and unit, or the unit all lines share."""
+    units = {results.unit(name) for name in scope.signals}
+    unit = units.pop() if len(units) == 1 else ""
+    signal = _plain(scope.signals[0]) if len(scope.signals) == 1 else ""
+    return _quantity(lines[0].label if len(lines) == 1 else signal, unit)
+
+
+def _quantity(label: str, unit: str) -> str:
+    return f"{label} [{unit}]".strip() if unit else label
+
+
+def _plain(text: str, keep_math: bool = False) -> str:
+    """Text that Matplotlib shows as it is: a lone $ would start a formula, a leading
+    underscore would hide a curve from the legend."""
+    if not keep_math or text.count("$") % 2:
+        text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
+def _legend(axis: Axes, labels: Sequence[str]) -> None:
+    """A legend beside or above the curves, never on them; none for a single curve."""
+    if len(labels) < 2:
+        return
+    style = {"frameon": False, "fontsize": 8.5, "labelcolor": INK, "borderaxespad": 0.0}
+    if len(labels) <= 4 and sum(map(len, labels)) <= 44:
+        axis.legend(
+            loc="lower right", bbox_to_anchor=(1, 1.02), ncols=len(labels),
+            columnspacing=1.4, handlelength=1.6, **style,
+        )  # fmt: skip
+        return
+    if len(labels) > 14:
+        style["fontsize"] = 7
+    axis.legend(
+        loc="upper left", bbox_to_anchor=(1.02, 1.0), ncols=-(-len(labels) // _LEGEND_ROWS),
+        handlelength=2.4, **style,
+    )  # fmt: skip
+
+
+def _note_stop(axis: Axes, results: Results) -> None:
+    if results.complete or not len(results.t):
+        return
+    why = f": {results.stopped}" if results.stopped else ""
+    note = _plain(f"stopped at {results.t[-1]:.4g} s{why}".splitlines()[0])
+    axis.annotate(
+        note if len(note) < 70 else f"{note[:68]}…", (1, 0), xytext=(0, -24), ha="right", va="top",
+        xycoords="axes fraction", textcoords="offset points", fontsize=8, color="#B42318",
+    )  # fmt: skip

@@ -1,0 +1,68 @@
+"""A page of text about a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from spart_blocks.results.model import Results
+
+_SHOWN_EVENTS = 12
+
+
+def summary(results: Results) -> str:
+    """See Results.summary."""
+    blocks = [_heading(results), _facts(results), _signals(results), _events(results)]
+    return "\n".join(line for block in blocks for line in block)
+
+
+def _heading(results: Results) -> list[str]:
+    state = "complete" if results.complete else f"stopped early: {results.stopped or 'unknown'}"
+    return [f"{results.diagram_name or 'diagram'}: {state}"]
+
+
+def _facts(results: Results) -> list[str]:
+    t = results.t
+    span = f"{t[0]:g} to {t[-1]:g} s" if len(t) else "none"
+    rows = [("time", span), ("samples", f"{len(t)}")]
+    rows += [(key.replace("_", " "), _fact(value)) for key, value in results.info.items()]
+    wall = next((results.info[k] for k in ("wall_time", "wall time") if k in results.info), None)
+    if isinstance(wall, int | float) and wall > 0 and len(t):
+        rows.append(("real-time factor", f"{float(t[-1] - t[0]) / wall:.3g}"))
+    width = max(len(label) for label, _ in rows)
+    return [f"  {label:<{width}}  {value}" for label, value in rows]
+
+
+def _fact(value: str | float | int) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _signals(results: Results) -> list[str]:
+    if not results.signals:
+        return ["signals kept: none"]
+    width = max(len(name) for name in results.signals)
+    lines = ["signals kept, with their final values:"]
+    for name, array in results.signals.items():
+        final = _value(array[-1]) if len(array) else "no samples"
+        unit = f" {results.unit(name)}" if results.unit(name) else ""
+        lines.append(f"  {name:<{width}}  {final}{unit}")
+    return lines
+
+
+def _value(sample: NDArray[Any]) -> str:
+    if sample.size > 12:
+        shape = " x ".join(map(str, sample.shape))
+        return f"({shape}), largest magnitude {np.max(np.abs(sample)):.6g}"
+    text = np.array2string(np.asarray(sample), precision=6, separator=", ", max_line_width=10_000)
+    return text.replace("\n", "")
+
+
+def _events(results: Results) -> list[str]:
+    if not results.events:
+        return []
+    shown = [f"  {e.t:<12.6g} {e.block}: {e.what}" for e in results.events[:_SHOWN_EVENTS]]
+    more = len(results.events) - len(shown)
+    return [f"events: {len(results.events)}", *shown, *([f"  ... and {more} more"] if more else [])]
