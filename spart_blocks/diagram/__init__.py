@@ -1,0 +1,7 @@
+"""From a YAML file, or a diagram made in Python, to a checked diagram."""
+
+from spart_blocks.diagram.loader import load
+from spart_blocks.diagram.model import Diagram, RunOptions, Solver
+from spart_blocks.diagram.wires import complete
+
+__all__ = ["Diagram", "RunOptions", "Solver", "complete", "load"]

@@ -1,0 +1,198 @@
+"""From a block's parameters as written to the arguments of its constructor.
+
+Names are checked against the constructor's signature. Lists of numbers become float
+arrays, names of robots and clocks become these, a number beside a vector is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.diagram.document import Document, Keys
+from spart_blocks.diagram.registry import BlockType, Parameter
+from spart_blocks.diagram.schema import shown
+from spart_blocks.errors import Fault, did_you_mean
+
+MAX_PORTS = 1000
+
+# Parameters of one shape: where one of them is a vector, the numbers are repeated. STEP
+# and RAMP need their defaults repeated as well, or the signal would change its shape.
+_ONE_SHAPE = {
+    "STEP": ("off", "on"),
+    "RAMP": ("off", "slope"),
+    "INTEGRATOR": ("x0", "min", "max"),
+    "INTEGRATOR_S": ("x0", "min", "max"),
+}
+# bdsim 1.4.0 takes these as lists of indices; a slice in Python is a tuple of three.
+_INDICES = {("SLICE1", "index"), ("SLICE2", "rows"), ("SLICE2", "cols")}
+# bdsim 1.4.0 passes over a list or an integer here without a word.
+_PAIRS = {("PID", "I_limit"), ("PID_S", "I_limit")}
+_COUNTS = ("nin", "nout", "vector")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What a block's parameters can name. A robot or clock that could not be read is None."""
+
+    robots: Mapping[str, Any]
+    clocks: Mapping[str, Any]
+
+
+@dataclass
+class ArgumentReader:
+    """Turns parameters into arguments and collects what is wrong with them."""
+
+    document: Document
+    faults: list[Fault]
+    catalogue: Catalogue
+
+    def read(
+        self, kind: BlockType, name: str, given: Mapping[str, Any], path: Keys
+    ) -> dict[str, Any] | None:
+        """The constructor's arguments, or None when one of them is wrong."""
+        label = f"{name} ({kind.name})"
+        before = len(self.faults)
+        arguments: dict[str, Any] = {}
+        usable = True
+        for key, value in given.items():
+            parameter = kind.parameters.get(key)
+            if parameter is None:
+                self._unknown(key, label, kind, path)
+            elif self._check(parameter, value, label, (*path, key)):
+                arguments[key], found = self._convert(kind, parameter, value, (*path, key))
+                usable = usable and found
+        self._missing(kind, label, given, path)
+        if len(self.faults) > before or not usable:
+            return None
+        self._one_shape(kind, label, arguments, path)
+        return arguments if len(self.faults) == before else None
+
+    def _fault(self, message: str, path: Keys, hint: str | None = None) -> None:
+        self.faults.append(Fault(message, self.document.place(*path), hint))
+
+    def _unknown(self, key: str, label: str, kind: BlockType, path: Keys) -> None:
+        known = ", ".join(kind.parameters) or "none"
+        near = did_you_mean(key, kind.parameters)
+        hint = near if near and near.startswith("did") else None
+        message = f"unknown parameter {key!r} of {label}: it has {known}"
+        self.faults.append(Fault(message, self.document.key_place(*path, key), hint))
+
+    def _missing(self, kind: BlockType, label: str, given: Mapping[str, Any], path: Keys) -> None:
+        missing = [p.name for p in kind.parameters.values() if p.required and p.name not in given]
+        if missing:
+            self._fault(f"{label} needs {' and '.join(missing)}", path, self._choices(missing))
+
+    def _choices(self, missing: list[str]) -> str | None:
+        if "clock" in missing:
+            return "clocks: " + (", ".join(self.catalogue.clocks) or "there are none yet")
+        if "robot" in missing:
+            return "robots: " + (", ".join(self.catalogue.robots) or "there are none yet")
+        return None
+
+    def _check(self, parameter: Parameter, value: Any, label: str, path: Keys) -> bool:
+        name = parameter.name
+        if parameter.is_callable and value is not None:
+            hint = "make this block in Python: a file holds values only"
+            what = "a Python function" if "Callable" in parameter.annotation else "an open file"
+            self._fault(f"{name} of {label} takes {what}", path, hint)
+        elif name in _COUNTS and isinstance(value, int) and value > MAX_PORTS:
+            self._fault(f"{name} of {label} is {value}; at most {MAX_PORTS} are possible", path)
+        elif name not in ("robot", "clock") and not parameter.takes_text and _has_text(value):
+            hint = "a text that begins with $ is a parameter's name and nothing else"
+            hint_needed = isinstance(value, str) and value.startswith("$")
+            message = f"{name} of {label} takes numbers, not {shown(value)}"
+            self._fault(message, path, hint if hint_needed else None)
+        else:
+            return True
+        return False
+
+    def _convert(
+        self, kind: BlockType, parameter: Parameter, value: Any, path: Keys
+    ) -> tuple[Any, bool]:
+        """The argument, and whether it can be used."""
+        where = (kind.name, parameter.name)
+        if parameter.name in ("robot", "clock") and value is not None:
+            return self._named(parameter.name, value, path)
+        if where in _INDICES:
+            return self._indices(value, path)
+        if where in _PAIRS and isinstance(value, list):
+            return tuple(float(item) for item in value if isinstance(item, int | float)), True
+        if kind.cls.__module__ == "bdsim.blocks.displays":
+            return value, True
+        if not parameter.takes_arrays and isinstance(value, list):
+            return [arrays(item) for item in value], True
+        if isinstance(value, int) and not isinstance(value, bool) and _is_float(parameter):
+            return float(value), True
+        return arrays(value), True
+
+    def _named(self, what: str, value: Any, path: Keys) -> tuple[Any, bool]:
+        choices = self.catalogue.robots if what == "robot" else self.catalogue.clocks
+        if not isinstance(value, str) or value not in choices:
+            listed = did_you_mean(str(value), choices) or f"there are no {what}s yet"
+            self._fault(f"there is no {what} {shown(value)}", path, listed)
+            return None, False
+        return choices[value], choices[value] is not None
+
+    def _indices(self, value: Any, path: Keys) -> tuple[Any, bool]:
+        if isinstance(value, str):
+            parts = value.split(":")
+            try:
+                numbers = [int(part) if part.strip() else None for part in parts]
+            except ValueError:
+                numbers = []
+            if len(numbers) in (2, 3):
+                return (*numbers, None)[:3], True
+            self._fault(f"cannot read the slice {shown(value)}", path, "write 0:2 or [0, 2]")
+            return None, False
+        return value, True
+
+    def _one_shape(
+        self, kind: BlockType, label: str, arguments: dict[str, Any], path: Keys
+    ) -> None:
+        names = _ONE_SHAPE.get(kind.name, ())
+        values = {
+            name: arguments.get(name, kind.parameters[name].default)
+            for name in names
+            if arguments.get(name, kind.parameters[name].default) is not None
+        }
+        if not any(isinstance(value, np.ndarray) for value in values.values()):
+            return
+        try:
+            shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
+        except ValueError:
+            sizes = ", ".join(f"{name} {np.shape(value)}" for name, value in values.items())
+            self._fault(f"{label}: the shapes of {sizes} differ", path)
+            return
+        for name, value in values.items():
+            arguments[name] = np.broadcast_to(np.asarray(value, dtype=float), shape).copy()
+
+
+def arrays(value: Any) -> Any:
+    """value with every rectangular list of numbers as a float array, mappings included."""
+    if isinstance(value, dict):
+        return {key: arrays(item) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+    items = [arrays(item) for item in value]
+    if all(isinstance(item, int | float) and not isinstance(item, bool) for item in items):
+        return np.array(items, dtype=float)
+    if all(isinstance(item, np.ndarray) for item in items) and (
+        len({item.shape for item in items}) == 1
+    ):
+        return np.array(items, dtype=float)
+    return items
+
+
+def _is_float(parameter: Parameter) -> bool:
+    words = parameter.annotation
+    return "float" in words and "int" not in words and "ndarray" not in words
+
+
+def _has_text(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(_has_text(item) for item in value)
+    return isinstance(value, str)

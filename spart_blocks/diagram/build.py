@@ -1,0 +1,294 @@
+"""From checked sections to bdsim's blocks, subsystems within subsystems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from spart_blocks.blocks._ports import output_ports
+from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader
+from spart_blocks.diagram.document import Document, Keys
+from spart_blocks.diagram.references import Resolved, Resolver, Scope
+from spart_blocks.diagram.registry import (
+    BlockType,
+    find_type,
+    name_problem,
+    new_diagram,
+    type_names,
+)
+from spart_blocks.diagram.schema import BlockSection, SubsystemSection
+from spart_blocks.diagram.subsystems import as_block, make_gates
+from spart_blocks.diagram.wires import WireText
+from spart_blocks.diagram.wiring import InputCount, Wiring, count_inputs, read_wires
+from spart_blocks.errors import Fault, InputError, Place, did_you_mean
+
+# Blocks whose number of inputs is that of their wires, when it is not given.
+_COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
+
+
+@dataclass
+class Builder:
+    """Makes the blocks and wires of a file."""
+
+    document: Document
+    faults: list[Fault]
+    places: dict[str, Place]
+    subsystems: Mapping[str, SubsystemSection]
+    broken_subsystems: set[str]
+    resolver: Resolver
+    reader: ArgumentReader
+    scope: Scope
+    _built: set[str] = field(default_factory=set)
+    _wires: dict[Keys, dict[int, WireText]] = field(default_factory=dict)
+
+    # --- levels -----------------------------------------------------------------
+
+    def level(
+        self,
+        bd: Any,
+        blocks: Mapping[str, BlockSection],
+        wires: tuple[str, ...],
+        scope: Scope,
+        *,
+        path: Keys = (),
+        prefix: str = "",
+        broken: set[str] | None = None,
+        gates: Mapping[str, Any] | None = None,
+    ) -> Wiring:
+        """Build the blocks and wires of the diagram, or of a subsystem, into bd.
+
+        gates are a subsystem's blocks `in` and `out`. The caller finishes the wiring.
+        """
+        if path not in self._wires:
+            self._wires[path] = read_wires(wires, self.document, path, self.faults)
+        texts = self._wires[path]
+        kinds = {name: block.type for name, block in blocks.items()}
+        wiring = Wiring(
+            bd=bd,
+            document=self.document,
+            path=path,
+            prefix=prefix,
+            faults=self.faults,
+            places=self.places,
+            kinds=kinds,
+            broken=set(broken or ()),
+            counts=count_inputs(texts),
+        )
+        if gates:
+            wiring.blocks |= gates
+            wiring.kinds |= {"in": "INPORT", "out": "OUTPORT"}
+        scopes = [name for name, block in blocks.items() if block.type == "SCOPE"]
+        for name, block in blocks.items():
+            if block.type != "SCOPE":
+                self._block(wiring, name, block, scope)
+        widths = self._widths(wiring, texts, scopes)
+        for name in scopes:
+            self._block(wiring, name, blocks[name], scope, widths.get(name))
+        for number, wire in texts.items():
+            wiring.add(number, wire)
+        return wiring
+
+    def _block(
+        self,
+        wiring: Wiring,
+        name: str,
+        section: BlockSection,
+        scope: Scope,
+        width: int | None = None,
+    ) -> None:
+        keys: Keys = (*wiring.path, "blocks", name)
+        made = None
+        if self._name_is_good(name, keys, wiring):
+            self._note_places(wiring, name, section, keys)
+            resolved = {
+                key: self.resolver.resolve(value, scope, (*keys, key))
+                for key, value in section.parameters.items()
+            }
+            complete = all(item.complete for item in resolved.values())
+            if section.type in self.subsystems:
+                if complete:
+                    made = self._subsystem(wiring, name, section.type, resolved, keys)
+            elif section.type not in self.broken_subsystems:
+                kind = self._kind(name, section, keys)
+                if kind and complete:
+                    values = {key: item.value for key, item in resolved.items()}
+                    count = wiring.counts.get(name, InputCount())
+                    given = _with_inputs(kind, values, count, width)
+                    made = self._make(wiring, kind, name, given, keys)
+        if made is None:
+            wiring.broken.add(name)
+        else:
+            wiring.blocks[name] = made
+
+    def _name_is_good(self, name: str, keys: Keys, wiring: Wiring) -> bool:
+        problem = name_problem(name)
+        if wiring.prefix and name in ("in", "out"):
+            problem = "stands for the subsystem's ports"
+        if problem:
+            message = f"the block name {name[:60]!r} {problem}"
+            self.faults.append(Fault(message, self.document.key_place(*keys)))
+        return not problem
+
+    def _note_places(self, wiring: Wiring, name: str, section: BlockSection, keys: Keys) -> None:
+        full = f"blocks.{wiring.prefix}{name}"
+        self.places[full] = self.document.key_place(*keys)
+        for key in section.parameters:
+            self.places[f"{full}.{key}"] = self.document.place(*keys, key)
+
+    def _kind(self, name: str, section: BlockSection, keys: Keys) -> BlockType | None:
+        kind = find_type(section.type)
+        place = self.document.place(*keys, "type")
+        if kind is None:
+            known = [*type_names(), *self.subsystems]
+            hint = did_you_mean(section.type, known)
+            if hint is None or hint.startswith("it has"):
+                near = did_you_mean(section.type.upper(), known)
+                hint = near if near and near.startswith("did") else "`spart blocks` lists them"
+            message = f"{name}: there is no block type {section.type[:60]!r}"
+            self.faults.append(Fault(message, place, hint))
+        elif kind.refusal:
+            message = f"{name}: {kind.name} cannot come from a file"
+            self.faults.append(Fault(message, place, kind.refusal))
+            return None
+        return kind
+
+    def _make(
+        self,
+        wiring: Wiring,
+        kind: BlockType,
+        name: str,
+        given: Mapping[str, Any],
+        keys: Keys,
+    ) -> Any:
+        arguments = self.reader.read(kind, name, given, keys)
+        if arguments is None:
+            return None
+        try:
+            block = kind.construct(wiring.bd, name, arguments)
+        except InputError as error:
+            for fault in error.faults:
+                self._construction_fault(kind, name, fault.message, fault.hint, given, keys)
+            return None
+        except Exception as error:
+            self._construction_fault(kind, name, _first_line(error), None, given, keys)
+            return None
+        if block.nin > MAX_PORTS or block.nout > MAX_PORTS:
+            message = f"it would have more than {MAX_PORTS} ports"
+            self._construction_fault(kind, name, message, None, given, keys)
+            return None
+        return block
+
+    def _construction_fault(
+        self,
+        kind: BlockType,
+        name: str,
+        message: str,
+        hint: str | None,
+        given: Mapping[str, Any],
+        keys: Keys,
+    ) -> None:
+        """A constructor's complaint, at the parameter it begins with if there is one."""
+        first = message.split(" ", 1)[0].rstrip(":,.'")
+        path = (*keys, first) if first in given else keys
+        text = f"{name} ({kind.name}): {message}"
+        self.faults.append(Fault(text, self.document.place(*path), hint))
+
+    # --- scopes -----------------------------------------------------------------
+
+    def _widths(
+        self, wiring: Wiring, texts: Mapping[int, WireText], scopes: list[str]
+    ) -> dict[str, int]:
+        """The width of the vector that a scope's only wire carries, where ports state it."""
+        widths: dict[str, int] = {}
+        if not scopes:
+            return widths
+        for wire in texts.values():
+            for end in wire.ends:
+                block = wiring.blocks.get(wire.source.block)
+                if block is None or wiring.kinds.get(end.block) != "SCOPE":
+                    continue
+                for index, port in enumerate(output_ports(block)):
+                    here = wire.source.port in (port.name, str(index)) or block.nout == 1
+                    if here and port.shape is not None and len(port.shape) == 1:
+                        widths[end.block] = _selected(port.shape[0], wire.source.selection)
+        return widths
+
+    # --- subsystems ---------------------------------------------------------------
+
+    def _subsystem(
+        self, wiring: Wiring, name: str, type_name: str, given: dict[str, Resolved], keys: Keys
+    ) -> Any:
+        section = self.subsystems[type_name]
+        unknown = [key for key in given if key not in section.params]
+        for key in unknown:
+            listed = ", ".join(section.params) or "none"
+            message = f"unknown parameter {key!r} of {name} ({type_name}): it has {listed}"
+            hint = did_you_mean(key, section.params)
+            near = hint if hint and hint.startswith("did") else None
+            self.faults.append(Fault(message, self.document.key_place(*keys, key), near))
+        if unknown:
+            return None
+        inner = self.instance(type_name, given, f"{wiring.prefix}{name}/")
+        if inner is None:
+            return None
+        wiring.children[name] = inner
+        try:
+            return as_block(wiring.bd, name, inner.bd, section)
+        except Exception as error:
+            text = f"{name} ({type_name}): {_first_line(error)}"
+            self.faults.append(Fault(text, self.document.place(*keys)))
+            return None
+
+    def instance(self, type_name: str, given: Mapping[str, Resolved], prefix: str) -> Wiring | None:
+        """A subsystem's own diagram, built with these parameters."""
+        section = self.subsystems[type_name]
+        path: Keys = ("subsystems", type_name)
+        self._built.add(type_name)
+        bd = new_diagram(type_name)
+        try:
+            gates = make_gates(bd, section)
+        except Exception as error:
+            text = f"the ports of subsystem {type_name}: {_first_line(error)}"
+            self.faults.append(Fault(text, self.document.key_place(*path)))
+            return None
+        scope = self.resolver.scope(section.params, (*path, "params"), self.scope, given)
+        wiring = self.level(
+            bd, section.blocks, section.wires, scope, path=path, prefix=prefix, gates=gates
+        )
+        wiring.finish()
+        return wiring
+
+    def check_unused(self) -> None:
+        """Build each subsystem that nothing uses once, so that its mistakes are seen."""
+        for name in self.subsystems:
+            if name not in self._built:
+                places, self.places = self.places, {}
+                self.instance(name, {}, f"{name}/")
+                self.places = places
+
+
+def _with_inputs(
+    kind: BlockType, given: dict[str, Any], count: InputCount, width: int | None
+) -> dict[str, Any]:
+    """The parameters, with the number of inputs that the wires ask for."""
+    if kind.package != "bdsim" or kind.name not in _COUNTED or "nin" in given:
+        return given
+    if kind.name == "SCOPE":
+        if "vector" in given:
+            return given
+        if count.needed <= 1:
+            lines = [given[key] for key in ("labels", "styles") if isinstance(given.get(key), list)]
+            longest = max([len(line) for line in lines], default=width or 1)
+            return {**given, "vector": longest} if longest > 1 else given
+    return {**given, "nin": max(count.needed, 1)}
+
+
+def _selected(length: int, selection: Any) -> int:
+    if selection is None:
+        return length
+    return 1 if isinstance(selection, int) else len(range(*slice(*selection).indices(length)))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0] or type(error).__name__

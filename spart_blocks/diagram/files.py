@@ -1,0 +1,82 @@
+"""The files a diagram names: where they may lie, and the robots they hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.diagram.document import Document, Keys, read_document
+from spart_blocks.diagram.schema import RobotSection
+from spart_blocks.errors import Fault, InputError, Place
+from spart_blocks.robot import Robot
+
+MAX_ROBOT_BYTES = 64_000_000
+ROOT_MARKS = ("pyproject.toml", ".git", "spart.toml")
+
+
+def project_root(file: Path) -> Path:
+    """The nearest folder upward with pyproject.toml, .git or spart.toml, else the file's."""
+    folder = file.parent
+    for candidate in (folder, *folder.parents):
+        if any((candidate / mark).exists() for mark in ROOT_MARKS):
+            return candidate
+    return folder
+
+
+def read_robot(
+    section: RobotSection, name: str, document: Document, root: Path, faults: list[Fault]
+) -> Robot | None:
+    """The robot that a section names, or None after adding what is wrong to faults."""
+    kind = next(kind for kind in ("urdf", "dh", "spart") if getattr(section, kind) is not None)
+    keys: Keys = ("robots", name, kind)
+    place = document.place(*keys)
+    path = _inside(getattr(section, kind), Path(document.file), root, place, faults)
+    if path is None:
+        return None
+    try:
+        robot = _read(kind, path, section)
+        return robot if section.base is None else robot.with_base(section.base)
+    except InputError as error:
+        faults += [_placed(fault, place, path) for fault in error.faults]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+        faults.append(Fault(f"{path.name} cannot be read: {detail}", place))
+    return None
+
+
+def _inside(given: str, file: Path, root: Path, place: Place, faults: list[Fault]) -> Path | None:
+    try:
+        path = (file.parent / given).resolve()
+        limit = root.resolve()
+        if not path.is_relative_to(limit):
+            hint = f"files must lie in {limit}; give root= (--root) to widen it"
+            faults.append(Fault(f"{given} leaves the project", place, hint))
+        elif not path.is_file():
+            problem = "is not a file" if path.exists() else "does not exist"
+            faults.append(Fault(f"{given} {problem}", place, f"looked for {path}"))
+        elif path.stat().st_size > MAX_ROBOT_BYTES:
+            faults.append(Fault(f"{given} is larger than {MAX_ROBOT_BYTES} bytes", place))
+        else:
+            return path
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        faults.append(Fault(f"cannot open {given[:80]!r}: {reason}", place))
+    return None
+
+
+def _read(kind: str, path: Path, section: RobotSection) -> Robot:
+    if kind == "urdf":
+        return Robot.from_urdf(path, base=section.base, strict=section.strict)
+    if kind == "dh":
+        return Robot.from_dh(read_document(path).data)
+    data: Any = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(data, dict) and isinstance(data.get("robot"), dict):
+        data = data["robot"]
+    return Robot.from_spart(data)
+
+
+def _placed(fault: Fault, place: Place, path: Path) -> Fault:
+    if fault.place is not None:
+        return fault
+    return Fault(f"{path.name}: {fault.message}", place, fault.hint)

@@ -1,0 +1,138 @@
+"""Values that replace those of a file: `params.kp=[1, 2]`, `blocks.ctrl.kp=3`, `run.T=5`.
+
+A short path is looked up: `kp` is a parameter, else the one run option or block
+parameter of that name; `ctrl.kp` is block ctrl's (or clock ctrl's) kp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from spart_blocks.diagram.document import Document, Key, Keys, parse_value
+from spart_blocks.diagram.model import RunOptions
+from spart_blocks.errors import DiagramError, Fault, Place, did_you_mean
+
+SECTIONS = ("params", "blocks", "run", "clocks", "robots", "subsystems", "name")
+
+Overrides = Mapping[str, Any] | Sequence[str]
+
+
+def apply_overrides(document: Document, overrides: Overrides, faults: list[Fault]) -> Document:
+    """The document with the overrides in place; its places name the override."""
+    data: dict[str, Any] = document.data
+    replaced = dict(document.replaced)
+    for written, path, value in _parsed(overrides, faults):
+        place = Place(f"override {written}")
+        try:
+            keys = _full_path(path, data)
+            data = _with(data, keys, value)
+            replaced[keys] = place
+        except _WrongPath as error:
+            faults.append(Fault(error.message, place, error.hint))
+    return replace(document, data=data, replaced=replaced)
+
+
+class _WrongPath(Exception):  # noqa: N818 - becomes a Fault in this file
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        self.message, self.hint = message, hint
+        super().__init__(message)
+
+
+def _parsed(overrides: Overrides, faults: list[Fault]) -> list[tuple[str, str, Any]]:
+    """Each override as it is shown, its path and its value."""
+    if isinstance(overrides, Mapping):
+        return [(str(path), str(path), _plain(value)) for path, value in overrides.items()]
+    parsed: list[tuple[str, str, Any]] = []
+    for text in [overrides] if isinstance(overrides, str) else overrides:
+        path, equals, value = text.partition("=")
+        origin = f"override {text}"
+        if not equals or not path.strip():
+            hint = "write path=value, for instance params.kp=3"
+            faults.append(Fault("has no path or no value", Place(origin), hint))
+            continue
+        try:
+            parsed.append((text, path.strip(), parse_value(value, origin)))
+        except DiagramError as error:
+            faults += error.faults
+    return parsed
+
+
+def _plain(value: Any) -> Any:
+    """A tuple is written as a list is; arrays and other values are left as they are."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _full_path(path: str, data: dict[str, Any]) -> Keys:
+    """The path from the top of the file that a full or short path means."""
+    keys: Keys = tuple(path.split("."))
+    if keys[0] in SECTIONS:
+        if len(keys) == 1 and keys[0] != "name":
+            raise _WrongPath(f"{path!r} is a whole section", f"name a value, as {path}.NAME")
+        return _checked(keys, data)
+    choices = _named(keys, data)
+    if len(choices) == 1:
+        return _checked(choices[0], data)
+    if choices:
+        listed = " or ".join(".".join(map(str, choice)) for choice in choices[:6])
+        raise _WrongPath(f"{path!r} is ambiguous", f"write {listed}")
+    known = [*_section(data, "params"), *_section(data, "blocks"), *RunOptions.model_fields]
+    raise _WrongPath(f"there is nothing named {keys[0]!r}", did_you_mean(str(keys[0]), known))
+
+
+def _named(keys: Keys, data: dict[str, Any]) -> list[Keys]:
+    """What a short path can mean; a parameter of the file wins."""
+    name = keys[0]
+    if name in _section(data, "params"):
+        return [("params", *keys)]
+    if len(keys) > 1:
+        holders = [part for part in ("blocks", "clocks", "robots") if name in _section(data, part)]
+        return [(part, *keys) for part in holders]
+    options: list[Keys] = [("run", name)] if name in RunOptions.model_fields else []
+    blocks = _section(data, "blocks").items()
+    found: list[Keys] = [
+        ("blocks", block, name)
+        for block, entry in blocks
+        if isinstance(entry, dict) and name in entry and name != "type"
+    ]
+    return options + found
+
+
+def _section(data: dict[str, Any], name: str) -> dict[str, Any]:
+    section = data.get(name)
+    return section if isinstance(section, dict) else {}
+
+
+def _checked(keys: Keys, data: dict[str, Any]) -> Keys:
+    """keys, when the entry it goes into exists; a new entry would have no use."""
+    section, name = str(keys[0]), str(keys[1]) if len(keys) > 1 else ""
+    if section in ("params", "blocks", "clocks", "robots", "subsystems"):
+        known = _section(data, section)
+        if name not in known:
+            kind = {"params": "parameter"}.get(section, section.rstrip("s"))
+            raise _WrongPath(f"there is no {kind} {name!r}", did_you_mean(name, known))
+        if len(keys) == 2 and section != "params":
+            raise _WrongPath(f"{section}.{name} holds several values", "name one of them")
+    return keys
+
+
+def _with(container: Any, keys: Keys, value: Any) -> Any:
+    """A copy of container with the value at keys; what is shared elsewhere stays as it is."""
+    if not keys:
+        return value
+    key, rest = keys[0], keys[1:]
+    if isinstance(container, list):
+        index = _index(key, len(container))
+        return [_with(v, rest, value) if i == index else v for i, v in enumerate(container)]
+    if container is None:
+        container = {}
+    if not isinstance(container, dict):
+        raise _WrongPath(f"there is no entry {key!r} in a value that is not a mapping or list")
+    return {**container, key: _with(container.get(str(key)), rest, value)}
+
+
+def _index(key: Key, length: int) -> int:
+    if not str(key).isdecimal() or int(key) >= length:
+        raise _WrongPath(f"{key!r} is not an index of a list of {length}")
+    return int(key)

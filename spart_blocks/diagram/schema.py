@@ -1,0 +1,274 @@
+"""The shape of a diagram file: models that validate it and give its JSON Schema.
+
+The models check structure only. Block parameters are checked against the block's
+constructor, and wires against the ports, once the blocks are known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    StrictBool,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
+
+from spart_blocks.diagram.document import Document, Key, Keys
+from spart_blocks.diagram.model import RunOptions
+from spart_blocks.errors import Fault, did_you_mean
+
+REFERENCE_PATTERN = r"^\$[A-Za-z_][A-Za-z0-9_]*$"
+
+
+def _empty_mapping(value: Any) -> Any:
+    return {} if value is None else value
+
+
+def _empty_list(value: Any) -> Any:
+    return [] if value is None else value
+
+
+_Mapping = BeforeValidator(_empty_mapping)
+_List = BeforeValidator(_empty_list)
+Params = Annotated[dict[StrictStr, Any], _Mapping]
+Wires = Annotated[tuple[StrictStr, ...], _List]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class RobotSection(_Section):
+    """Where a robot comes from: one of urdf, dh and spart, each a path beside this file."""
+
+    urdf: StrictStr | None = Field(None, description="a URDF file")
+    dh: StrictStr | None = Field(None, description="a YAML file of Denavit-Hartenberg data")
+    spart: StrictStr | None = Field(None, description="a JSON file of SPART's robot structure")
+    base: Literal["fixed", "floating"] | None = Field(None, description="how the base is held")
+    strict: StrictBool = Field(False, description="refuse doubtful inertias instead of warning")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> RobotSection:
+        given = [name for name in ("urdf", "dh", "spart") if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none"
+            raise ValueError(f"a robot needs exactly one of urdf, dh and spart; it has {found}")
+        if self.strict and self.urdf is None:
+            raise ValueError("strict applies to a urdf only")
+        return self
+
+
+class ClockSection(_Section):
+    """A sampling clock: its period T [s] or its rate [Hz], and the offset of its ticks [s]."""
+
+    T: PositiveFloat | None = Field(None, description="period [s]")
+    rate: PositiveFloat | None = Field(None, description="ticks per second [Hz]")
+    offset: NonNegativeFloat = Field(0.0, description="time of the first tick [s]")
+
+    @model_validator(mode="after")
+    def _one_period(self) -> ClockSection:
+        if (self.T is None) == (self.rate is None):
+            raise ValueError("a clock needs either T [s] or rate [Hz]")
+        return self
+
+    @property
+    def period(self) -> float:
+        """Seconds from tick to tick."""
+        return self.T if self.T is not None else 1.0 / (self.rate or 1.0)
+
+
+class BlockSection(BaseModel):
+    """A block: its type, or the name of a subsystem, and its parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    type: StrictStr = Field(description="a block type such as GAIN, or a subsystem's name")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Everything but the type."""
+        return dict(self.model_extra or {})
+
+
+class SubsystemSection(_Section):
+    """A diagram to be used as a block: parameters with defaults, ports, blocks, wires."""
+
+    params: Params = Field(default_factory=dict, description="parameters and their defaults")
+    inputs: Wires = Field((), description="names of the input ports, outputs of block `in`")
+    outputs: Wires = Field((), description="names of the output ports, inputs of block `out`")
+    blocks: Annotated[dict[StrictStr, BlockSection], _Mapping] = Field(default_factory=dict)
+    wires: Wires = Field(())
+
+
+class DiagramSection(_Section):
+    """A diagram file."""
+
+    name: StrictStr | None = Field(None, description="by default the file's name")
+    description: StrictStr | None = Field(None, description="free text")
+    robots: Annotated[dict[StrictStr, RobotSection], _Mapping] = Field(default_factory=dict)
+    params: Params = Field(default_factory=dict, description="values that $name refers to")
+    clocks: Annotated[dict[StrictStr, ClockSection], _Mapping] = Field(default_factory=dict)
+    subsystems: Annotated[dict[StrictStr, SubsystemSection], _Mapping] = Field(default_factory=dict)
+    blocks: dict[StrictStr, BlockSection] = Field(description="the blocks, by name")
+    wires: Wires = Field((), description="wires such as `plant.qm[0:2] -> ctrl.qm, scope`")
+    run: Annotated[RunOptions, _Mapping] = Field(default_factory=RunOptions)
+
+
+def json_schema() -> str:
+    """The JSON Schema of a diagram file, as docs/diagram.schema.json holds it."""
+    schema = DiagramSection.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "spart_blocks diagram"
+    definitions = schema["$defs"]
+    reference = {"type": "string", "pattern": REFERENCE_PATTERN, "description": "a parameter"}
+    definitions["Reference"] = reference
+    for name in ("RunOptions", "ClockSection"):
+        for key, entry in definitions[name]["properties"].items():
+            definitions[name]["properties"][key] = _or_reference(entry)
+    for holder in (schema, definitions["SubsystemSection"]):
+        for key in ("robots", "params", "clocks", "subsystems", "inputs", "outputs", "wires"):
+            if key in holder["properties"]:
+                holder["properties"][key]["type"] = [holder["properties"][key]["type"], "null"]
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _or_reference(entry: dict[str, Any]) -> dict[str, Any]:
+    outside = {key: entry[key] for key in ("title", "description", "default") if key in entry}
+    inside = {key: value for key, value in entry.items() if key not in outside}
+    choices = inside.pop("anyOf", None) or [inside]
+    return {**outside, "anyOf": [*choices, {"$ref": "#/$defs/Reference"}]}
+
+
+def validate(
+    document: Document, data: dict[str, Any], bad: Iterable[Keys] = ()
+) -> tuple[DiagramSection, list[Fault], set[Keys]]:
+    """Check a file's structure.
+
+    data is the document's with overrides and references put in; the values at the paths
+    bad are already known to be wrong. Returns the sections that are right, the faults,
+    and the paths of the entries that were left out because of a fault.
+    """
+    faults: list[Fault] = []
+    known = {path[:2] for path in bad}
+    dropped = set(known)
+    for path in known:
+        data = _without(data, path)
+    for _ in range(100):
+        try:
+            return DiagramSection.model_validate(data), faults, dropped
+        except ValidationError as error:
+            for entry in error.errors(include_url=False):
+                path = _path(entry["loc"])
+                drop = _entry_path(path)
+                if path[:2] not in known:
+                    faults.append(_fault(document, path, entry))
+                dropped.add(drop)
+                data = _without(data, drop)
+    raise AssertionError("validation does not settle")
+
+
+def _path(loc: tuple[int | str, ...]) -> Keys:
+    return tuple(key for key in loc if key != "[key]")
+
+
+def _entry_path(path: Keys) -> Keys:
+    """The smallest part of the file that can be left out because of a fault at path."""
+    if path[:1] in (("robots",), ("clocks",), ("subsystems",), ("blocks",), ("run",), ("wires",)):
+        return path[:2]
+    return path[:1]
+
+
+def _without(data: dict[str, Any], path: Keys) -> dict[str, Any]:
+    """A copy of data without the entry at path; `blocks` itself is left empty instead."""
+    if not path:
+        return {"blocks": {}}
+    if len(path) == 1:
+        rest = {key: value for key, value in data.items() if key != path[0]}
+        return {**rest, "blocks": {}} if path[0] == "blocks" else rest
+    section = data.get(str(path[0]))
+    if isinstance(section, dict):
+        kept: Any = {key: value for key, value in section.items() if key != path[1]}
+    elif isinstance(section, list):
+        kept = ["" if index == path[1] else item for index, item in enumerate(section)]
+    else:
+        return data
+    return {**data, str(path[0]): kept}
+
+
+def _model_at(path: Keys) -> type[BaseModel]:
+    """The model whose keys stand at this path."""
+    models: dict[Key, type[BaseModel]] = {
+        "robots": RobotSection,
+        "clocks": ClockSection,
+        "subsystems": SubsystemSection,
+        "blocks": BlockSection,
+        "run": RunOptions,
+    }
+    if not path:
+        return DiagramSection
+    if path[0] == "subsystems" and "blocks" in path[2:3]:
+        return BlockSection
+    return models.get(path[0], DiagramSection)
+
+
+def _fault(document: Document, path: Keys, entry: Any) -> Fault:
+    kind, given = entry["type"], entry["input"]
+    where = ".".join(str(key) for key in path[:-1])
+    key = str(path[-1]) if path else ""
+    if kind == "extra_forbidden":
+        inside = f" in {where}" if where else ""
+        hint = did_you_mean(key, _model_at(path[:-1]).model_fields)
+        return Fault(f"unknown key {key!r}{inside}", document.key_place(*path), hint)
+    if kind == "missing":
+        message = f"{where or 'the file'} needs {key!r}"
+        hint = "write type: and a block type" if key == "type" else None
+        return Fault(message, document.place(*path[:-1]), hint)
+    name = f"{where}.{key}" if where else key
+    if kind == "value_error":
+        return Fault(f"{name}: {entry['ctx']['error']}", document.place(*path))
+    return Fault(f"{name} {_expected(entry)}, not {shown(given)}", document.place(*path))
+
+
+_EXPECTED = {
+    "string_type": "must be text",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+}
+
+
+def _expected(entry: Any) -> str:
+    kind, context = entry["type"], entry.get("ctx", {})
+    if kind in _EXPECTED:
+        return _EXPECTED[kind]
+    if kind == "greater_than":
+        return f"must be greater than {context['gt']:g}"
+    if kind == "greater_than_equal":
+        return f"must be {context['ge']:g} or more"
+    if kind == "literal_error":
+        return f"must be {context['expected']}"
+    return str(entry["msg"]).lower().replace("input should", "must")
+
+
+def shown(value: Any) -> str:
+    """A value as an error shows it: short, on one line."""
+    if isinstance(value, dict):
+        return "a mapping"
+    text = repr(value) if not isinstance(value, list) or len(value) <= 20 else "a long list"
+    return text if len(text) <= 60 else text[:57] + "..."

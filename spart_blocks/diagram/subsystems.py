@@ -1,0 +1,128 @@
+"""Subsystems: a section of a file as one of bdsim's SUBSYSTEM blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from spart_blocks.diagram.document import Document
+from spart_blocks.diagram.registry import find_type, name_problem
+from spart_blocks.diagram.schema import BlockSection, SubsystemSection
+from spart_blocks.errors import Fault
+
+MAX_BLOCKS = 100_000
+MAX_LEVELS = 16
+
+
+def check_subsystems(
+    sections: Mapping[str, SubsystemSection],
+    blocks: Mapping[str, BlockSection],
+    document: Document,
+    faults: list[Fault],
+) -> set[str]:
+    """The subsystems that cannot be built: a circle, too many levels or blocks, bad names."""
+    broken = {name for name in sections if _bad_names(name, sections[name], document, faults)}
+    sizes: dict[str, int] = {}
+    for name in sections:
+        _measure(name, sections, sizes, (), document, faults)
+    broken |= {name for name, size in sizes.items() if size > MAX_BLOCKS}
+    if sum(sizes.get(block.type, 1) for block in blocks.values()) > MAX_BLOCKS and not broken:
+        message = f"the diagram would have more than {MAX_BLOCKS} blocks"
+        faults.append(Fault(message, document.key_place("blocks")))
+        return set(sections)
+    return broken
+
+
+def _bad_names(
+    name: str, section: SubsystemSection, document: Document, faults: list[Fault]
+) -> bool:
+    before = len(faults)
+    problem = name_problem(name)
+    if problem is None and find_type(name) is not None:
+        problem = "is the name of a block type"
+    if problem:
+        message = f"the subsystem name {name[:60]!r} {problem}"
+        faults.append(Fault(message, document.key_place("subsystems", name)))
+    for side in ("inputs", "outputs"):
+        ports: tuple[str, ...] = getattr(section, side)
+        for number, port in enumerate(ports):
+            problem = name_problem(port)
+            if problem is None and port in ports[:number]:
+                problem = "is given twice"
+            if problem:
+                place = document.place("subsystems", name, side, number)
+                faults.append(Fault(f"the port name {port[:60]!r} {problem}", place))
+    return len(faults) > before
+
+
+def _measure(
+    name: str,
+    sections: Mapping[str, SubsystemSection],
+    sizes: dict[str, int],
+    around: tuple[str, ...],
+    document: Document,
+    faults: list[Fault],
+) -> int:
+    """The number of blocks that a subsystem stands for; too many when it is in a circle."""
+    if name in sizes:
+        return sizes[name]
+    if name in around or len(around) >= MAX_LEVELS:
+        chain = " in ".join((name, *reversed(around[-3:])))
+        circle = f"subsystem {name} contains itself: {chain}"
+        problem = circle if name in around else f"more than {MAX_LEVELS} subsystems in each other"
+        faults.append(Fault(problem, document.key_place("subsystems", name)))
+        sizes[name] = MAX_BLOCKS + 1
+        return sizes[name]
+    total = 0
+    for block in sections[name].blocks.values():
+        inner = block.type in sections
+        total += (
+            _measure(block.type, sections, sizes, (*around, name), document, faults) if inner else 1
+        )
+        if name in sizes:
+            return sizes[name]
+    sizes[name] = min(total, MAX_BLOCKS + 1)
+    if total == MAX_BLOCKS + 1 or total > MAX_BLOCKS:
+        sizes[name] = MAX_BLOCKS + 1
+    return sizes[name]
+
+
+def make_gates(bd: Any, section: SubsystemSection) -> dict[str, Any]:
+    """The blocks `in` and `out` of a subsystem's diagram."""
+    from bdsim.blocks import InPort, OutPort
+
+    inputs, outputs = list(section.inputs), list(section.outputs)
+    gate_in = InPort(nout=len(inputs), onames=inputs or None, bd=bd, name="in")
+    gate_out = OutPort(nin=len(outputs), inames=outputs or None, bd=bd, name="out")
+    for gate in (gate_in, gate_out):
+        if gate.nin + gate.nout == 0:
+            # bdsim 1.4.0 wants both gates, and refuses a block that has no ports at all.
+            gate.check = _no_check
+    return {"in": gate_in, "out": gate_out}
+
+
+def _no_check() -> None:
+    """A gate without ports is right: the subsystem is a source, or a sink."""
+
+
+def as_block(bd: Any, name: str, inner: Any, section: SubsystemSection) -> Any:
+    """The diagram inner as a block in bd, with named ports.
+
+    bdsim 1.4.0's SubSystem makes a deep copy of the diagram it is given, and with it of
+    each clock and everything on that clock. Ours is used once, so it is not copied.
+    """
+    from bdsim.blocks import SubSystem
+    from bdsim.components import SubsystemBlock
+
+    block = SubSystem.__new__(SubSystem)
+    SubsystemBlock.__init__(
+        block,
+        subsystem=inner,
+        bd=bd,
+        name=name,
+        nin=len(section.inputs),
+        nout=len(section.outputs),
+        inames=list(section.inputs) or None,
+        onames=list(section.outputs) or None,
+    )
+    return block

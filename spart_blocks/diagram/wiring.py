@@ -1,0 +1,352 @@
+"""From wires as written to bdsim's wires, between blocks that exist."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from spart_blocks.blocks._ports import Port, input_ports, output_ports
+from spart_blocks.diagram.document import MAX_FAULTS, Document, Keys
+from spart_blocks.diagram.registry import port_names
+from spart_blocks.diagram.wires import (
+    End,
+    Selection,
+    WireSyntaxError,
+    WireText,
+    complete,
+    connect,
+    parse_end,
+    parse_wire,
+    selection_text,
+    signal_name,
+    sources_of,
+    unconnected,
+    wire_name,
+)
+from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
+
+# Blocks whose wires take the next free input when they name none.
+FILLED_IN_ORDER = ("SCOPE", "SCOPEXY", "MUX", "NULL", "WATCH")
+
+Output = tuple[Any, int]
+
+
+def read_wires(
+    texts: tuple[str, ...], document: Document, path: Keys, faults: list[Fault]
+) -> dict[int, WireText]:
+    """The wires of a section by their number in it; an empty text is one left out."""
+    wires: dict[int, WireText] = {}
+    for number, text in enumerate(texts):
+        if not text.strip() and text == "":
+            continue
+        try:
+            wires[number] = parse_wire(text)
+        except WireSyntaxError as error:
+            place = document.place_inside((*path, number), error.offset)
+            faults.append(Fault(f"wire {text.strip()!r}: {error.message}", place, error.hint))
+    return wires
+
+
+@dataclass
+class InputCount:
+    """What the wires say about a block's inputs: how many name none, and those named."""
+
+    unnamed: int = 0
+    named: set[str] = field(default_factory=set)
+
+    @property
+    def needed(self) -> int:
+        """The number of inputs that these wires need, when inputs go by number."""
+        numbers = [int(name) + 1 for name in self.named if name.isdecimal() and len(name) < 6]
+        return max([self.unnamed + len(self.named), *numbers])
+
+
+def count_inputs(wires: dict[int, WireText]) -> dict[str, InputCount]:
+    """For each block, its inputs as far as the wires tell."""
+    counts: dict[str, InputCount] = {}
+    for wire in wires.values():
+        for end in wire.ends:
+            count = counts.setdefault(end.block, InputCount())
+            if end.port is None:
+                count.unnamed += 1
+            else:
+                count.named.add(end.port)
+    return counts
+
+
+class _WrongEnd(Exception):  # noqa: N818 - becomes a Fault in this file
+    def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
+        self.message, self.offset, self.hint = message, offset, hint
+        super().__init__(message)
+
+
+class _Skip(Exception):  # noqa: N818 - a signal within this file
+    """The end is on a block that is already known to be wrong."""
+
+
+@dataclass
+class Wiring:
+    """The wires of one diagram or subsystem.
+
+    kinds gives each block's type as written, broken the names of blocks that could not be
+    made, prefix the names of the subsystems around, as `loop/`.
+    """
+
+    bd: Any
+    document: Document
+    path: Keys
+    prefix: str
+    faults: list[Fault]
+    places: dict[str, Place]
+    kinds: dict[str, str]
+    broken: set[str]
+    counts: dict[str, InputCount]
+    blocks: dict[str, Any] = field(default_factory=dict)
+    children: dict[str, Wiring] = field(default_factory=dict)
+    companions: dict[str, Any] = field(default_factory=dict)
+    _taken: dict[tuple[Any, int], Place] = field(default_factory=dict)
+    _next: dict[str, int] = field(default_factory=dict)
+    _picks: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, number: int, wire: WireText) -> None:
+        """Make the wires that one line of the file describes."""
+        keys = (*self.path, "wires", number)
+        place = self.document.place(*keys)
+        self.places.setdefault(f"wires.{self.prefix}{number}", place)
+        output: Output | None = None
+        try:
+            output = self.output(wire.source, place)
+        except _WrongEnd as error:
+            self._fault(error, keys)
+        except _Skip:
+            pass
+        for end in wire.ends:
+            try:
+                target = self._input(end)
+                at = self.document.place_inside(keys, end.offset)
+                self._claim(target, at, end)
+                if output is not None:
+                    self._connect(output, target, at)
+            except _WrongEnd as error:
+                self._fault(error, keys)
+            except _Skip:
+                pass
+
+    def check_signal(self, text: str, keys: Keys) -> None:
+        """See that a signal named in `log:` exists; its companion is added."""
+        try:
+            end = parse_end(text)
+            *around, name = end.block.split("/")
+            level = self
+            for subsystem in around:
+                if subsystem not in level.children:
+                    hint = did_you_mean(subsystem, level.children)
+                    raise _WrongEnd(f"there is no subsystem {subsystem!r}", 0, hint)
+                level = level.children[subsystem]
+            level.output(replace(end, block=name, selection=None), self.document.place(*keys))
+        except (WireSyntaxError, _WrongEnd) as error:
+            place = self.document.place(*keys)
+            self.faults.append(Fault(f"log {text!r}: {error.message}", place, error.hint))
+        except _Skip:
+            pass
+
+    def finish(self) -> None:
+        """Wire the companions, put zeros on optional inputs, report inputs without a wire."""
+        self._note(complete(self.bd))
+        sources = sources_of(self.bd) if self.companions else {}
+        for name, companion in self.companions.items():
+            self._wire_companion(self.blocks[name], companion, sources)
+        if self.companions:
+            self._note(complete(self.bd))
+        made = {id(block) for block in self.companions.values()}
+        for block, index, port in unconnected(self.bd):
+            if len(self.faults) >= MAX_FAULTS:
+                break
+            broken = block.name in self.broken or id(block) in made
+            if not broken and (block, index) not in self._taken:
+                self._missing(block, port)
+
+    # --- ends -------------------------------------------------------------------
+
+    def output(self, end: End, place: Place) -> Output:
+        """The output an end means, through a slice block if it is sliced."""
+        block = self._block(end)
+        ports = output_ports(block)
+        kind = self._described(end.block)
+        if not ports and not getattr(block, "companion_outputs", ()):
+            raise _WrongEnd(f"{kind} has no outputs", end.offset)
+        if end.port is None:
+            if len(ports) != 1:
+                message = f"{kind} has several outputs"
+                raise _WrongEnd(message, end.offset, f"name one of {port_names(ports)}")
+            return self._picked((block, 0), end, ports[0], place)
+        index = _index(end.port, ports)
+        if index is None and end.port in getattr(block, "companion_outputs", ()):
+            companion = self._companion(end.block, block, place)
+            ports = output_ports(companion)
+            index, block = _index(end.port, ports), companion
+        if index is None:
+            known = (*ports, *map(Port, getattr(block, "companion_outputs", ())))
+            raise self._no_port(end, known)
+        return self._picked((block, index), end, ports[index], place)
+
+    def _input(self, end: End) -> tuple[Any, int]:
+        block = self._block(end)
+        ports = input_ports(block)
+        if not ports:
+            raise _WrongEnd(f"{self._described(end.block)} has no inputs", end.offset)
+        if end.port is not None:
+            index = _index(end.port, ports)
+            if index is None:
+                raise self._no_port(end, ports)
+            return block, index
+        if self.kinds.get(end.block) in FILLED_IN_ORDER:
+            return block, self._next_free(end, ports)
+        if len(ports) > 1:
+            message = f"{self._described(end.block)} has several inputs"
+            raise _WrongEnd(message, end.offset, f"name one of {port_names(ports)}")
+        return block, 0
+
+    def _block(self, end: End) -> Any:
+        if end.block in self.blocks:
+            return self.blocks[end.block]
+        if end.block in self.broken:
+            raise _Skip
+        hint = did_you_mean(end.block, [*self.blocks, *self.broken])
+        raise _WrongEnd(f"there is no block {end.block!r}", end.offset, hint)
+
+    def _no_port(self, end: End, ports: tuple[Port, ...]) -> _WrongEnd:
+        message = f"no port {end.port!r} on {self._described(end.block)}"
+        near = did_you_mean(str(end.port), [port.name for port in ports])
+        hint = near if near and near.startswith("did") else None
+        return _WrongEnd(f"{message}: it has {port_names(ports)}", end.port_offset, hint)
+
+    def _described(self, name: str) -> str:
+        return f"{name} ({self.kinds[name]})" if name in self.kinds else name
+
+    def _next_free(self, end: End, ports: tuple[Port, ...]) -> int:
+        named = {_index(name, ports) for name in self.counts[end.block].named}
+        index = self._next.get(end.block, 0)
+        while index in named:
+            index += 1
+        self._next[end.block] = index + 1
+        if index >= len(ports):
+            message = f"{self._described(end.block)} has {len(ports)} inputs, all of them taken"
+            raise _WrongEnd(message, end.offset)
+        return index
+
+    # --- blocks that wires bring with them ----------------------------------------
+
+    def _picked(self, output: Output, end: End, port: Port, place: Place) -> Output:
+        if end.selection is None:
+            return output
+        self._check_range(end, port)
+        name = signal_name(*output) + selection_text(end.selection)
+        if name not in self._picks:
+            from bdsim.blocks import Index, Slice1
+
+            if isinstance(end.selection, int):
+                pick = Index(index=[end.selection], bd=self.bd, name=name)
+            else:
+                pick = Slice1(index=end.selection, bd=self.bd, name=name)
+            self._picks[name] = pick
+            self.places[f"blocks.{self.prefix}{name}"] = place
+            self._connect(output, (pick, 0), place)
+        return self._picks[name], 0
+
+    def _check_range(self, end: End, port: Port) -> None:
+        if port.shape is None:
+            return
+        what = f"{end.block}.{port.name}"
+        if len(port.shape) != 1:
+            message = f"{what} has shape {port.shape}; only a vector can be sliced"
+            raise _WrongEnd(message, end.selection_offset)
+        length = port.shape[0]
+        if not _fits(end.selection, length):
+            message = f"{what} has {length} entries"
+            hint = f"its indices are 0 to {length - 1}"
+            shown = selection_text(end.selection) if end.selection is not None else ""
+            raise _WrongEnd(f"{message}; {shown} takes others", end.selection_offset, hint)
+
+    def _companion(self, name: str, block: Any, place: Place) -> Any:
+        if name not in self.companions:
+            full = f"{name}.companion"
+            try:
+                self.companions[name] = block.make_companion(bd=self.bd, name=full)
+            except Exception as error:
+                message = str(error) if isinstance(error, InputError) else repr(error)
+                fault = Fault(f"the companion of {name} cannot be made: {message}", place)
+                raise DiagramError([*self.faults, fault]) from None
+            self.places[f"blocks.{self.prefix}{full}"] = place
+        return self.companions[name]
+
+    def _wire_companion(
+        self, block: Any, companion: Any, sources: dict[tuple[Any, int], Output]
+    ) -> None:
+        place = self.places[f"blocks.{self.prefix}{companion.name}"]
+        for index, port in enumerate(input_ports(companion)):
+            own = _index(port.name, input_ports(block))
+            source = sources.get((block, own)) if own is not None else None
+            output = _index(port.name, output_ports(block))
+            if own is None and output is not None:
+                source = (block, output)
+            if source is not None:
+                self._connect(source, (companion, index), place)
+
+    def _note(self, zeros: list[Any]) -> None:
+        for block in zeros:
+            owner = str(block.name).split(".", 1)[0]
+            place = self.places.get(f"blocks.{self.prefix}{owner}")
+            if place is not None:
+                self.places.setdefault(f"blocks.{self.prefix}{block.name}", place)
+
+    # --- wires ------------------------------------------------------------------
+
+    def _claim(self, target: tuple[Any, int], place: Place, end: End) -> None:
+        first = self._taken.setdefault(target, place)
+        if first is not place:
+            block, index = target
+            port = input_ports(block)[index].name
+            where = f"line {first.line}" if first.line else str(first)
+            message = f"input {block.name}.{port} has a wire already, in {where}"
+            raise _WrongEnd(message, end.offset, "add the signals in a SUM block first")
+
+    def _connect(self, output: Output, target: tuple[Any, int], place: Place) -> None:
+        wire = connect(self.bd, output, target, (place.file, place.line or 0))
+        self.places[f"wires.{self.prefix}{wire_name(wire)}"] = place
+
+    def _missing(self, block: Any, port: Port) -> None:
+        kind, name = self.kinds.get(block.name), str(block.name)
+        if kind == "OUTPORT":
+            path: Keys = (*self.path, "outputs")
+            message = f"output {port.name} of the subsystem has no wire"
+            hint = f"add a wire to {name}.{port.name}"
+        else:
+            path = (*self.path, "blocks", name)
+            message = f"input {port.name} of {self._described(name)} has no wire"
+            hint = f"add a wire to {name}.{port.name}"
+        self.faults.append(Fault(message, self.document.key_place(*path), hint))
+
+    def _fault(self, error: _WrongEnd, keys: Keys) -> None:
+        place = self.document.place_inside(keys, error.offset)
+        self.faults.append(Fault(error.message, place, error.hint))
+
+
+def _index(name: str, ports: tuple[Port, ...]) -> int | None:
+    """The index of a port given by name, or by number."""
+    for index, port in enumerate(ports):
+        if port.name == name:
+            return index
+    if name.isascii() and name.isdecimal() and len(name) < 9 and int(name) < len(ports):
+        return int(name)
+    return None
+
+
+def _fits(selection: Selection | None, length: int) -> bool:
+    """Whether a selection takes entries of a vector of this length, and no others."""
+    if isinstance(selection, int):
+        return -length <= selection < length
+    start, stop, step = selection or (None, None, None)
+    bounds = [bound for bound in (start, stop) if bound is not None]
+    inside = all(-length <= bound <= length for bound in bounds)
+    return inside and len(range(*slice(start, stop, step).indices(length))) > 0
