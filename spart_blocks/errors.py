@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 
 class SpartWarning(UserWarning):
@@ -67,7 +68,12 @@ class DiagramError(InputError):
 
 
 class RunError(SpartError):
-    """A run that failed, at a block, a port and a time."""
+    """A run that failed, at a block, a port and a time.
+
+    results: what was computed before, where a run had begun.
+    """
+
+    results: Any = None
 
     def __init__(
         self,

@@ -9,79 +9,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.dynamics import (
-    accelerations as Accelerations,
-)
-from spart_blocks.dynamics import (
-    center_of_mass as Center_of_Mass,
-)
-from spart_blocks.dynamics import (
-    convective_inertia as CIM,
-)
-from spart_blocks.dynamics import (
-    diff_kinematics as DiffKinematics,
-)
-from spart_blocks.dynamics import (
-    floating_inverse_dynamics as Floating_ID,
-)
-from spart_blocks.dynamics import (
-    forward_dynamics as FD,
-)
-from spart_blocks.dynamics import (
-    generalized_inertia as GIM,
-)
-from spart_blocks.dynamics import (
-    inertias as I_I,
-)
-from spart_blocks.dynamics import (
-    inverse_dynamics as ID,
-)
-from spart_blocks.dynamics import (
-    jacobian as Jacob,
-)
-from spart_blocks.dynamics import (
-    jacobian_dot as Jacobdot,
-)
-from spart_blocks.dynamics import (
-    kinematics as Kinematics,
-)
-from spart_blocks.dynamics import (
-    mass_composite_body as MCB,
-)
-from spart_blocks.dynamics import (
-    noc as NOC,
-)
-from spart_blocks.dynamics import (
-    noc_dot as NOCdot,
-)
-from spart_blocks.dynamics import (
-    velocities as Velocities,
-)
-from spart_blocks.spatial import (
-    angles123_dcm as Angles123_DCM,
-)
-from spart_blocks.spatial import (
-    angles321_dcm as Angles321_DCM,
-)
-from spart_blocks.spatial import (
-    dcm_angles321 as DCM_Angles321,
-)
-from spart_blocks.spatial import (
-    dcm_quat as DCM_quat,
-)
-from spart_blocks.spatial import (
-    euler_dcm as Euler_DCM,
-)
-from spart_blocks.spatial import (
-    quat_angles321 as quat_Angles321,
-)
-from spart_blocks.spatial import (
-    quat_dcm as quat_DCM,
-)
+from spart_blocks import dynamics, spatial
 
 if TYPE_CHECKING:
     from spart_blocks.robot import Robot, RobotKeys
     from spart_blocks.spatial import Array
+
+Kinematics = dynamics.kinematics
+DiffKinematics = dynamics.diff_kinematics
+Velocities = dynamics.velocities
+Jacob = dynamics.jacobian
+Accelerations = dynamics.accelerations
+Jacobdot = dynamics.jacobian_dot
+Center_of_Mass = dynamics.center_of_mass
+NOC = dynamics.noc
+NOCdot = dynamics.noc_dot
+FD = dynamics.forward_dynamics
+ID = dynamics.inverse_dynamics
+Floating_ID = dynamics.floating_inverse_dynamics
+I_I = dynamics.inertias
+MCB = dynamics.mass_composite_body
+GIM = dynamics.generalized_inertia
+CIM = dynamics.convective_inertia
+
+Angles321_DCM = spatial.angles321_dcm
+Angles123_DCM = spatial.angles123_dcm
+DCM_Angles321 = spatial.dcm_angles321
+DCM_quat = spatial.dcm_quat
+quat_DCM = spatial.quat_dcm
+quat_Angles321 = spatial.quat_angles321
+Euler_DCM = spatial.euler_dcm
 
 
 def urdf2robot(filename: str, verbose_flag: bool = False) -> tuple[Robot, RobotKeys]:

@@ -14,8 +14,8 @@ from spart_blocks.dynamics.forward import (
 from spart_blocks.dynamics.inertia import (
     CompositeBodies,
     ConvectiveMatrix,
-    Inertias,
     InertiaMatrix,
+    Inertias,
     convective_inertia,
     generalized_inertia,
     inertias,

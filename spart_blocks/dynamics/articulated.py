@@ -107,9 +107,7 @@ def _body(robot: Robot, parent: int, i: int, T: Array, attached: tuple[Attached,
     axis[slice(0, 3) if revolute else slice(3, 6)] = joint.axis
     k = robot.q_index[i]
     assert k is not None
-    return Body(
-        parent, joint.name, revolute, axis, T[:3, :3], T[:3, 3], k, inertia, attached
-    )
+    return Body(parent, joint.name, revolute, axis, T[:3, :3], T[:3, 3], k, inertia, attached)
 
 
 def motion_cross(v: Array, m: Array) -> Array:

@@ -82,9 +82,7 @@ def jacobian_dot(
             p, pdot = pm[j - 1], turned(tL[j - 1, :3], pm[j - 1])
             Jmdot[:3, k] = pdot[:3]
             Jmdot[3:, k] = (
-                pdot[3:]
-                + cross(rL[j - 1] - rp, pdot[:3])
-                + cross(tL[j - 1, 3:] - tp[3:], p[:3])
+                pdot[3:] + cross(rL[j - 1] - rp, pdot[:3]) + cross(tL[j - 1, 3:] - tp[3:], p[:3])
             )
     return Jacobian(J0dot, Jmdot)
 
@@ -96,9 +94,7 @@ def noc(r0: Any, rL: Array, P0: Array, pm: Array, robot: Robot) -> Array:
     return np.vstack([np.hstack(block) for block in blocks])
 
 
-def noc_dot(
-    r0: Any, t0: Array, rL: Array, tL: Array, P0: Array, pm: Array, robot: Robot
-) -> Array:
+def noc_dot(r0: Any, t0: Array, rL: Array, tL: Array, P0: Array, pm: Array, robot: Robot) -> Array:
     """Time derivative of `noc`, (6+6n, 6+nu)."""
     blocks = [jacobian_dot(r0, t0, r0, t0, rL, tL, P0, pm, 0, robot)]
     blocks += [

@@ -1,0 +1,158 @@
+"""The state of a plant: its parts, their names, and how users give its start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from spart_blocks import spatial
+from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array, array
+
+BaseFrame = Literal["com", "urdf"]
+STABILISATION = 1.0
+"""Pull [1/s] of the quaternion to unit length; it vanishes on the unit sphere."""
+
+_POSE_KEYS = ("r0", "quaternion", "angles321", "qm")
+_RATE_KEYS = ("u0", "omega0", "v0", "um")
+
+
+class Parts(NamedTuple):
+    """R0 (3,3), r0 (3,), qm (nq,), u0 (6,), um (nu,) in the conventions of the package."""
+
+    R0: Array
+    r0: Array
+    qm: Array
+    u0: Array
+    um: Array
+
+
+@dataclass(frozen=True)
+class PlantState:
+    """The layout [quaternion, r0, qm, u0, um] of a floating robot's state, [qm, um] of a
+    fixed one's; without the rates where `rates` is false."""
+
+    robot: Robot
+    rates: bool = True
+
+    @property
+    def floating(self) -> bool:
+        return self.robot.base == "floating"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One name an entry, such as q0.x, r0.z, qm.elbow."""
+        joints = self.robot.active_joints
+        base = [f"q0.{c}" for c in "xyzw"] + [f"r0.{c}" for c in "xyz"] if self.floating else []
+        names = base + [f"qm.{j}" for j in joints]
+        if self.rates and self.floating:
+            names += [f"omega0.{c}" for c in "xyz"] + [f"v0.{c}" for c in "xyz"]
+        if self.rates:
+            names += [f"um.{j}" for j in joints]
+        return tuple(names)
+
+    def split(self, x: Array, base_pose: tuple[Array, Array]) -> Parts:
+        """The parts of a state x; a fixed base keeps its pose."""
+        nq, nu = self.robot.nq, self.robot.nu
+        R0, r0 = base_pose
+        u0, um = np.zeros(6), np.zeros(nu)
+        if self.floating:
+            R0, r0, x = spatial.quaternion_rotation(spatial.normalised(x[:4])), x[4:7], x[7:]
+        qm, x = x[:nq], x[nq:]
+        if self.rates and self.floating:
+            u0, x = x[:6], x[6:]
+        if self.rates:
+            um = x[:nu]
+        return Parts(R0, r0, qm, u0, um)
+
+    def project(self, x: Array) -> Array:
+        """The state with its quaternion at unit length."""
+        if not self.floating:
+            return x
+        return np.concatenate([spatial.normalised(x[:4]), x[4:]])
+
+    def initial(
+        self, given: Mapping[str, Any] | None, base_frame: BaseFrame = "com"
+    ) -> tuple[tuple[Array, Array], Array]:
+        """The base pose (R0, r0) and the state vector that the user's `initial` means.
+
+        Raises InputError listing all that is wrong.
+        """
+        given = {} if given is None else given
+        self._check(given, base_frame)
+        q = self._quaternion(given)
+        r = array(given.get("r0", np.zeros(3)), (3,), "initial r0")
+        u0 = array(given.get("u0", np.zeros(6)), (6,), "initial u0").copy()
+        if "omega0" in given:
+            u0[:3] = array(given["omega0"], (3,), "initial omega0")
+        if "v0" in given:
+            u0[3:] = array(given["v0"], (3,), "initial v0")
+        qm, um = (self._joints(given.get(key), key) for key in ("qm", "um"))
+        R = spatial.quaternion_rotation(q)
+        if base_frame == "urdf":
+            R, r, u0 = _to_center_of_mass(self.robot, R, r, u0)
+            q = spatial.dcm_quat(R.T)
+        parts = ([q, r] if self.floating else []) + [qm]
+        if self.rates:
+            parts += ([u0] if self.floating else []) + [um]
+        return (R, r), np.concatenate(parts)
+
+    def _check(self, given: Any, base_frame: str) -> None:
+        if base_frame not in ("com", "urdf"):
+            raise InputError(f"base_frame is {base_frame!r}; it must be 'com' or 'urdf'")
+        if not isinstance(given, Mapping):
+            raise InputError(f"initial must be a mapping such as {{qm: [0, 1]}}, not {given!r}")
+        rates = _RATE_KEYS if self.rates else ()
+        faults = [
+            Fault(f"initial has no entry {key!r}", hint=did_you_mean(str(key), _POSE_KEYS + rates))
+            for key in given
+            if key not in _POSE_KEYS + rates
+        ]
+        pairs = [("quaternion", "angles321"), ("u0", "omega0"), ("u0", "v0")]
+        faults += [
+            Fault(f"initial gives both {a} and {b}", hint="give one of them")
+            for a, b in pairs
+            if a in given and b in given
+        ]
+        if not self.floating and any(np.any(given.get(k, 0)) for k in ("u0", "omega0", "v0")):
+            faults.append(Fault("initial gives base rates, but the base is fixed"))
+        if faults:
+            raise InputError(faults)
+
+    def _quaternion(self, given: Mapping[str, Any]) -> Array:
+        if "angles321" in given:
+            return spatial.dcm_quat(spatial.angles321_dcm(given["angles321"]))
+        q = array(given.get("quaternion", (0, 0, 0, 1)), (4,), "initial quaternion")
+        norm = np.linalg.norm(q)
+        if not abs(norm - 1) < 1e-3:
+            raise InputError(
+                f"initial quaternion has length {norm:.6g}, it must be 1 (scalar last: x, y, z, w)"
+            )
+        return q / norm
+
+    def _joints(self, value: Any, key: str) -> Array:
+        out = np.zeros(self.robot.nq)
+        if value is None:
+            return out
+        if not isinstance(value, Mapping):
+            return array(value, (self.robot.nq,), f"initial {key}").copy()
+        slices = {entry.name: entry.q for entry in self.robot.layout}
+        for name, number in value.items():
+            if name not in slices:
+                hint = did_you_mean(str(name), slices)
+                raise InputError(Fault(f"initial {key}: no active joint {name!r}", hint=hint))
+            out[slices[name]] = number
+        return out
+
+
+def _to_center_of_mass(robot: Robot, R: Array, r: Array, u0: Array) -> tuple[Array, Array, Array]:
+    """Pose and rates of the base's centre-of-mass frame from those of its URDF frame."""
+    T = robot.base_link.T
+    arm = R @ T[:3, 3]
+    omega = R @ u0[:3]
+    out = np.concatenate([T[:3, :3].T @ u0[:3], u0[3:] + np.cross(omega, arm)])
+    return R @ T[:3, :3], r + arm, out

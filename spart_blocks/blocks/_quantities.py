@@ -1,0 +1,111 @@
+"""SPART's quantities as ports: one table of shapes and units for every robot block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from spart_blocks.blocks._ports import Port, Shape, port_arguments
+from spart_blocks.errors import did_you_mean
+from spart_blocks.robot import Robot
+
+_TWIST, _TWIST_RATE, _WRENCH = "rad/s, m/s", "rad/s^2, m/s^2", "N m, N"
+
+# name: shape from (n links, nq, nu), unit
+QUANTITIES: dict[str, tuple[Callable[[int, int, int], Shape], str]] = {
+    "R0": (lambda n, nq, nu: (3, 3), ""),
+    "r0": (lambda n, nq, nu: (3,), "m"),
+    "qm": (lambda n, nq, nu: (nq,), "rad, m"),
+    "u0": (lambda n, nq, nu: (6,), _TWIST),
+    "um": (lambda n, nq, nu: (nu,), "rad/s, m/s"),
+    "u0dot": (lambda n, nq, nu: (6,), _TWIST_RATE),
+    "umdot": (lambda n, nq, nu: (nu,), "rad/s^2, m/s^2"),
+    "tau0": (lambda n, nq, nu: (6,), _WRENCH),
+    "taum": (lambda n, nq, nu: (nu,), "N m, N"),
+    "wF0": (lambda n, nq, nu: (6,), _WRENCH),
+    "wFm": (lambda n, nq, nu: (n, 6), _WRENCH),
+    "RJ": (lambda n, nq, nu: (n, 3, 3), ""),
+    "RL": (lambda n, nq, nu: (n, 3, 3), ""),
+    "rJ": (lambda n, nq, nu: (n, 3), "m"),
+    "rL": (lambda n, nq, nu: (n, 3), "m"),
+    "e": (lambda n, nq, nu: (n, 3), ""),
+    "g": (lambda n, nq, nu: (n, 3), "m"),
+    "Bij": (lambda n, nq, nu: (n, n, 6, 6), ""),
+    "Bi0": (lambda n, nq, nu: (n, 6, 6), ""),
+    "P0": (lambda n, nq, nu: (6, 6), ""),
+    "pm": (lambda n, nq, nu: (n, 6), ""),
+    "t0": (lambda n, nq, nu: (6,), _TWIST),
+    "tL": (lambda n, nq, nu: (n, 6), _TWIST),
+    "t0dot": (lambda n, nq, nu: (6,), _TWIST_RATE),
+    "tLdot": (lambda n, nq, nu: (n, 6), _TWIST_RATE),
+    "rp": (lambda n, nq, nu: (3,), "m"),
+    "tp": (lambda n, nq, nu: (6,), _TWIST),
+    "r_com": (lambda n, nq, nu: (3,), "m"),
+    "J0": (lambda n, nq, nu: (6, 6), ""),
+    "Jm": (lambda n, nq, nu: (6, nu), ""),
+    "J0dot": (lambda n, nq, nu: (6, 6), ""),
+    "Jmdot": (lambda n, nq, nu: (6, nu), ""),
+    "N": (lambda n, nq, nu: (6 + 6 * n, 6 + nu), ""),
+    "Ndot": (lambda n, nq, nu: (6 + 6 * n, 6 + nu), ""),
+    "I0": (lambda n, nq, nu: (3, 3), "kg m^2"),
+    "Im": (lambda n, nq, nu: (n, 3, 3), "kg m^2"),
+    "M0_tilde": (lambda n, nq, nu: (6, 6), "kg m^2, kg m, kg"),
+    "Mm_tilde": (lambda n, nq, nu: (n, 6, 6), "kg m^2, kg m, kg"),
+    "H0": (lambda n, nq, nu: (6, 6), "kg m^2, kg m, kg"),
+    "H0m": (lambda n, nq, nu: (6, nu), "kg m^2, kg m, kg"),
+    "Hm": (lambda n, nq, nu: (nu, nu), "kg m^2, kg m, kg"),
+    "C0": (lambda n, nq, nu: (6, 6), ""),
+    "C0m": (lambda n, nq, nu: (6, nu), ""),
+    "Cm0": (lambda n, nq, nu: (nu, 6), ""),
+    "Cm": (lambda n, nq, nu: (nu, nu), ""),
+    "reaction": (lambda n, nq, nu: (6,), _WRENCH),
+    "p": (lambda n, nq, nu: (3,), "kg m/s"),
+    "h": (lambda n, nq, nu: (3,), "N m s"),
+    "energy": (lambda n, nq, nu: (), "J"),
+    "work": (lambda n, nq, nu: (), "J"),
+    "p_balance": (lambda n, nq, nu: (3,), "kg m/s"),
+    "h_balance": (lambda n, nq, nu: (3,), "N m s"),
+    "energy_balance": (lambda n, nq, nu: (), "J"),
+}
+
+
+def ports(robot: Robot, names: str) -> tuple[Port, ...]:
+    """Ports for the named quantities of a robot; a trailing `?` makes an input optional."""
+    return tuple(_port(robot, name) for name in names.split())
+
+
+def _port(robot: Robot, name: str) -> Port:
+    optional, name = name.endswith("?"), name.removesuffix("?")
+    shape, unit = QUANTITIES[name]
+    return Port(name, shape(robot.n_links_joints, robot.nq, robot.nu), unit, optional)
+
+
+def need_robot(robot: Any, block: str) -> Robot:
+    """The robot given to a block, or a ValueError that says what was given instead."""
+    if not isinstance(robot, Robot):
+        raise ValueError(f"{block} needs a Robot for its parameter robot, not {robot!r}")
+    return robot
+
+
+class OfRobot:
+    """A block whose ports are quantities of one robot, named in `takes` and `gives`."""
+
+    takes: str
+    gives: str
+
+    def __init__(self, robot: Robot, **blockargs: Any) -> None:
+        self.robot = need_robot(robot, type(self).__name__)
+        self.in_ports, self.out_ports = ports(robot, self.takes), ports(robot, self.gives)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+
+def link_id(robot: Robot, link: str | int) -> int:
+    """The id of a link given by name or id; a ValueError lists what the robot has."""
+    ids = robot.robot_keys.link_id
+    if isinstance(link, str):
+        if link not in ids:
+            raise ValueError(f"no link {link!r} on {robot.name}: {did_you_mean(link, ids)}")
+        return ids[link]
+    if isinstance(link, bool) or link != int(link) or not 0 <= link <= robot.n_links_joints:
+        raise ValueError(f"link is {link!r}; ids of {robot.name} run from 0 to {len(robot.links)}")
+    return int(link)

@@ -1,0 +1,160 @@
+"""Bookkeeping of a robot: momentum, energy, and the work and impulse of its forces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock
+
+from spart_blocks.blocks._ports import port_arguments
+from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.dynamics import (
+    diff_kinematics,
+    inertias,
+    kinematics,
+    kinetic_energy,
+    momentum,
+    multibody_rates,
+    velocities,
+)
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array, cross, zeros
+
+
+class Audit(ContinuousBlock):
+    """
+    :blockname:`AUDIT`
+
+    Momentum, energy and work of a robot, and balances that an exact run keeps constant.
+
+    :inputs: 9
+    :outputs: 7
+    :states: 7
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6,)
+            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``taum`` [N m, N]: joint torques and forces
+        *   - Input
+            - 2
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(n, 6)
+            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
+        *   - Input
+            - 4
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Input
+            - 5
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link
+        *   - Input
+            - 6
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Input
+            - 7
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
+        *   - Input
+            - 8
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Output
+            - 0
+            - ndarray(3,)
+            - ``p`` [kg m/s]: linear momentum
+        *   - Output
+            - 1
+            - ndarray(3,)
+            - ``h`` [N m s]: angular momentum about the inertial origin
+        *   - Output
+            - 2
+            - ndarray()
+            - ``energy`` [J]: kinetic energy
+        *   - Output
+            - 3
+            - ndarray()
+            - ``work`` [J]: work of all forces since the start
+        *   - Output
+            - 4
+            - ndarray(3,)
+            - ``p_balance`` [kg m/s]: momentum less the impulse of the forces: constant
+        *   - Output
+            - 5
+            - ndarray(3,)
+            - ``h_balance`` [N m s]: angular momentum less its impulse: constant
+        *   - Output
+            - 6
+            - ndarray()
+            - ``energy_balance`` [J]: energy less work: constant
+
+    Wire it to what the plant gets and gives. A wrong sign or frame anywhere in a diagram
+    shows as a balance that drifts. The state is [work, impulse, angular impulse]; the
+    reaction of the ground on a fixed base counts among the forces.
+
+    Source: Newton and Euler for the system, d/dt p = sum f, d/dt h = sum n + r x f.
+
+    :param robot: the robot model
+    :type robot: Robot
+    """
+
+    nin = 9
+    nout = 7
+
+    def __init__(self, robot: Robot, **blockargs: Any) -> None:
+        self.robot = need_robot(robot, "AUDIT")
+        taum = "taum" if robot.nu else "taum?"
+        self.in_ports = ports(robot, f"tau0? {taum} wF0? wFm? R0 r0 qm u0 um")
+        self.out_ports = ports(robot, "p h energy work p_balance h_balance energy_balance")
+        super().__init__(
+            nstates=7,
+            x0=np.zeros(7),
+            feedthrough=True,
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        *_, R0, r0, qm, u0, um = inputs
+        K = kinematics(R0, r0, qm, self.robot)
+        D = diff_kinematics(R0, r0, K.rL, K.e, K.g, self.robot)
+        V = velocities(*D, u0, um, self.robot)
+        I = inertias(R0, K.RL, self.robot)
+        p, h = momentum(*V, *I, r0, K.rL, self.robot)
+        energy = kinetic_energy(*V, *I, self.robot).reshape(())
+        work = x[:1].reshape(())
+        return [p, h, energy, work, p - x[1:4], h - x[4:7], energy - work]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        tau0, taum, wF0, wFm, R0, r0, qm, u0, um = inputs
+        K = kinematics(R0, r0, qm, self.robot)
+        D = diff_kinematics(R0, r0, K.rL, K.e, K.g, self.robot)
+        t0, tL = velocities(*D, u0, um, self.robot)
+        if self.robot.base == "fixed":
+            rates = multibody_rates(R0, u0, qm, um, tau0, taum, wF0, wFm, self.robot)
+            base = rates.reaction
+        else:
+            base = zeros(6, tau0, wF0, R0)
+            base[:3], base[3:] = R0 @ tau0[:3] + wF0[:3], tau0[3:] + wF0[3:]
+        force, moment = base[3:], base[:3] + cross(r0, base[3:])
+        power = base.reshape(1, 6) @ t0 + np.reshape(taum, (1, -1)) @ um
+        for r, w, twist in zip(K.rL, wFm, tL, strict=True):
+            force, moment = force + w[3:], moment + w[:3] + cross(r, w[3:])
+            power = power + w.reshape(1, 6) @ twist
+        return np.concatenate([power, force, moment])

@@ -1,0 +1,222 @@
+"""Joint controllers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.dynamics import (
+    accelerations,
+    diff_kinematics,
+    floating_inverse_dynamics,
+    generalized_inertia,
+    inertias,
+    inverse_dynamics,
+    kinematics,
+    mass_composite_body,
+    velocities,
+)
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array
+
+
+def gain(value: Any, name: str, length: int | None = None) -> Array:
+    """A gain as a float scalar () or vector (n,); a ValueError where it is neither."""
+    try:
+        out = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number or a list of numbers, not {value!r}") from None
+    if out.ndim > 1 or not np.isfinite(out).all():
+        raise ValueError(f"{name} must be a finite number or a list of them, not {value!r}")
+    if out.ndim == 1 and length is not None and len(out) != length:
+        raise ValueError(f"{name} has {len(out)} entries, the robot has {length} active joints")
+    return out
+
+
+class Joint_PD(FunctionBlock):
+    """
+    :blockname:`JOINT_PD`
+
+    Proportional-derivative control of joint positions.
+
+    :inputs: 4
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(nu,)
+            - ``qd`` [rad, m]: desired joint positions
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``ud`` [rad/s, m/s]: desired joint rates (optional, zeros)
+        *   - Input
+            - 2
+            - ndarray(nu,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Input
+            - 3
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Output
+            - 0
+            - ndarray(nu,)
+            - ``tau`` [N m, N]: joint torques and forces
+
+    tau = kp (qd - qm) + kd (ud - um). A scalar gain holds for every joint.
+
+    :param kp: proportional gain [N m/rad, N/m]
+    :type kp: float or array_like(nu)
+    :param kd: derivative gain [N m s/rad, N s/m]
+    :type kd: float or array_like(nu)
+    """
+
+    nin = 4
+    nout = 1
+    tunable = ("kp", "kd")
+
+    def __init__(self, kp: Any, kd: Any, **blockargs: Any) -> None:
+        self.kp, self.kd = gain(kp, "kp"), gain(kd, "kd")
+        lengths = {len(k) for k in (self.kp, self.kd) if k.ndim}
+        if len(lengths) > 1:
+            raise ValueError(f"kp has {len(self.kp)} entries and kd has {len(self.kd)}")
+        shape = (lengths.pop(),) if lengths else None
+        self.in_ports = (
+            Port("qd", shape, "rad, m"),
+            Port("ud", shape, "rad/s, m/s", optional=True),
+            Port("qm", shape, "rad, m"),
+            Port("um", shape, "rad/s, m/s"),
+        )
+        self.out_ports = (Port("tau", shape, "N m, N"),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        qd, ud, qm, um = inputs
+        return [self.kp * (qd - qm) + self.kd * (ud - um)]
+
+
+class Computed_Torque(FunctionBlock):
+    """
+    :blockname:`COMPUTED_TORQUE`
+
+    Computed-torque control: inverse dynamics of a corrected joint acceleration.
+
+    :inputs: 10
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(nu,)
+            - ``qd`` [rad, m]: desired joint positions
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``ud`` [rad/s, m/s]: desired joint rates (optional, zeros)
+        *   - Input
+            - 2
+            - ndarray(nu,)
+            - ``ad`` [rad/s^2, m/s^2]: desired joint accelerations (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
+        *   - Input
+            - 4
+            - ndarray(n, 6)
+            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
+        *   - Input
+            - 5
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Input
+            - 6
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link
+        *   - Input
+            - 7
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Input
+            - 8
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates
+        *   - Input
+            - 9
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Output
+            - 0
+            - ndarray(nu,)
+            - ``tau`` [N m, N]: joint torques and forces
+
+    The joints are given the acceleration ad + kd (ud - um) + kp (qd - qm), through ID
+    for a fixed base and Floating_ID for a free one, so that the error obeys
+    e'' + kd e' + kp e = 0 where the model is exact.
+
+    Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009),
+    sec. 8.5.2; reference 001 for ID and Floating_ID.
+
+    :param robot: the robot model
+    :type robot: Robot
+    :param kp: proportional gain [1/s^2]
+    :type kp: float or array_like(nu)
+    :param kd: derivative gain [1/s]
+    :type kd: float or array_like(nu)
+    """
+
+    nin = 10
+    nout = 1
+    tunable = ("kp", "kd")
+
+    def __init__(self, robot: Robot, kp: Any, kd: Any, **blockargs: Any) -> None:
+        self.robot = need_robot(robot, "COMPUTED_TORQUE")
+        self.kp, self.kd = gain(kp, "kp", robot.nu), gain(kd, "kd", robot.nu)
+        desired = (
+            Port("qd", (robot.nq,), "rad, m"),
+            Port("ud", (robot.nu,), "rad/s, m/s", optional=True),
+            Port("ad", (robot.nu,), "rad/s^2, m/s^2", optional=True),
+        )
+        u0 = "u0" if robot.base == "floating" else "u0?"
+        self.in_ports = (*desired, *ports(robot, f"wF0? wFm? R0 r0 qm {u0} um"))
+        self.out_ports = (Port("tau", (robot.nu,), "N m, N"),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        qd, ud, ad, wF0, wFm, R0, r0, qm, u0, um = inputs
+        robot = self.robot
+        umdot = ad + self.kd * (ud - um) + self.kp * robot.difference(qm, qd)
+        K = kinematics(R0, r0, qm, robot)
+        D = diff_kinematics(R0, r0, K.rL, K.e, K.g, robot)
+        V = velocities(*D, u0, um, robot)
+        I = inertias(R0, K.RL, robot)
+        if robot.base == "floating":
+            bodies = mass_composite_body(*I, D.Bij, D.Bi0, robot)
+            H0 = generalized_inertia(*bodies, *D, robot).H0
+            answer = floating_inverse_dynamics(
+                wF0, wFm, bodies.Mm_tilde, H0, *V, D.P0, D.pm, *I, D.Bij, D.Bi0, u0, um, umdot,
+                robot,
+            )  # fmt: skip
+            return [answer.taum]
+        A = accelerations(*V, D.P0, D.pm, D.Bi0, D.Bij, u0, um, np.zeros(6), umdot, robot)
+        forces = inverse_dynamics(wF0, wFm, *V, *A, D.P0, D.pm, *I, D.Bij, D.Bi0, robot)
+        return [forces.taum]

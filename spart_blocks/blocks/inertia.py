@@ -1,0 +1,279 @@
+"""SPART's inertia matrices as blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._quantities import OfRobot
+from spart_blocks.dynamics import (
+    convective_inertia,
+    generalized_inertia,
+    inertias,
+    mass_composite_body,
+)
+
+
+class Inertias(OfRobot, FunctionBlock):
+    """
+    :blockname:`INERTIAS`
+
+    Link inertias projected in inertial axes (SPART's I_I).
+
+    :inputs: 2
+    :outputs: 2
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Input
+            - 1
+            - ndarray(n, 3, 3)
+            - ``RL``: rotations of the links
+        *   - Output
+            - 0
+            - ndarray(3, 3)
+            - ``I0`` [kg m^2]: inertia of the base-link, inertial axes
+        *   - Output
+            - 1
+            - ndarray(n, 3, 3)
+            - ``Im`` [kg m^2]: inertias of the links, inertial axes
+
+    The rotations come from KINEMATICS. Source: reference 001, I_I.
+
+    :param robot: the robot model
+    :type robot: Robot
+    """
+
+    nin = 2
+    nout = 2
+    takes = "R0 RL"
+    gives = "I0 Im"
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return list(inertias(*inputs, self.robot))
+
+
+class MCB(OfRobot, FunctionBlock):
+    """
+    :blockname:`MCB`
+
+    Mass composite bodies.
+
+    :inputs: 4
+    :outputs: 2
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(3, 3)
+            - ``I0`` [kg m^2]: inertia of the base-link, inertial axes
+        *   - Input
+            - 1
+            - ndarray(n, 3, 3)
+            - ``Im`` [kg m^2]: inertias of the links, inertial axes
+        *   - Input
+            - 2
+            - ndarray(n, n, 6, 6)
+            - ``Bij``: twist-propagation matrices between links
+        *   - Input
+            - 3
+            - ndarray(n, 6, 6)
+            - ``Bi0``: twist-propagation matrices from the base
+        *   - Output
+            - 0
+            - ndarray(6, 6)
+            - ``M0_tilde`` [kg m^2, kg m, kg]: composite body of the base
+        *   - Output
+            - 1
+            - ndarray(n, 6, 6)
+            - ``Mm_tilde`` [kg m^2, kg m, kg]: composite bodies of the links
+
+    Source: reference 001, MCB.
+
+    :param robot: the robot model
+    :type robot: Robot
+    """
+
+    nin = 4
+    nout = 2
+    takes = "I0 Im Bij Bi0"
+    gives = "M0_tilde Mm_tilde"
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return list(mass_composite_body(*inputs, self.robot))
+
+
+class GIM(OfRobot, FunctionBlock):
+    """
+    :blockname:`GIM`
+
+    Generalized inertia matrix H = [H0, H0m; H0m', Hm].
+
+    :inputs: 6
+    :outputs: 3
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6, 6)
+            - ``M0_tilde`` [kg m^2, kg m, kg]: composite body of the base
+        *   - Input
+            - 1
+            - ndarray(n, 6, 6)
+            - ``Mm_tilde`` [kg m^2, kg m, kg]: composite bodies of the links
+        *   - Input
+            - 2
+            - ndarray(n, n, 6, 6)
+            - ``Bij``: twist-propagation matrices between links
+        *   - Input
+            - 3
+            - ndarray(n, 6, 6)
+            - ``Bi0``: twist-propagation matrices from the base
+        *   - Input
+            - 4
+            - ndarray(6, 6)
+            - ``P0``: base twist-propagation matrix
+        *   - Input
+            - 5
+            - ndarray(n, 6)
+            - ``pm``: joint twist-propagation vectors
+        *   - Output
+            - 0
+            - ndarray(6, 6)
+            - ``H0`` [kg m^2, kg m, kg]: inertia matrix of the base
+        *   - Output
+            - 1
+            - ndarray(6, nu)
+            - ``H0m`` [kg m^2, kg m, kg]: coupling inertia matrix
+        *   - Output
+            - 2
+            - ndarray(nu, nu)
+            - ``Hm`` [kg m^2, kg m, kg]: inertia matrix of the joints
+
+    Source: reference 001, GIM.
+
+    :param robot: the robot model
+    :type robot: Robot
+    """
+
+    nin = 6
+    nout = 3
+    takes = "M0_tilde Mm_tilde Bij Bi0 P0 pm"
+    gives = "H0 H0m Hm"
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return list(generalized_inertia(*inputs, self.robot))
+
+
+class CIM(OfRobot, FunctionBlock):
+    """
+    :blockname:`CIM`
+
+    Convective inertia matrix C = [C0, C0m; Cm0, Cm], SPART's own.
+
+    :inputs: 10
+    :outputs: 4
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6,)
+            - ``t0`` [rad/s, m/s]: twist of the base-link
+        *   - Input
+            - 1
+            - ndarray(n, 6)
+            - ``tL`` [rad/s, m/s]: twists of the links
+        *   - Input
+            - 2
+            - ndarray(3, 3)
+            - ``I0`` [kg m^2]: inertia of the base-link, inertial axes
+        *   - Input
+            - 3
+            - ndarray(n, 3, 3)
+            - ``Im`` [kg m^2]: inertias of the links, inertial axes
+        *   - Input
+            - 4
+            - ndarray(6, 6)
+            - ``M0_tilde`` [kg m^2, kg m, kg]: composite body of the base
+        *   - Input
+            - 5
+            - ndarray(n, 6, 6)
+            - ``Mm_tilde`` [kg m^2, kg m, kg]: composite bodies of the links
+        *   - Input
+            - 6
+            - ndarray(n, n, 6, 6)
+            - ``Bij``: twist-propagation matrices between links
+        *   - Input
+            - 7
+            - ndarray(n, 6, 6)
+            - ``Bi0``: twist-propagation matrices from the base
+        *   - Input
+            - 8
+            - ndarray(6, 6)
+            - ``P0``: base twist-propagation matrix
+        *   - Input
+            - 9
+            - ndarray(n, 6)
+            - ``pm``: joint twist-propagation vectors
+        *   - Output
+            - 0
+            - ndarray(6, 6)
+            - ``C0``: convective matrix of the base
+        *   - Output
+            - 1
+            - ndarray(6, nu)
+            - ``C0m``: its coupling block, base by joints
+        *   - Output
+            - 2
+            - ndarray(nu, 6)
+            - ``Cm0``: its coupling block, joints by base
+        *   - Output
+            - 3
+            - ndarray(nu, nu)
+            - ``Cm``: convective matrix of the joints
+
+    Source: reference 001, CIM.
+
+    :param robot: the robot model
+    :type robot: Robot
+    """
+
+    nin = 10
+    nout = 4
+    takes = "t0 tL I0 Im M0_tilde Mm_tilde Bij Bi0 P0 pm"
+    gives = "C0 C0m Cm0 Cm"
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return list(convective_inertia(*inputs, self.robot))

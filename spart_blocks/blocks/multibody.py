@@ -1,0 +1,318 @@
+"""The plant: a robot with a fixed or floating base, and what follows from its motion.
+
+bdsim has one feed-through flag a block, so MULTIBODY outputs only functions of its
+state. Accelerations and the ground's reaction depend on its inputs too and come from
+MULTIBODY_RATES, which the loader adds where a wire asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from bdsim.components import ContinuousBlock, FunctionBlock
+
+from spart_blocks.blocks._initial import STABILISATION, BaseFrame, PlantState
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import OfRobot, need_robot, ports
+from spart_blocks.dynamics import multibody_rates
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array, quaternion_rate, zeros
+
+
+class Multibody(ContinuousBlock):
+    """
+    :blockname:`MULTIBODY`
+
+    A multibody robot with a fixed or floating base, as ``robot.base`` says.
+
+    :inputs: 4
+    :outputs: 6
+    :states: N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6,)
+            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``taum`` [N m, N]: joint torques and forces
+        *   - Input
+            - 2
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(n, 6)
+            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
+        *   - Output
+            - 0
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Output
+            - 1
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link
+        *   - Output
+            - 2
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Output
+            - 3
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
+        *   - Output
+            - 4
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Output
+            - 5
+            - ndarray(N,)
+            - ``state``: the whole state
+
+    A fixed-base robot has the inputs ``taum`` and ``wFm`` only; ``R0``, ``r0`` and
+    ``u0`` are constant. The state is [quaternion of the base, r0, qm, u0, um], or
+    [qm, um] for a fixed base. The quaternion is scalar-last and output at unit length.
+
+    Source: Featherstone (2008), sec. 7.3 and 9.4; SPART's quantities, reference 001.
+
+    :param robot: the robot model
+    :type robot: Robot
+    :param initial: initial r0 [m], quaternion or angles321 [rad], u0 (or omega0 and v0),
+        qm and um, the joints as vectors or by name
+    :type initial: dict, optional
+    :param base_frame: the frame that the base pose and rates in initial belong to: that of
+        the centre of mass, "com", or the URDF link frame, "urdf"
+    :type base_frame: str
+    """
+
+    nin = 4
+    nout = 6
+    companion: ClassVar[str] = "MULTIBODY_RATES"
+    companion_outputs: ClassVar[tuple[str, ...]] = ("u0dot", "umdot", "reaction")
+
+    def __init__(
+        self,
+        robot: Robot,
+        initial: Any = None,
+        base_frame: BaseFrame = "com",
+        **blockargs: Any,
+    ) -> None:
+        self.robot = need_robot(robot, "MULTIBODY")
+        self.plant_state = PlantState(robot)
+        taum = "taum" if robot.nu else "taum?"
+        takes = f"tau0? {taum} wF0? wFm?" if robot.base == "floating" else f"{taum} wFm?"
+        self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
+        self.in_ports = ports(robot, takes)
+        self.out_ports = (*ports(robot, "R0 r0 qm u0 um"), Port("state", (len(x0),)))
+        super().__init__(
+            nstates=len(x0),
+            x0=x0,
+            snames=list(self.plant_state.names),
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        s = self.plant_state.split(x, self.base_pose)
+        return [s.R0, s.r0, s.qm, s.u0, s.um, self.plant_state.project(x)]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        s = self.plant_state.split(x, self.base_pose)
+        none = np.zeros(6)
+        if self.robot.base == "floating":
+            tau0, taum, wF0, wFm = inputs
+        else:
+            (taum, wFm), tau0, wF0 = inputs, none, none
+        rates = multibody_rates(s.R0, s.u0, s.qm, s.um, tau0, taum, wF0, wFm, self.robot)
+        if self.robot.base == "fixed":
+            return np.concatenate([s.um, rates.umdot])
+        turn = quaternion_rate(x[:4], s.u0[:3], STABILISATION)
+        return np.concatenate([turn, s.u0[3:], s.um, rates.u0dot, rates.umdot])
+
+    def project(self, x: Array) -> Array:
+        """The state with its quaternion at unit length."""
+        return self.plant_state.project(x)
+
+    def make_companion(self, **blockargs: Any) -> Multibody_Rates:
+        """The block that gives this plant's accelerations and reaction."""
+        return Multibody_Rates(self.robot, **blockargs)
+
+
+class Multibody_Rates(OfRobot, FunctionBlock):
+    """
+    :blockname:`MULTIBODY_RATES`
+
+    Accelerations of a multibody robot, and the wrench of the ground on a fixed base.
+
+    :inputs: 9
+    :outputs: 3
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6,)
+            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``taum`` [N m, N]: joint torques and forces
+        *   - Input
+            - 2
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(n, 6)
+            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
+        *   - Input
+            - 4
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Input
+            - 5
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link
+        *   - Input
+            - 6
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Input
+            - 7
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
+        *   - Input
+            - 8
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Output
+            - 0
+            - ndarray(6,)
+            - ``u0dot`` [rad/s^2, m/s^2]: rates of u0
+        *   - Output
+            - 1
+            - ndarray(nu,)
+            - ``umdot`` [rad/s^2, m/s^2]: rates of um
+        *   - Output
+            - 2
+            - ndarray(6,)
+            - ``reaction`` [N m, N]: wrench of the ground on a fixed base, inertial
+
+    Wire it to what MULTIBODY gets and gives. A fixed base ignores tau0 and wF0.
+
+    :param robot: the robot model
+    :type robot: Robot
+    """
+
+    nin = 9
+    nout = 3
+    takes = "tau0? taum wF0? wFm? R0 r0 qm u0 um"
+    gives = "u0dot umdot reaction"
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        tau0, taum, wF0, wFm, R0, _r0, qm, u0, um = inputs
+        return list(multibody_rates(R0, u0, qm, um, tau0, taum, wF0, wFm, self.robot))
+
+
+class State_Integrator(ContinuousBlock):
+    """
+    :blockname:`STATE_INTEGRATOR`
+
+    Integrates the rates u0 and um to the base pose and the joint positions.
+
+    :inputs: 2
+    :outputs: 3
+    :states: N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Output
+            - 0
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Output
+            - 1
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link
+        *   - Output
+            - 2
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+
+    The state is [quaternion of the base, r0, qm], or [qm] for a fixed base.
+
+    Source: Markley and Crassidis (2014), eq. 3.20, for the quaternion.
+
+    :param robot: the robot model
+    :type robot: Robot
+    :param initial: initial r0 [m], quaternion or angles321 [rad], and qm
+    :type initial: dict, optional
+    :param base_frame: the frame that the base pose in initial belongs to, "com" or "urdf"
+    :type base_frame: str
+    """
+
+    nin = 2
+    nout = 3
+
+    def __init__(
+        self,
+        robot: Robot,
+        initial: Any = None,
+        base_frame: BaseFrame = "com",
+        **blockargs: Any,
+    ) -> None:
+        self.robot = need_robot(robot, "STATE_INTEGRATOR")
+        self.plant_state = PlantState(robot, rates=False)
+        self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
+        self.in_ports = ports(robot, "u0? um" if robot.base == "fixed" else "u0 um")
+        self.out_ports = ports(robot, "R0 r0 qm")
+        super().__init__(
+            nstates=len(x0),
+            x0=x0,
+            snames=list(self.plant_state.names),
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        s = self.plant_state.split(x, self.base_pose)
+        return [s.R0, s.r0, s.qm]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        u0, um = inputs
+        if self.robot.base == "fixed":
+            return um + zeros(self.robot.nu, um)
+        turn = quaternion_rate(x[:4], u0[:3], STABILISATION)
+        return np.concatenate([turn, u0[3:], um])
+
+    def project(self, x: Array) -> Array:
+        """The state with its quaternion at unit length."""
+        return self.plant_state.project(x)

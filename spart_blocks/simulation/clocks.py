@@ -1,0 +1,59 @@
+"""Exact time: clock ticks and sample times as rational numbers.
+
+Two clocks are due together when their ticks are equal rational numbers, never within a
+tolerance. A period of 0.01 means one hundredth, as it is written. Ticks are at
+offset + k T, k = 0, 1, 2, ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from spart_blocks.errors import DiagramError
+
+
+def exact(value: float) -> Fraction:
+    """The number as it is written: 0.1 is one tenth."""
+    return Fraction(repr(float(value)))
+
+
+@dataclass(frozen=True)
+class Clock:
+    """A clock: period and offset [s], the number k of its first tick, and the indices of
+    the sampled nodes on it."""
+
+    name: str
+    period: Fraction
+    offset: Fraction
+    first: int
+    nodes: tuple[int, ...]
+
+    def time(self, k: int) -> Fraction:
+        """The time of tick k."""
+        return self.offset + k * self.period
+
+
+def clocks_of(nodes: Sequence[Any], first_tick: str) -> tuple[Clock, ...]:
+    """The clocks of the sampled nodes. Clocks of one period and offset are one clock
+    (bdsim copies a subsystem with its clocks).
+
+    first_tick 'bdsim' starts at k = 1, as bdsim 1.4 does.
+    """
+    members: dict[tuple[Fraction, Fraction], list[int]] = {}
+    for node in nodes:
+        clock = node.block._clock
+        period, offset = exact(clock.T), exact(clock.offset)
+        if period <= 0 or offset < 0:
+            raise DiagramError(
+                f"clock of block '{node.name}' has period {clock.T} s and offset "
+                f"{clock.offset} s; the period must be positive, the offset not negative"
+            )
+        members.setdefault((period, offset), []).append(node.index)
+    first = 1 if first_tick == "bdsim" else 0
+    return tuple(
+        Clock(f"{float(period)!r}+{float(offset)!r}", period, offset, first, tuple(group))
+        for (period, offset), group in members.items()
+    )

@@ -1,0 +1,214 @@
+"""The interpreter: evaluates a diagram block by block, on numbers. The reference engine.
+
+It calls bdsim's block methods (output, deriv, next) with their inputs, and keeps every
+state outside the blocks, in two flat vectors x and xd.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.diagram.flatten import Node, Wiring
+from spart_blocks.diagram.model import Diagram
+from spart_blocks.errors import DiagramError, Fault, Place, RunError, SpartError
+
+Floats = NDArray[np.float64]
+Values = list[Sequence[Any]]  # outputs of each node, by node index
+
+
+class Interpreter:
+    """Outputs and derivatives of a wired diagram at a time and a state."""
+
+    def __init__(self, diagram: Diagram, wiring: Wiring) -> None:
+        self.diagram, self.wiring = diagram, wiring
+        self.nodes = wiring.nodes
+        self._evaluated = [
+            self.nodes[i] for i in wiring.schedule if self.nodes[i].kind not in ("sink", "graphics")
+        ]
+        self.continuous = _slices(wiring.of_kind("continuous"))
+        self.sampled = _slices(wiring.of_kind("sampled"))
+        self._vectors_of_one = {
+            node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]
+            for node in self.nodes
+        }
+        # What a block whose output is a function of its state alone gets for inputs.
+        self._blind = {
+            node.index: [None] * len(node.sources) for node in self.nodes if not node.feedthrough
+        }
+
+    # --- evaluation ----------------------------------------------------------------
+
+    def initial(self) -> tuple[Floats, Floats]:
+        """The initial continuous and discrete states."""
+        return self._gather(self.continuous), self._gather(self.sampled)
+
+    def _gather(self, slices: dict[int, slice]) -> Floats:
+        parts = [np.ravel(np.asarray(self.nodes[i].block.getstate0(), float)) for i in slices]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def outputs(self, t: float, x: Floats, xd: Floats) -> Values:
+        """The outputs of every node at time t and states x, xd."""
+        values: Values = [()] * len(self.nodes)
+        for node in self._evaluated:
+            values[node.index] = self._output(node, t, values, x, xd)
+        return values
+
+    def inputs(self, node: Node, values: Values) -> list[Any]:
+        """What the wires bring to a node."""
+        inputs = [values[source][port] for source, port in node.sources]
+        for k in self._vectors_of_one[node.index]:
+            # bdsim's blocks give a vector of one as a scalar.
+            if np.ndim(inputs[k]) == 0:
+                inputs[k] = np.reshape(inputs[k], (1,))
+        return inputs
+
+    def _output(self, node: Node, t: float, values: Values, x: Floats, xd: Floats) -> Sequence[Any]:
+        blind = self._blind.get(node.index)
+        inputs = self.inputs(node, values) if blind is None else blind
+        try:
+            out = node.block.output(t, inputs, self._state(node, x, xd))
+        except Exception as error:
+            _raise_run_error(node, "output", t, error)
+        # A list on a wire is a vector: bdsim's GAIN would repeat it, SUM join it.
+        return [np.asarray(v, float) if isinstance(v, list) else v for v in out]
+
+    def _state(self, node: Node, x: Floats, xd: Floats) -> Floats | None:
+        if node.kind == "continuous":
+            return x[self.continuous[node.index]]
+        if node.kind == "sampled":
+            return xd[self.sampled[node.index]]
+        return None
+
+    def derivative(self, t: float, x: Floats, xd: Floats) -> Floats:
+        """dx/dt; RunError where it is not finite, naming the first signal that is not."""
+        values = self.outputs(t, x, xd)
+        xdot = np.empty_like(x)
+        for i, part in self.continuous.items():
+            node = self.nodes[i]
+            # bdsim's INTEGRATOR zeroes entries of its input at its limits: give it a copy.
+            inputs = [np.array(v) for v in self.inputs(node, values)]
+            try:
+                xdot[part] = node.block.deriv(t, inputs, x[part])
+            except Exception as error:
+                _raise_run_error(node, "deriv", t, error)
+        if not np.isfinite(xdot).all():
+            self.check_finite(t, values)
+            i = next(i for i, part in self.continuous.items() if not _finite(xdot[part]))
+            name = self.nodes[i].name
+            raise RunError("the derivative of its state is not finite", block=name, time=t)
+        return xdot
+
+    def updates(self, t: float, values: Values, xd: Floats, due: Iterable[int]) -> Floats:
+        """The discrete states after the given sampled nodes have ticked together."""
+        after = xd.copy()
+        for i in due:
+            node, part = self.nodes[i], self.sampled[i]
+            try:
+                after[part] = np.ravel(node.block.next(t, self.inputs(node, values), xd[part]))
+            except Exception as error:
+                _raise_run_error(node, "next", t, error)
+            if not _finite(after[part]):
+                raise RunError("its next state is not finite", block=node.name, time=t)
+        return after
+
+    def project(self, x: Floats) -> Floats:
+        """x with every unit quaternion at unit length."""
+        out = x.copy()
+        for i, part in self.continuous.items():
+            project = getattr(self.nodes[i].block, "project", None)
+            if project is not None:
+                out[part] = project(x[part])
+        return out
+
+    # --- checks --------------------------------------------------------------------
+
+    def check_finite(self, t: float, values: Values) -> None:
+        """RunError naming the first output, in order of evaluation, that is not finite."""
+        for node in self._evaluated:
+            for k, value in enumerate(values[node.index]):
+                if not _finite(value):
+                    raise RunError(
+                        f"its output is not finite ({_shown(value)})",
+                        block=node.name,
+                        port=node.out_ports[k].name,
+                        time=t,
+                    )
+
+    def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
+        """DiagramError for every wire whose shape is not what its end takes, found by
+        evaluating the diagram once; evaluation ends at the first block with a fault."""
+        values: Values = [()] * len(self.nodes)
+        for i in self.wiring.schedule:
+            node = self.nodes[i]
+            # A state's outputs do not wait for its inputs; those are looked at last.
+            faults = list(self._wrong_inputs(node, values)) if node.feedthrough else []
+            if faults:
+                raise DiagramError(faults)
+            if node.kind in ("sink", "graphics"):
+                continue
+            values[i] = self._output(node, t, values, x, xd)
+            if len(values[i]) != len(node.out_ports):
+                raise RunError(
+                    f"output gives {len(values[i])} values, the block has "
+                    f"{len(node.out_ports)} output ports",
+                    block=node.name,
+                )
+        states = [node for node in self.nodes if not node.feedthrough and node.sources]
+        late = [fault for node in states for fault in self._wrong_inputs(node, values)]
+        if late:
+            raise DiagramError(late)
+        self.derivative(t, x, xd)
+
+    def _wrong_inputs(self, node: Node, values: Values) -> Iterable[Fault]:
+        for k, value in enumerate(self.inputs(node, values)):
+            port, (source, number) = node.in_ports[k], node.sources[k]
+            if port.shape is None or np.shape(value) == port.shape:
+                continue
+            start, end = self.nodes[source].output_name(number), node.input_name(k)
+            yield Fault(
+                f"wire '{start} -> {end}': {start} is {np.shape(value)}, {end} takes {port.shape}",
+                self._place(start, end, node),
+                f"{self.nodes[source].name} is {self.nodes[source].block.type.upper()}, "
+                f"{node.name} is {node.block.type.upper()}",
+            )
+
+    def _place(self, start: str, end: str, node: Node) -> Place | None:
+        places = self.diagram.places
+        return places.get(f"wires.{start} -> {end}") or places.get(f"blocks.{node.name}")
+
+
+def _slices(nodes: Iterable[Node]) -> dict[int, slice]:
+    slices: dict[int, slice] = {}
+    start = 0
+    for node in nodes:
+        width = node.block.nstates if node.kind == "continuous" else node.block.ndstates
+        slices[node.index] = slice(start, start + width)
+        start += width
+    return slices
+
+
+def _finite(value: Any) -> bool:
+    if isinstance(value, float):
+        return bool(np.isfinite(value))
+    array = np.asarray(value)
+    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+
+
+def _shown(value: Any) -> str:
+    return np.array2string(np.asarray(value), threshold=12, precision=4)
+
+
+def _raise_run_error(node: Node, method: str, t: float, error: Exception) -> NoReturn:
+    if isinstance(error, RunError):
+        raise error
+    if isinstance(error, SpartError):
+        raise RunError(str(error), block=node.name, time=t) from error
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    text = f"{method} failed: {type(error).__name__}: {error}"
+    hint = f"raised in {frame.filename}:{frame.lineno}"
+    raise RunError(text, block=node.name, time=t, hint=hint) from error

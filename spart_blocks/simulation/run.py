@@ -1,0 +1,311 @@
+"""A run of the interpreter: solver steps between clock ticks, known event times and
+zero-crossings.
+
+Step policy. The span is cut at every clock tick and every declared event time; the
+solver is restarted there and never steps over one. Within a piece [a, b) blocks see
+times below b, so that a signal that switches at b does so after it. At a tick all due
+clocks read the values before it and update together. Signals are right-continuous: the
+sample kept at a tick or an event is the one after it.
+"""
+
+from __future__ import annotations
+
+import time as wall_clock
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy import integrate
+
+from spart_blocks.diagram.flatten import flatten
+from spart_blocks.diagram.model import Diagram
+from spart_blocks.errors import RunError, SpartError
+from spart_blocks.results import Event, FinalState
+from spart_blocks.simulation.clocks import Clock, clocks_of, exact
+from spart_blocks.simulation.crossings import Crossing, crossings_of, handle, locate
+from spart_blocks.simulation.interpreter import Floats, Interpreter
+from spart_blocks.simulation.recorder import Recorder
+
+Progress = Callable[[float, float], None]
+DEFAULT_SAMPLES = 500
+
+
+@dataclass
+class Stats:
+    """What a run cost."""
+
+    steps: int = 0
+    evaluations: int = 0
+    wall_time: float = 0.0
+
+
+class _Declarations:
+    """What bdsim's blocks tell at start: their event times. It stands in for bdsim's
+    SimulationState, of which blocks use T, tf, t and declare_event."""
+
+    def __init__(self, end: float) -> None:
+        self.T = self.tf = end
+        self.t = 0.0
+        self.stop: Any = None
+        self.options = None
+        self.times: list[float] = []
+
+    def declare_event(self, block: Any, t: float) -> None:
+        self.times.append(float(t))
+
+
+@dataclass
+class Run:
+    """The mutable state of one run: time, states, ticks done, samples kept."""
+
+    diagram: Diagram
+    engine: Interpreter
+    clocks: tuple[Clock, ...]
+    crossings: tuple[Crossing, ...]
+    recorder: Recorder
+    t: Fraction
+    end: Fraction
+    x: Floats
+    xd: Floats
+    ticks: dict[str, int]
+    event_times: list[Fraction]
+    samples: _Samples
+    progress: Progress | None = None
+    stats: Stats = field(default_factory=Stats)
+    events: list[Event] = field(default_factory=list)
+    stopped: str | None = None
+    last_step: float | None = None
+
+    # --- the loop ------------------------------------------------------------------
+
+    def go(self) -> None:
+        """Run to the end, to a STOP, or to an interrupt, which keeps what is there."""
+        started = wall_clock.perf_counter()
+        try:
+            with np.errstate(all="ignore"):
+                self._loop()
+        except KeyboardInterrupt:
+            self.stopped = f"interrupted at t = {float(self.t):.6g} s"
+        finally:
+            self.stats.wall_time = wall_clock.perf_counter() - started
+
+    def _loop(self) -> None:
+        self.engine.check_shapes(float(self.t), self.x, self.xd)
+        self._tick()
+        self._record(self.t)
+        while self.t < self.end and self.stopped is None:
+            b = self._next_stop()
+            reached = self._integrate(self.t, b)
+            self.t = reached
+            if reached == b:
+                self._tick()
+            if self.stopped is None or reached == b:
+                self._record(self.t)
+        self._record(self.t, last=True)
+
+    def _next_stop(self) -> Fraction:
+        """The next tick, known event time or end, whichever comes first."""
+        times = [clock.time(self.ticks[clock.name]) for clock in self.clocks]
+        while self.event_times and self.event_times[-1] <= self.t:
+            self.event_times.pop()
+        if self.event_times:
+            times.append(self.event_times[-1])
+        return min([self.end, *times])
+
+    def _tick(self) -> None:
+        due = [c for c in self.clocks if c.time(self.ticks[c.name]) == self.t]
+        if not due:
+            return
+        t = float(self.t)
+        values = self.engine.outputs(t, self.x, self.xd)
+        self.engine.check_finite(t, values)
+        nodes = [i for clock in due for i in clock.nodes]
+        self.xd = self.engine.updates(t, values, self.xd, nodes)
+        for clock in due:
+            self.ticks[clock.name] += 1
+
+    def _record(self, t: Fraction, *, last: bool = False) -> None:
+        """Keep a sample of the present state if one is due now, or if it is the last."""
+        if self.samples.due_at(t) or (last and not self.recorder.ends_at(float(t))):
+            self.samples.pass_by(t)
+            self.recorder.keep(self.engine, float(t), self.x, self.xd)
+
+    # --- integration -----------------------------------------------------------------
+
+    def _integrate(self, a: Fraction, b: Fraction) -> Fraction:
+        """Advance x from a to b, or to a crossing before b; returns the time reached."""
+        t0, t1 = float(a), float(b)
+        if not len(self.x):
+            return self._skip(a, b)
+        before_end = np.nextafter(t1, t0)
+        xd = self.xd
+
+        def rhs(t: float, x: Floats) -> Floats:
+            self.stats.evaluations += 1
+            return self.engine.derivative(min(t, before_end), x, xd)
+
+        solver = self._solver(rhs, t0, t1)
+        watched = self._watch(t0, self.x)
+        while solver.status == "running":
+            message = solver.step()
+            if solver.status == "failed":
+                raise RunError(
+                    f"the solver failed: {message}",
+                    time=solver.t,
+                    hint="try a smaller max_step, another solver, or looser tolerances",
+                )
+            self.stats.steps += 1
+            dense = solver.dense_output()
+            found, watched = self._first_crossing(dense, solver, watched, before_end)
+            until = found[1] if found else solver.t
+            self._record_between(dense, until, b)
+            self.t = exact(until)
+            self.x = np.asarray(dense(until)) if found else solver.y
+            self._report(until)
+            if found:
+                return self._cross(found[0], until)
+        self.last_step = getattr(solver, "h_abs", None)
+        self.x = self.engine.project(solver.y)
+        return b
+
+    def _solver(self, rhs: Callable[[float, Floats], Floats], t0: float, t1: float) -> Any:
+        options = self.diagram.run
+        arguments: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
+        if options.max_step is not None:
+            arguments["max_step"] = options.max_step
+        if self.last_step is not None:
+            arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
+        return getattr(integrate, options.solver)(rhs, t0, self.x, t1, **arguments)
+
+    def _skip(self, a: Fraction, b: Fraction) -> Fraction:
+        """Pass over an interval without continuous states."""
+        for t in self.samples.within(a, b):
+            self.recorder.keep(self.engine, float(t), self.x, self.xd)
+        self._report(float(b))
+        stops = [c for c in self.crossings if c.stop]
+        if stops:
+            values = self.engine.outputs(float(b), self.x, self.xd)
+            for crossing in stops:
+                if crossing.value(self.engine, values) > 0:
+                    self._stop(crossing, float(b))
+        return b
+
+    def _record_between(self, dense: Callable[[float], Floats], until: float, b: Fraction) -> None:
+        """Samples due after the last kept one and before `until`, from the dense output."""
+        for t in self.samples.within(self.t, min(exact(until), b)):
+            self.recorder.keep(self.engine, float(t), np.asarray(dense(float(t))), self.xd)
+
+    def _report(self, t: float) -> None:
+        if self.progress is not None:
+            self.progress(t, float(self.end))
+
+    # --- crossings -------------------------------------------------------------------
+
+    def _watch(self, t: float, x: Floats) -> list[float]:
+        if not self.crossings:
+            return []
+        values = self.engine.outputs(t, x, self.xd)
+        return [crossing.value(self.engine, values) for crossing in self.crossings]
+
+    def _first_crossing(
+        self, dense: Any, solver: Any, before: list[float], before_end: float
+    ) -> tuple[tuple[Crossing, float] | None, list[float]]:
+        """The earliest crossing within the solver's last step, and the values at its end."""
+        if not self.crossings:
+            return None, before
+        t0, t1 = solver.t_old, min(solver.t, before_end)
+        after = self._watch(t1, solver.y)
+        found = [
+            (crossing, locate(crossing, self.engine, dense, self.xd, t0, t1))
+            for crossing, old, new in zip(self.crossings, before, after, strict=True)
+            if crossing.crossed(old, new)
+        ]
+        return (min(found, key=lambda pair: pair[1]) if found else None), after
+
+    def _cross(self, crossing: Crossing, t: float) -> Fraction:
+        if crossing.stop:
+            self._stop(crossing, t)
+        else:
+            self.events.append(Event(t, crossing.node.name, "crossed zero"))
+            self.x, self.xd = handle(crossing, self.engine, t, self.x, self.xd)
+            self.last_step = None
+        return exact(t)
+
+    def _stop(self, crossing: Crossing, t: float) -> None:
+        self.events.append(Event(t, crossing.node.name, "stopped the run"))
+        self.stopped = f"stopped by block {crossing.node.name} at t = {t:.6g} s"
+
+    # --- the end -----------------------------------------------------------------------
+
+    def final_state(self) -> FinalState:
+        """The states at the time reached, by block."""
+        engine = self.engine
+        return FinalState(
+            float(self.t),
+            {engine.nodes[i].name: self.x[part].copy() for i, part in engine.continuous.items()},
+            {engine.nodes[i].name: self.xd[part].copy() for i, part in engine.sampled.items()},
+            dict(self.ticks),
+        )
+
+
+class _Samples:
+    """The grid of sample times k * every, walked once."""
+
+    def __init__(self, start: Fraction, every: Fraction) -> None:
+        self.every = every
+        self.k = -(-start // every)  # the first grid time at or after start
+
+    def due_at(self, t: Fraction) -> bool:
+        return self.k * self.every == t
+
+    def pass_by(self, t: Fraction) -> None:
+        self.k = t // self.every + 1
+
+    def within(self, a: Fraction, b: Fraction) -> list[Fraction]:
+        """The grid times in [a, b) not yet passed; they count as passed from here on."""
+        times = []
+        while self.k * self.every < b:
+            times.append(self.k * self.every)
+            self.k += 1
+        return times
+
+
+def prepare(diagram: Diagram, initial: FinalState | None, progress: Progress | None) -> Run:
+    """A run at its start: initial states, clocks, event times."""
+    options = diagram.run
+    engine = Interpreter(diagram, flatten(diagram.bd, diagram.places))
+    clocks = clocks_of(list(engine.wiring.of_kind("sampled")), options.first_tick)
+    x, xd = engine.initial()
+    start = Fraction(0)
+    ticks = {clock.name: clock.first for clock in clocks}
+    if initial is not None:
+        start = exact(initial.t)
+        ticks |= {name: k for name, k in initial.ticks.items() if name in ticks}
+    end = exact(options.T)
+    if end <= start:
+        raise SpartError(f"the run would end at T = {options.T} s, it starts at {float(start)} s")
+    declared = _Declarations(options.T)
+    for node in engine.wiring.of_kind("source"):
+        node.block.start(declared)
+    for node in engine.wiring.of_kind("function"):
+        node.block.start(declared)
+    every = exact(options.every) if options.every else end / DEFAULT_SAMPLES
+    return Run(
+        diagram=diagram,
+        engine=engine,
+        clocks=clocks,
+        crossings=crossings_of(engine.nodes),
+        recorder=Recorder(engine, options.log),
+        t=start,
+        end=end,
+        x=x,
+        xd=xd,
+        ticks=ticks,
+        event_times=sorted(
+            {exact(t) for t in declared.times if start < exact(t) < end}, reverse=True
+        ),
+        samples=_Samples(start, every),
+        progress=progress,
+    )

@@ -1,0 +1,162 @@
+"""`simulate`: run a diagram and hand over its results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import ValidationError
+
+from spart_blocks.blocks._initial import PlantState
+from spart_blocks.diagram import Diagram, complete, load
+from spart_blocks.diagram.model import RunOptions
+from spart_blocks.errors import Fault, InputError, RunError, did_you_mean
+from spart_blocks.results import FinalState, Results
+from spart_blocks.simulation.recorder import units_of
+from spart_blocks.simulation.run import Progress, Run, prepare
+
+Engine = Literal["auto", "native", "interpreter"]
+Initial = FinalState | Results | str | Path | Mapping[str, Any]
+
+
+def simulate(
+    diagram: Diagram | str | Path | Any,
+    *,
+    engine: Engine = "auto",
+    initial: Initial | None = None,
+    progress: Progress | None = None,
+    **run_options: Any,
+) -> Results:
+    """Run a diagram from its start to T and return its results.
+
+    diagram: a path of a YAML file, a loaded diagram, or a bdsim BlockDiagram.
+    run_options: T [s], solver, rtol, atol, max_step [s], every [s], log and first_tick,
+    in place of those of the diagram.
+    initial: where to start: the final state of another run (or its Results, or its .npz
+    file), which continues from that run's last time, or a mapping from blocks to state
+    vectors or, for a plant, to its `initial` entries.
+    progress: called with (t, T) after each accepted step.
+    An interrupt (Ctrl-C) ends the run and keeps what was computed. Raises DiagramError
+    for wrong input; RunError for a run that failed, with what was computed in its
+    attribute `results`.
+    """
+    if engine == "native":
+        raise InputError("the native engine is not available yet; use engine='interpreter'")
+    if engine not in ("auto", "interpreter"):
+        hint = "engine is 'auto', 'native' or 'interpreter'"
+        raise InputError(Fault(f"there is no engine {engine!r}", hint=hint))
+    ready = as_diagram(diagram)
+    if run_options:
+        ready = replace(ready, run=_options(ready.run, run_options))
+    state = _continued(initial)
+    run = prepare(ready, state, progress)
+    if state is not None:
+        _set_states(run, {**state.continuous, **state.discrete})
+    elif isinstance(initial, Mapping):
+        _set_states(run, initial)
+    try:
+        run.go()
+    except RunError as error:
+        run.stopped = str(error)
+        error.results = results_of(run)
+        raise
+    return results_of(run)
+
+
+def as_diagram(diagram: Diagram | str | Path | Any) -> Diagram:
+    """A checked diagram from a path, a diagram, or a bdsim BlockDiagram."""
+    if isinstance(diagram, (str, Path)):
+        return load(diagram)
+    if isinstance(diagram, Diagram):
+        return diagram
+    if not hasattr(diagram, "blocklist") or not hasattr(diagram, "wirelist"):
+        raise InputError(
+            f"simulate takes a path, a loaded diagram or a bdsim BlockDiagram, not {diagram!r}"
+        )
+    complete(diagram)
+    return Diagram(name=str(diagram.name), bd=diagram)
+
+
+def _options(options: RunOptions, changes: Mapping[str, Any]) -> RunOptions:
+    unknown = [name for name in changes if name not in RunOptions.model_fields]
+    if unknown:
+        raise InputError(
+            Fault(
+                f"there is no run option {name!r}", hint=did_you_mean(name, RunOptions.model_fields)
+            )
+            for name in unknown
+        )
+    try:
+        return RunOptions(**{**options.model_dump(), **changes})
+    except ValidationError as error:
+        raise InputError(
+            Fault(f"run option {'.'.join(map(str, e['loc']))}: {e['msg']}") for e in error.errors()
+        ) from None
+
+
+def _continued(initial: Initial | None) -> FinalState | None:
+    if isinstance(initial, (str, Path)):
+        initial = Results.load(initial)
+    if isinstance(initial, Results):
+        initial = initial.final_state
+    if initial is None or isinstance(initial, FinalState):
+        return initial
+    if isinstance(initial, Mapping):
+        return None
+    raise InputError(f"initial must be a final state, a file or a mapping, not {initial!r}")
+
+
+def _set_states(run: Run, initial: Mapping[str, Any]) -> None:
+    """Overwrite the initial states of the named blocks."""
+    engine = run.engine
+    slices = {engine.nodes[i].name: (i, run.x, part) for i, part in engine.continuous.items()}
+    slices |= {engine.nodes[i].name: (i, run.xd, part) for i, part in engine.sampled.items()}
+    for name, value in initial.items():
+        if name not in slices:
+            hint = did_you_mean(name, slices)
+            raise InputError(Fault(f"initial: no block {name!r} with a state", hint=hint))
+        i, vector, part = slices[name]
+        plant: PlantState | None = getattr(engine.nodes[i].block, "plant_state", None)
+        if isinstance(value, Mapping):
+            if plant is None:
+                raise InputError(f"initial of {name} must be a vector; only a plant takes entries")
+            value = plant.initial(value)[1]
+        value = np.atleast_1d(np.asarray(value, dtype=float))
+        if value.shape != vector[part].shape:
+            raise InputError(
+                f"initial of {name} has shape {value.shape}, takes {vector[part].shape}"
+            )
+        vector[part] = value
+
+
+def results_of(run: Run) -> Results:
+    """The results of a run so far."""
+    from importlib.metadata import version
+
+    recorder, engine = run.recorder, run.engine
+    return Results(
+        t=np.array(recorder.t),
+        signals=recorder.signals(),
+        states=recorder.states(engine) if recorder.t else {},
+        final_state=run.final_state(),
+        scopes=recorder.scopes,
+        events=tuple(run.events),
+        complete=run.t == run.end or any("stopped" in event.what for event in run.events),
+        stopped=run.stopped,
+        diagram_name=run.diagram.name,
+        info={
+            "engine": "interpreter",
+            "solver": run.diagram.run.solver,
+            "T": run.diagram.run.T,
+            "steps": run.stats.steps,
+            "evaluations": run.stats.evaluations,
+            "wall_time": run.stats.wall_time,
+            **{name: version(name) for name in ("spart_blocks", "bdsim", "numpy", "scipy")},
+        },
+        aliases=recorder.aliases,
+        units=units_of(engine.wiring),
+        recompute=lambda name: recorder.recompute(engine, name),
+    )
