@@ -160,7 +160,8 @@ def _solve_floats(a: Array, b: Array, what: str) -> Array:
 def axis_angle_rotation(axis: Array, angle: Array) -> Array:
     """R (3,3) of the turn by angle (1,) [rad] about the unit axis (3,) (Rodrigues)."""
     K = skew(axis)
-    return eye(3) + sin(angle) * K + (1 - cos(angle)) * (K @ K)
+    R: Array = eye(3) + sin(angle) * K + (1 - cos(angle)) * (K @ K)
+    return R
 
 
 def quaternion_rotation(q: Array) -> Array:
@@ -175,7 +176,8 @@ def rotation_dcm_of_quaternion(q: Array) -> Array:
     and Control (2014), eq. 2.125.
     """
     v, w = q[:3].reshape(3, 1), q[3:].reshape(1, 1)
-    return (w * w - v.T @ v) * eye(3) - 2 * w * skew(q[:3]) + 2 * v @ v.T
+    dcm: Array = (w * w - v.T @ v) * eye(3) - 2 * w * skew(q[:3]) + 2 * v @ v.T
+    return dcm
 
 
 def quaternion_rate(q: Array, omega: Array, stabilisation: float = 0.0) -> Array:
@@ -195,7 +197,8 @@ def quaternion_rate(q: Array, omega: Array, stabilisation: float = 0.0) -> Array
 
 def normalised(q: Array) -> Array:
     """q / |q|."""
-    return q / sqrt(q.reshape(1, -1) @ q)
+    unit: Array = q / sqrt(q.reshape(1, -1) @ q)
+    return unit
 
 
 # --- SPART's attitude functions: direction cosine matrices map inertial to body ----------

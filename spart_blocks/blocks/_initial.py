@@ -132,7 +132,7 @@ class PlantState:
             raise InputError(
                 f"initial quaternion has length {norm:.6g}, it must be 1 (scalar last: x, y, z, w)"
             )
-        return q / norm
+        return spatial.normalised(q)
 
     def _joints(self, value: Any, key: str) -> Array:
         out = np.zeros(self.robot.nq)

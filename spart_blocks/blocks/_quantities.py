@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from spart_blocks.blocks._ports import Port, Shape, port_arguments
 from spart_blocks.errors import did_you_mean
@@ -88,15 +88,23 @@ def need_robot(robot: Any, block: str) -> Robot:
 
 
 class OfRobot:
-    """A block whose ports are quantities of one robot, named in `takes` and `gives`."""
+    """A block that is one function of the dynamics: its ports are quantities of a robot,
+    named in `takes` and `gives`; after its inputs the function takes `arguments` and the
+    robot."""
 
-    takes: str
-    gives: str
+    takes: ClassVar[str]
+    gives: ClassVar[str]
+    function: ClassVar[Callable[..., Any]]
+    arguments: tuple[Any, ...] = ()
 
     def __init__(self, robot: Robot, **blockargs: Any) -> None:
         self.robot = need_robot(robot, type(self).__name__)
         self.in_ports, self.out_ports = ports(robot, self.takes), ports(robot, self.gives)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        out = type(self).function(*inputs, *self.arguments, self.robot)
+        return list(out) if isinstance(out, tuple) else [out]
 
 
 def link_id(robot: Robot, link: str | int) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._quantities import OfRobot
@@ -107,9 +105,7 @@ class FD(OfRobot, FunctionBlock):
     nout = 2
     takes = "tau0? taum wF0? wFm? t0 tL P0 pm I0 Im Bij Bi0 u0 um"
     gives = "u0dot umdot"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(forward_dynamics(*inputs, self.robot))
+    function = staticmethod(forward_dynamics)
 
 
 class FD_Fixed(OfRobot, FunctionBlock):
@@ -176,9 +172,7 @@ class FD_Fixed(OfRobot, FunctionBlock):
     nout = 1
     takes = "taum wFm? tL pm Im Bij Bi0 um"
     gives = "umdot"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [fixed_forward_dynamics(*inputs, self.robot)]
+    function = staticmethod(fixed_forward_dynamics)
 
 
 class ID(OfRobot, FunctionBlock):
@@ -266,9 +260,7 @@ class ID(OfRobot, FunctionBlock):
     nout = 2
     takes = "wF0? wFm? t0 tL t0dot tLdot P0 pm I0 Im Bij Bi0"
     gives = "tau0 taum"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(inverse_dynamics(*inputs, self.robot))
+    function = staticmethod(inverse_dynamics)
 
 
 class Floating_ID(OfRobot, FunctionBlock):
@@ -368,6 +360,4 @@ class Floating_ID(OfRobot, FunctionBlock):
     nout = 2
     takes = "wF0? wFm? Mm_tilde H0 t0 tL P0 pm I0 Im Bij Bi0 u0 um umdot"
     gives = "taum u0dot"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(floating_inverse_dynamics(*inputs, self.robot))
+    function = staticmethod(floating_inverse_dynamics)

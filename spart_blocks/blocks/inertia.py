@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._quantities import OfRobot
@@ -59,9 +57,7 @@ class Inertias(OfRobot, FunctionBlock):
     nout = 2
     takes = "R0 RL"
     gives = "I0 Im"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(inertias(*inputs, self.robot))
+    function = staticmethod(inertias)
 
 
 class MCB(OfRobot, FunctionBlock):
@@ -116,9 +112,7 @@ class MCB(OfRobot, FunctionBlock):
     nout = 2
     takes = "I0 Im Bij Bi0"
     gives = "M0_tilde Mm_tilde"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(mass_composite_body(*inputs, self.robot))
+    function = staticmethod(mass_composite_body)
 
 
 class GIM(OfRobot, FunctionBlock):
@@ -185,9 +179,7 @@ class GIM(OfRobot, FunctionBlock):
     nout = 3
     takes = "M0_tilde Mm_tilde Bij Bi0 P0 pm"
     gives = "H0 H0m Hm"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(generalized_inertia(*inputs, self.robot))
+    function = staticmethod(generalized_inertia)
 
 
 class CIM(OfRobot, FunctionBlock):
@@ -274,6 +266,4 @@ class CIM(OfRobot, FunctionBlock):
     nout = 4
     takes = "t0 tL I0 Im M0_tilde Mm_tilde Bij Bi0 P0 pm"
     gives = "C0 C0m Cm0 Cm"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(convective_inertia(*inputs, self.robot))
+    function = staticmethod(convective_inertia)

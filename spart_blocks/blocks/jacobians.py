@@ -69,13 +69,12 @@ class Jacob(OfRobot, FunctionBlock):
     nout = 2
     takes = "rp r0 rL P0 pm"
     gives = "J0 Jm"
+    function = staticmethod(jacobian)
 
     def __init__(self, robot: Robot, link: str | int, **blockargs: Any) -> None:
         super().__init__(robot, **blockargs)
         self.link = link_id(robot, link)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(jacobian(*inputs, self.link, self.robot))
+        self.arguments = (self.link,)
 
 
 class Jacobdot(OfRobot, FunctionBlock):
@@ -148,13 +147,12 @@ class Jacobdot(OfRobot, FunctionBlock):
     nout = 2
     takes = "rp tp r0 t0 rL tL P0 pm"
     gives = "J0dot Jmdot"
+    function = staticmethod(jacobian_dot)
 
     def __init__(self, robot: Robot, link: str | int, **blockargs: Any) -> None:
         super().__init__(robot, **blockargs)
         self.link = link_id(robot, link)
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(jacobian_dot(*inputs, self.link, self.robot))
+        self.arguments = (self.link,)
 
 
 class NOC(OfRobot, FunctionBlock):
@@ -205,9 +203,7 @@ class NOC(OfRobot, FunctionBlock):
     nout = 1
     takes = "r0 rL P0 pm"
     gives = "N"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [noc(*inputs, self.robot)]
+    function = staticmethod(noc)
 
 
 class NOCdot(OfRobot, FunctionBlock):
@@ -266,6 +262,4 @@ class NOCdot(OfRobot, FunctionBlock):
     nout = 1
     takes = "r0 t0 rL tL P0 pm"
     gives = "Ndot"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [noc_dot(*inputs, self.robot)]
+    function = staticmethod(noc_dot)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._quantities import OfRobot
@@ -80,9 +78,7 @@ class Kinematics(OfRobot, FunctionBlock):
     nout = 6
     takes = "R0 r0 qm"
     gives = "RJ RL rJ rL e g"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(kinematics(*inputs, self.robot))
+    function = staticmethod(kinematics)
 
 
 class DiffKinematics(OfRobot, FunctionBlock):
@@ -149,9 +145,7 @@ class DiffKinematics(OfRobot, FunctionBlock):
     nout = 4
     takes = "R0 r0 rL e g"
     gives = "Bij Bi0 P0 pm"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(diff_kinematics(*inputs, self.robot))
+    function = staticmethod(diff_kinematics)
 
 
 class Velocities(OfRobot, FunctionBlock):
@@ -214,9 +208,7 @@ class Velocities(OfRobot, FunctionBlock):
     nout = 2
     takes = "Bij Bi0 P0 pm u0 um"
     gives = "t0 tL"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(velocities(*inputs, self.robot))
+    function = staticmethod(velocities)
 
 
 class Accelerations(OfRobot, FunctionBlock):
@@ -295,9 +287,7 @@ class Accelerations(OfRobot, FunctionBlock):
     nout = 2
     takes = "t0 tL P0 pm Bi0 Bij u0 um u0dot umdot"
     gives = "t0dot tLdot"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return list(accelerations(*inputs, self.robot))
+    function = staticmethod(accelerations)
 
 
 class Center_Of_Mass(OfRobot, FunctionBlock):
@@ -340,6 +330,4 @@ class Center_Of_Mass(OfRobot, FunctionBlock):
     nout = 1
     takes = "r0 rL"
     gives = "r_com"
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [center_of_mass(*inputs, self.robot)]
+    function = staticmethod(center_of_mass)

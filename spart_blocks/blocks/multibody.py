@@ -17,7 +17,7 @@ from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import OfRobot, need_robot, ports
 from spart_blocks.dynamics import multibody_rates
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, quaternion_rate, zeros
+from spart_blocks.spatial import Array, quaternion_rate
 
 
 class Multibody(ContinuousBlock):
@@ -309,7 +309,7 @@ class State_Integrator(ContinuousBlock):
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
         u0, um = inputs
         if self.robot.base == "fixed":
-            return um + zeros(self.robot.nu, um)
+            return np.concatenate([um])
         turn = quaternion_rate(x[:4], u0[:3], STABILISATION)
         return np.concatenate([turn, u0[3:], um])
 

@@ -156,13 +156,13 @@ def _node(
     sources: list[Source] = []
     for number in range(block.nin):
         found = _resolve(level, block, number)
-        where = (id(found[0]), id(found[1])) if found else None
-        if found is None or where not in index:
+        source = index.get((id(found[0]), id(found[1]))) if found else None
+        if found is None or source is None:
             port = in_ports[number].name
             message = f"input '{port}' of {name} ({block.type.upper()}) is not connected"
             faults.append(Fault(message, _at(places, name), f"wire a signal to {name}.{port}"))
         else:
-            sources.append((index[where], found[2]))
+            sources.append((source, found[2]))
     return Node(i, name, block, block.blockclass, tuple(sources), in_ports, out_ports)
 
 

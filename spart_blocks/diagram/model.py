@@ -20,16 +20,16 @@ class RunOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    T: PositiveFloat = Field(10.0, description="end time [s]")
-    solver: Solver = Field("RK45", description="SciPy's solver for the continuous states")
-    rtol: PositiveFloat = Field(1e-6, description="relative tolerance of the solver")
-    atol: PositiveFloat = Field(1e-8, description="absolute tolerance of the solver")
-    max_step: PositiveFloat | None = Field(None, description="longest step [s]")
-    every: PositiveFloat | None = Field(
+    T: PositiveFloat = Field(default=10.0, description="end time [s]")
+    solver: Solver = Field(default="RK45", description="SciPy's solver for the continuous states")
+    rtol: PositiveFloat = Field(default=1e-6, description="relative tolerance of the solver")
+    atol: PositiveFloat = Field(default=1e-8, description="absolute tolerance of the solver")
+    max_step: PositiveFloat | None = Field(default=None, description="longest step [s]")
+    every: PositiveFloat | None = Field(default=
         None, description="interval between kept samples [s]; by default T/500"
     )
-    log: tuple[str, ...] = Field((), description="signals to keep besides states and scopes")
-    first_tick: Literal["standard", "bdsim"] = Field(
+    log: tuple[str, ...] = Field(default=(), description="signals to keep besides states and scopes")
+    first_tick: Literal["standard", "bdsim"] = Field(default=
         "standard", description="clocks tick first at their offset, or (bdsim) one period later"
     )
 

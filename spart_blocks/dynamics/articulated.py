@@ -160,7 +160,7 @@ def multibody_rates(
     v0 = zeros(6, u0, R0)
     if floating:
         v0[:3], v0[3:] = u0[:3], R0.T @ u0[3:]
-    X, v, c, I, p = _velocities_and_bias(bodies, R0, v0, qm, um, wF0, wFm)
+    X, _v, c, I, p = _velocities_and_bias(bodies, R0, v0, qm, um, wF0, wFm)
     steps = _inward(bodies, X, c, I, p, taum)
     u0dot, reaction, a0 = zeros(6, p[0]), zeros(6, p[0]), zeros(6, p[0])
     if floating:

@@ -17,7 +17,6 @@ from spart_blocks.spatial import (
     axis_angle_rotation,
     cross,
     eye,
-    kind,
     skew,
     transpose,
     zeros,
@@ -191,10 +190,11 @@ def center_of_mass(r0: Any, rL: Any, robot: Robot) -> Array:
     """
     r0 = array(r0, (3,), "r0")
     rL = array(rL, (robot.n_links_joints, 3), "rL")
-    total = robot.base_link.mass * r0
+    total: Array = robot.base_link.mass * r0
     for link, r in zip(robot.links, rL, strict=True):
         total = total + link.mass * r
-    return total / robot.mass
+    center: Array = total / robot.mass
+    return center
 
 
 def frame_of_link(link_id: int, R0: Any, r0: Any, RL: Array, rL: Array, robot: Robot) -> Array:
@@ -205,7 +205,7 @@ def frame_of_link(link_id: int, R0: Any, r0: Any, RL: Array, rL: Array, robot: R
     """
     R, r = (RL[link_id - 1], rL[link_id - 1]) if link_id else (R0, r0)
     T = robot.links[link_id - 1].T if link_id else robot.base_link.T
-    out = eye(4).astype(kind(R, r))
+    out = eye(4, R, r)
     out[:3, :3] = R @ transpose(T[:3, :3])
     out[:3, 3] = r - out[:3, :3] @ T[:3, 3]
     return out

@@ -101,8 +101,7 @@ class Run:
             self.t = reached
             if reached == b:
                 self._tick()
-            if self.stopped is None or reached == b:
-                self._record(self.t)
+            self._record(self.t)
         self._record(self.t, last=True)
 
     def _next_stop(self) -> Fraction:
