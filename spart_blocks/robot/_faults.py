@@ -32,9 +32,13 @@ class Faults:
         return did_you_mean(name, [choice for choice in choices if len(choice) <= QUOTE_LIMIT])
 
     def raise_if_any(self) -> None:
-        """Raise RobotError with everything found so far."""
+        """Raise RobotError with everything found so far, by line where lines are known."""
         if self.found:
-            raise RobotError(self.found)
+            raise RobotError(sorted(self.found, key=_line))
+
+
+def _line(fault: Fault) -> int:
+    return (fault.place.line or 0) if fault.place else 0
 
 
 def quote(value: object) -> str:

@@ -42,7 +42,7 @@ def dh_serial_to_robot(
     T_EE = rotation_z(ee.number("theta", 0.0)) @ translation([0, 0, ee.number("d", 0.0)])
     entries = top.items("man")
     n = top.integer("n")
-    if n is not None and n != len(entries):
+    if n is not None and n != len(entries) and "man" in top.data:
         top.note(f"is {n}, but man has {len(entries)} entries", "n")
     links, joints = [], []
     T = T_L0_J1  # from the centre of mass of the link before to joint i
