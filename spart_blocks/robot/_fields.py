@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.robot._faults import Faults, quote
-from spart_blocks.robot.checks import ROUNDING, inertia_faults
+from spart_blocks.robot.checks import MAGNITUDE_LIMIT, ROUNDING, inertia_faults
 from spart_blocks.robot.model import Floats
 
-MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
 MISSING = object()  # a mapping that is not there, already noted
 
 

@@ -17,7 +17,7 @@ from lxml import etree
 from spart_blocks.errors import Place
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._transforms import urdf_origin
-from spart_blocks.robot.checks import inertia_faults, unit_axis
+from spart_blocks.robot.checks import MAGNITUDE_LIMIT, inertia_faults, unit_axis
 from spart_blocks.robot.model import Floats, JointType, Limits
 
 JOINT_TYPES = {
@@ -33,7 +33,6 @@ UNSUPPORTED_TYPES = {
     "ball": "build it of three revolute joints with massless links between",
     "spherical": "build it of three revolute joints with massless links between",
 }
-MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)

@@ -17,6 +17,7 @@ from spart_blocks.robot._faults import names_list, warn_user
 from spart_blocks.robot._transforms import skew
 from spart_blocks.robot.model import BaseLink, Floats, Joint, JointType, Link, Robot
 
+MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
 ROUNDING = 1e-6  # relative: files print inertias with few digits
 SINGULAR = 1e-12  # relative: an inertia about an axis that is zero but for rounding
 NEGLIGIBLE = 1e-12  # [m^2] inertia by mass below which an inertia is noise: (1 um)^2
