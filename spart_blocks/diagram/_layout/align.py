@@ -1,0 +1,49 @@
+"""Heights: how far down each item of each layer stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+
+from spart_blocks.diagram._layout.layers import Item, Ranks
+
+BOX_GAP, WIRE_GAP = 5, 2
+"""Clear space between two boxes, and between a wire and what is next to it [grid]."""
+
+
+def align(ranks: Ranks, heights: Mapping[Item, int]) -> dict[tuple[int, Item], int]:
+    """The top of each item in each layer [grid], such that wires bend least.
+
+    A linear program: the least sum of the vertical runs of all links, long ones
+    weighing more, with the order and the gaps kept. Its matrix is a network's, so
+    with whole gaps and port offsets the corners of its solution set are whole.
+    """
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
+    index = {key: i for i, key in enumerate(key for items in ranks.items for key in items)}
+    rows: list[tuple[dict[int, float], float]] = []
+    cost = [1e-4] * len(index)
+    for number, links in enumerate(ranks.links):
+        for link in links:
+            left, right = index[(number - 1, link.left)], index[(number, link.right)]
+            run, shift = len(cost), link.right_at - link.left_at
+            passing = isinstance(link.left, tuple) + isinstance(link.right, tuple)
+            cost.append((1.0, 2.0, 8.0)[passing])
+            rows.append(({left: 1.0, right: -1.0, run: -1.0}, shift))
+            rows.append(({left: -1.0, right: 1.0, run: -1.0}, -shift))
+    for items in ranks.items:
+        for upper, lower in pairwise(items):
+            boxes = isinstance(upper[1], int) + isinstance(lower[1], int)
+            gap = BOX_GAP if boxes == 2 else WIRE_GAP
+            rows.append(({index[upper]: 1.0, index[lower]: -1.0}, -gap - heights[upper[1]]))
+    if not rows:
+        return dict.fromkeys(index, 0)
+    entries = [(row, col, v) for row, (terms, _) in enumerate(rows) for col, v in terms.items()]
+    at, columns, values = zip(*entries, strict=True)
+    matrix = coo_array((values, (at, columns)), shape=(len(rows), len(cost))).tocsr()
+    solved = linprog(cost, A_ub=matrix, b_ub=[bound for _, bound in rows], method="highs-ds")
+    tops = np.rint(solved.x[: len(index)]).astype(int)
+    return {key: int(tops[i]) for key, i in index.items()}

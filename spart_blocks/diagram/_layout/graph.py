@@ -1,0 +1,115 @@
+"""What is laid out, and the cutting of its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+Point = tuple[float, float]
+Net = tuple[int, int]
+"""A source box and its output: all wires that carry one signal."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A block. width, height, and how far below its top each port lies [grid].
+
+    cut is how much a reader minds a loop being closed by a wire that leaves this box:
+    little where the box integrates, as loops are read from controller to plant.
+    """
+
+    width: int
+    height: int
+    inputs: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
+    cut: float = 3.0
+
+
+@dataclass(frozen=True, order=True)
+class Edge:
+    """A wire from an output of one box to an input of another, all by index."""
+
+    source: int
+    output: int
+    target: int
+    input: int
+
+    @property
+    def net(self) -> Net:
+        return self.source, self.output
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The top left corner of each box, the corners of each wire, and where a wire
+    branches. All within 0..width, 0..height [grid], y down."""
+
+    corners: tuple[Point, ...]
+    routes: tuple[tuple[Point, ...], ...]
+    dots: tuple[Point, ...]
+    width: float
+    height: float
+
+
+def groups(count: int, edges: Iterable[Edge], strong: bool = False) -> list[list[int]]:
+    """Boxes that wires connect; if strong, only those on common loops."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = np.array([(e.source, e.target) for e in edges], dtype=np.int32).reshape(-1, 2)
+    matrix = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(count, count))
+    kind = "strong" if strong else "weak"
+    total, labels = connected_components(matrix.tocsr(), directed=True, connection=kind)
+    members: list[list[int]] = [[] for _ in range(total)]
+    for box, label in enumerate(labels):
+        members[label].append(box)
+    return members
+
+
+def feedback(boxes: Sequence[Box], edges: Sequence[Edge]) -> frozenset[Edge]:
+    """Wires to draw backwards so that the others have no loop.
+
+    In each knot of loops, a walk along the wires is tried from several boxes; wires
+    that return to a box still being walked close a loop. The cheapest set is taken.
+    """
+    cut: set[Edge] = set()
+    for knot in groups(len(boxes), edges, strong=True):
+        inside = set(knot)
+        inner = [e for e in edges if e.source in inside and e.target in inside]
+        if not inner:
+            continue
+        entered = {e.target for e in edges if e.target in inside and e.source not in inside}
+        starts = sorted(knot, key=lambda box: (box not in entered, -boxes[box].cut, box))[:40]
+        tried = [_returning(start, inner) for start in starts]
+        cut |= min(tried, key=lambda found: _annoyance(boxes, found))
+    return frozenset(cut)
+
+
+def _annoyance(boxes: Sequence[Box], cut: Iterable[Edge]) -> float:
+    found = set(cut)
+    return sum(boxes[source].cut for source, _ in {e.net for e in found}) + 0.25 * len(found)
+
+
+def _returning(start: int, edges: Sequence[Edge]) -> set[Edge]:
+    """The edges that meet a box on the path of a depth-first walk from start."""
+    leaving: dict[int, list[Edge]] = {}
+    for edge in edges:
+        leaving.setdefault(edge.source, []).append(edge)
+    found: set[Edge] = set()
+    on_path, seen = {start}, {start}
+    path: list[tuple[int, Iterator[Edge]]] = [(start, iter(leaving.get(start, ())))]
+    while path:
+        box, rest = path[-1]
+        step = next(rest, None)
+        if step is None:
+            on_path.discard(box)
+            path.pop()
+        elif step.target in on_path:
+            found.add(step)
+        elif step.target not in seen:
+            seen.add(step.target)
+            on_path.add(step.target)
+            path.append((step.target, iter(leaving.get(step.target, ()))))
+    return found

@@ -1,0 +1,260 @@
+"""A diagram as a picture: blocks as boxes, wires as right-angled lines, SVG, PNG or PDF."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spart_blocks.blocks._ports import Port, input_ports, output_ports
+from spart_blocks.diagram._layout import Box, Edge, Layout, arrange
+from spart_blocks.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("svg", "png", "pdf")
+GRID = 0.1
+"""Inches in a grid unit."""
+MARGIN = 3
+PITCH = 2
+NAME_SIZE, TYPE_SIZE, PORT_SIZE = 9.0, 6.5, 6.5
+WIRE, MUTED = "#3B4252", "#6B7280"
+LOOKS = {
+    "source": ("#E9F5EC", "#4B8B5C"),
+    "sink": ("#F1F2F4", "#7B828E"),
+    "function": ("#EAF1FB", "#4472B0"),
+    "continuous": ("#FFF3E0", "#C27C1A"),
+    "sampled": ("#F3ECFA", "#8159B3"),
+    "subsystem": ("#FFFFFF", "#333B47"),
+}
+"""Fill and edge of a block by its class."""
+CLASSES = {"graphics": "sink", "transfer": "continuous", "clocked": "sampled"}
+CUT = {"continuous": 1.0, "sampled": 2.0}
+_MOST_PIXELS = 12_000
+
+
+@dataclass(frozen=True)
+class Figment:
+    """A block as drawn: its texts, the texts at its ports, and the box they need.
+
+    centre is where the name stands, from the left edge [grid].
+    """
+
+    name: str
+    kind: str
+    look: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    box: Box
+    centre: float
+
+
+def draw(diagram: Any, path: str | Path | None = None, fmt: str | None = None) -> Figure:
+    """Draw a Diagram or a bdsim BlockDiagram, and write it to path if one is given.
+
+    fmt: svg, png or pdf, by default as path's suffix says. Constants that only fill an
+    input left open ('plant.tau0=0') are not drawn. Returns the Matplotlib figure.
+    """
+    chosen = _format(path, fmt)
+    bd = getattr(diagram, "bd", diagram)
+    blocks = [block for block in bd.blocklist if "=0" not in block.name]
+    index = {id(block): i for i, block in enumerate(blocks)}
+    edges = [
+        Edge(index[id(wire.start.block)], output, index[id(wire.end.block)], port)
+        for wire in bd.wirelist
+        if id(wire.start.block) in index and id(wire.end.block) in index
+        for output, port in _ports(wire)
+    ]
+    figments = [_figment(block) for block in blocks]
+    layout = arrange([figment.box for figment in figments], edges)
+    title = str(getattr(diagram, "name", "") or "")
+    figure = _paint(figments, edges, layout, "" if title == "main" else title)
+    if path is not None:
+        _write(Path(path).expanduser(), _render(figure, chosen))
+    return figure
+
+
+def _format(path: str | Path | None, fmt: str | None) -> str:
+    suffix = Path(path).suffix if path is not None else ""
+    chosen = (fmt or suffix.removeprefix(".") or "svg").lower()
+    if chosen not in FORMATS:
+        hint = "choose one of " + ", ".join(FORMATS)
+        raise InputError(Fault(f"cannot draw a diagram as {chosen!r}", hint=hint))
+    return chosen
+
+
+def _ports(wire: Any) -> list[tuple[int, int]]:
+    """The pairs of output and input that a wire of bdsim joins."""
+    return list(zip(wire.start.portlist, wire.end.portlist, strict=True))
+
+
+# Blocks
+
+
+def _figment(block: Any) -> Figment:
+    """How large a block must be for its texts."""
+    kind = str(block.type).upper()
+    inputs = _port_texts(input_ports(block), getattr(block, "signs", None))
+    outputs = _port_texts(output_ports(block))
+    left, right = (_widest(texts, PORT_SIZE) for texts in (inputs, outputs))
+    middle = max(_inches(block.name, NAME_SIZE, "bold"), _inches(kind, TYPE_SIZE))
+    pads = [0.08 + width + 0.1 if width else 0.14 for width in (left, right)]
+    width = max(ceil((pads[0] + middle + pads[1]) / GRID), 8)
+    spare = width * GRID - pads[0] - middle - pads[1]
+    height = max(6, PITCH * max(len(inputs), len(outputs)) + 2)
+    look = CLASSES.get(block.blockclass, block.blockclass)
+    box = Box(
+        width,
+        height,
+        _offsets(len(inputs), height),
+        _offsets(len(outputs), height),
+        CUT.get(look, 3.0),
+    )
+    centre = (pads[0] + spare / 2 + middle / 2) / GRID
+    return Figment(block.name, kind, look, inputs, outputs, box, centre)
+
+
+def _port_texts(ports: Sequence[Port], signs: object = None) -> tuple[str, ...]:
+    """What stands at the ports: names, a sum's signs, nothing for bare numbers."""
+    if isinstance(signs, str) and len(signs) == len(ports):
+        return tuple(sign.replace("-", "−") for sign in signs)
+    return tuple("" if port.name.isdigit() else port.name for port in ports)
+
+
+def _offsets(count: int, height: int) -> tuple[int, ...]:
+    """How far below the top of a block its ports lie, evenly about the middle."""
+    return tuple(height // 2 + PITCH * i - (count - 1) for i in range(count))
+
+
+def _widest(texts: Sequence[str], size: float) -> float:
+    return max((_inches(text, size) for text in texts), default=0.0)
+
+
+@lru_cache(maxsize=4096)
+def _inches(text: str, size: float, weight: str = "normal") -> float:
+    """The width of a text [in]."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=size, weight=weight)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / 72
+
+
+# Painting
+
+
+def _paint(
+    figments: Sequence[Figment], edges: Sequence[Edge], layout: Layout, title: str
+) -> Figure:
+    from matplotlib.figure import Figure
+
+    top = MARGIN + (2 if title else 0)
+    wide = max(layout.width, _inches(title, 10.0, "bold") / GRID, 4.0)
+    size = wide + 2 * MARGIN, layout.height + top + MARGIN
+    figure = Figure(figsize=(size[0] * GRID, size[1] * GRID), dpi=150, facecolor="white")
+    axis = figure.add_axes((0, 0, 1, 1))
+    axis.set_xlim(-MARGIN, wide + MARGIN)
+    axis.set_ylim(layout.height + MARGIN, -top)
+    axis.axis("off")
+    if title:
+        axis.text(
+            0, -top + 1.5, title, size=10, weight="bold", color=WIRE, va="center", parse_math=False
+        )
+    for edge, points in zip(edges, layout.routes, strict=True):
+        _paint_wire(axis, edge, points, figments)
+    for number, (x, y) in enumerate(layout.dots):
+        axis.plot([x], [y], "o", color=WIRE, markersize=3.2, gid=f"dot-{number}", zorder=3)
+    for figment, (x, y) in zip(figments, layout.corners, strict=True):
+        _paint_block(axis, figment, x, y)
+    return figure
+
+
+def _paint_wire(
+    axis: Axes, edge: Edge, points: Sequence[tuple[float, float]], figments: Sequence[Figment]
+) -> None:
+    source, target = figments[edge.source].name, figments[edge.target].name
+    gid = f"wire {source}[{edge.output}] -> {target}[{edge.input}]"
+    x, y = points[-1]
+    xs, ys = zip(*points[:-1], (x - 0.6, y), strict=True)
+    axis.plot(
+        xs, ys, color=WIRE, linewidth=0.9, gid=gid, zorder=2,
+        solid_joinstyle="round", solid_capstyle="butt",
+    )  # fmt: skip
+    axis.fill([x, x - 0.95, x - 0.95], [y, y - 0.38, y + 0.38], color=WIRE, linewidth=0, zorder=2)
+
+
+def _paint_block(axis: Axes, figment: Figment, x: float, y: float) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    box = figment.box
+    fill, edge = LOOKS.get(figment.look, LOOKS["function"])
+    insets = (0.0, 0.4) if figment.look == "subsystem" else (0.0,)
+    for inset in insets:
+        outline = FancyBboxPatch(
+            (x + inset, y + inset),
+            box.width - 2 * inset,
+            box.height - 2 * inset,
+            boxstyle=f"round,pad=0,rounding_size={0.9 - inset}",
+            facecolor=fill,
+            edgecolor=edge,
+            linewidth=1.1 if not inset else 0.6,
+            zorder=4,
+        )
+        outline.set_gid(f"block {figment.name}" if not inset else None)
+        axis.add_patch(outline)
+    middle, centre = y + box.height / 2, x + figment.centre
+    style: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 5, "parse_math": False}
+    axis.text(
+        centre, middle - 0.75, figment.name, size=NAME_SIZE, weight="bold", color="#1F2530", **style
+    )
+    axis.text(centre, middle + 1.05, figment.kind, size=TYPE_SIZE, color=MUTED, **style)
+    sides = (
+        (figment.inputs, box.inputs, x + 0.8, "left"),
+        (figment.outputs, box.outputs, x + box.width - 0.8, "right"),
+    )
+    for texts, offsets, at, side in sides:
+        for text, offset in zip(texts, offsets, strict=True):
+            if text:
+                axis.text(at, y + offset, text, size=PORT_SIZE, color=edge, **{**style, "ha": side})
+
+
+# Files
+
+
+def _render(figure: Figure, fmt: str) -> bytes:
+    """The picture as bytes, the same each time; SVG keeps its text as text."""
+    import matplotlib
+
+    dpi = min(150.0, _MOST_PIXELS / max(figure.get_size_inches()))
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(fmt)
+    image = BytesIO()
+    options = {"svg.fonttype": "none", "svg.hashsalt": "spart"}
+    with matplotlib.rc_context(options), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure.savefig(image, format=fmt, dpi=dpi, metadata=metadata)
+    return image.getvalue()
+
+
+def _write(path: Path, image: bytes) -> None:
+    """Write the file whole or not at all."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with open(part, "xb") as file:
+            file.write(image)
+        os.replace(part, path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)
