@@ -74,6 +74,7 @@ class Builder:
             kinds=kinds,
             broken=set(broken or ()),
             counts=count_inputs(texts),
+            unread=len(texts) < sum(bool(text) for text in wires),
         )
         if gates:
             wiring.blocks |= gates

@@ -121,7 +121,9 @@ class DiagramSection(_Section):
     subsystems: Annotated[dict[StrictStr, SubsystemSection], _Mapping] = Field(default_factory=dict)
     blocks: dict[StrictStr, BlockSection] = Field(description="the blocks, by name")
     wires: Wires = Field((), description="wires such as `plant.qm[0:2] -> ctrl.qm, scope`")
-    run: Annotated[RunOptions, _Mapping] = Field(default_factory=RunOptions)
+    run: Annotated[RunOptions, _Mapping] = Field(
+        default_factory=lambda: RunOptions.model_validate({})
+    )
 
 
 def json_schema() -> str:
@@ -143,7 +145,9 @@ def json_schema() -> str:
 
 
 def _or_reference(entry: dict[str, Any]) -> dict[str, Any]:
-    outside = {key: entry[key] for key in ("title", "description", "default") if key in entry}
+    outside: dict[str, Any] = {
+        key: entry[key] for key in ("title", "description", "default") if key in entry
+    }
     inside = {key: value for key, value in entry.items() if key not in outside}
     choices = inside.pop("anyOf", None) or [inside]
     return {**outside, "anyOf": [*choices, {"$ref": "#/$defs/Reference"}]}

@@ -22,13 +22,15 @@ def check_subsystems(
 ) -> set[str]:
     """The subsystems that cannot be built: a circle, too many levels or blocks, bad names."""
     broken = {name for name in sections if _bad_names(name, sections[name], document, faults)}
+    before = len(faults)
     sizes: dict[str, int] = {}
     for name in sections:
         _measure(name, sections, sizes, (), document, faults)
     broken |= {name for name, size in sizes.items() if size > MAX_BLOCKS}
-    if sum(sizes.get(block.type, 1) for block in blocks.values()) > MAX_BLOCKS and not broken:
-        message = f"the diagram would have more than {MAX_BLOCKS} blocks"
-        faults.append(Fault(message, document.key_place("blocks")))
+    total = sum(sizes.get(block.type, 1) for block in blocks.values())
+    if len(faults) == before and max([total, *sizes.values()]) > MAX_BLOCKS:
+        message = f"with its subsystems the diagram has more than {MAX_BLOCKS} blocks"
+        faults.append(Fault(message, document.key_place("subsystems")))
         return set(sections)
     return broken
 
@@ -75,15 +77,11 @@ def _measure(
         return sizes[name]
     total = 0
     for block in sections[name].blocks.values():
-        inner = block.type in sections
-        total += (
-            _measure(block.type, sections, sizes, (*around, name), document, faults) if inner else 1
-        )
-        if name in sizes:
-            return sizes[name]
-    sizes[name] = min(total, MAX_BLOCKS + 1)
-    if total == MAX_BLOCKS + 1 or total > MAX_BLOCKS:
-        sizes[name] = MAX_BLOCKS + 1
+        if block.type in sections:
+            total += _measure(block.type, sections, sizes, (*around, name), document, faults)
+        else:
+            total += 1
+    sizes.setdefault(name, min(total, MAX_BLOCKS + 1))
     return sizes[name]
 
 

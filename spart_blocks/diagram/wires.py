@@ -7,7 +7,7 @@ SOURCE -> END, END, ...        SOURCE is block, block.port or block.port[slice]
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,10 +162,11 @@ def unconnected(bd: Any) -> Iterator[tuple[Any, int, Port]]:
                     yield block, index, port
 
 
-def complete(bd: Any) -> list[Any]:
+def complete(bd: Any, *, leave: Collection[Any] = ()) -> list[Any]:
     """Give each optional input that no wire reaches a CONSTANT of zeros.
 
     For any bdsim BlockDiagram, its subsystems included; a second call adds nothing.
+    leave: blocks of bd that are not to be touched.
     Returns the blocks added, named after the input, such as `plant.tau0=0`.
     """
     from bdsim.blocks import Constant
@@ -176,7 +177,7 @@ def complete(bd: Any) -> list[Any]:
         if isinstance(block, SubsystemBlock):
             added += complete(block.subsystem)
     for block, index, port in list(unconnected(bd)):
-        if port.optional and port.shape is not None:
+        if port.optional and port.shape is not None and block not in leave:
             zeros = Constant(np.zeros(port.shape), bd=bd, name=f"{block.name}.{port.name}=0")
             connect(bd, (zeros, 0), (block, index))
             added.append(zeros)

@@ -42,7 +42,7 @@ def read_wires(
         try:
             wires[number] = parse_wire(text)
         except WireSyntaxError as error:
-            place = document.place_inside((*path, number), error.offset)
+            place = document.place_inside((*path, "wires", number), error.offset)
             faults.append(Fault(f"wire {text.strip()!r}: {error.message}", place, error.hint))
     return wires
 
@@ -89,7 +89,7 @@ class Wiring:
     """The wires of one diagram or subsystem.
 
     kinds gives each block's type as written, broken the names of blocks that could not be
-    made, prefix the names of the subsystems around, as `loop/`.
+    made, prefix the names of the subsystems around, as `loop/`. unread: not every wire could be read.
     """
 
     bd: Any
@@ -101,12 +101,14 @@ class Wiring:
     kinds: dict[str, str]
     broken: set[str]
     counts: dict[str, InputCount]
+    unread: bool = False
     blocks: dict[str, Any] = field(default_factory=dict)
     children: dict[str, Wiring] = field(default_factory=dict)
     companions: dict[str, Any] = field(default_factory=dict)
     _taken: dict[tuple[Any, int], Place] = field(default_factory=dict)
     _next: dict[str, int] = field(default_factory=dict)
     _picks: dict[str, Any] = field(default_factory=dict)
+    _doubtful: set[str] = field(default_factory=set)
 
     def add(self, number: int, wire: WireText) -> None:
         """Make the wires that one line of the file describes."""
@@ -128,6 +130,7 @@ class Wiring:
                 if output is not None:
                     self._connect(output, target, at)
             except _WrongEnd as error:
+                self._doubtful.add(end.block)
                 self._fault(error, keys)
             except _Skip:
                 pass
@@ -152,18 +155,20 @@ class Wiring:
 
     def finish(self) -> None:
         """Wire the companions, put zeros on optional inputs, report inputs without a wire."""
-        self._note(complete(self.bd))
+        self._note(complete(self.bd, leave=set(self.companions.values())))
         sources = sources_of(self.bd) if self.companions else {}
         for name, companion in self.companions.items():
             self._wire_companion(self.blocks[name], companion, sources)
         if self.companions:
             self._note(complete(self.bd))
+        if self.unread:
+            return  # an input may be the end of a wire that could not be read
         made = {id(block) for block in self.companions.values()}
         for block, index, port in unconnected(self.bd):
             if len(self.faults) >= MAX_FAULTS:
                 break
-            broken = block.name in self.broken or id(block) in made
-            if not broken and (block, index) not in self._taken:
+            known = block.name in self.broken or block.name in self._doubtful
+            if not known and id(block) not in made and (block, index) not in self._taken:
                 self._missing(block, port)
 
     # --- ends -------------------------------------------------------------------
