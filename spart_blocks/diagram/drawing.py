@@ -39,7 +39,7 @@ LOOKS = {
 """Fill and edge of a block by its class."""
 CLASSES = {"graphics": "sink", "transfer": "continuous", "clocked": "sampled"}
 CUT = {"continuous": 1.0, "sampled": 2.0}
-_MOST_PIXELS = 12_000
+_MOST_PIXELS = 8_000
 
 
 @dataclass(frozen=True)
@@ -239,11 +239,12 @@ def _render(figure: Figure, fmt: str) -> bytes:
 
     dpi = min(150.0, _MOST_PIXELS / max(figure.get_size_inches()))
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(fmt)
+    faster: dict[str, Any] = {"pil_kwargs": {"compress_level": 4}} if fmt == "png" else {}
     image = BytesIO()
     options = {"svg.fonttype": "none", "svg.hashsalt": "spart"}
     with matplotlib.rc_context(options), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(image, format=fmt, dpi=dpi, metadata=metadata)
+        figure.savefig(image, format=fmt, dpi=dpi, metadata=metadata, **faster)
     return image.getvalue()
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from spart_blocks.diagram._layout.layers import Item, Ranks
+from spart_blocks.diagram._layout.graph import Box
+from spart_blocks.diagram._layout.layers import Item, Link, Ranks
 
 BOX_GAP, WIRE_GAP = 5, 2
 """Clear space between two boxes, and between a wire and what is next to it [grid]."""
 
 
-def align(ranks: Ranks, heights: Mapping[Item, int]) -> dict[tuple[int, Item], int]:
+def align(
+    ranks: Ranks, heights: Mapping[Item, int], boxes: Sequence[Box]
+) -> dict[tuple[int, Item], int]:
     """The top of each item in each layer [grid], such that wires bend least.
 
     A linear program: the least sum of the vertical runs of all links, long ones
@@ -30,14 +33,13 @@ def align(ranks: Ranks, heights: Mapping[Item, int]) -> dict[tuple[int, Item], i
         for link in links:
             left, right = index[(number - 1, link.left)], index[(number, link.right)]
             run, shift = len(cost), link.right_at - link.left_at
-            passing = isinstance(link.left, tuple) + isinstance(link.right, tuple)
-            cost.append((1.0, 2.0, 8.0)[passing])
+            cost.append(_weight(link, boxes))
             rows.append(({left: 1.0, right: -1.0, run: -1.0}, shift))
             rows.append(({left: -1.0, right: 1.0, run: -1.0}, -shift))
     for items in ranks.items:
         for upper, lower in pairwise(items):
-            boxes = isinstance(upper[1], int) + isinstance(lower[1], int)
-            gap = BOX_GAP if boxes == 2 else WIRE_GAP
+            wires = isinstance(upper[1], tuple) or isinstance(lower[1], tuple)
+            gap = WIRE_GAP if wires else BOX_GAP
             rows.append(({index[upper]: 1.0, index[lower]: -1.0}, -gap - heights[upper[1]]))
     if not rows:
         return dict.fromkeys(index, 0)
@@ -47,3 +49,18 @@ def align(ranks: Ranks, heights: Mapping[Item, int]) -> dict[tuple[int, Item], i
     solved = linprog(cost, A_ub=matrix, b_ub=[bound for _, bound in rows], method="highs-ds")
     tops = np.rint(solved.x[: len(index)]).astype(int)
     return {key: int(tops[i]) for key, i in index.items()}
+
+
+def _weight(link: Link, boxes: Sequence[Box]) -> float:
+    """How much a link should be straight: long ones most, then those of the main path,
+    which come from boxes with inputs and go to boxes with outputs, best to those with
+    one input, or to integrating ones."""
+    passing = isinstance(link.left, tuple) + isinstance(link.right, tuple)
+    weight = (2.0, 2.0, 8.0)[passing]
+    if isinstance(link.left, int) and not boxes[link.left].inputs:
+        weight -= 0.5
+    if isinstance(link.right, int):
+        target = boxes[link.right]
+        weight += 0.6 * bool(target.outputs) + 0.4 * (len(target.inputs) == 1)
+        weight += 0.2 / target.cut
+    return weight

@@ -12,6 +12,9 @@ Net = tuple[int, int]
 """A source box and its output: all wires that carry one signal."""
 
 
+_MOST_STARTS = 40
+
+
 @dataclass(frozen=True)
 class Box:
     """A block. width, height, and how far below its top each port lies [grid].
@@ -71,8 +74,9 @@ def groups(count: int, edges: Iterable[Edge], strong: bool = False) -> list[list
 def feedback(boxes: Sequence[Box], edges: Sequence[Edge]) -> frozenset[Edge]:
     """Wires to draw backwards so that the others have no loop.
 
-    In each knot of loops, a walk along the wires is tried from several boxes; wires
-    that return to a box still being walked close a loop. The cheapest set is taken.
+    In each knot of loops, a walk along the wires is tried from several boxes, first from
+    those that the outside feeds; wires that return to a box still being walked close a
+    loop. The set that is easiest to read is taken.
     """
     cut: set[Edge] = set()
     for knot in groups(len(boxes), edges, strong=True):
@@ -81,15 +85,26 @@ def feedback(boxes: Sequence[Box], edges: Sequence[Edge]) -> frozenset[Edge]:
         if not inner:
             continue
         entered = {e.target for e in edges if e.target in inside and e.source not in inside}
-        starts = sorted(knot, key=lambda box: (box not in entered, -boxes[box].cut, box))[:40]
-        tried = [_returning(start, inner) for start in starts]
-        cut |= min(tried, key=lambda found: _annoyance(boxes, found))
+        starts = sorted(knot, key=lambda box: (box not in entered, box))[:_MOST_STARTS]
+        tried = [
+            (_annoyance(boxes, found) + (1.5 if start not in entered else 0.0), i, found)
+            for i, start in enumerate(starts)
+            for found in [_returning(start, inner)]
+        ]
+        cut |= min(tried)[2]
     return frozenset(cut)
 
 
 def _annoyance(boxes: Sequence[Box], cut: Iterable[Edge]) -> float:
-    found = set(cut)
-    return sum(boxes[source].cut for source, _ in {e.net for e in found}) + 0.25 * len(found)
+    """How hard a diagram reads with these wires backwards. Boxes are listed as people
+    think of them, along the signal, so a wire back in the list is one that goes back."""
+    total = 0.0
+    nets: dict[Net, float] = {}
+    for edge in cut:
+        expected = 0.3 if edge.source >= edge.target else 1.5
+        nets[edge.net] = max(nets.get(edge.net, 0.0), expected * boxes[edge.source].cut)
+        total += 0.1
+    return total + sum(nets.values())
 
 
 def _returning(start: int, edges: Sequence[Edge]) -> set[Edge]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -30,21 +30,24 @@ class Trunk:
         return max(*self.lefts, *self.rights)
 
 
-def assign_lanes(channel: Sequence[list[Trunk]]) -> int:
+def assign_lanes(channel: Sequence[list[Trunk]], levels: Iterable[float]) -> int:
     """Set the lane of each trunk; returns how many there are, from the left.
+
+    levels: the heights at which any net, also one that does not turn, runs in the channel.
 
     A trunk whose net leaves to the right at the height where another arrives from the
     left must stand right of it, or the two would lie on one another. Where this goes in
     a circle, a trunk is split in two with a step between them: the list of the net then
     holds both.
     """
+    taken = set(levels)
     while True:
         trunks = [trunk for pieces in channel for trunk in pieces]
         order, stuck = _ordered(trunks, channel)
         if stuck is None:
             break
         pieces = next(pieces for pieces in channel if stuck in pieces)
-        _split(pieces, stuck, trunks)
+        taken.add(_split(pieces, stuck, taken))
     placed: list[Trunk] = []
     for trunk in order:
         near = [t.lane for t in placed if t.top - 1 < trunk.bottom and trunk.top - 1 < t.bottom]
@@ -100,17 +103,14 @@ def _crossings(left: Trunk, right: Trunk) -> int:
     )
 
 
-def _split(pieces: list[Trunk], trunk: Trunk, others: Sequence[Trunk]) -> None:
-    """Split a trunk at a height where no net runs."""
-    taken = sorted({y for other in others for y in (*other.lefts, *other.rights)})
-    inside = [y for y in taken if trunk.top <= y <= trunk.bottom]
+def _split(pieces: list[Trunk], trunk: Trunk, taken: Iterable[float]) -> float:
+    """Split a trunk at a height where no net runs, near its middle; returns the height."""
+    inside = sorted(y for y in taken if trunk.top <= y <= trunk.bottom)
     centre = (trunk.top + trunk.bottom) / 2
-    gaps = [(high - low, low, high) for low, high in pairwise(inside)]
-    wide = max(gap for gap, _, _ in gaps)
-    step = min(
-        ((low + high) / 2 for gap, low, high in gaps if gap > 0.6 * wide),
-        key=lambda y: abs(y - centre),
-    )
+    gaps = [(high - low, (low + high) / 2) for low, high in pairwise(inside)]
+    widest = max(gap for gap, _ in gaps)
+    step = min((y for gap, y in gaps if gap > 0.6 * widest), key=lambda y: abs(y - centre))
     at = pieces.index(trunk)
     first = Trunk(trunk.net, trunk.lefts, (step,))
     pieces[at : at + 1] = [first, Trunk(trunk.net, (step,), trunk.rights)]
+    return step

@@ -9,7 +9,7 @@ from spart_blocks.diagram._layout.graph import Box, Edge, Layout, Point, feedbac
 from spart_blocks.diagram._layout.layers import Item, layer_numbers, rank, reorder
 from spart_blocks.diagram._layout.routes import route
 
-PART_GAP = 8
+PART_GAP = 6
 
 
 def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
@@ -50,7 +50,7 @@ def _arrange_part(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
     heights: dict[Item, int] = {edge.net: 0 for edge in edges}
     heights |= {box: boxes[box].height for box in range(len(boxes))}
     reorder(ranks, heights)
-    tops = align(ranks, heights)
+    tops = align(ranks, heights, boxes)
     return route(boxes, edges, back, layer, tops)
 
 

@@ -30,6 +30,7 @@ class _Wiring:
     back: dict[Net, list[Edge]] = field(default_factory=dict)
     beneath: dict[Net, float] = field(default_factory=dict)
     trunks: dict[tuple[int, Net], list[Trunk]] = field(default_factory=dict)
+    levels: dict[int, set[float]] = field(default_factory=dict)
 
     def out_y(self, net: Net) -> float:
         source, output = net
@@ -60,7 +61,10 @@ def route(
     _dig(wiring, depth)
     _lay_trunks(wiring)
     lanes = [
-        assign_lanes([wiring.trunks[key] for key in wiring.trunks if key[0] == channel])
+        assign_lanes(
+            [wiring.trunks[key] for key in wiring.trunks if key[0] == channel],
+            wiring.levels.get(channel, set()),
+        )
         for channel in range(depth + 1)
     ]
     lefts, starts, width = _columns(wiring, lanes)
@@ -122,6 +126,7 @@ def _lay_trunks(wiring: _Wiring) -> None:
 
 
 def _lay(wiring: _Wiring, channel: int, net: Net, lefts: set[float], rights: set[float]) -> None:
+    wiring.levels.setdefault(channel, set()).update(lefts, rights)
     if len(lefts | rights) > 1:
         wiring.trunks[(channel, net)] = [Trunk(net, tuple(sorted(lefts)), tuple(sorted(rights)))]
 
