@@ -1,0 +1,91 @@
+"""Fixtures shared by all tests: references, random robots, and how close is close."""
+
+from __future__ import annotations
+
+import tempfile
+
+import numpy as np
+import pytest
+import robots
+from hypothesis import configuration, settings
+
+# Random tests are the same on every machine and leave no folder in the project: pytest's
+# hypothesis plugin warns of one, and here warnings are errors.
+configuration.set_hypothesis_home_dir(tempfile.gettempdir() + "/spart_blocks-hypothesis")
+settings.register_profile("same", database=None, derandomize=True, deadline=None)
+settings.load_profile("same")
+
+
+def largest_error(got, want) -> float:
+    """max |got - want| over the largest magnitude of want."""
+    scale = np.abs(want).max(initial=0.0)
+    return float(np.abs(got - want).max(initial=0.0) / scale) if scale else 0.0
+
+
+def assert_close(got, want, what="", *, rel=1e-12, floor=1e-14):
+    """max |got - want| <= rel * max |want| (floor where want is nearly zero), one array."""
+    want, got = np.asarray(want, dtype=float), np.asarray(got, dtype=float)
+    if want.size == 0 and got.size == 0:
+        return
+    assert got.shape == want.shape, f"{what}: shape {got.shape}, reference {want.shape}"
+    error = np.abs(got - want).max()
+    allowed = max(rel * np.abs(want).max(), floor)
+    assert error <= allowed, f"{what}: differs by {error:.3g}, allowed {allowed:.3g}"
+
+
+@pytest.fixture(scope="session")
+def close():
+    """close(got, want, what, rel=1e-12): per array, relative to its largest magnitude."""
+    return assert_close
+
+
+@pytest.fixture(scope="session")
+def assert_close_to_golden():
+    """assert_close_to_golden(outputs, reference): every reference array, at 1e-12."""
+
+    def check(got, reference, *, rel=1e-12):
+        missing = set(reference) - set(got)
+        assert not missing, f"not computed: {sorted(missing)}"
+        for name, want in reference.items():
+            # JSON cannot tell (n,0) from (0,), nor (1,) from ().
+            want = np.asarray(want, dtype=float)
+            made = np.asarray(got[name], dtype=float)
+            assert_close(made.reshape(want.shape) if made.size == want.size else made,
+                         want, name, rel=rel)  # fmt: skip
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def golden():
+    """golden(name): a reference file of tests/golden."""
+    return robots.golden
+
+
+@pytest.fixture(scope="session")
+def golden_robot():
+    return robots.golden_robot
+
+
+@pytest.fixture(params=robots.golden_cases(), ids=lambda case: f"{case[0]}-{case[1]}")
+def golden_case(request):
+    """(robot, state, case) of every case of every SPART reference file."""
+    name, number = request.param
+    case = robots.golden(name)["cases"][number]
+    return robots.golden_robot(name), robots.golden_state(case), case
+
+
+@pytest.fixture
+def bdsim_runtime(monkeypatch):
+    """A BDSim that has read our blocks afresh; the library it caches is put back after."""
+    import bdsim
+
+    monkeypatch.setattr(bdsim.BDSim, "_blocklibrary", None)
+    return bdsim.BDSim(
+        packages="spart_blocks",
+        sysargs=False,
+        graphics=False,
+        toolboxes=False,
+        banner=False,
+        progress=False,
+    )
