@@ -146,12 +146,11 @@ class Audit(ContinuousBlock):
         K = kinematics(R0, r0, qm, self.robot)
         D = diff_kinematics(R0, r0, K.rL, K.e, K.g, self.robot)
         t0, tL = velocities(*D, u0, um, self.robot)
+        base = zeros(6, tau0, wF0, R0)
+        base[:3], base[3:] = R0 @ tau0[:3] + wF0[:3], tau0[3:] + wF0[3:]
         if self.robot.base == "fixed":
             rates = multibody_rates(R0, u0, qm, um, tau0, taum, wF0, wFm, self.robot)
-            base = rates.reaction
-        else:
-            base = zeros(6, tau0, wF0, R0)
-            base[:3], base[3:] = R0 @ tau0[:3] + wF0[:3], tau0[3:] + wF0[3:]
+            base = base + rates.reaction
         force, moment = base[3:], base[:3] + cross(r0, base[3:])
         power = base.reshape(1, 6) @ t0 + np.reshape(taum, (1, -1)) @ um
         for r, w, twist in zip(K.rL, wFm, tL, strict=True):

@@ -213,7 +213,8 @@ class Multibody_Rates(OfRobot, FunctionBlock):
             - ndarray(6,)
             - ``reaction`` [N m, N]: wrench of the ground on a fixed base, inertial
 
-    Wire it to what MULTIBODY gets and gives. A fixed base ignores tau0 and wF0.
+    Wire it to what MULTIBODY gets and gives. A fixed base passes tau0 and wF0 on to the
+    ground: they change the reaction only.
 
     :param robot: the robot model
     :type robot: Robot

@@ -149,7 +149,8 @@ def multibody_rates(
     """Accelerations of a robot with a fixed or floating base, as `robot.base` says.
 
     R0 (3,3), u0 (6,), qm (nq,), um (nu,): configuration and rates; a fixed base ignores
-    u0, tau0 and wF0. Forces as for `forward_dynamics`. Cost linear in the links.
+    u0, and passes tau0 and wF0 to the ground: they change its reaction only. Forces as
+    for `forward_dynamics`. Cost linear in the links.
     Raises SingularInertiaError naming the joint or the base without inertia.
     """
     R0, u0 = array(R0, (3, 3), "R0"), array(u0, (6,), "u0")
@@ -171,7 +172,8 @@ def multibody_rates(
         u0dot[:3] = a0[:3]
         u0dot[3:] = R0 @ (a0[3:] + cross(v0[:3], v0[3:]))
     else:
-        reaction[:3], reaction[3:] = R0 @ p[0][:3], R0 @ p[0][3:]
+        reaction[:3] = R0 @ (p[0][:3] - tau0[:3])
+        reaction[3:] = R0 @ p[0][3:] - tau0[3:]
     return MultibodyRates(u0dot, _outward(bodies, X, c, steps, a0, robot.nu), reaction)
 
 
