@@ -89,7 +89,8 @@ class Wiring:
     """The wires of one diagram or subsystem.
 
     kinds gives each block's type as written, broken the names of blocks that could not be
-    made, prefix the names of the subsystems around, as `loop/`. unread: not every wire could be read.
+    made, prefix the names of the subsystems around, as `loop/`. unread: not every wire
+    could be read.
     """
 
     bd: Any
@@ -142,6 +143,8 @@ class Wiring:
             *around, name = end.block.split("/")
             level = self
             for subsystem in around:
+                if subsystem in level.broken:
+                    return
                 if subsystem not in level.children:
                     hint = did_you_mean(subsystem, level.children)
                     raise _WrongEnd(f"there is no subsystem {subsystem!r}", 0, hint)

@@ -56,7 +56,7 @@ def fake_plants():
     runtime()
     sys.path.insert(0, str(PACKAGES))
     before, bdsim.BDSim._blocklibrary = bdsim.BDSim._blocklibrary, None
-    options = dict(banner=False, sysargs=False, graphics=False, toolboxes=False)
+    options = {"banner": False, "sysargs": False, "graphics": False, "toolboxes": False}
     bdsim.BDSim(packages="spart_blocks:fakeplants", **options)
     yield
     bdsim.BDSim._blocklibrary = before
