@@ -99,8 +99,13 @@ class ArgumentReader:
             hint = "make this block in Python: a file holds values only"
             what = "a Python function" if "Callable" in parameter.annotation else "an open file"
             self._fault(f"{name} of {label} takes {what}", path, hint)
-        elif name in _COUNTS and isinstance(value, int) and value > MAX_PORTS:
-            self._fault(f"{name} of {label} is {value}; at most {MAX_PORTS} are possible", path)
+        elif name in _COUNTS and isinstance(value, int) and not 0 < value <= MAX_PORTS:
+            self._fault(f"{name} of {label} is {value}; it must be 1 to {MAX_PORTS}", path)
+        elif parameter.takes_only_text and not isinstance(value, str) and value is not None:
+            self._fault(f"{name} of {label} takes text, not {shown(value)}", path)
+        elif _wants_array(parameter) and isinstance(arrays(value), list) and not _has_text(value):
+            hint = "all rows need the same length, all entries must be numbers"
+            self._fault(f"{name} of {label} takes an array, not {shown(value)}", path, hint)
         elif name not in ("robot", "clock") and not parameter.takes_text and _has_text(value):
             hint = "a text that begins with $ is a parameter's name and nothing else"
             hint_needed = isinstance(value, str) and value.startswith("$")
@@ -185,6 +190,11 @@ def arrays(value: Any) -> Any:
     ):
         return np.array(items, dtype=float)
     return items
+
+
+def _wants_array(parameter: Parameter) -> bool:
+    named = parameter.name in ("robot", "clock")
+    return parameter.takes_arrays and not parameter.takes_text and not named
 
 
 def _is_float(parameter: Parameter) -> bool:

@@ -292,4 +292,7 @@ def _selected(length: int, selection: Any) -> int:
 
 
 def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0] or type(error).__name__
+    kind, text = type(error).__name__, str(error).strip().split("\n")[0]
+    if isinstance(error, ValueError | TypeError | AssertionError):
+        return text or kind
+    return f"{kind}: {text}"  # the block itself is at fault, so its kind tells something

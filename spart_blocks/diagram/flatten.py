@@ -38,7 +38,10 @@ class Node:
         return self.kind != "source"
 
     def output_name(self, port: int) -> str:
-        return f"{self.name}.{self.out_ports[port].name}"
+        """'block.port'; the block alone where its one output has no name."""
+        name = self.out_ports[port].name
+        alone = len(self.out_ports) == 1 and name == "0"
+        return self.name if alone else f"{self.name}.{name}"
 
     def input_name(self, port: int) -> str:
         return f"{self.name}.{self.in_ports[port].name}"

@@ -58,6 +58,12 @@ class Parameter:
         return not self.annotation or any(word in self.annotation for word in words)
 
     @property
+    def takes_only_text(self) -> bool:
+        """Whether nothing but text can be meant."""
+        words = self.annotation.replace("<class '", "").replace("'>", "").replace("None", "")
+        return words.replace("Optional[", "").strip(" |]") == "str"
+
+    @property
     def takes_arrays(self) -> bool:
         """Whether a list of numbers is meant as an array."""
         return "list" not in self.annotation or "ndarray" in self.annotation

@@ -177,8 +177,10 @@ def complete(bd: Any, *, leave: Collection[Any] = ()) -> list[Any]:
         if isinstance(block, SubsystemBlock):
             added += complete(block.subsystem)
     for block, index, port in list(unconnected(bd)):
-        if port.optional and port.shape is not None and block not in leave:
-            zeros = Constant(np.zeros(port.shape), bd=bd, name=f"{block.name}.{port.name}=0")
+        if port.optional and block not in leave:
+            # A port of any shape takes a scalar, which broadcasts.
+            value = 0.0 if port.shape is None else np.zeros(port.shape)
+            zeros = Constant(value, bd=bd, name=f"{block.name}.{port.name}=0")
             connect(bd, (zeros, 0), (block, index))
             added.append(zeros)
     return added

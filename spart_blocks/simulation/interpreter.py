@@ -27,9 +27,10 @@ class Interpreter:
     def __init__(self, diagram: Diagram, wiring: Wiring) -> None:
         self.diagram, self.wiring = diagram, wiring
         self.nodes = wiring.nodes
-        self._evaluated = [
-            self.nodes[i] for i in wiring.schedule if self.nodes[i].kind not in ("sink", "graphics")
-        ]
+        ordered = [self.nodes[i] for i in wiring.schedule]
+        self._evaluated = [node for node in ordered if node.kind not in ("sink", "graphics")]
+        upstream = _upstream(wiring, [node.index for node in wiring.of_kind("continuous")])
+        self._for_derivative = [node for node in self._evaluated if node.index in upstream]
         self.continuous = _slices(wiring.of_kind("continuous"))
         self.sampled = _slices(wiring.of_kind("sampled"))
         self._vectors_of_one = {
@@ -53,8 +54,11 @@ class Interpreter:
 
     def outputs(self, t: float, x: Floats, xd: Floats) -> Values:
         """The outputs of every node at time t and states x, xd."""
+        return self._evaluate(self._evaluated, t, x, xd)
+
+    def _evaluate(self, nodes: Iterable[Node], t: float, x: Floats, xd: Floats) -> Values:
         values: Values = [()] * len(self.nodes)
-        for node in self._evaluated:
+        for node in nodes:
             values[node.index] = self._output(node, t, values, x, xd)
         return values
 
@@ -86,7 +90,7 @@ class Interpreter:
 
     def derivative(self, t: float, x: Floats, xd: Floats) -> Floats:
         """dx/dt; RunError where it is not finite, naming the first signal that is not."""
-        values = self.outputs(t, x, xd)
+        values = self._evaluate(self._for_derivative, t, x, xd)
         xdot = np.empty_like(x)
         for i, part in self.continuous.items():
             node = self.nodes[i]
@@ -128,7 +132,10 @@ class Interpreter:
     # --- checks --------------------------------------------------------------------
 
     def check_finite(self, t: float, values: Values) -> None:
-        """RunError naming the first output, in order of evaluation, that is not finite."""
+        """RunError naming the first output, in order of evaluation, that is not finite.
+
+        Nodes that were not evaluated have no values and pass.
+        """
         for node in self._evaluated:
             for k, value in enumerate(values[node.index]):
                 if not _finite(value):
@@ -180,6 +187,18 @@ class Interpreter:
     def _place(self, start: str, end: str, node: Node) -> Place | None:
         places = self.diagram.places
         return places.get(f"wires.{start} -> {end}") or places.get(f"blocks.{node.name}")
+
+
+def _upstream(wiring: Wiring, ends: Iterable[int]) -> set[int]:
+    """The nodes at the ends and all that they depend on."""
+    found = set(ends)
+    pending = list(found)
+    while pending:
+        for source, _ in wiring.nodes[pending.pop()].sources:
+            if source not in found:
+                found.add(source)
+                pending.append(source)
+    return found
 
 
 def _slices(nodes: Iterable[Node]) -> dict[int, slice]:

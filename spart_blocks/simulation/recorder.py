@@ -107,8 +107,8 @@ def aliases_of(wiring: Wiring) -> dict[str, str]:
         if node.block.nout == 1:
             aliases[node.name] = node.output_name(0)
         for k in range(node.block.nout):
-            aliases.setdefault(f"{node.name}.{k}", node.output_name(k))
-    return aliases
+            aliases[f"{node.name}.{k}"] = node.output_name(k)
+    return {short: full for short, full in aliases.items() if short != full}
 
 
 def units_of(wiring: Wiring) -> dict[str, str]:
