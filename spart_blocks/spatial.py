@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,10 @@ def array(value: Any, shape: tuple[int, ...], name: str) -> Array:
 
 def kind(*arrays: Array) -> type:
     """The dtype that holds values computed from these arrays: float or object."""
-    return object if any(a.dtype == object for a in arrays) else float
+    for a in arrays:
+        if a.dtype.hasobject:
+            return object
+    return float
 
 
 def zeros(shape: int | tuple[int, ...], *like: Array) -> Array:
@@ -90,8 +93,21 @@ arctan2 = _elementwise("arctan2", 2)
 # --- vectors --------------------------------------------------------------------------
 
 
+def filled(entries: list[Any], *like: Array) -> Array:
+    """A vector of the given scalars in the number type of the arrays they came from."""
+    if kind(*like) is float:
+        return np.array(entries)
+    out = np.empty(len(entries), dtype=object)
+    for k, entry in enumerate(entries):
+        out[k] = entry
+    return out
+
+
 def skew(v: Array) -> Array:
     """The matrix (...,3,3) with skew(v) @ x = v x x, for v (...,3)."""
+    if v.ndim == 1:
+        x, y, z = v.tolist()
+        return filled([0, -z, y, z, 0, -x, -y, x, 0], v).reshape(3, 3)
     flat = v.reshape(-1, 3)
     out = zeros((len(flat), 3, 3), flat)
     out[:, 0, 1], out[:, 0, 2] = -flat[:, 2], flat[:, 1]
@@ -102,6 +118,9 @@ def skew(v: Array) -> Array:
 
 def cross(a: Array, b: Array) -> Array:
     """The cross product along the last axis, a and b of one shape (...,3)."""
+    if a.ndim == 1 and b.ndim == 1:  # scalars cost a tenth of arrays this small
+        (a0, a1, a2), (b0, b1, b2) = a.tolist(), b.tolist()
+        return filled([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], a, b)
     shape = a.shape
     a, b = a.reshape(-1, 3), b.reshape(-1, 3)
     out = zeros(a.shape, a, b)
@@ -159,9 +178,19 @@ def _solve_floats(a: Array, b: Array, what: str) -> Array:
 
 def axis_angle_rotation(axis: Array, angle: Array) -> Array:
     """R (3,3) of the turn by angle (1,) [rad] about the unit axis (3,) (Rodrigues)."""
-    K = skew(axis)
-    R: Array = eye(3) + sin(angle) * K + (1 - cos(angle)) * (K @ K)
+    K, K2 = (skew(axis), skew(axis) @ skew(axis)) if kind(axis) is object else _basis(axis.tobytes())
+    R: Array = _EYE3 + sin(angle) * K + (1 - cos(angle)) * K2
     return R
+
+
+_EYE3 = np.eye(3)
+
+
+@lru_cache(maxsize=1024)
+def _basis(axis: bytes) -> tuple[Array, Array]:
+    """skew(axis) and its square, for the axes of joints, which do not change."""
+    K = skew(np.frombuffer(axis))
+    return K, K @ K
 
 
 def quaternion_rotation(q: Array) -> Array:
