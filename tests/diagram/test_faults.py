@@ -92,7 +92,10 @@ CASES = {
     ),
     "open file": (with_block("a: {type: PRINT, file: f}"), 2, 26, "takes an open file", "Python"),
     "constructor": (with_block('a: {type: SUM, signs: "+*"}'), 2, 6, "a (SUM): invalid sign", ""),
-    "ports": (with_block("a: {type: MUX, nin: 9999999999}"), 2, 23, "at most 1000", ""),
+    "ports": (with_block("a: {type: MUX, nin: 9999999999}"), 2, 23, "it must be 1 to 1000", ""),
+    "negative ports": (with_block("a: {type: MUX, nin: -3}"), 2, 23, "must be 1 to 1000", ""),
+    "ragged": (with_block("a: {type: GAIN, K: [[1], [1, 2]]}"), 2, 22, "takes an array", "rows"),
+    "number for text": (with_block("a: {type: SUM, signs: 3}"), 2, 25, "takes text, not 3", ""),
     "shapes": (
         with_block("a: {type: STEP, off: [1, 2], on: [1, 2, 3]}"),
         2,

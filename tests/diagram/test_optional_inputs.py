@@ -135,3 +135,16 @@ def test_zeros_are_put_inside_subsystems_too(read):
     inner = diagram.bd.blocknames["b"].subsystem
     assert "plant.push=0" in inner.blocknames
     assert str(diagram.places["blocks.b/plant.push=0"]).endswith(":5:14")
+
+
+def test_an_optional_input_of_any_shape_is_the_number_zero(read):
+    text = """\
+    blocks:
+      q: {type: CONSTANT, value: [1, 2]}
+      pd: {type: JOINT_PD, kp: 2, kd: 3}
+      n: {type: "NULL"}
+    wires: [q -> pd.qd, q -> pd.qm, q -> pd.um, pd -> n]
+    """
+    diagram = read(text)
+    assert diagram.bd.blocknames["pd.ud=0"].value == 0.0
+    np.testing.assert_array_equal(outputs(diagram)["pd"][0], [-3.0, -6.0])
