@@ -154,15 +154,3 @@ def test_a_file_that_cannot_be_made_is_explained(loop, tmp_path, name, fmt, text
     with pytest.raises(InputError) as error:
         draw(loop, tmp_path / name, fmt)
     assert text in str(error.value)
-
-
-def test_importing_drawing_does_not_load_matplotlib():
-    import subprocess
-    import sys
-
-    code = (
-        "import sys, spart_blocks.diagram._layout\n"
-        "import importlib.util as u\n"
-        "sys.exit('matplotlib' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ Net = tuple[int, int]
 
 
 _MOST_STARTS = 40
+_MOST_PUT_IN = 2000
 
 
 @dataclass(frozen=True)
@@ -72,27 +73,36 @@ def groups(count: int, edges: Iterable[Edge], strong: bool = False) -> list[list
 
 
 def feedback(boxes: Sequence[Box], edges: Sequence[Edge]) -> frozenset[Edge]:
-    """Wires to draw backwards so that the others have no loop.
-
-    In each knot of loops, a walk along the wires is tried from several boxes, first from
-    those that the outside feeds; wires that return to a box still being walked close a
-    loop. The set that is easiest to read is taken.
-    """
+    """Wires to draw backwards so that the others have no loop: of several sets that
+    would do, in each knot of loops, the one that is easiest to read."""
     cut: set[Edge] = set()
     for knot in groups(len(boxes), edges, strong=True):
         inside = set(knot)
         inner = [e for e in edges if e.source in inside and e.target in inside]
-        if not inner:
-            continue
-        entered = {e.target for e in edges if e.target in inside and e.source not in inside}
-        starts = sorted(knot, key=lambda box: (box not in entered, box))[:_MOST_STARTS]
-        tried = [
-            (_annoyance(boxes, found) + (1.5 if start not in entered else 0.0), i, found)
-            for i, start in enumerate(starts)
-            for found in [_returning(start, inner)]
-        ]
-        cut |= min(tried)[2]
+        if inner:
+            entered = {e.target for e in edges if e.target in inside and e.source not in inside}
+            tried = _candidates(boxes, knot, inner, entered)
+            cut |= min(tried, key=lambda candidate: candidate[0])[1]
     return frozenset(cut)
+
+
+def _candidates(
+    boxes: Sequence[Box], knot: Sequence[int], inner: Sequence[Edge], entered: Collection[int]
+) -> Iterator[tuple[float, set[Edge]]]:
+    """Sets of wires that cut all loops of a knot, and how hard each is to read.
+
+    Walks from each of several boxes, first those that the outside feeds, cut where they
+    meet themselves. And wires are put in one by one, those from integrating boxes last,
+    with one box of these before the others, and cut where they would close a loop.
+    """
+    for start in sorted(knot, key=lambda box: (box not in entered, box))[:_MOST_STARTS]:
+        found = _returning(start, inner)
+        yield _annoyance(boxes, found) + (1.5 if start not in entered else 0.0), found
+    states = sorted(knot, key=lambda box: (boxes[box].cut, box))
+    for first in states[: _MOST_PUT_IN // len(inner)][:_MOST_STARTS]:
+        order = sorted(inner, key=lambda e: (-boxes[e.source].cut, e.source != first, e))
+        found = _closing(order)
+        yield _annoyance(boxes, found), found
 
 
 def _annoyance(boxes: Sequence[Box], cut: Iterable[Edge]) -> float:
@@ -127,4 +137,21 @@ def _returning(start: int, edges: Sequence[Edge]) -> set[Edge]:
             seen.add(step.target)
             on_path.add(step.target)
             path.append((step.target, iter(leaving.get(step.target, ()))))
+    return found
+
+
+def _closing(edges: Iterable[Edge]) -> set[Edge]:
+    """The edges that close a loop when the edges are put in one by one."""
+    fed: dict[int, set[int]] = {}
+    found: set[Edge] = set()
+    for edge in edges:
+        reached, waiting = {edge.target}, [edge.target]
+        while waiting and edge.source not in reached:
+            new = fed.get(waiting.pop(), set()) - reached
+            reached |= new
+            waiting += new
+        if edge.source in reached:
+            found.add(edge)
+        else:
+            fed.setdefault(edge.source, set()).add(edge.target)
     return found
