@@ -68,7 +68,7 @@ class DiagramError(InputError):
 
 
 class RunError(SpartError):
-    """A run that failed, at a block, a port and a time.
+    """A run that failed: at which block (and port, as 'block.port'), and when.
 
     results: what was computed before, where a run had begun.
     """
@@ -80,14 +80,11 @@ class RunError(SpartError):
         message: str,
         *,
         block: str | None = None,
-        port: str | None = None,
         time: float | None = None,
         hint: str | None = None,
     ) -> None:
-        self.message, self.block, self.port = message, block, port
-        self.time, self.hint = time, hint
-        where = f"{block}.{port}" if block and port else block
-        parts = [f"block {where}" if where else None, message]
+        self.message, self.block, self.time, self.hint = message, block, time, hint
+        parts = [f"block {block}" if block else None, message]
         text = ": ".join(part for part in parts if part)
         if time is not None:
             text += f" at t = {time:.9g} s"

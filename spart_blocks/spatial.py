@@ -178,7 +178,7 @@ def _solve_floats(a: Array, b: Array, what: str) -> Array:
 
 def axis_angle_rotation(axis: Array, angle: Array) -> Array:
     """R (3,3) of the turn by angle (1,) [rad] about the unit axis (3,) (Rodrigues)."""
-    K, K2 = (skew(axis), skew(axis) @ skew(axis)) if kind(axis) is object else _basis(axis.tobytes())
+    K, K2 = _basis(axis.tobytes()) if kind(axis) is float else _skew_powers(axis)
     R: Array = _EYE3 + sin(angle) * K + (1 - cos(angle)) * K2
     return R
 
@@ -186,11 +186,15 @@ def axis_angle_rotation(axis: Array, angle: Array) -> Array:
 _EYE3 = np.eye(3)
 
 
+def _skew_powers(axis: Array) -> tuple[Array, Array]:
+    K = skew(axis)
+    return K, K @ K
+
+
 @lru_cache(maxsize=1024)
 def _basis(axis: bytes) -> tuple[Array, Array]:
     """skew(axis) and its square, for the axes of joints, which do not change."""
-    K = skew(np.frombuffer(axis))
-    return K, K @ K
+    return _skew_powers(np.frombuffer(axis))
 
 
 def quaternion_rotation(q: Array) -> Array:

@@ -49,10 +49,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Wiring:
-    """Nodes, and their indices in an order in which every input is known in time."""
+    """Nodes, and their indices in an order in which every input is known in time.
+
+    outlets: the outputs of subsystems by name, and the nodes' outputs they pass on.
+    """
 
     nodes: tuple[Node, ...]
     schedule: tuple[int, ...]
+    outlets: Mapping[str, Source]
 
     def of_kind(self, kind: str) -> Iterator[Node]:
         return (node for node in self.nodes if node.kind == kind)
@@ -74,7 +78,8 @@ def flatten(bd: Any, places: Mapping[str, Place] | None = None) -> Wiring:
     the same name, and algebraic loops block by block.
     """
     faults: list[Fault] = []
-    leaves = _leaves(_Level(bd, "", None, None), places or {}, faults)
+    top = _Level(bd, "", None, None)
+    leaves = _leaves(top, places or {}, faults)
     index = {(id(level), id(block)): i for i, (level, block, _) in enumerate(leaves)}
     nodes = tuple(
         _node(i, level, block, name, index, places or {}, faults)
@@ -82,7 +87,22 @@ def flatten(bd: Any, places: Mapping[str, Place] | None = None) -> Wiring:
     )
     if faults:
         raise DiagramError(faults)
-    return Wiring(nodes, _schedule(nodes, places or {}))
+    return Wiring(nodes, _schedule(nodes, places or {}), dict(_outlets(top, index)))
+
+
+def _outlets(level: _Level, index: Mapping[tuple[int, int], int]) -> Iterator[tuple[str, Source]]:
+    for block in level.bd.blocklist:
+        inner = level.inner.get(id(block))
+        if inner is None:
+            continue
+        yield from _outlets(inner, index)
+        for k, port in enumerate(output_ports(block)):
+            found = _resolve(inner, block.outport, k)
+            if found:
+                source = (index[id(found[0]), id(found[1])], found[2])
+                yield f"{level.prefix}{block.name}.{port.name}", source
+                if block.nout == 1:
+                    yield f"{level.prefix}{block.name}", source
 
 
 def _leaves(

@@ -141,8 +141,7 @@ class Interpreter:
                 if not _finite(value):
                     raise RunError(
                         f"its output is not finite ({_shown(value)})",
-                        block=node.name,
-                        port=node.out_ports[k].name,
+                        block=node.output_name(k),
                         time=t,
                     )
 

@@ -101,13 +101,18 @@ def signal_names(wiring: Wiring) -> dict[str, Source]:
 
 
 def aliases_of(wiring: Wiring) -> dict[str, str]:
-    """Short names: the block alone where it has one output, and ports by number."""
-    aliases: dict[str, str] = {}
+    """Other names: the block alone where it has one output, ports by number, and the
+    outputs of subsystems."""
+    aliases = {name: _name(wiring, source) for name, source in wiring.outlets.items()}
     for node in wiring.nodes:
         if node.block.nout == 1:
             aliases[node.name] = node.output_name(0)
         for k in range(node.block.nout):
             aliases[f"{node.name}.{k}"] = node.output_name(k)
+        plant, dot, companion = node.name.rpartition(".")
+        if dot and companion == "companion":  # a plant's accelerations go by its own name
+            for k, port in enumerate(node.out_ports):
+                aliases[f"{plant}.{port.name}"] = node.output_name(k)
     return {short: full for short, full in aliases.items() if short != full}
 
 

@@ -140,21 +140,27 @@ class Run:
             return self._skip(a, b)
         before_end = np.nextafter(t1, t0)
         xd = self.xd
+        refused: list[RunError] = []
 
         def rhs(t: float, x: Floats) -> Floats:
             self.stats.evaluations += 1
-            return self.engine.derivative(min(t, before_end), x, xd)
+            try:
+                return self.engine.derivative(min(t, before_end), x, xd)
+            except RunError as error:
+                # A trial step may reach too far; NaN makes the solver try a shorter one.
+                if self.diagram.run.solver == "LSODA":  # its Fortran does not look for NaN
+                    raise
+                if np.isfinite(x).all():  # later stages only echo the first NaN
+                    refused.append(error)
+                return np.full_like(x, np.nan)
 
         solver = self._solver(rhs, t0, t1)
         watched = self._watch(t0, self.x)
         while solver.status == "running":
-            message = solver.step()
+            message = self._step(solver, refused)
             if solver.status == "failed":
-                raise RunError(
-                    f"the solver failed: {message}",
-                    time=solver.t,
-                    hint="try a smaller max_step, another solver, or looser tolerances",
-                )
+                raise self._failure(refused, message, solver.t)
+            refused.clear()
             self.stats.steps += 1
             dense = solver.dense_output()
             found, watched = self._first_crossing(dense, solver, watched, before_end)
@@ -168,6 +174,24 @@ class Run:
         self.last_step = getattr(solver, "h_abs", None)
         self.x = self.engine.project(solver.y)
         return b
+
+    def _step(self, solver: Any, refused: list[RunError]) -> str | None:
+        try:
+            message: str | None = solver.step()
+        except ValueError as error:  # SciPy's implicit solvers refuse NaN so
+            if refused:
+                raise refused[-1] from None
+            raise RunError(f"the solver failed: {error}", time=solver.t) from error
+        return message
+
+    def _failure(self, refused: list[RunError], message: str | None, t: float) -> RunError:
+        if refused:  # no step was short enough to keep clear of it
+            return refused[-1]
+        return RunError(
+            f"the solver failed: {message}",
+            time=t,
+            hint="try a smaller max_step, another solver, or looser tolerances",
+        )
 
     def _solver(self, rhs: Callable[[float, Floats], Floats], t0: float, t1: float) -> Any:
         options = self.diagram.run
