@@ -41,7 +41,8 @@ class Node:
         """'block.port'; the block alone where its one output has no name."""
         name = self.out_ports[port].name
         alone = len(self.out_ports) == 1 and name == "0"
-        return self.name if alone else f"{self.name}.{name}"
+        # A plant's accelerations go by the plant's name; the companion is our affair.
+        return self.name if alone else f"{self.name.removesuffix('.companion')}.{name}"
 
     def input_name(self, port: int) -> str:
         return f"{self.name}.{self.in_ports[port].name}"

@@ -109,10 +109,6 @@ def aliases_of(wiring: Wiring) -> dict[str, str]:
             aliases[node.name] = node.output_name(0)
         for k in range(node.block.nout):
             aliases[f"{node.name}.{k}"] = node.output_name(k)
-        plant, dot, companion = node.name.rpartition(".")
-        if dot and companion == "companion":  # a plant's accelerations go by its own name
-            for k, port in enumerate(node.out_ports):
-                aliases[f"{plant}.{port.name}"] = node.output_name(k)
     return {short: full for short, full in aliases.items() if short != full}
 
 
