@@ -58,7 +58,11 @@ class Record:
             for mine, theirs in zip(self._values(), other._values(), strict=True)
         )
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        # Equal records have equal hashes; arrays and long tuples are left out, so that a
+        # robot can be the key of a cache in an inner loop.
+        plain = (v for v in self._values() if not isinstance(v, (np.ndarray, tuple)))
+        return hash((type(self), *plain))
 
 
 _ARRAY = {"array": True}  # metadata of a field whose value becomes a read-only array
