@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from spart_blocks.errors import DiagramError
@@ -34,6 +35,10 @@ class Clock:
     def time(self, k: int) -> Fraction:
         """The time of tick k."""
         return self.offset + k * self.period
+
+    def first_tick_from(self, start: Fraction) -> int:
+        """The number of the first tick at or after start."""
+        return max(self.first, ceil((start - self.offset) / self.period))
 
 
 def clocks_of(nodes: Sequence[Any], first_tick: str) -> tuple[Clock, ...]:

@@ -302,9 +302,10 @@ def prepare(diagram: Diagram, initial: FinalState | None, progress: Progress | N
     clocks = clocks_of(list(engine.wiring.of_kind("sampled")), options.first_tick)
     x, xd = engine.initial()
     start = Fraction(0)
-    ticks = {clock.name: clock.first for clock in clocks}
     if initial is not None:
         start = exact(initial.t)
+    ticks = {clock.name: clock.first_tick_from(start) for clock in clocks}
+    if initial is not None:
         ticks |= {name: k for name, k in initial.ticks.items() if name in ticks}
     end = exact(options.T)
     if end <= start:

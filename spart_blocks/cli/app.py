@@ -1,0 +1,94 @@
+"""The commands under one name, and the process around them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from spart_blocks import __version__
+from spart_blocks.cli.blocks import blocks
+from spart_blocks.cli.robot import robot
+from spart_blocks.cli.run import run
+from spart_blocks.cli.schema import schema
+from spart_blocks.cli.show import show
+from spart_blocks.cli.terminal import discard_stdout, examples, never_fail_on_encoding
+
+_HELP = {"help_option_names": ["--help", "-h"]}
+
+app = typer.Typer(
+    name="spart",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings=_HELP,
+    epilog=examples(
+        "spart run diagrams/spacecraft_pd.yaml",
+        "spart blocks MULTIBODY",
+        "spart COMMAND --help",
+    ),
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"spart_blocks {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _spart(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Run block diagrams of robots and spacecraft, and look at what they are made of.
+
+    Exit codes: 0 all went well, 1 the run failed, 2 the input is wrong.
+    """
+
+
+app.command(
+    epilog=examples(
+        "spart run diagrams/spacecraft_pd.yaml",
+        "spart run diagrams/spacecraft_pd.yaml --set 'kp=[60,60,20]' --t 5 --out run.npz",
+        "spart run diagrams/spacecraft_pd.yaml --initial run.npz --t 10 --headless",
+    )
+)(run)
+app.command(
+    epilog=examples("spart blocks", "spart blocks JOINT_PD", "spart blocks --json > blocks.json")
+)(blocks)
+app.command(
+    epilog=examples(
+        "spart show diagrams/spacecraft_pd.yaml",
+        "spart show diagrams/spacecraft_pd.yaml --out spacecraft.png",
+    )
+)(show)
+app.command(
+    epilog=examples("spart robot models/spacecraft_3dof.urdf", "spart robot arm.urdf --strict")
+)(robot)
+app.command(epilog=examples("spart schema > diagram.schema.json"))(schema)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code. arguments: by default the process's own."""
+    never_fail_on_encoding()
+    try:
+        get_command(app).main(args=arguments, prog_name="spart")
+        code: int | str | None = 0
+    except SystemExit as ended:
+        code = ended.code
+    except KeyboardInterrupt:
+        code = 1
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        discard_stdout()
+        code = code or 1
+    return code if isinstance(code, int) else int(code is not None)

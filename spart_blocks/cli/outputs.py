@@ -1,0 +1,99 @@
+"""Where a run's results go: files that are checked before the run, plots, windows."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spart_blocks.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from spart_blocks.results import Results
+
+SUFFIXES = (".npz", ".csv", ".mat")
+
+
+def check_files(files: Sequence[Path], suffixes: Sequence[str] = SUFFIXES) -> None:
+    """Refuse, before any work, files that could not be written after it."""
+    faults = [_file_fault(path, suffixes) for path in files]
+    found = [fault for fault in faults if fault is not None]
+    if found:
+        raise InputError(found)
+
+
+def _file_fault(path: Path, suffixes: Sequence[str]) -> Fault | None:
+    folder = path.expanduser().parent
+    if path.is_dir():
+        return Fault(
+            f"--out {path} is a folder", hint=f"name a file, as {path / ('run' + suffixes[0])}"
+        )
+    if path.suffix.lower() not in suffixes:
+        return Fault(f"--out {path}: the file type is not known", hint=f"end it in {_or(suffixes)}")
+    if not folder.is_dir():
+        return Fault(
+            f"--out {path}: there is no folder {folder}", hint=f"make it: mkdir -p {folder}"
+        )
+    if not os.access(folder, os.W_OK):
+        return Fault(f"--out {path}: you may not write into the folder {folder}")
+    return None
+
+
+def _or(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse, before the run, a folder for plots that cannot be made or written."""
+    wanted = folder.expanduser().absolute()
+    nearest = next(place for place in (wanted, *wanted.parents) if place.exists())
+    if not nearest.is_dir():
+        raise InputError(f"--plots {folder}: {nearest} is not a folder")
+    if not os.access(nearest, os.W_OK):
+        raise InputError(f"--plots {folder}: you may not write into the folder {nearest}")
+
+
+def default_name(name: str) -> str:
+    """A diagram's name as the name of a file or folder; it cannot lead elsewhere."""
+    return re.sub(r"[^\w.-]+", "_", name).strip("._")[:80] or "diagram"
+
+
+@dataclass
+class Written:
+    """The files that were written, and what stood in the way of others."""
+
+    paths: list[Path] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """files: of --out; plots: the folder of --plots; windows: whether scopes are shown."""
+
+    files: tuple[Path, ...]
+    plots: Path | None
+    windows: bool
+
+    def write(self, results: Results) -> Written:
+        """Write every file; one that fails does not keep another from being written."""
+        written = Written()
+        for file in self.files:
+            _attempt(written, lambda file=file: [results.save(file)])  # type: ignore[misc]
+        if self.plots or (results.scopes and not self.windows):
+            self.write_plots(results, written)
+        return written
+
+    def write_plots(self, results: Results, written: Written) -> None:
+        """Write the scopes as PNG files, into out/NAME where no folder was given."""
+        folder = self.plots or Path("out") / default_name(results.diagram_name)
+        _attempt(written, lambda: results.save_plots(folder))
+
+
+def _attempt(written: Written, write: Callable[[], list[Path]]) -> None:
+    try:
+        written.paths += write()
+    except InputError as error:
+        written.problems.append(str(error))

@@ -1,0 +1,74 @@
+"""A progress bar on stderr, for runs that last and people who watch."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from spart_blocks.cli.terminal import console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_PATIENCE = 1.0  # s before the bar appears
+_PERIOD = 0.1  # s between updates
+
+
+class ProgressBar:
+    """Called with (t, T) as a run goes on; invisible where stderr is no terminal."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self.due = time.perf_counter() + _PATIENCE if wanted and _watched() else float("inf")
+        self.start: float | None = None
+        self.bar: Progress | None = None
+        self.task: TaskID | None = None
+
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def __call__(self, t: float, end: float) -> None:
+        if self.start is None:
+            self.start = t
+        now = time.perf_counter()
+        if now < self.due:
+            return
+        self.due = now + _PERIOD
+        if self.bar is None or self.task is None:
+            self.bar = _bar()
+            self.task = self.bar.add_task("running", total=end - self.start, time="")
+            self.bar.start()
+        self.bar.update(self.task, completed=t - self.start, time=f"t = {t:.4g} of {end:g} s")
+        self.bar.refresh()
+
+
+def _watched() -> bool:
+    return sys.stderr.isatty() and console(err=True).is_interactive
+
+
+def _bar() -> Progress:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[time]}"),
+        Remaining(compact=True),
+        TextColumn("left"),
+        console=console(err=True),
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),
+    )

@@ -1,0 +1,98 @@
+"""Exceptions and warnings become clear lines on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from spart_blocks.cli.terminal import complain, say, warn
+from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning
+
+FAILED, WRONG_INPUT = 1, 2
+
+Debug = Annotated[
+    bool, typer.Option("--debug", help="Show where an error comes from (also SPART_DEBUG=1).")
+]
+
+
+@contextmanager
+def reporting(debug: bool) -> Iterator[None]:
+    """Run a command's body; whatever it raises ends as a message and typer.Exit."""
+    debug = debug or os.environ.get("SPART_DEBUG", "0") not in ("", "0")
+    try:
+        with _warnings_as_lines(debug):
+            yield
+    except (typer.Exit, BrokenPipeError):
+        raise
+    except SpartError as error:
+        _trace(debug)
+        raise typer.Exit(report(error)) from None
+    except KeyboardInterrupt:
+        _trace(debug)
+        complain("interrupted")
+        raise typer.Exit(FAILED) from None
+    except Exception as error:
+        _trace(debug)
+        _report_bug(error, debug)
+        raise typer.Exit(FAILED) from None
+
+
+def report(error: SpartError) -> int:
+    """Say what is wrong; returns the exit code."""
+    if not isinstance(error, InputError):
+        complain(str(error))
+        return FAILED
+    placed = [_as_typed(fault) for fault in error.faults]
+    if len(placed) == 1 and placed[0].place is None:
+        complain(str(placed[0]))
+    else:
+        for fault in placed:
+            say(str(fault))
+        complain("1 mistake" if len(placed) == 1 else f"{len(placed)} mistakes")
+    return WRONG_INPUT
+
+
+def _as_typed(fault: Fault) -> Fault:
+    """A fault of an override, placed at the option that the user typed."""
+    place = fault.place
+    if place is None or not place.file.startswith("override "):
+        return fault
+    return replace(fault, place=replace(place, file="--set " + place.file[len("override ") :]))
+
+
+def _report_bug(error: Exception, debug: bool) -> None:
+    text = str(error).strip() or "no message"
+    complain(f"this should not have happened: {type(error).__name__}: {text}")
+    if not debug:
+        say("  add --debug (or set SPART_DEBUG=1) to see where")
+    say("  please report it, with the command and its files, to the makers of spart_blocks")
+
+
+def _trace(debug: bool) -> None:
+    if debug:
+        say(traceback.format_exc().rstrip())
+
+
+@contextmanager
+def _warnings_as_lines(debug: bool) -> Iterator[None]:
+    """Each SpartWarning once, as a line; Python's other warnings only when debugging."""
+    told: set[str] = set()
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+        text = str(message)
+        if text not in told:
+            told.add(text)
+            warn(text if issubclass(category, SpartWarning) else f"{category.__name__}: {text}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default" if debug else "ignore")
+        warnings.simplefilter("always", SpartWarning)
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,183 @@
+"""`spart run`: run a diagram, print what came of it, keep what was asked for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spart_blocks.cli.options import DiagramFile, Root
+from spart_blocks.cli.outputs import Outputs, Written, check_files, check_folder
+from spart_blocks.cli.progress import ProgressBar
+from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
+from spart_blocks.cli.terminal import complain, has_display, say
+from spart_blocks.errors import RunError
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+    from spart_blocks.results import Results
+
+
+class Engine(StrEnum):
+    """What runs the diagram."""
+
+    auto = "auto"
+    native = "native"
+    interpreter = "interpreter"
+
+
+def run(
+    file: DiagramFile,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="PATH=VALUE",
+            help="Replace a value of the file: params.kp=3, ctrl.kd=[1,2], run.rtol=1e-8. "
+            "May be repeated.",
+        ),
+    ] = None,
+    engine: Annotated[Engine, typer.Option(help="What runs the diagram.")] = Engine.auto,
+    end: Annotated[
+        float | None,
+        typer.Option("--t", "-t", metavar="SECONDS", help="End time, in place of run.T."),
+    ] = None,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Save the results: .npz (everything), .csv or .mat. May be repeated.",
+        ),
+    ] = None,
+    plots: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the plots as PNG files into DIR. Where there is no display, scopes "
+            "are written anyway, into out/ and the diagram's name.",
+        ),
+    ] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Open no windows, as where there is no display.")
+    ] = False,
+    initial: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN.NPZ", help="Go on from where this saved run ended."),
+    ] = None,
+    root: Root = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Run a diagram: print a summary, show its scopes, save its results.
+
+    Ctrl-C ends the run early: what was computed is shown and saved, and the exit code
+    is 1.
+    """
+    with reporting(debug):
+        check_files(out or ())
+        if plots is not None:
+            check_folder(plots)
+        outputs = Outputs(tuple(out or ()), plots, has_display() and not headless)
+        diagram = _loaded(file, settings or [], root, quiet)
+        results, failure = _simulated(diagram, engine, end, initial, quiet)
+        if not _finished(results, failure, outputs, quiet):
+            raise typer.Exit(FAILED)
+
+
+def _loaded(file: Path, settings: list[str], root: Path | None, quiet: bool) -> Diagram:
+    if not quiet:
+        say(f"loading {file}")
+    from spart_blocks.diagram import load
+
+    return load(file, overrides=settings, root=root)
+
+
+def _simulated(
+    diagram: Diagram, engine: Engine, end: float | None, initial: Path | None, quiet: bool
+) -> tuple[Results, RunError | None]:
+    """The results, and why the run failed if it did; a failure without results is raised."""
+    from spart_blocks.simulation import simulate
+
+    options = {} if end is None else {"T": end}
+    if not quiet:
+        start = f" from where {initial} ended" if initial else ""
+        until = diagram.run.T if end is None else end
+        say(f"running {diagram.name}{start} to t = {until:g} s")
+    try:
+        with ProgressBar(wanted=not quiet) as progress:
+            results = simulate(
+                diagram, engine=engine.value, initial=initial, progress=progress, **options
+            )
+    except RunError as error:
+        if error.results is None or not len(error.results.t):
+            raise
+        return error.results, error
+    return results, None
+
+
+def _finished(results: Results, failure: RunError | None, outputs: Outputs, quiet: bool) -> bool:
+    """Keep, print and show the results; whether all went well."""
+    some = len(results.t) > 0
+    written = outputs.write(results) if some else Written()
+    if not quiet:
+        typer.echo(results.summary())
+        _list_files(written, results, outputs)
+    for problem in written.problems:
+        complain(problem)
+    if failure is not None:
+        report(failure)
+    elif not results.complete:
+        complain(f"the run was {results.stopped or 'stopped early'}")
+    complete = failure is None and results.complete
+    if not complete:
+        say(f"  {_what_is_kept(results, outputs, written)}")
+    if outputs.windows and some:
+        _show(results, outputs, quiet)
+    return complete and not written.problems
+
+
+def _what_is_kept(results: Results, outputs: Outputs, written: Written) -> str:
+    if not len(results.t):
+        return "it had computed nothing yet, so nothing is saved"
+    until = f"what was computed up to t = {results.t[-1]:.6g} s"
+    kept = [str(path) for path in outputs.files if path in written.paths]
+    if kept:
+        return f"{until} is saved in {', '.join(kept)}"
+    if outputs.files:
+        return f"{until} could not be saved"
+    return f"{until} is not saved; give --out FILE to save it"
+
+
+def _list_files(written: Written, results: Results, outputs: Outputs) -> None:
+    if written.paths:
+        typer.echo("files written:")
+    for path in written.paths:
+        typer.echo(f"  {path}")
+    if not results.scopes and not outputs.plots:
+        say("the diagram has no scopes, so nothing is plotted; --plots DIR plots what was kept")
+
+
+def _show(results: Results, outputs: Outputs, quiet: bool) -> None:
+    """Windows of the scopes; PNG files where no window can be opened after all."""
+    from spart_blocks.results import show_windows
+
+    if not results.scopes:
+        return
+    if not quiet:
+        say("close the windows to end")
+    try:
+        shown = show_windows(results.plot())
+    except KeyboardInterrupt:
+        return
+    if not shown and not outputs.plots:
+        late = Written()
+        outputs.write_plots(results, late)
+        _list_files(late, results, outputs)
+        for problem in late.problems:
+            complain(problem)

@@ -1,0 +1,78 @@
+"""What the commands say: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_PIPE_WIDTH = 160  # columns of a table that goes to a file or another program
+
+
+def never_fail_on_encoding() -> None:
+    """Characters that the terminal's encoding lacks become '?', not an exception."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def discard_stdout() -> None:
+    """Let Python's flush at exit go nowhere, after the reader of our output has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def examples(*lines: str) -> str:
+    """The epilog of a command's help."""
+    listed = "\n".join(f"  {line}" for line in lines)
+    return f"\b\nExamples:\n{listed}"
+
+
+def say(text: str) -> None:
+    """What is being done, for the person who watches."""
+    typer.echo(text, err=True)
+
+
+def warn(text: str) -> None:
+    """Something doubtful."""
+    say(f"{_painted('warning:', 'yellow')} {text}")
+
+
+def complain(text: str) -> None:
+    """Something that failed or is wrong."""
+    say(f"{_painted('error:', 'red')} {text}")
+
+
+def _painted(text: str, colour: str) -> str:
+    """Coloured text; Typer's echo takes the colour out where there is no terminal."""
+    return text if os.environ.get("NO_COLOR") else typer.style(text, fg=colour, bold=True)
+
+
+def console(*, err: bool = False) -> Console:
+    """A Rich console that prints texts as they are, with neither markup nor highlights."""
+    from rich.console import Console
+
+    stream = sys.stderr if err else sys.stdout
+    width = None if stream.isatty() else _PIPE_WIDTH
+    return Console(stderr=err, markup=False, highlight=False, emoji=False, width=width)
+
+
+def put(*renderables: Any) -> None:
+    """Print Rich tables and texts on stdout, with no blanks at the ends of lines."""
+    target = console()
+    with target.capture() as captured:
+        target.print(*renderables, sep="\n")
+    lines = captured.get().splitlines()
+    typer.echo("\n".join(line.rstrip() for line in lines))
+
+
+def has_display() -> bool:
+    """Whether windows can be opened, as far as one can know without trying."""
+    if sys.platform.startswith(("linux", "freebsd")):
+        return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return True
