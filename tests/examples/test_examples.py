@@ -100,7 +100,7 @@ def test_kinematics(run, tmp_path):
         (np.radians(-1) * bend, [0, 0, 0.825]),
         (np.radians(5) * bend, elbow),
     ]
-    v = sum(np.cross(w, np.subtract(tool, point)) for w, point in turns) + [0, 0.02, 0]
+    v = np.array([0, 0.02, 0]) + sum(np.cross(w, np.subtract(tool, p)) for w, p in turns)
     assert twist == pytest.approx([*sum(w for w, _ in turns), *v], abs=6e-5)
     assert (numbers(out, "difference:") < 1e-15).all()
     assert numbers(out[out.index("rate of the tool") :], "difference:") < 1e-15
@@ -165,7 +165,8 @@ def test_dh(run):
         T = T @ rotation_z(end["theta"]) @ translation([0, 0, end["d"]])
         assert numbers(part, "end-effector at") == pytest.approx(T[:3, 3], abs=6e-5)
         angles = np.radians(numbers(part, "321 angles x, y, z:"))
-        assert sb.spart.Angles321_DCM(angles).T == pytest.approx(T[:3, :3], abs=2e-6)
+        R = sb.spart.Angles321_DCM(angles).T
+        assert pytest.approx(T[:3, :3], abs=2e-6) == R
 
 
 def test_symbolic(run):
