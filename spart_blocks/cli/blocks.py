@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from math import isfinite
@@ -40,7 +41,7 @@ def blocks(
             return
         records = [describe(kind) for kind in block_types()]
         records.sort(key=lambda r: (r["package"] != "spart_blocks", r["package"], r["subject"]))
-        typer.echo(_json(records)) if as_json else put(*_listing(records))
+        typer.echo(_json(records)) if as_json else put(*_listing(records), as_list=True)
 
 
 def _named(name: str) -> BlockType:
@@ -95,14 +96,18 @@ def _parameters(kind: BlockType, text: BlockText) -> list[dict[str, Any]]:
     return [
         {
             "name": item.name,
-            "type": text.fields.get(("type", item.name), item.annotation)
-            .removesuffix(", optional"),
+            "type": _type(text.fields.get(("type", item.name), item.annotation)),
             "required": item.required,
             "default": _plain(item.default),
             "text": text.fields.get(("param", item.name), item.doc),
         }
         for item in kind.parameters.values()
-    ]  # fmt: skip
+    ]
+
+
+def _type(told: str) -> str:
+    """A type in words: what a docstring or an annotation tells, without Python's frills."""
+    return re.sub(r"<class '(\w+)'>", r"\1", told).removesuffix(", optional")
 
 
 def _plain(value: Any) -> Any:

@@ -26,7 +26,7 @@ def check_files(files: Sequence[Path], suffixes: Sequence[str] = SUFFIXES) -> No
 
 
 def _file_fault(path: Path, suffixes: Sequence[str]) -> Fault | None:
-    folder = path.expanduser().parent
+    folder = path.parent
     if path.is_dir():
         return Fault(
             f"--out {path} is a folder", hint=f"name a file, as {path / ('run' + suffixes[0])}"

@@ -49,13 +49,13 @@ def report(error: SpartError) -> int:
     if not isinstance(error, InputError):
         complain(str(error))
         return FAILED
-    placed = [_as_typed(fault) for fault in error.faults]
-    if len(placed) == 1 and placed[0].place is None:
-        complain(str(placed[0]))
+    faults = [_as_typed(fault) for fault in error.faults]
+    if len(faults) == 1:
+        complain(str(faults[0]))
     else:
-        for fault in placed:
+        for fault in faults:
             say(str(fault))
-        complain("1 mistake" if len(placed) == 1 else f"{len(placed)} mistakes")
+        complain(f"{len(faults)} mistakes")
     return WRONG_INPUT
 
 

@@ -31,7 +31,7 @@ def robot(
         from spart_blocks.robot import Robot
 
         found = Robot.from_urdf(file, strict=strict)
-        put(*_heading(found), "", _tree(found))
+        put(*_heading(found), "", _tree(found), as_list=True)
 
 
 def _heading(robot: Robot) -> list[str]:

@@ -80,10 +80,11 @@ def run(
     is 1.
     """
     with reporting(debug):
-        check_files(out or ())
+        files = tuple(path.expanduser() for path in out or ())
+        check_files(files)
         if plots is not None:
             check_folder(plots)
-        outputs = Outputs(tuple(out or ()), plots, has_display() and not headless)
+        outputs = Outputs(files, plots, has_display() and not headless)
         diagram = _loaded(file, settings or [], root, quiet)
         results, failure = _simulated(diagram, engine, end, initial, quiet)
         if not _finished(results, failure, outputs, quiet):
@@ -128,8 +129,7 @@ def _finished(results: Results, failure: RunError | None, outputs: Outputs, quie
     if not quiet:
         typer.echo(results.summary())
         _list_files(written, results, outputs)
-    for problem in written.problems:
-        complain(problem)
+    _complain_of(written)
     if failure is not None:
         report(failure)
     elif not results.complete:
@@ -137,8 +137,8 @@ def _finished(results: Results, failure: RunError | None, outputs: Outputs, quie
     complete = failure is None and results.complete
     if not complete:
         say(f"  {_what_is_kept(results, outputs, written)}")
-    if outputs.windows and some:
-        _show(results, outputs, quiet)
+    if outputs.windows and results.scopes and some:
+        _show(results, outputs, written, quiet)
     return complete and not written.problems
 
 
@@ -163,14 +163,17 @@ def _list_files(written: Written, results: Results, outputs: Outputs) -> None:
         say("the diagram has no scopes, so nothing is plotted; --plots DIR plots what was kept")
 
 
-def _show(results: Results, outputs: Outputs, quiet: bool) -> None:
+def _complain_of(written: Written) -> None:
+    for problem in written.problems:
+        complain(problem)
+
+
+def _show(results: Results, outputs: Outputs, written: Written, quiet: bool) -> None:
     """Windows of the scopes; PNG files where no window can be opened after all."""
     from spart_blocks.results import show_windows
 
-    if not results.scopes:
-        return
     if not quiet:
-        say("close the windows to end")
+        say("opening the scopes; close their windows to end")
     try:
         shown = show_windows(results.plot())
     except KeyboardInterrupt:
@@ -178,6 +181,8 @@ def _show(results: Results, outputs: Outputs, quiet: bool) -> None:
     if not shown and not outputs.plots:
         late = Written()
         outputs.write_plots(results, late)
-        _list_files(late, results, outputs)
-        for problem in late.problems:
-            complain(problem)
+        if not quiet:
+            say("no window can be opened here, so the scopes are written as files")
+            _list_files(late, results, outputs)
+        _complain_of(late)
+        written.problems += late.problems

@@ -35,13 +35,14 @@ def show(
     """Draw a diagram: its blocks as boxes, its wires as lines."""
     with reporting(debug):
         if out is not None:
+            out = out.expanduser()
             check_files([out], PICTURES)
         say(f"loading {file}")
         from spart_blocks.diagram import load
         from spart_blocks.diagram.drawing import draw
 
         diagram = load(file, root=root)
-        path = out.expanduser() if out else _default(diagram.name)
+        path = out or _default(diagram.name)
         figure = draw(diagram, path)
         typer.echo(str(path))
         if out is None and has_display() and not headless:

@@ -12,7 +12,8 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-_PIPE_WIDTH = 160  # columns of a table that goes to a file or another program
+_PAGE = 120  # columns of a page that goes to a file or another program
+_LINE = 10_000  # columns that no line of a list reaches
 
 
 def never_fail_on_encoding() -> None:
@@ -53,18 +54,21 @@ def _painted(text: str, colour: str) -> str:
     return text if os.environ.get("NO_COLOR") else typer.style(text, fg=colour, bold=True)
 
 
-def console(*, err: bool = False) -> Console:
+def console(*, err: bool = False, piped_width: int = _PAGE) -> Console:
     """A Rich console that prints texts as they are, with neither markup nor highlights."""
     from rich.console import Console
 
     stream = sys.stderr if err else sys.stdout
-    width = None if stream.isatty() else _PIPE_WIDTH
+    width = None if stream.isatty() else piped_width
     return Console(stderr=err, markup=False, highlight=False, emoji=False, width=width)
 
 
-def put(*renderables: Any) -> None:
-    """Print Rich tables and texts on stdout, with no blanks at the ends of lines."""
-    target = console()
+def put(*renderables: Any, as_list: bool = False) -> None:
+    """Print Rich tables and texts on stdout, with no blanks at the ends of lines.
+
+    as_list: an entry stays on one line where the output goes to another program.
+    """
+    target = console(piped_width=_LINE if as_list else _PAGE)
     with target.capture() as captured:
         target.print(*renderables, sep="\n")
     lines = captured.get().splitlines()

@@ -1,0 +1,148 @@
+"""`spart blocks`, `show`, `robot` and `schema`: looking without running."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spart_blocks.cli.docstrings import read_docstring
+
+MODELS = Path(__file__).parents[2] / "models"
+
+
+def test_blocks_lists_every_type_under_its_subject(spart):
+    from spart_blocks.diagram.registry import type_names
+
+    answer = spart("blocks")
+    assert answer.code == 0
+    lines = [line.split() for line in answer.out.splitlines() if line.startswith("  ")]
+    assert sorted(words[0] for words in lines) == type_names()
+    assert all(len(words) > 1 for words in lines)
+    assert "spart_blocks: controllers" in answer.out
+    assert "bdsim: sources" in answer.out
+    assert "\x1b" not in answer.out
+
+
+@pytest.mark.parametrize("name", ["JOINT_PD", "joint_pd"])
+def test_blocks_shows_ports_and_parameters(spart, name):
+    answer = spart("blocks", name)
+    assert answer.code == 0
+    words = [line.split() for line in answer.out.splitlines()]
+    assert ["0", "qd", "ndarray(nu,)", "[rad,", "m]", "desired", "joint", "positions"] in words
+    assert "kp  float or array_like(nu)  required  proportional gain" in answer.out
+
+
+def test_blocks_prints_json(spart):
+    everything = json.loads(spart("blocks", "--json").out)
+    gain = json.loads(spart("blocks", "GAIN", "--json").out)
+    assert gain in everything
+    assert [(p["name"], p["default"]) for p in gain["parameters"]] == [("K", 1), ("premul", False)]
+
+
+def test_blocks_tells_every_port_of_ours_with_a_name(spart):
+    ours = [b for b in json.loads(spart("blocks", "--json").out) if b["package"] != "bdsim"]
+    assert ours
+    for block in ours:
+        for port in block["inputs"] + block["outputs"]:
+            assert not port["name"].isdigit(), f"{block['name']}: {port}"
+
+
+def test_blocks_names_the_nearest_type(spart):
+    answer = spart("blocks", "multbody")
+    assert answer.code == 2
+    assert "there is no block type 'multbody'" in answer.err
+    assert "'MULTIBODY'" in answer.err
+
+
+def test_blocks_says_what_a_file_cannot_name(spart):
+    assert "Not for diagram files" in spart("blocks", "FUNCTION").out
+
+
+def test_docstrings_are_read_without_their_marks():
+    text = read_docstring(
+        """
+        :blockname:`X`
+
+        One line
+        and another.
+
+        .. list-table::
+            :header-rows: 1
+
+            * - Port type
+              - Port number
+              - Types
+              - Description
+            * - Input
+              - 0
+              - float
+              - ``qd`` [rad, m]: desired
+                positions
+            * - Output
+              - 0
+              - any
+              - :math:`K x`
+
+        See :meth:`common options <bdsim.Block>` for ``more``.  For example::
+
+            x = 1
+
+        :param kp: gain
+            in two lines
+        :type kp: float
+        """
+    )
+    assert text.prose == ["One line and another."]
+    [port], [out] = text.inputs, text.outputs
+    assert (port.name, port.unit, port.text) == ("qd", "rad, m", "desired positions")
+    assert (out.name, out.text) == ("", "K x")
+    assert text.fields["param", "kp"] == "gain in two lines"
+    assert text.fields["type", "kp"] == "float"
+
+
+def test_show_draws_into_out_by_default(spart, ramp, tmp_path):
+    answer = spart("show", ramp)
+    assert answer.code == 0
+    assert Path(answer.out.strip()) == Path("out/ramp.svg")
+    assert "<svg" in (tmp_path / "out/ramp.svg").read_text(encoding="utf-8")
+
+
+def test_show_draws_where_told(spart, ramp, tmp_path):
+    assert spart("show", ramp, "--out", "my ramp.png").out == "my ramp.png\n"
+    assert (tmp_path / "my ramp.png").read_bytes().startswith(b"\x89PNG")
+    answer = spart("show", ramp, "--out", "ramp.gif")
+    assert answer.code == 2
+    assert "end it in .svg, .png or .pdf" in answer.err
+
+
+def test_robot_prints_its_tree(spart):
+    answer = spart("robot", MODELS / "dual_arm.urdf")
+    assert answer.code == 0
+    lines = answer.out.splitlines()
+    assert "floating base, 8 joints (6 active)" in lines[0]
+    assert any(line.startswith("      3 left_link3") for line in lines)
+    assert any(line.startswith("  5 right_link1") and "qm[3]" in line for line in lines)
+
+
+def test_robot_tells_faults_and_doubts(spart, tmp_path):
+    answer = spart("robot", "none.urdf")
+    assert answer.code == 2
+    assert "no such file" in answer.err
+    doubtful = tmp_path / "doubtful.urdf"
+    doubtful.write_text(
+        "<robot name='r'><link name='a'><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='1' izz='5' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"
+    )
+    warned = spart("robot", doubtful)
+    assert warned.code == 0
+    assert warned.err.startswith("warning: ")
+    assert "SpartWarning" not in warned.err
+    assert spart("robot", doubtful, "--strict").code == 2
+
+
+def test_schema_is_json_schema(spart):
+    answer = spart("schema")
+    assert answer.code == 0
+    assert json.loads(answer.out)["title"] == "spart_blocks diagram"
