@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.diagram.clocks import Clock
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import DiagramError, Fault, Place, RunError, SpartError
@@ -107,10 +108,13 @@ class Interpreter:
             raise RunError("the derivative of its state is not finite", block=name, time=t)
         return xdot
 
-    def updates(self, t: float, values: Values, xd: Floats, due: Iterable[int]) -> Floats:
-        """The discrete states after the given sampled nodes have ticked together."""
+    def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
+        """The discrete states after the clocks due have ticked together: all of them read
+        the values before the tick."""
+        values = self.outputs(t, x, xd)
+        self.check_finite(t, values)
         after = xd.copy()
-        for i in due:
+        for i in (i for clock in due for i in clock.nodes):
             node, part = self.nodes[i], self.sampled[i]
             try:
                 after[part] = np.ravel(node.block.next(t, self.inputs(node, values), xd[part]))

@@ -23,7 +23,7 @@ from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
 from spart_blocks.results import Event, FinalState
-from spart_blocks.simulation.clocks import Clock, clocks_of, exact
+from spart_blocks.diagram.clocks import Clock, clocks_of, exact
 from spart_blocks.simulation.crossings import Crossing, crossings_of, handle, locate
 from spart_blocks.simulation.interpreter import Floats, Interpreter
 from spart_blocks.simulation.recorder import Recorder
@@ -117,11 +117,7 @@ class Run:
         due = [c for c in self.clocks if c.time(self.ticks[c.name]) == self.t]
         if not due:
             return
-        t = float(self.t)
-        values = self.engine.outputs(t, self.x, self.xd)
-        self.engine.check_finite(t, values)
-        nodes = [i for clock in due for i in clock.nodes]
-        self.xd = self.engine.updates(t, values, self.xd, nodes)
+        self.xd = self.engine.tick(float(self.t), self.x, self.xd, due)
         for clock in due:
             self.ticks[clock.name] += 1
 
