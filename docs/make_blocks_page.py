@@ -1,0 +1,113 @@
+"""Writes docs/blocks.md, the page of all our blocks, from their docstrings.
+
+python docs/make_blocks_page.py
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.cli.blocks import describe
+from spart_blocks.diagram.registry import PACKAGE, block_types
+
+PAGE = Path(__file__).with_name("blocks.md")
+
+HEAD = """\
+# The blocks
+
+<!-- Written by docs/make_blocks_page.py from the blocks' docstrings. Do not edit. -->
+
+The blocks of this package. Those of [bdsim](https://github.com/petercorke/bdsim) (STEP,
+GAIN, SUM, SCOPE, ...) work beside them: `spart blocks` lists both, `spart blocks NAME`
+shows one. In YAML `type` is the name, in Python it is `bd.NAME(...)`.
+
+A shape's `n` is the number of links without the base-link, `nq` the length of `qm`, `nu`
+that of `um`, and `N` the number of states. Units are SI; "rad, m" means rad for revolute
+and m for prismatic joints, "N m, N" a torque and then a force. Vectors are inertial unless
+their text says otherwise; `R0` turns base axes to inertial ones. An optional input that no
+wire reaches is zeros.
+
+"Reference 001" is SPART's manual, its tutorials and function reference.
+[From SPART](from_spart.md) has each SPART function beside its block.
+"""
+
+
+def page() -> str:
+    """The text of the page."""
+    kinds = [kind for kind in block_types() if kind.package == PACKAGE]
+    records = [describe(kind) | {"companion": _companion(kind.cls)} for kind in kinds]
+    records.sort(key=lambda record: (record["subject"], record["name"]))
+    subjects = {name: list(group) for name, group in groupby(records, lambda r: r["subject"])}
+    parts = [HEAD, _index(records)]
+    for subject, group in subjects.items():
+        parts.append(f"## {subject.capitalize()}\n")
+        parts.append(f"Source: [{subject}.py](../{PACKAGE}/blocks/{subject}.py)\n")
+        parts += [_block(record) for record in group]
+    return "\n".join(parts)
+
+
+def _index(records: list[dict[str, Any]]) -> str:
+    rows = [[f"[{r['name']}](#{r['name'].lower()})", r["summary"]] for r in records]
+    return _table(["block", "what it does"], rows)
+
+
+def _block(record: dict[str, Any]) -> str:
+    lines = [f"### {record['name']}\n", f"{_escaped(record['summary'])}\n"]
+    rows = [
+        [way, port["port"], f"`{port['name']}`", _shape(port["type"]), port["unit"], port["text"]]
+        for way, ports in (("in", record["inputs"]), ("out", record["outputs"]))
+        for port in ports
+    ]
+    lines.append(_table(["", "no.", "port", "shape", "unit", "what"], rows))
+    if record["parameters"]:
+        rows = [
+            [f"`{item['name']}`", item["type"], _default(item), item["text"]]
+            for item in record["parameters"]
+        ]
+        lines.append(_table(["parameter", "type", "default", "what"], rows))
+    lines += [f"{_escaped(paragraph)}\n" for paragraph in record["description"]]
+    if record["companion"]:
+        lines.append(record["companion"])
+    return "\n".join(lines)
+
+
+def _companion(cls: type[Any]) -> str:
+    """What the page says of outputs that another block gives on this one's behalf."""
+    if not hasattr(cls, "companion"):
+        return ""
+    names = ", ".join(f"`{name}`" for name in cls.companion_outputs)
+    return (
+        f"In YAML {names} are wired like outputs of this block; they come from its companion "
+        f"{cls.companion}, which the loader adds.\n"
+    )
+
+
+def _shape(text: str) -> str:
+    """(3, 3) for 'ndarray(3, 3)', 'scalar' for 'ndarray()' and 'float'."""
+    shape = text.removeprefix("ndarray")
+    return "scalar" if shape in ("()", "float") else shape
+
+
+def _default(item: dict[str, Any]) -> str:
+    if item["required"]:
+        return "required"
+    return "none" if item["default"] is None else json.dumps(item["default"])
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
+    lines += [f"| {' | '.join(_escaped(cell) for cell in row)} |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown takes literally; our names and links are meant as they are."""
+    return text.replace("|", "\\|").replace("*", "\\*").replace("<", "\\<")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"written: {PAGE}")
