@@ -1,0 +1,115 @@
+"""The folder list is the data flow: imports point upstream only, and start light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "spart_blocks"
+# Upstream first: each may import those before it. `spart` is a face of dynamics.
+STATIONS = (
+    "errors",
+    "spatial",
+    "robot",
+    "dynamics",
+    "spart",
+    "blocks",
+    "diagram",
+    "program",
+    "results",
+    "simulation",
+    "cli",
+)
+BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")]) | {"results"}
+DRAWING = ("results", "cli", "drawing")
+
+
+def files_of(station):
+    folder = PACKAGE / station
+    files = sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{station}.py"]
+    return [path for path in files if path.exists()]
+
+
+def imported(path):
+    """Every module that a file imports anywhere, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are written in full"
+            yield node.module
+            if node.module == "spart_blocks":
+                yield from (f"spart_blocks.{name.name}" for name in node.names)
+
+
+def stations_imported(path):
+    names = (name.split(".") for name in imported(path))
+    return {parts[1] for parts in names if parts[0] == "spart_blocks" and len(parts) > 1}
+
+
+@pytest.mark.parametrize("station", STATIONS)
+def test_imports_point_upstream_only(station):
+    place = STATIONS.index(station)
+    allowed = set(STATIONS[: place + 1])
+    for path in files_of(station):
+        wrong = stations_imported(path) - allowed
+        assert not wrong, f"{path.relative_to(PACKAGE)} imports {sorted(wrong)}"
+
+
+@pytest.mark.parametrize("station", ["errors", "spatial", "robot", "dynamics", "spart"])
+def test_robots_and_their_dynamics_know_nothing_of_diagrams(station):
+    for path in files_of(station):
+        roots = {name.split(".")[0] for name in imported(path)}
+        assert not roots & {"bdsim", "matplotlib", "typer", "rich"}, path
+
+
+def test_only_a_program_knows_casadi_and_only_spatial_knows_sympy():
+    homes = {"casadi": BEFORE_THE_PROGRAM, "sympy": set(STATIONS) - {"spatial"}}
+    for module, free in homes.items():
+        for station in free & set(STATIONS):
+            for path in files_of(station):
+                assert module not in {name.split(".")[0] for name in imported(path)}, path
+
+
+def test_only_results_drawings_and_the_command_draw():
+    for path in PACKAGE.rglob("*.py"):
+        if any(name.split(".")[0] == "matplotlib" for name in imported(path)):
+            parts = path.relative_to(PACKAGE).with_suffix("").parts
+            assert {parts[0], parts[-1]} & set(DRAWING), path
+
+
+@pytest.mark.parametrize("station", [s for s in STATIONS if s not in ("cli", "results")])
+def test_the_core_is_deaf_and_mute(station):
+    for path in files_of(station):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                assert node.func.id not in ("print", "input", "exit", "eval", "exec"), path
+
+
+def loaded_by(statement):
+    """The top-level modules in memory after a statement in a fresh Python."""
+    code = f"import sys; {statement}; print(*{{name.split('.')[0] for name in sys.modules}})"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = {"numpy", "scipy", "matplotlib", "bdsim", "casadi", "sympy", "pydantic", "lxml", "yaml"}
+    assert not loaded_by("import spart_blocks") & heavy
+
+
+def test_dynamics_needs_numpy_alone():
+    statement = "import spart_blocks as sb; sb.Robot; from spart_blocks import spart"
+    heavy = {"scipy", "matplotlib", "bdsim", "casadi", "sympy", "pydantic", "lxml", "yaml"}
+    assert not loaded_by(statement) & heavy
+
+
+def test_every_public_name_is_where_the_package_says():
+    statement = (
+        "import spart_blocks as sb; assert not [n for n in sb.__all__ if not hasattr(sb, n)]"
+    )
+    assert "spart_blocks" in loaded_by(statement)
