@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache, partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -66,9 +67,14 @@ def _apply_scalar(name: str, *args: Any) -> Any:
 
             return getattr(sympy, _SYMPY_NAMES.get(name, name))(*args)
     for x in args:
-        if hasattr(x, name):  # CasADi's scalars, and those of a trace
+        # CasADi's scalars, and those of a trace: x.sin(), but x.__arctan2__(y).
+        method = next((m for m in (name, f"__{name}__") if hasattr(x, m)), None)
+        if method is not None:
             first, *rest = args if x is args[0] else (type(x)(args[0]), *args[1:])
-            return getattr(first, name)(*rest)
+            return getattr(first, method)(*rest)
+    for x in args:
+        if not isinstance(x, Real):  # float() of a CasADi symbol is NaN, silently
+            raise TypeError(f"{name} takes numbers or symbols, not {type(x).__name__}")
     return getattr(math, _MATH_NAMES.get(name, name))(*args)
 
 
