@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram, load
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
+    from spart_blocks.program import Program, TraceError, trace
     from spart_blocks.results import Results
     from spart_blocks.robot import Robot
     from spart_blocks.simulation import simulate
@@ -23,6 +24,9 @@ _HOMES = {
     "Diagram": "spart_blocks.diagram",
     "load": "spart_blocks.diagram",
     "simulate": "spart_blocks.simulation",
+    "trace": "spart_blocks.program",
+    "Program": "spart_blocks.program",
+    "TraceError": "spart_blocks.program",
     "Results": "spart_blocks.results",
     "SpartError": "spart_blocks.errors",
     "InputError": "spart_blocks.errors",
@@ -38,13 +42,16 @@ __all__ = [
     "Diagram",
     "DiagramError",
     "InputError",
+    "Program",
     "Results",
     "Robot",
     "RobotError",
     "RunError",
     "SpartError",
+    "TraceError",
     "load",
     "simulate",
+    "trace",
 ]
 
 

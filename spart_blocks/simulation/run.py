@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
-from spart_blocks.diagram.flatten import flatten
-from spart_blocks.diagram.model import Diagram
-from spart_blocks.errors import RunError, SpartError
-from spart_blocks.results import Event, FinalState
 from spart_blocks.diagram.clocks import Clock, clocks_of, exact
+from spart_blocks.diagram.model import Diagram
+from spart_blocks.errors import InputError, RunError
+from spart_blocks.results import Event, FinalState
 from spart_blocks.simulation.crossings import Crossing, crossings_of, handle, locate
 from spart_blocks.simulation.interpreter import Floats, Interpreter
 from spart_blocks.simulation.recorder import Recorder
@@ -291,10 +290,10 @@ class _Samples:
         return times
 
 
-def prepare(diagram: Diagram, initial: FinalState | None, progress: Progress | None) -> Run:
+def prepare(engine: Interpreter, initial: FinalState | None, progress: Progress | None) -> Run:
     """A run at its start: initial states, clocks, event times."""
+    diagram = engine.diagram
     options = diagram.run
-    engine = Interpreter(diagram, flatten(diagram.bd, diagram.places))
     clocks = clocks_of(list(engine.wiring.of_kind("sampled")), options.first_tick)
     x, xd = engine.initial()
     start = Fraction(0)
@@ -305,7 +304,7 @@ def prepare(diagram: Diagram, initial: FinalState | None, progress: Progress | N
         ticks |= {name: k for name, k in initial.ticks.items() if name in ticks}
     end = exact(options.T)
     if end <= start:
-        raise SpartError(f"the run would end at T = {options.T} s, it starts at {float(start)} s")
+        raise InputError(f"the run would end at T = {options.T} s, it starts at {float(start)} s")
     declared = _Declarations(options.T)
     for node in engine.wiring.of_kind("source"):
         node.block.start(declared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,11 @@ from pydantic import ValidationError
 
 from spart_blocks.blocks._initial import PlantState
 from spart_blocks.diagram import Diagram, complete, load
+from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.model import RunOptions
-from spart_blocks.errors import Fault, InputError, RunError, did_you_mean
+from spart_blocks.errors import Fault, InputError, RunError, SpartWarning, did_you_mean
 from spart_blocks.results import FinalState, Results
+from spart_blocks.simulation.interpreter import Interpreter
 from spart_blocks.simulation.recorder import units_of
 from spart_blocks.simulation.run import Progress, Run, prepare
 
@@ -43,16 +46,14 @@ def simulate(
     for wrong input; RunError for a run that failed, with what was computed in its
     attribute `results`.
     """
-    if engine == "native":
-        raise InputError("the native engine is not available yet; use engine='interpreter'")
-    if engine not in ("auto", "interpreter"):
+    if engine not in ("auto", "native", "interpreter"):
         hint = "engine is 'auto', 'native' or 'interpreter'"
         raise InputError(Fault(f"there is no engine {engine!r}", hint=hint))
     ready = as_diagram(diagram)
     if run_options:
         ready = replace(ready, run=_options(ready.run, run_options))
     state = _continued(initial)
-    run = prepare(ready, state, progress)
+    run = prepare(_engine(ready, engine), state, progress)
     if state is not None:
         _set_states(run, {**state.continuous, **state.discrete})
     elif isinstance(initial, Mapping):
@@ -64,6 +65,23 @@ def simulate(
         error.results = results_of(run)
         raise
     return results_of(run)
+
+
+def _engine(diagram: Diagram, name: Engine) -> Interpreter:
+    """The engine asked for; 'auto' falls back to the interpreter with one warning."""
+    wiring = flatten(diagram.bd, diagram.places)
+    if name == "interpreter":
+        return Interpreter(diagram, wiring)
+    from spart_blocks.program import TraceError
+    from spart_blocks.simulation.native import native_engine
+
+    try:
+        return native_engine(diagram, wiring)
+    except TraceError as error:
+        if name == "native":
+            raise
+        warnings.warn(f"running on the interpreter: {error}", SpartWarning, stacklevel=3)
+        return Interpreter(diagram, wiring)
 
 
 def as_diagram(diagram: Diagram | str | Path | Any) -> Diagram:
@@ -148,7 +166,7 @@ def results_of(run: Run) -> Results:
         stopped=run.stopped,
         diagram_name=run.diagram.name,
         info={
-            "engine": "interpreter",
+            "engine": type(engine).__name__.lower(),
             "solver": run.diagram.run.solver,
             "T": run.diagram.run.T,
             "steps": run.stats.steps,

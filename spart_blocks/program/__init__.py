@@ -1,0 +1,7 @@
+"""From a diagram to a program: expressions, recorded by running it once on symbols."""
+
+from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.symbol import TraceError
+from spart_blocks.program.trace import trace
+
+__all__ = ["Program", "Slot", "TraceError", "trace"]
