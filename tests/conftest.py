@@ -75,17 +75,23 @@ def golden_case(request):
     return robots.golden_robot(name), robots.golden_state(case), case
 
 
-@pytest.fixture
-def bdsim_runtime(monkeypatch):
-    """A BDSim that has read our blocks afresh; the library it caches is put back after."""
+@pytest.fixture(scope="session")
+def block_library():
+    """bdsim's library with our blocks in it, read afresh."""
     import bdsim
 
-    monkeypatch.setattr(bdsim.BDSim, "_blocklibrary", None)
-    return bdsim.BDSim(
-        packages="spart_blocks",
-        sysargs=False,
-        graphics=False,
-        toolboxes=False,
-        banner=False,
-        progress=False,
-    )
+    before, bdsim.BDSim._blocklibrary = bdsim.BDSim._blocklibrary, None
+    quiet = dict.fromkeys(("sysargs", "graphics", "toolboxes", "banner", "progress"), False)
+    made = bdsim.BDSim(packages="spart_blocks", **quiet)
+    library, bdsim.BDSim._blocklibrary = bdsim.BDSim._blocklibrary, before
+    return made, library
+
+
+@pytest.fixture
+def bdsim_runtime(block_library, monkeypatch):
+    """A BDSim that knows our blocks; the library it keeps on the class is put back after."""
+    import bdsim
+
+    runtime, library = block_library
+    monkeypatch.setattr(bdsim.BDSim, "_blocklibrary", library)
+    return runtime

@@ -1,0 +1,223 @@
+"""What bdsim 1.4 demands of a package of blocks, one test for each demand."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import bdsim
+import pytest
+import robots
+
+FOLDER = Path(__file__).parents[2] / "spart_blocks/blocks"
+FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
+BASES = {"FunctionBlock", "ContinuousBlock", "SampledBlock", "SourceBlock", "SinkBlock"}
+ROBOT = robots.random_robot(41, 6)
+ARGUMENTS = {  # what a block needs besides a robot
+    "JACOB": {"link": 2},
+    "JACOBDOT": {"link": "link2"},
+    "JOINT_PD": {"kp": 1.0, "kd": 1.0},
+    "COMPUTED_TORQUE": {"kp": 1.0, "kd": 1.0},
+}
+# Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,
+# "Block catalog", revision 2, and the icons in its roboticstoolbox/blocks folder. A later
+# package wins silently, so ours stay clear of them.
+ROBOTICSTOOLBOX = [
+    "FKINE",
+    "IKINE",
+    "JACOBIAN",
+    "ARMPLOT",
+    "JTRAJ",
+    "CTRAJ",
+    "CIRCLEPATH",
+    "TRAPEZOIDAL",
+    "LSPB",
+    "TRAJ",
+    "IDYN",
+    "GRAVLOAD",
+    "GRAVLOAD_X",
+    "INERTIA",
+    "INERTIA_X",
+    "CORIOLIS",
+    "FDYN",
+    "FDYN_X",
+    "BICYCLE",
+    "UNICYCLE",
+    "DIFFSTEER",
+    "VEHICLEPLOT",
+    "TR2DELTA",
+    "DELTA2TR",
+    "POINT2TR",
+    "TR2T",
+    "MULTIROTOR",
+    "MULTIROTORMIXER",
+    "MULTIROTORPLOT",
+    "CAMERA",
+]
+
+
+def classes():
+    """(file, class) of every top-level class in the files that bdsim reads."""
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                yield pytest.param(path, node, id=node.name)
+
+
+def library(runtime, package="spart_blocks"):
+    return {n: v for n, v in runtime._blocklibrary.items() if v["package"] == package}
+
+
+def make(name, robot=ROBOT, runtime=None):
+    """A block of a type, alone in a diagram."""
+    runtime = runtime or bdsim.BDSim
+    cls = runtime._blocklibrary[name]["class"]
+    given = dict(ARGUMENTS.get(name, {}))
+    parameters = runtime._blocklibrary[name]["params"] or {}
+    if "robot" in parameters:
+        given["robot"] = robot
+    return cls(**given)
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_every_class_is_found(path, node, bdsim_runtime):
+    found = {info["classname"]: info for info in library(bdsim_runtime).values()}
+    assert node.name in found
+    assert found[node.name]["module"] == f"spart_blocks.blocks.{path.stem}"
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_class_names_do_not_end_in_block_and_are_the_documented_names(path, node):
+    assert not node.name.endswith("Block")
+    name = re.search(r":blockname:`(\w+)`", ast.get_docstring(node))[1]
+    assert name == node.name.upper()
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_one_base_is_bdsim_s_and_mixins_do_not_end_in_block(path, node):
+    names = [base.id for base in node.bases]
+    assert len(set(names) & BASES) == 1
+    assert not [name for name in names if name.endswith("Block") and name not in BASES]
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_port_counts_are_literals_in_the_class(path, node):
+    literals = {
+        target.id: statement.value.value
+        for statement in node.body
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+        for target in statement.targets
+    }
+    assert isinstance(literals["nin"], int)
+    assert isinstance(literals["nout"], int)
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_every_parameter_is_documented_with_its_type(path, node):
+    text = ast.get_docstring(node)
+    params = re.findall(r":param (\w+):", text)
+    assert params == re.findall(r":type (\w+):", text)
+    made = next((s for s in node.body if getattr(s, "name", "") == "__init__"), None)
+    if made is not None:
+        names = [a.arg for a in made.args.args[1:] + made.args.kwonlyargs]
+        assert sorted(names) == sorted(params)
+    elif "OfRobot" in [base.id for base in node.bases]:
+        assert params == ["robot"]
+    else:
+        assert params == []
+
+
+def rows(text):
+    """The port table of a docstring: (Input or Output, number, name)."""
+    pattern = r"\* {3}- (Input|Output)\s+- (\d+)\s+- (.+)\s+- ``(\w+)``"
+    return [(kind, int(number), name) for kind, number, _, name in re.findall(pattern, text)]
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_docstrings_list_exactly_the_ports(path, node, bdsim_runtime):
+    block = make(node.name.upper(), runtime=bdsim_runtime)
+    table = [("Input", i, port.name) for i, port in enumerate(block.in_ports)]
+    table += [("Output", i, port.name) for i, port in enumerate(block.out_ports)]
+    text = ast.get_docstring(node)
+    assert rows(text) == table
+    for kind, ports in (("in", block.in_ports), ("out", block.out_ports)):
+        assert int(re.search(rf":{kind}puts: (\d+)", text)[1]) == len(ports)
+    documented = re.search(r":states: (\w+)", text)[1]
+    states = getattr(block, "nstates", 0) or 0
+    assert documented == ("N" if documented == "N" and states else str(states))
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_docstrings_say_units_and_which_inputs_are_optional(path, node, bdsim_runtime):
+    block = make(node.name.upper(), runtime=bdsim_runtime)
+    text = ast.get_docstring(node)
+    for port in (*block.in_ports, *block.out_ports):
+        lines = [line for line in text.splitlines() if f"- ``{port.name}``" in line]
+        assert lines
+        if port.unit:
+            assert all(f"[{port.unit}]" in line for line in lines), port.name
+    for port in block.in_ports:
+        line = next(line for line in text.splitlines() if f"- ``{port.name}``" in line)
+        assert port.optional == ("(optional, zeros)" in line), port.name
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_the_constructed_ports_are_the_declared_ones(path, node, bdsim_runtime):
+    block = make(node.name.upper(), runtime=bdsim_runtime)
+    assert (block.nin, block.nout) == (type(block).nin, type(block).nout)
+    assert len(block.in_ports) == block.nin
+    assert len(block.out_ports) == block.nout
+    info = library(bdsim_runtime)[node.name.upper()]
+    assert (info["nin"], info["nout"]) == (block.nin, block.nout)
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_no_attribute_has_the_name_of_an_input_port(path, node, bdsim_runtime):
+    # bdsim takes `block.name = value` for a wire to the input port of that name.
+    block = make(node.name.upper(), runtime=bdsim_runtime)
+    ports = {port.name for port in block.in_ports}
+    assert not ports & set(vars(block))
+    assert not ports & {name for name in dir(type(block)) if not name.startswith("__")}
+
+
+def test_no_block_takes_a_name_of_bdsim_s_own(bdsim_runtime):
+    ours = {info["classname"].upper() for info in library(bdsim_runtime).values()}
+    others = {
+        name
+        for name, info in bdsim_runtime._blocklibrary.items()
+        if info["package"] != "spart_blocks"
+    }
+    assert "INTEGRATOR" in others
+    assert len(ours) == len(library(bdsim_runtime)) == len(list(classes()))
+    assert not ours & others
+
+
+def test_no_block_takes_a_name_of_roboticstoolbox_s(bdsim_runtime):
+    assert not set(library(bdsim_runtime)) & set(ROBOTICSTOOLBOX)
+
+
+def test_bdsim_s_own_library_loads_whole_beside_ours(bdsim_runtime, monkeypatch):
+    beside = set(bdsim_runtime._blocklibrary) - set(library(bdsim_runtime))
+    monkeypatch.setattr(bdsim.BDSim, "_blocklibrary", None)
+    alone = bdsim.BDSim(
+        packages="", sysargs=False, graphics=False, toolboxes=False, banner=False, progress=False
+    )
+    assert set(alone._blocklibrary) == beside
+
+
+def test_blocks_are_made_through_a_diagram(bdsim_runtime):
+    bd = bdsim_runtime.blockdiagram()
+    plant = bd.MULTIBODY(ROBOT, name="plant")
+    assert plant.name == "plant"
+    assert plant.type == "multibody"
+    assert plant.nstates == 7 + 6 + 2 * ROBOT.nu
+
+
+@pytest.mark.parametrize(
+    "name", ["MULTIBODY", "AUDIT", "GRAVITY", "KINEMATICS", "STATE_INTEGRATOR"]
+)
+def test_what_is_not_a_robot_is_refused_by_name(name, bdsim_runtime):
+    cls = bdsim_runtime._blocklibrary[name]["class"]
+    with pytest.raises(ValueError, match="needs a Robot for its parameter robot, not 'arm.urdf'"):
+        cls("arm.urdf")
