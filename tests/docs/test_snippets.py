@@ -1,0 +1,146 @@
+"""What README.md and docs/ show works: Python, diagrams, commands, and links.
+
+Python blocks of a page run in order in one namespace; each diagram loads and runs for a
+moment; each `spart` command is run. All as a reader would, from the root of the repository,
+but in a copy of it, so that what they write does not stay.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spart_blocks as sb
+from spart_blocks.cli import main
+from spart_blocks.diagram.registry import runtime
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
+MOMENT = 0.02  # s, what a shown diagram runs for
+
+
+@dataclass(frozen=True)
+class Snippet:
+    """A fenced block of a page: its language, its text, and the line it begins in."""
+
+    page: Path
+    language: str
+    text: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.page.name}:{self.line}"
+
+
+def snippets(page):
+    if not page.exists():
+        return []
+    text = page.read_text(encoding="utf-8")
+    return [
+        Snippet(page, found[1], found[2], text.count("\n", 0, found.start(2)) + 1)
+        for found in FENCE.finditer(text)
+    ]
+
+
+def of_language(*languages):
+    return [s for page in PAGES for s in snippets(page) if s.language in languages]
+
+
+def diagrams():
+    """Whole diagrams: README's with blocks, and docs' that name their file."""
+    return [
+        s
+        for s in of_language("yaml")
+        if s.text.startswith("# file:")
+        or (s.page.name == "README.md" and re.search(r"^blocks:", s.text, re.MULTILINE))
+    ]
+
+
+def commands():
+    """The lines that call spart, wherever it is installed, comments and prompts aside."""
+    found = []
+    for snippet in of_language("sh", "bash", "console"):
+        text = snippet.text.replace("\\\n", " ")
+        for line in text.splitlines():
+            for part in line.removeprefix("$ ").split("&&"):
+                words = shlex.split(part, comments=True)
+                if words and Path(words[0]).name == "spart":
+                    found.append(pytest.param(words[1:], id=f"{snippet}: {shlex.join(words)}"))
+    return found
+
+
+@pytest.fixture
+def workplace(tmp_path, monkeypatch):
+    """A folder with the repository's models, diagrams and docs, current for the test."""
+    (tmp_path / "spart.toml").touch()
+    for name in ("models", "diagrams", "docs", "examples"):
+        (tmp_path / name).mkdir()
+        for file in (ROOT / name).iterdir():
+            if file.is_file():
+                (tmp_path / name / file.name).write_bytes(file.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_of_a_page_runs(page, workplace, monkeypatch):
+    bdsim = sys.modules.get("bdsim")
+    if bdsim is not None:  # a reader's process begins with the block library unread
+        monkeypatch.setattr(bdsim.BDSim, "_blocklibrary", None)
+        runtime.cache_clear()
+    for diagram in diagrams():
+        if diagram.page == page:  # the Python of a page may use its diagrams by name
+            found = re.match(r"# file: (\S+)\n", diagram.text)
+            if found:
+                (workplace / found[1]).write_text(diagram.text, encoding="utf-8")
+    names = {"__name__": "__main__"}
+    with np.printoptions():
+        for snippet in snippets(page):
+            if snippet.language == "python":
+                # Empty lines in front make a traceback name the line of the page.
+                source = "\n" * (snippet.line - 1) + snippet.text
+                exec(compile(source, str(page), "exec"), names)
+
+
+@pytest.mark.filterwarnings("ignore:running on the interpreter")
+@pytest.mark.parametrize("snippet", diagrams(), ids=str)
+def test_a_diagram_runs(snippet, workplace):
+    file = workplace / "diagram.yaml"
+    file.write_text(snippet.text, encoding="utf-8")
+    results = sb.simulate(file, T=MOMENT)
+    assert results.complete
+    assert results.t[-1] == MOMENT
+
+
+@pytest.mark.parametrize("words", commands())
+def test_a_command_runs(words, workplace, capsys):
+    if words[0] == "run":  # a later --t wins over the one shown
+        words = [*words, "--headless", "--quiet", "--t", str(MOMENT)]
+    if words[0] == "show":
+        words = [*words, "--headless"]
+    code = main(words)
+    said = capsys.readouterr()
+    assert code == 0, said.out + said.err
+
+
+def test_every_page_is_read():
+    assert commands()
+    assert diagrams()
+    languages = {s.language for page in PAGES for s in snippets(page)}
+    assert languages <= {"python", "yaml", "sh", "bash", "console", "json", "text"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_links_of_a_page_lead_somewhere(page):
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
