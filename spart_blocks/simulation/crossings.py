@@ -13,7 +13,12 @@ import numpy as np
 from scipy.optimize import brentq
 
 from spart_blocks.diagram.flatten import Node
-from spart_blocks.simulation.interpreter import Floats, Interpreter, Values
+from spart_blocks.simulation.interpreter import (
+    Floats,
+    Interpreter,
+    Values,
+    raise_run_error,
+)
 
 LOCATED_WITHIN = 1e-10
 """Width [s] within which a crossing's time is known."""
@@ -84,5 +89,8 @@ def handle(
         states[engine.nodes[i].block] = x[part]
     for i, part in engine.sampled.items():
         states[engine.nodes[i].block] = xd[part]
-    crossing.node.block.event_handler(t, x, states, None)
+    try:
+        crossing.node.block.event_handler(t, x, states, None)
+    except Exception as error:
+        raise_run_error(crossing.node, "its function", t, error)
     return x, xd

@@ -78,7 +78,7 @@ class Interpreter:
         try:
             out = node.block.output(t, inputs, self._state(node, x, xd))
         except Exception as error:
-            _raise_run_error(node, "output", t, error)
+            raise_run_error(node, "output", t, error)
         # A list on a wire is a vector: bdsim's GAIN would repeat it, SUM join it.
         return [np.asarray(v, float) if isinstance(v, list) else v for v in out]
 
@@ -100,7 +100,7 @@ class Interpreter:
             try:
                 xdot[part] = node.block.deriv(t, inputs, x[part])
             except Exception as error:
-                _raise_run_error(node, "deriv", t, error)
+                raise_run_error(node, "deriv", t, error)
         if not np.isfinite(xdot).all():
             self.check_finite(t, values)
             i = next(i for i, part in self.continuous.items() if not _finite(xdot[part]))
@@ -119,7 +119,7 @@ class Interpreter:
             try:
                 after[part] = np.ravel(node.block.next(t, self.inputs(node, values), xd[part]))
             except Exception as error:
-                _raise_run_error(node, "next", t, error)
+                raise_run_error(node, "next", t, error)
             if not _finite(after[part]):
                 raise RunError("its next state is not finite", block=node.name, time=t)
         return after
@@ -225,7 +225,7 @@ def _shown(value: Any) -> str:
     return np.array2string(np.asarray(value), threshold=12, precision=4)
 
 
-def _raise_run_error(node: Node, method: str, t: float, error: Exception) -> NoReturn:
+def raise_run_error(node: Node, method: str, t: float, error: Exception) -> NoReturn:
     if isinstance(error, RunError):
         raise error
     if isinstance(error, SpartError):
