@@ -1,0 +1,132 @@
+"""STOP and EVENT act at the crossing itself, to 1e-10 s, on solvers of any tolerance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import spart_blocks as sb
+
+TIGHT = {"rtol": 1e-10, "atol": 1e-12}
+
+
+def ball(bd, wire, height=1.0, bounce=0.5, g=10.0):
+    """A ball dropped from a height, and an EVENT that throws it back at the ground."""
+
+    def bounced(event, states):
+        (speed,) = (x for block, x in states.items() if block.name == "v")
+        speed[:] = -bounce * speed
+
+    bd.CONSTANT(-g, name="g")
+    bd.INTEGRATOR(x0=0.0, name="v")
+    bd.INTEGRATOR(x0=height, name="y")
+    bd.EVENT("-", bounced, name="ground")
+    wire(bd, "g -> v", "v -> y", "y -> ground")
+    return bd
+
+
+def test_a_stop_ends_the_run_at_the_crossing(diagram, wire, simulate):
+    # x = 1 - t^2/2 crosses zero going down at sqrt 2; STOP acts where its signal is > 0.
+    bd = diagram()
+    bd.RAMP(T=0.0, slope=1.0, name="ramp")
+    bd.INTEGRATOR(x0=-1.0, name="x")
+    bd.STOP(name="stop")
+    wire(bd, "ramp -> x", "x -> stop")
+    res = simulate(bd, T=5, **TIGHT)
+    assert res.t[-1] == pytest.approx(np.sqrt(2), abs=1e-10)
+    assert res.final_state.t == res.t[-1]
+    assert abs(res.final_state.continuous["x"][0]) < 2e-10
+    assert res.complete
+    (event,) = res.events
+    assert (event.block, event.what) == ("stop", "stopped the run")
+    assert "stopped by block stop at t = 1.41421 s" in res.stopped
+
+
+def test_a_stop_may_have_a_function_of_its_signal(diagram, wire, interpret):
+    bd = diagram()
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=0.0, name="x")
+    bd.STOP(func=lambda x: x > 0.3, name="stop")
+    wire(bd, "one -> x", "x -> stop")
+    res = interpret(bd, T=5)
+    assert res.t[-1] == pytest.approx(0.3, abs=1e-10)
+
+
+def test_a_stop_without_states_to_integrate_acts_at_the_tick_or_event(diagram, wire, interpret):
+    bd = diagram()
+    bd.STEP(T=0.7, name="step")
+    bd.STOP(name="stop")
+    wire(bd, "step -> stop")
+    assert interpret(bd, T=5).t[-1] == pytest.approx(0.7, abs=1e-12)
+
+
+def test_a_bouncing_ball_bounces_at_its_closed_form_times(diagram, wire, interpret):
+    g, height, e = 10.0, 1.0, 0.5
+    res = interpret(ball(diagram(), wire, height, e, g), T=1.25, every=0.01, **TIGHT)
+    first = np.sqrt(2 * height / g)
+    flights = 2 * first * e ** np.arange(1, 5)
+    want = first + np.concatenate([[0], np.cumsum(flights)])
+    want = want[want < 1.25]
+    times = [event.t for event in res.events]
+    assert len(times) == len(want) == 4
+    np.testing.assert_allclose(times, want, rtol=0, atol=5e-10)
+    y, v = res.final_state.continuous["y"][0], res.final_state.continuous["v"][0]
+    flight, speed = 1.25 - want[-1], g * first * e**4
+    assert v == pytest.approx(speed - g * flight, abs=1e-8)
+    assert y == pytest.approx(speed * flight - g * flight**2 / 2, abs=1e-8)
+    assert np.ravel(res["states.y"]).min() > -1e-8
+
+
+def test_an_event_in_the_other_direction_does_not_fire(diagram, wire, interpret):
+    bd = diagram()
+    fired = []
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=-1.0, name="x")
+    bd.EVENT("-", lambda event, states: fired.append("down"), name="down")
+    bd.EVENT("+", lambda event, states: fired.append("up"), name="up")
+    wire(bd, "one -> x", "x -> up, down")
+    res = interpret(bd, T=3)
+    assert fired == ["up"]
+    assert [event.block for event in res.events] == ["up"]
+    assert res.events[0].t == pytest.approx(1.0, abs=1e-10)
+
+
+def test_two_crossings_within_one_step_come_in_order(diagram, wire, interpret):
+    bd = diagram()
+    fired = []
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=0.0, name="x")
+    for name, level in (("late", 1.7), ("early", 1.6)):
+        bd.CONSTANT(level, name=f"{name}_level")
+        bd.SUM("+-", name=f"{name}_sum")
+        bd.EVENT("+", lambda event, states: fired.append(event.name), name=name)
+        wire(bd, f"x -> {name}_sum.0", f"{name}_level -> {name}_sum.1", f"{name}_sum -> {name}")
+    wire(bd, "one -> x")
+    res = interpret(bd, T=3)
+    assert fired == ["early", "late"]
+    np.testing.assert_allclose([event.t for event in res.events], [1.6, 1.7], atol=1e-10)
+
+
+def test_an_event_starts_from_rest_and_is_not_lost_at_the_start(diagram, wire, interpret):
+    # The signal begins at exactly zero and leaves it upward: that is a crossing.
+    bd = diagram()
+    fired = []
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=0.0, name="x")
+    bd.EVENT("+", lambda event, states: fired.append(event.name), name="up")
+    wire(bd, "one -> x", "x -> up")
+    interpret(bd, T=1)
+    assert fired == ["up"]
+
+
+def test_a_failure_in_an_event_s_function_names_the_block(diagram, wire, interpret):
+    bd = diagram()
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=-0.5, name="x")
+    bd.EVENT("+", lambda event, states: 1 / 0, name="boom")
+    wire(bd, "one -> x", "x -> boom")
+    with pytest.raises(
+        sb.RunError, match=r"block boom: .*ZeroDivisionError.* at t = 0.5"
+    ) as caught:
+        interpret(bd, T=2)
+    assert caught.value.results.t[-1] <= 0.5
