@@ -210,7 +210,7 @@ def _schedule(nodes: tuple[Node, ...], places: Mapping[str, Place]) -> tuple[int
                 ready.append(follower)
     if len(order) < len(nodes):
         loop = _find_loop(nodes, waiting)
-        names = " -> ".join(f"{node.name} ({node.block.type.upper()})" for node in loop)
+        names = " -> ".join(_shortened([f"{n.name} ({n.block.type.upper()})" for n in loop]))
         raise DiagramError(
             Fault(
                 f"algebraic loop: {names}",
@@ -219,6 +219,13 @@ def _schedule(nodes: tuple[Node, ...], places: Mapping[str, Place]) -> tuple[int
             )
         )
     return tuple(order)
+
+
+def _shortened(names: list[str]) -> list[str]:
+    """A long loop by its first and last blocks."""
+    if len(names) <= 16:
+        return names
+    return [*names[:8], f"... {len(names) - 16} more ...", *names[-8:]]
 
 
 def _find_loop(nodes: tuple[Node, ...], waiting: list[int]) -> list[Node]:
