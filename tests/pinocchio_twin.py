@@ -66,7 +66,7 @@ class Twin:
                 order.append(joint.q_id - 1)
             placement = placement * se3(link.T)
             self.home[link.id] = (parent, placement)
-            if link.mass:
+            if link.mass or link.inertia.any():
                 model.appendBodyToJoint(
                     parent, pin.Inertia(link.mass, np.zeros(3), link.inertia), placement
                 )
