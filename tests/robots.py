@@ -188,7 +188,7 @@ def everything(robot: Robot, s: State, link: int = 0, rp_off: Any = None) -> dic
     rp = rp if rp_off is None else rp + rp_off
     J = spart.Jacob(rp, s.r0, K.rL, D.P0, D.pm, link, robot)
     tp = J.J0 @ s.u0 + J.Jm @ s.um
-    Jdot = spart.Jacobdot(rp, tp, s.r0, V.t0, K.rL, V.tL, D.P0, D.pm, link, robot)
+    J0dot, Jmdot = spart.Jacobdot(rp, tp, s.r0, V.t0, K.rL, V.tL, D.P0, D.pm, link, robot)
     A = spart.Accelerations(
         V.t0, V.tL, D.P0, D.pm, D.Bi0, D.Bij, s.u0, s.um, s.u0dot, s.umdot, robot
     )
@@ -215,8 +215,8 @@ def everything(robot: Robot, s: State, link: int = 0, rp_off: Any = None) -> dic
         "J0p": J.J0,
         "Jmp": J.Jm,
         "tp": tp,
-        "J0pdot": Jdot.J0,
-        "Jmpdot": Jdot.Jm,
+        "J0pdot": J0dot,
+        "Jmpdot": Jmdot,
         **A._asdict(),
         "r_com": spart.Center_of_Mass(s.r0, K.rL, robot),
         "N": spart.NOC(s.r0, K.rL, D.P0, D.pm, robot),
