@@ -7,6 +7,7 @@ shapes and, where something goes wrong, for the cause.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -100,11 +101,16 @@ def _densified(function: Any) -> Any:
 def native_engine(diagram: Diagram, wiring: Wiring) -> Native:
     """Trace a diagram and check the program against the interpreter.
 
-    Raises TraceError where a block cannot be traced, or where the program differs from
-    the blocks, naming the first block that does.
+    Raises DiagramError for wires of a wrong shape; TraceError where a block cannot be
+    traced, or where the program differs from the blocks, naming the first block that does.
     """
+    blocks = Interpreter(diagram, wiring)
+    # A block traced with a wrong shape fails without saying where its wire comes from.
+    # Blocks that fail at the start for another reason say so when the run begins.
+    with suppress(RunError):
+        blocks.check_shapes(0.0, *blocks.initial())
     engine = Native(diagram, wiring, trace(diagram, wiring))
-    check(engine, Interpreter(diagram, wiring))
+    check(engine, blocks)
     return engine
 
 
