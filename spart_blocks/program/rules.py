@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.program.symbol import Symbol, box, floor, if_else, unbox
+from spart_blocks.program.array_functions import linear_pieces, piece
+from spart_blocks.program.symbol import Symbol, TraceError, box, floor, if_else, is_number, unbox
 
 Output = Callable[[Any, Any, list[Any], Any], list[Any]]
+Change = Callable[[Any, Any, list[Any], Any], Any]
+LARGEST_TABLE = 256  # points; each costs some five operations in every evaluation
 
 
 @dataclass(frozen=True)
@@ -25,14 +28,10 @@ class Rule:
     cannot be traced, which ends the trace."""
 
     output: Output | None = None
-    deriv: Callable[[Any, Any, list[Any], Any], Any] | None = None
-    next: Callable[[Any, Any, list[Any], Any], Any] | None = None
+    deriv: Change | None = None
+    next: Change | None = None
     tunable: tuple[str, ...] = ()
     reason: str | None = None
-
-
-OWN = Rule()
-"""The block's own code is right on symbols; the check after tracing confirms it."""
 
 
 def _vector(value: Any) -> Any:
@@ -44,16 +43,142 @@ def _bare(x: Any) -> Any:
     return x[0] if np.size(x) == 1 else x
 
 
+# --- connections and functions -----------------------------------------------------------
+
+
 def _mux(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
     return [np.concatenate([_vector(value) for value in inputs])]
 
 
-def _demux(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-    return list(_vector(inputs[0])[: block.nout])
+def _index(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    picked = [inputs[0][i] for i in block.index]
+    return picked if len(picked) == 1 else [unbox(np.array(picked))]
+
+
+_TURN = 2 * np.pi
+
+
+def _colatitude(angle: Any) -> Any:
+    angle = abs(angle)
+    turns = floor(angle / np.pi)
+    odd = turns - 2 * floor(turns / 2)
+    return if_else(odd == 0, angle - turns * np.pi, (turns + 1) * np.pi - angle)
+
+
+# spatialmath's wrap_mpi_pi, wrap_0_2pi and wrap_0_pi.
+_WRAP: dict[str, Callable[[Any], Any]] = {
+    "r": lambda angle: angle,
+    "c": lambda angle: (angle + np.pi) % _TURN - np.pi,
+    "C": lambda angle: angle - _TURN * floor(angle / 2.0 / np.pi),
+    "L": _colatitude,
+    "l": _colatitude,
+}
+
+
+def _sum(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    total = inputs[0] if block.signs[0] == "+" else -inputs[0]
+    for sign, value in zip(block.signs[1:], inputs[1:], strict=True):
+        total = total + value if sign == "+" else total - value
+    if block.mode is None:
+        return [total]
+    if np.ndim(total) == 0:
+        return [_WRAP[block.mode[0]](total)]
+    if len(block.mode) != len(total):
+        raise ValueError(f"mode {block.mode!r} for a sum of length {len(total)}")
+    wrapped = [
+        [_WRAP[m](entry) for entry in np.ravel(row)]
+        for m, row in zip(block.mode, total, strict=True)
+    ]
+    return [_bare(unbox(np.array(wrapped).reshape(np.shape(total))))]
+
+
+def _pow(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    if not (block.matrix and isinstance(inputs[0], np.ndarray)):
+        return [inputs[0] ** block.p]
+    if not isinstance(block.p, int):
+        raise TraceError("a fractional power of a matrix is not traced")
+    return [np.linalg.matrix_power(inputs[0], block.p)]
 
 
 def _clip(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
     return [np.clip(inputs[0], block.min, block.max)]
+
+
+def _function(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    """bdsim's own turns every TypeError of the function into one about its arguments."""
+    if block.userdata is not None:
+        raise TraceError("its function keeps a memory of its own (persistent=True)")
+    if not callable(block.func):
+        return [f(*inputs, *block.args, **block.kwargs) for f in block.func]
+    value = block.func(*inputs, *block.args, **block.kwargs)
+    out = list(value) if isinstance(value, (list, tuple)) else [value]
+    if len(out) != block.nout:
+        raise TraceError(f"its function gives {len(out)} values for {block.nout} outputs")
+    return out
+
+
+def _interpolate(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    """SciPy's interp1d; outside its table, where that raises, not a number."""
+    table = block.f
+    if len(table.x) > LARGEST_TABLE:
+        raise TraceError(f"its table has {len(table.x)} points, up to {LARGEST_TABLE} are traced")
+    columns = table.y.reshape(len(table.x), -1)
+    where = box(t if block.time else inputs[0])
+    first, last = float(table.x[0]), float(table.x[-1])
+    out = np.empty((where.size, columns.shape[1]), dtype=object)
+    for i, point in enumerate(where.flat):
+        outside = np.logical_or(point < first, point > last)
+        for k, starts, pieces in _pieces(table, columns, point):
+            out[i, k] = if_else(outside, np.nan, piece(point, starts, pieces))
+    return [unbox(out.reshape(where.shape + table.y.shape[1:]))]
+
+
+def _pieces(table: Any, columns: Any, point: Any) -> Any:
+    """For each column of values: where each piece of the interpolant starts, and the
+    pieces as functions of the point."""
+    x, kind = table.x, table._kind
+    if kind == "spline":
+        yield from _spline_pieces(table._spline, point)
+        return
+    for k, y in enumerate(columns.T):
+        if kind == "linear":
+            yield k, x, [*linear_pieces(point, x, y), y[-1]]
+        elif kind == "previous":
+            yield k, x, list(y)
+        elif kind == "next":
+            # Each value holds up to and with its own point.
+            yield k, [x[0], *np.nextafter(x[:-1], np.inf)], list(y)
+        else:
+            edges = x[1:] / 2.0 + x[:-1] / 2.0
+            edges = np.nextafter(edges, np.inf) if kind == "nearest" else edges
+            yield k, [x[0], *edges], list(y)
+
+
+def _spline_pieces(spline: Any, point: Any) -> Any:
+    from scipy.interpolate import PPoly
+
+    polynomials = PPoly.from_spline(spline)
+    starts, coefficients = polynomials.x[:-1], polynomials.c
+    kept = np.flatnonzero(np.diff(polynomials.x) > 0)
+    coefficients = coefficients.reshape(*coefficients.shape[:2], -1)
+    for k in range(coefficients.shape[2]):
+        pieces = []
+        for i in kept:
+            value: Any = 0.0
+            for c in coefficients[:, i, k]:
+                value = value * (point - float(starts[i])) + float(c)
+            pieces.append(value)
+        yield k, starts[kept], pieces
+
+
+# --- sources -------------------------------------------------------------------------------
+
+
+def _constant(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    value = block.value
+    if not (isinstance(value, (Symbol, np.ndarray)) or is_number(value)):
+        raise TraceError(f"its value is a {type(value).__name__}, not numbers")
+    return [value]
 
 
 def _step(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
@@ -66,25 +191,57 @@ def _ramp(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 
 def _waveform(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-    cycles = t * block.freq - block.phase
-    phase = cycles - floor(cycles)
+    phase = (t * block.freq - block.phase) % 1.0
     if block.wave == "square":
         out = if_else(phase < block.duty, 1.0, -1.0)
     elif block.wave == "triangle":
         falling = if_else(phase < 0.75, 1 - 4 * (phase - 0.25), -1 + 4 * (phase - 0.75))
         out = if_else(phase < 0.25, phase * 4, falling)
     else:
-        out = np.sin(phase * (2 * np.pi))
-    return [out * np.asarray(block.amplitude) + np.asarray(block.offset)]
+        out = np.sin(phase * 2 * np.pi)
+    return [out * block.amplitude + block.offset]
+
+
+def _piecewise(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    # bdsim counts the times gone by, and takes the last value before the first of them.
+    starts = [-np.inf, *sorted(block.t)]
+    values = box(np.array([block.y[-1], *block.y], dtype=object))
+    columns = values.reshape(len(values), -1).T
+    out = np.array([piece(t, starts, list(column)) for column in columns], dtype=object)
+    return [unbox(out.reshape(values.shape[1:]))]
+
+
+# --- states --------------------------------------------------------------------------------
+
+
+def _state(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    return [_bare(x)]
 
 
 def _integrator_deriv(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
     rate = _vector(inputs[0])
     if block.min is not None:
-        rate = np.where(box(x) < np.asarray(block.min), 0.0, rate)
+        rate = np.where(box(x) < block.min, 0.0, rate)
     if block.max is not None:
-        rate = np.where(box(x) > np.asarray(block.max), 0.0, rate)
+        rate = np.where(box(x) > block.max, 0.0, rate)
     return block.gain * rate
+
+
+def _integrator_next(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+    after = x + block.gain * block.T * _vector(inputs[0])
+    if block.min is not None or block.max is not None:
+        after = np.clip(after, block.min, block.max)
+    if block.enable is not None:
+        after = np.where(block.enable(t, inputs, x), after, 0.0)
+    return after
+
+
+def _deriv_output(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    return [_bare(block.gain * (_vector(inputs[0]) - x) / block.T)]
+
+
+def _hold(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+    return _vector(inputs[0])
 
 
 def _lti_output(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
@@ -94,24 +251,18 @@ def _lti_output(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
     return [_bare(y)]
 
 
-def _lti_deriv(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+def _lti_change(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
     return block.A @ x + block.B @ np.concatenate([_vector(u) for u in inputs])
 
 
-def _state(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-    return [_bare(x)]
+# --- the table -----------------------------------------------------------------------------
 
-
-def _hold(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
-    return _vector(inputs[0])
-
-
-def _norm(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-    return [np.linalg.norm(unbox(np.asarray(inputs[0])), ord=block.ord)]
-
-
-def _flatten(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-    return [np.ravel(inputs[0], order=block.order)]
+OWN = Rule()
+"""The block's own code is right on symbols; the check after tracing confirms it."""
+SINK = Rule()
+"""It gives no signal; the engine hands it its inputs as numbers."""
+OPENED = Rule()
+"""A subsystem; its inner blocks are traced in its place."""
 
 
 def _no(reason: str) -> Rule:
@@ -119,44 +270,60 @@ def _no(reason: str) -> Rule:
 
 
 _POSE = "it passes SE3 or SO3 objects, not arrays of numbers"
+_INTEGRATOR_S = Rule(_state, next=_integrator_next, tunable=("gain", "min", "max"))
 
 RULES: dict[str, Rule] = {
     "connections.Mux": Rule(_mux),
-    "connections.DeMux": Rule(_demux),
-    "connections.Index": OWN,
-    "connections.InPort": OWN,
-    "connections.OutPort": OWN,
+    "connections.DeMux": OWN,
+    "connections.Index": Rule(_index),
+    "connections.InPort": OPENED,
+    "connections.OutPort": OPENED,
+    "connections.SubSystem": OPENED,
     "connections.Item": _no("it picks from a dictionary"),
     "connections.Dict": _no("its output is a dictionary"),
-    "continuous.Integrator": Rule(_state, _integrator_deriv, tunable=("gain",)),
-    "continuous.LTI_SS": Rule(_lti_output, _lti_deriv),
-    "continuous.LTI_SISO": Rule(_lti_output, _lti_deriv),
-    "continuous.Deriv2": Rule(_lti_output, _lti_deriv),
-    "functions.Sum": OWN,
+    "continuous.Integrator": Rule(_state, _integrator_deriv, tunable=("gain", "min", "max")),
+    "continuous.LTI_SS": Rule(_lti_output, _lti_change),
+    "continuous.LTI_SISO": Rule(_lti_output, _lti_change),
+    "continuous.Deriv2": Rule(_lti_output, _lti_change),
+    "continuous.Deriv": OPENED,
+    "continuous.PID": OPENED,
+    "displays.Scope": SINK,
+    "displays.ScopeXY": SINK,
+    "displays.ScopeXY1": SINK,
+    "displays.Animation": SINK,
+    "functions.Sum": Rule(_sum),
     "functions.Prod": OWN,
     "functions.Gain": Rule(tunable=("K",)),
-    "functions.Pow": OWN,
+    "functions.Pow": Rule(_pow),
     "functions.Clip": Rule(_clip, tunable=("min", "max")),
-    "functions.Function": OWN,
+    "functions.Function": Rule(_function),
+    "functions.Interpolate": Rule(_interpolate),
     "linalg.Inverse": OWN,
     "linalg.Transpose": OWN,
-    "linalg.Norm": Rule(_norm),
-    "linalg.Flatten": Rule(_flatten),
+    "linalg.Norm": OWN,
+    "linalg.Flatten": OWN,
     "linalg.Slice1": OWN,
     "linalg.Slice2": OWN,
     "linalg.Det": OWN,
-    "linalg.Cond": _no("a condition number is not an expression of its entries"),
+    "linalg.Cond": OWN,
     "sampled.ZOH": Rule(_state, next=_hold),
-    "sampled.Integrator_S": OWN,
-    "sampled.DIntegrator": OWN,
-    "sampled.Deriv_S": OWN,
-    "sampled.LTI_SS_S": OWN,
-    "sampled.LTI_SISO_S": OWN,
-    "sources.Constant": Rule(tunable=("value",)),
+    "sampled.Integrator_S": _INTEGRATOR_S,
+    "sampled.DIntegrator": _INTEGRATOR_S,
+    "sampled.Deriv_S": Rule(_deriv_output, next=_hold, tunable=("gain",)),
+    "sampled.LTI_SS_S": Rule(_lti_output, next=_lti_change),
+    "sampled.LTI_SISO_S": Rule(_lti_output, next=_lti_change),
+    "sampled.PID_S": OPENED,
+    "sinks.Print": SINK,
+    "sinks.Stop": SINK,
+    "sinks.Event": SINK,
+    "sinks.Null": SINK,
+    "sinks.Watch": SINK,
+    "sources.Constant": Rule(_constant, tunable=("value",)),
     "sources.Time": OWN,
     "sources.Step": Rule(_step, tunable=("on", "off")),
-    "sources.Ramp": Rule(_ramp),
+    "sources.Ramp": Rule(_ramp, tunable=("slope", "off")),
     "sources.WaveForm": Rule(_waveform, tunable=("amplitude", "offset")),
+    "sources.Piecewise": Rule(_piecewise, tunable=("y",)),
     "spatial.Pose_postmul": _no(_POSE),
     "spatial.Pose_premul": _no(_POSE),
     "spatial.Transform_vector": _no(_POSE),
@@ -168,7 +335,7 @@ RULES: dict[str, Rule] = {
 
 
 def rule_of(block: Any) -> Rule:
-    """The rule of a block. Those of bdsim without one yet say so."""
+    """The rule of a block; one that bdsim added since says so."""
     module = type(block).__module__
     if module.startswith("bdsim.blocks."):
         key = f"{module.removeprefix('bdsim.blocks.')}.{type(block).__name__}"

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-import inspect
 import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import casadi as ca
 import numpy as np
+import scipy
 
+from spart_blocks.diagram.clocks import clocks_of
 from spart_blocks.diagram.flatten import Node, Wiring, flatten
 from spart_blocks.diagram.model import Diagram
+from spart_blocks.program.constructors import constructors_of_symbols
 from spart_blocks.program.program import Program, Slot
-from spart_blocks.program.rules import Rule, rule_of
+from spart_blocks.program.rules import rule_of
 from spart_blocks.program.symbol import (
     Symbol,
+    SymbolArray,
     TraceError,
     box,
     column_of,
+    folded,
+    is_number,
     symbols,
     unbox,
 )
-from spart_blocks.diagram.clocks import clocks_of
 
 
 class _Trace:
@@ -34,7 +40,7 @@ class _Trace:
         for node in self._numeric():
             reason = self.rules[node.index].reason
             if reason:
-                raise TraceError(f"block {node.name} ({node.block.type.upper()}): {reason}")
+                raise _error(node, reason)
         self.t_column, t = symbols("t", (1,))
         self.t = t[0]
         self.p_column = ca.SX(0, 1)
@@ -74,7 +80,9 @@ class _Trace:
             for name in self.rules[node.index].tunable:
                 value = node.block.__dict__.get(name)
                 if value is not None and np.asarray(value).dtype.kind in "fiu":
-                    found.append((node, name, np.asarray(value, dtype=float)))
+                    array = np.asarray(value, dtype=float)
+                    if np.isfinite(array).all():  # a limit at infinity is none
+                        found.append((node, name, array))
         slots, start = [], 0
         for node, name, value in found:
             slots.append(Slot(f"{node.name}.{name}", start, value.shape))
@@ -85,33 +93,66 @@ class _Trace:
             if blocks[node.index] is node.block:
                 blocks[node.index] = _copy(node.block)
             symbol = flat[slot.part].reshape(value.shape)
-            blocks[node.index].__dict__[name] = unbox(symbol)
+            given = node.block.__dict__[name]
+            blocks[node.index].__dict__[name] = _like(given, symbol)
         p = np.concatenate([np.zeros(0), *(value.ravel() for _, _, value in found)])
         return blocks, tuple(slots), p
 
     def inputs(self, node: Node) -> list[Any]:
+        """What the wires bring to a node: its own copies, for it may write into them."""
         inputs = [self.values[source][port] for source, port in node.sources]
         for k, port in enumerate(node.in_ports):
             if port.shape == (1,) and np.ndim(inputs[k]) == 0:
                 inputs[k] = box(inputs[k]).reshape(1)
-        return inputs
+        return [value.copy() if isinstance(value, np.ndarray) else value for value in inputs]
 
     def _outputs(self, node: Node) -> list[Any]:
-        inputs = self.inputs(node) if node.feedthrough else [None] * len(node.sources)
-        out = self.call(node, "output", inputs)
-        return [_settled(value) for value in out]
+        out = self._call(node, "output", blind=not node.feedthrough)
+        if len(out) != len(node.out_ports):
+            found, ports = len(out), len(node.out_ports)
+            raise _error(node, f"output gives {found} values for {ports} output ports")
+        return [_settled(node, value) for value in out]
 
-    def call(self, node: Node, method: str, inputs: list[Any]) -> Any:
-        """A method of a block on symbols, by its rule or its own code."""
-        rule: Rule = self.rules[node.index]
-        block = self.blocks[node.index]
-        own = getattr(rule, method)
+    def change(self, node: Node, method: str) -> Any:
+        """The derivative or the next state of a node: an array as long as its state."""
+        value = _settled(node, self._call(node, method))
+        out = box(np.zeros(self.state[node.index].shape))
         try:
-            if own is not None:
-                return own(block, self.t, inputs, self.state.get(node.index))
-            return getattr(block, method)(self.t, inputs, self.state.get(node.index))
+            out[...] = value if method == "deriv" else np.ravel(value)
+        except ValueError:
+            shapes = f"{np.shape(value)}, its state is {out.shape}"
+            raise _error(node, f"its method {method} gives {shapes}") from None
+        return out
+
+    def _call(self, node: Node, method: str, blind: bool = False) -> Any:
+        """A method of a block on symbols, by its rule or its own code; once more with the
+        constructors of float arrays replaced, where that breaks off."""
+        block = self.blocks[node.index]
+        own = getattr(self.rules[node.index], method)
+        run = partial(own, block) if own is not None else getattr(block, method)
+        state = self.state.get(node.index)
+
+        def arguments() -> list[Any]:
+            inputs = [None] * len(node.sources) if blind else self.inputs(node)
+            return [self.t, inputs, None if state is None else state.copy()]
+
+        try:
+            return run(*arguments())
         except Exception as error:
-            _raise_with_line(node, error)
+            t, inputs, x = arguments()
+            boxed = [box(value) if isinstance(value, np.ndarray) else value for value in inputs]
+            try:
+                with constructors_of_symbols():
+                    return run(t, boxed, x)
+            except Exception:
+                raise _located(node, error) from error
+
+    def function(self, name: str, values: list[Any], result: str) -> Any:
+        """The CasADi Function (t, x, xd, p) -> all values in one column, with what occurs
+        twice computed once."""
+        arguments = [self.t_column, self.x_column, self.xd_column, self.p_column]
+        column = ca.cse(ca.densify(column_of(values)))
+        return ca.Function(name, arguments, [column], ["t", "x", "xd", "p"], [result])
 
 
 def _copy(block: Any) -> Any:
@@ -121,24 +162,45 @@ def _copy(block: Any) -> Any:
     return twin
 
 
-def _settled(value: Any) -> Any:
-    """A signal as later blocks see it: a number, a Symbol, or an array of them."""
-    if isinstance(value, list):
-        return unbox(np.array(value))
-    return unbox(value) if isinstance(value, np.ndarray) else value
+def _like(value: Any, symbol: Any) -> Any:
+    """The symbols in the container that the attribute was: NumPy treats lists in its own way."""
+    return symbol.tolist() if isinstance(value, (list, tuple)) else unbox(symbol)
 
 
-def _raise_with_line(node: Node, error: Exception) -> NoReturn:
-    """TraceError naming the block, and the line of its code where the trace broke off."""
-    own = inspect.getfile(type(node.block))
+def _settled(node: Node, value: Any) -> Any:
+    """A signal as later blocks see it: a number, a Symbol, or an array of them; numbers
+    where it turned out constant."""
+    if isinstance(value, (list, tuple)):
+        value = np.array(value)
+    if isinstance(value, np.ndarray):
+        value = unbox(value)
+    entries = value.flat if isinstance(value, SymbolArray) else [value]
+    numeric = isinstance(value, np.ndarray) and value.dtype.kind in "fiub"
+    if not numeric and not all(is_number(x) or isinstance(x, Symbol) for x in entries):
+        kind = next(type(x) for x in entries if not (is_number(x) or isinstance(x, Symbol)))
+        raise _error(node, f"it gives a {kind.__name__}, not numbers")
+    return folded(value)
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+_MACHINERY = tuple(
+    str(Path(file).parent) for file in (__file__, np.__file__, scipy.__file__, ca.__file__)
+)
+
+
+def _error(node: Node, text: str, where: str = "") -> TraceError:
+    return TraceError(f"block {node.name} ({node.block.type.upper()}){where}: {text}")
+
+
+def _located(node: Node, error: Exception) -> TraceError:
+    """The error with the block, and the last line of its code, or of what that called,
+    before NumPy's and ours."""
     frames = traceback.extract_tb(error.__traceback__)
-    function = getattr(node.block, "func", None)
-    files = {own, inspect.getsourcefile(function) if inspect.isfunction(function) else own}
-    lines = [frame for frame in frames if frame.filename in files]
+    lines = [frame for frame in frames if not frame.filename.startswith(_MACHINERY)]
     where = f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
-    text = error if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"
-    kind = node.block.type.upper()
-    raise TraceError(f"block {node.name} ({kind}){where}: {text}") from error
+    text = str(error) if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"
+    return _error(node, text, where)
 
 
 def trace(diagram: Diagram, wiring: Wiring | None = None) -> Program:
@@ -149,11 +211,7 @@ def trace(diagram: Diagram, wiring: Wiring | None = None) -> Program:
     """
     wiring = wiring or flatten(diagram.bd, diagram.places)
     traced = _Trace(wiring)
-    arguments = [traced.t_column, traced.x_column, traced.xd_column, traced.p_column]
-    rates = [
-        traced.call(node, "deriv", traced.inputs(node)) for node in wiring.of_kind("continuous")
-    ]
-    names = ["t", "x", "xd", "p"]
+    rates = [traced.change(node, "deriv") for node in wiring.of_kind("continuous")]
     signals, columns = _signals(traced)
     return Program(
         name=diagram.name,
@@ -164,9 +222,9 @@ def trace(diagram: Diagram, wiring: Wiring | None = None) -> Program:
         x0=_initial(wiring, "continuous"),
         xd0=_initial(wiring, "sampled"),
         p=traced.p,
-        rates=ca.Function("rates", arguments, [column_of(rates)], names, ["xdot"]),
-        outputs=ca.Function("outputs", arguments, [column_of(columns)], names, ["y"]),
-        updates=_updates(traced, wiring, diagram, arguments),
+        rates=traced.function("rates", rates, "xdot"),
+        outputs=traced.function("outputs", columns, "y"),
+        updates=_updates(traced, wiring, diagram),
     )
 
 
@@ -186,18 +244,14 @@ def _initial(wiring: Wiring, kind: str) -> np.ndarray[Any, Any]:
     return np.concatenate([np.zeros(0), *parts])
 
 
-def _updates(
-    traced: _Trace, wiring: Wiring, diagram: Diagram, arguments: list[Any]
-) -> dict[str, Any]:
+def _updates(traced: _Trace, wiring: Wiring, diagram: Diagram) -> dict[str, Any]:
     functions = {}
     sampled = list(wiring.of_kind("sampled"))
     for clock in clocks_of(sampled, diagram.run.first_tick):
+        due = set(clock.nodes)
         after = [
-            traced.call(node, "next", traced.inputs(node))
-            if node.index in clock.nodes
-            else traced.state[node.index]
+            traced.change(node, "next") if node.index in due else traced.state[node.index]
             for node in sampled
         ]
-        column = column_of(after)
-        functions[clock.name] = ca.Function("update", arguments, [column])
+        functions[clock.name] = traced.function("update", after, "xd_next")
     return functions
