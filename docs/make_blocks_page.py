@@ -30,7 +30,7 @@ and m for prismatic joints, "N m, N" a torque and then a force. Vectors are iner
 their text says otherwise; `R0` turns base axes to inertial ones. An optional input that no
 wire reaches is zeros.
 
-"Reference 001" is SPART's manual, its tutorials and function reference.
+SPART's manual is its tutorials and function reference at spart.readthedocs.io.
 [From SPART](from_spart.md) has each SPART function beside its block.
 """
 

@@ -50,7 +50,7 @@ print(f"difference: {np.abs(tp - V.tL[tool - 1]).max():.1e}")
 u0dot, umdot = np.zeros(6), np.radians([-0.1, 0.2, 0.1])  # rad/s^2
 A = dynamics.accelerations(V.t0, V.tL, D.P0, D.pm, D.Bi0, D.Bij, u0, um, u0dot, umdot, robot)
 Jdot = dynamics.jacobian_dot(K.rL[tool - 1], tp, r0, V.t0, K.rL, V.tL, D.P0, D.pm, tool, robot)
-tpdot = J.J0 @ u0dot + Jdot.J0 @ u0 + J.Jm @ umdot + Jdot.Jm @ um
+tpdot = J.J0 @ u0dot + Jdot.J0dot @ u0 + J.Jm @ umdot + Jdot.Jmdot @ um
 print(f"\ntwist rate of the tool: {A.tLdot[tool - 1]} rad/s^2, m/s^2")
 print(f"from the Jacobian:      {tpdot} rad/s^2, m/s^2")
 print(f"difference: {np.abs(tpdot - A.tLdot[tool - 1]).max():.1e}")

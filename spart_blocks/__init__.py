@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram import Diagram, load
+    from spart_blocks.diagram import Diagram, load, new_diagram
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
     from spart_blocks.program import Program, TraceError, trace
     from spart_blocks.results import Results
@@ -23,6 +23,7 @@ _HOMES = {
     "Robot": "spart_blocks.robot",
     "Diagram": "spart_blocks.diagram",
     "load": "spart_blocks.diagram",
+    "new_diagram": "spart_blocks.diagram",
     "simulate": "spart_blocks.simulation",
     "trace": "spart_blocks.program",
     "Program": "spart_blocks.program",
@@ -50,6 +51,7 @@ __all__ = [
     "SpartError",
     "TraceError",
     "load",
+    "new_diagram",
     "simulate",
     "trace",
 ]

@@ -2,11 +2,12 @@
 
 A MATLAB script ports line by line: arrays over links put the link axis first, and
 link i sits at index i-1. The attitude functions are SPART's: direction cosine matrices
-map inertial to body, so that R0 = quat_DCM(q).T. Source: reference 001.
+map inertial to body, so that R0 = quat_DCM(q).T. Source: SPART's manual.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks import dynamics, spatial
@@ -41,7 +42,7 @@ quat_Angles321 = spatial.quat_angles321
 Euler_DCM = spatial.euler_dcm
 
 
-def urdf2robot(filename: str, verbose_flag: bool = False) -> tuple[Robot, RobotKeys]:
+def urdf2robot(filename: str | Path, verbose_flag: bool = False) -> tuple[Robot, RobotKeys]:
     """SPART's reader: the robot of a URDF file, and its name-to-id maps."""
     from spart_blocks.robot.urdf import urdf2robot as read
 

@@ -251,7 +251,7 @@ def _turn(axis: int, angle: Array) -> Array:
 def angles321_dcm(angles: Any) -> Array:
     """DCM (3,3), inertial to body, of the 321 Euler angles [x, y, z] (3,) [rad].
 
-    Source: reference 001, Angles321_DCM.
+    Source: SPART's manual, Angles321_DCM.
     """
     a = array(angles, (3,), "Angles")
     return _turn(0, a[0:1]) @ _turn(1, a[1:2]) @ _turn(2, a[2:3])
@@ -260,7 +260,7 @@ def angles321_dcm(angles: Any) -> Array:
 def angles123_dcm(angles: Any) -> Array:
     """DCM (3,3), inertial to body, of the 123 Euler angles [x, y, z] (3,) [rad].
 
-    Source: reference 001, Angles123_DCM.
+    Source: SPART's manual, Angles123_DCM.
     """
     a = array(angles, (3,), "Angles")
     return _turn(2, a[2:3]) @ _turn(1, a[1:2]) @ _turn(0, a[0:1])

@@ -55,7 +55,7 @@ class Quat_R(_Conversion, FunctionBlock):
             - ndarray(3, 3)
             - ``R``: rotation, body to inertial
 
-    Source: reference 001, quat_DCM, transposed.
+    Source: SPART's manual, quat_DCM, transposed.
     """
 
     nin = 1
@@ -93,7 +93,7 @@ class R_Quat(_Conversion, FunctionBlock):
             - ndarray(4,)
             - ``q``: unit quaternion, scalar last
 
-    Source: reference 001, DCM_quat of the transpose.
+    Source: SPART's manual, DCM_quat of the transpose.
     """
 
     nin = 1
@@ -131,7 +131,7 @@ class Angles321_R(_Conversion, FunctionBlock):
             - ndarray(3, 3)
             - ``R``: rotation, body to inertial
 
-    Source: reference 001, Angles321_DCM, transposed.
+    Source: SPART's manual, Angles321_DCM, transposed.
     """
 
     nin = 1
@@ -169,7 +169,7 @@ class Angles123_R(_Conversion, FunctionBlock):
             - ndarray(3, 3)
             - ``R``: rotation, body to inertial
 
-    Source: reference 001, Angles123_DCM, transposed.
+    Source: SPART's manual, Angles123_DCM, transposed.
     """
 
     nin = 1
@@ -207,7 +207,7 @@ class R_Angles321(_Conversion, FunctionBlock):
             - ndarray(3,)
             - ``angles`` [rad]: [x, y, z]
 
-    Source: reference 001, DCM_Angles321 of the transpose.
+    Source: SPART's manual, DCM_Angles321 of the transpose.
     """
 
     nin = 1
@@ -245,7 +245,7 @@ class Quat_Angles321(_Conversion, FunctionBlock):
             - ndarray(3,)
             - ``angles`` [rad]: [x, y, z]
 
-    Source: reference 001, quat_Angles321.
+    Source: SPART's manual, quat_Angles321.
     """
 
     nin = 1
@@ -287,7 +287,7 @@ class Axis_Angle_R(FunctionBlock):
             - ndarray(3, 3)
             - ``R``: rotation, body to inertial
 
-    Source: reference 001, Euler_DCM, transposed.
+    Source: SPART's manual, Euler_DCM, transposed.
     """
 
     nin = 2

@@ -174,7 +174,7 @@ class Computed_Torque(FunctionBlock):
     e'' + kd e' + kp e = 0 where the model is exact.
 
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009),
-    sec. 8.5.2; reference 001 for ID and Floating_ID.
+    sec. 8.5.2; SPART's manual for ID and Floating_ID.
 
     :param robot: the robot model
     :type robot: Robot

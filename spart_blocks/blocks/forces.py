@@ -95,7 +95,7 @@ class FD(OfRobot, FunctionBlock):
             - ndarray(nu,)
             - ``umdot`` [rad/s^2, m/s^2]: rates of um
 
-    Source: reference 001, FD.
+    Source: SPART's manual, FD.
 
     :param robot: the robot model
     :type robot: Robot
@@ -162,7 +162,7 @@ class FD_Fixed(OfRobot, FunctionBlock):
             - ndarray(nu,)
             - ``umdot`` [rad/s^2, m/s^2]: rates of um
 
-    Source: reference 001, FD, with the base held by the ground.
+    Source: SPART's manual, FD, with the base held by the ground.
 
     :param robot: the robot model
     :type robot: Robot
@@ -250,7 +250,7 @@ class ID(OfRobot, FunctionBlock):
             - ndarray(nu,)
             - ``taum`` [N m, N]: joint torques and forces
 
-    Source: reference 001, ID.
+    Source: SPART's manual, ID.
 
     :param robot: the robot model
     :type robot: Robot
@@ -350,7 +350,7 @@ class Floating_ID(OfRobot, FunctionBlock):
             - ndarray(6,)
             - ``u0dot`` [rad/s^2, m/s^2]: rates of u0
 
-    Source: reference 001, Floating_ID.
+    Source: SPART's manual, Floating_ID.
 
     :param robot: the robot model
     :type robot: Robot

@@ -39,7 +39,7 @@ class Gravity(SourceBlock):
             - ndarray(n, 6)
             - ``wFm`` [N m, N]: wrenches on the links at their centres of mass
 
-    Source: reference 001, "Forward dynamics", its example of weights.
+    Source: SPART's manual, "Forward dynamics", its example of weights.
 
     :param robot: the robot model
     :type robot: Robot

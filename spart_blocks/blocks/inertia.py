@@ -47,7 +47,7 @@ class Inertias(OfRobot, FunctionBlock):
             - ndarray(n, 3, 3)
             - ``Im`` [kg m^2]: inertias of the links, inertial axes
 
-    The rotations come from KINEMATICS. Source: reference 001, I_I.
+    The rotations come from KINEMATICS. Source: SPART's manual, I_I.
 
     :param robot: the robot model
     :type robot: Robot
@@ -102,7 +102,7 @@ class MCB(OfRobot, FunctionBlock):
             - ndarray(n, 6, 6)
             - ``Mm_tilde`` [kg m^2, kg m, kg]: composite bodies of the links
 
-    Source: reference 001, MCB.
+    Source: SPART's manual, MCB.
 
     :param robot: the robot model
     :type robot: Robot
@@ -169,7 +169,7 @@ class GIM(OfRobot, FunctionBlock):
             - ndarray(nu, nu)
             - ``Hm`` [kg m^2, kg m, kg]: inertia matrix of the joints
 
-    Source: reference 001, GIM.
+    Source: SPART's manual, GIM.
 
     :param robot: the robot model
     :type robot: Robot
@@ -256,7 +256,7 @@ class CIM(OfRobot, FunctionBlock):
             - ndarray(nu, nu)
             - ``Cm``: convective matrix of the joints
 
-    Source: reference 001, CIM.
+    Source: SPART's manual, CIM.
 
     :param robot: the robot model
     :type robot: Robot

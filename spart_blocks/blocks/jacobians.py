@@ -57,7 +57,7 @@ class Jacob(OfRobot, FunctionBlock):
             - ndarray(6, nu)
             - ``Jm``: Jacobian of the joints
 
-    Source: reference 001, Jacob.
+    Source: SPART's manual, Jacob.
 
     :param link: the link that carries the point, by name or id (0 is the base-link)
     :type link: str or int
@@ -135,7 +135,7 @@ class Jacobdot(OfRobot, FunctionBlock):
             - ndarray(6, nu)
             - ``Jmdot``: rate of the joint Jacobian
 
-    Source: reference 001, Jacobdot.
+    Source: SPART's manual, Jacobdot.
 
     :param link: the link that carries the point, by name or id (0 is the base-link)
     :type link: str or int
@@ -193,7 +193,7 @@ class NOC(OfRobot, FunctionBlock):
             - ndarray(6+6n, 6+nu)
             - ``N``: natural orthogonal complement
 
-    Source: reference 001, NOC.
+    Source: SPART's manual, NOC.
 
     :param robot: the robot model
     :type robot: Robot
@@ -252,7 +252,7 @@ class NOCdot(OfRobot, FunctionBlock):
             - ndarray(6+6n, 6+nu)
             - ``Ndot``: its rate
 
-    Source: reference 001, NOCdot.
+    Source: SPART's manual, NOCdot.
 
     :param robot: the robot model
     :type robot: Robot

@@ -68,7 +68,7 @@ class Kinematics(OfRobot, FunctionBlock):
             - ndarray(n, 3)
             - ``g`` [m]: from joint origin to the centre of mass of its link
 
-    Source: reference 001, Kinematics.
+    Source: SPART's manual, Kinematics.
 
     :param robot: the robot model
     :type robot: Robot
@@ -135,7 +135,7 @@ class DiffKinematics(OfRobot, FunctionBlock):
             - ndarray(n, 6)
             - ``pm``: joint twist-propagation vectors
 
-    Source: reference 001, DiffKinematics.
+    Source: SPART's manual, DiffKinematics.
 
     :param robot: the robot model
     :type robot: Robot
@@ -198,7 +198,7 @@ class Velocities(OfRobot, FunctionBlock):
             - ndarray(n, 6)
             - ``tL`` [rad/s, m/s]: twists of the links
 
-    Source: reference 001, Velocities.
+    Source: SPART's manual, Velocities.
 
     :param robot: the robot model
     :type robot: Robot
@@ -277,7 +277,7 @@ class Accelerations(OfRobot, FunctionBlock):
             - ndarray(n, 6)
             - ``tLdot`` [rad/s^2, m/s^2]: twist rates of the links
 
-    Source: reference 001, Accelerations.
+    Source: SPART's manual, Accelerations.
 
     :param robot: the robot model
     :type robot: Robot
@@ -320,7 +320,7 @@ class Center_Of_Mass(OfRobot, FunctionBlock):
             - ndarray(3,)
             - ``r_com`` [m]: centre of mass of the system
 
-    Source: reference 001, Center_of_Mass.
+    Source: SPART's manual, Center_of_Mass.
 
     :param robot: the robot model
     :type robot: Robot

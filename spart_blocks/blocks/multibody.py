@@ -82,7 +82,7 @@ class Multibody(ContinuousBlock):
     ``u0`` are constant. The state is [quaternion of the base, r0, qm, u0, um], or
     [qm, um] for a fixed base. The quaternion is scalar-last and output at unit length.
 
-    Source: Featherstone (2008), sec. 7.3 and 9.4; SPART's quantities, reference 001.
+    Source: Featherstone (2008), sec. 7.3 and 9.4; SPART's quantities, SPART's manual.
 
     :param robot: the robot model
     :type robot: Robot

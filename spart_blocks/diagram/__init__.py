@@ -2,6 +2,7 @@
 
 from spart_blocks.diagram.loader import load
 from spart_blocks.diagram.model import Diagram, RunOptions, Solver
+from spart_blocks.diagram.registry import new_diagram
 from spart_blocks.diagram.wires import complete
 
-__all__ = ["Diagram", "RunOptions", "Solver", "complete", "load"]
+__all__ = ["Diagram", "RunOptions", "Solver", "complete", "load", "new_diagram"]

@@ -10,10 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor, lcm
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spart_blocks.errors import DiagramError
+
+
+Floats = NDArray[np.float64]
 
 
 def exact(value: float) -> Fraction:
@@ -39,6 +45,17 @@ class Clock:
     def first_tick_from(self, start: Fraction) -> int:
         """The number of the first tick at or after start."""
         return max(self.first, ceil((start - self.offset) / self.period))
+
+
+def grid(offset: Fraction, step: Fraction, first: int, end: Fraction) -> Floats:
+    """The times offset + k step for k = first, first + 1, ... up to end, each rounded once."""
+    count = max(0, floor((end - offset) / step) - first + 1)
+    common = lcm(offset.denominator, step.denominator)
+    start, stride = int(offset * common), int(step * common)
+    if abs(start) + stride * (first + count) < 2**53 and common < 2**53:
+        k = np.arange(first, first + count, dtype=np.int64)
+        return (start + k * stride) / float(common)
+    return np.array([float(offset + k * step) for k in range(first, first + count)])
 
 
 def clocks_of(nodes: Sequence[Any], first_tick: str) -> tuple[Clock, ...]:

@@ -141,6 +141,12 @@ def _read_wires(level: _Level, places: Mapping[str, Place], faults: list[Fault])
         for block in (start.block, end.block):
             if id(block) not in own:
                 faults.append(Fault(f"a wire ends at block '{block.name}' of another diagram"))
+        texts = [f"{b.name}[{p!r}]" for b, p in ((start.block, start.port), (end.block, end.port))
+                 if not isinstance(p, int)]  # fmt: skip
+        if texts:  # bdsim 1.4 takes any key for a port, and loses the wire
+            hint = "give a port's number, or its name as an attribute: block.qd"
+            faults += [Fault(f"a wire names a port as {text}", hint=hint) for text in texts]
+            continue
         key = (id(end.block), end.port)
         if key in level.drivers:
             port = input_ports(end.block)[end.port].name

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 from spart_blocks.errors import Place
 from spart_blocks.robot import Robot
 
-Solver = Literal["RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA"]
+Solver = Literal["RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA", "euler", "heun", "RK4"]
 
 
 class RunOptions(BaseModel):
@@ -21,16 +21,23 @@ class RunOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     T: PositiveFloat = Field(default=10.0, description="end time [s]")
-    solver: Solver = Field(default="RK45", description="SciPy's solver for the continuous states")
+    solver: Solver = Field(
+        default="RK45",
+        description="how continuous states are integrated: SciPy's methods, or the "
+        "fixed-step ones euler, heun and RK4, whose step is max_step",
+    )
     rtol: PositiveFloat = Field(default=1e-6, description="relative tolerance of the solver")
     atol: PositiveFloat = Field(default=1e-8, description="absolute tolerance of the solver")
     max_step: PositiveFloat | None = Field(default=None, description="longest step [s]")
-    every: PositiveFloat | None = Field(default=
-        None, description="interval between kept samples [s]; by default T/500"
+    every: PositiveFloat | None = Field(
+        default=None, description="interval between kept samples [s]; by default T/500"
     )
-    log: tuple[str, ...] = Field(default=(), description="signals to keep besides states and scopes")
-    first_tick: Literal["standard", "bdsim"] = Field(default=
-        "standard", description="clocks tick first at their offset, or (bdsim) one period later"
+    log: tuple[str, ...] = Field(
+        default=(), description="signals to keep besides states and scopes"
+    )
+    first_tick: Literal["standard", "bdsim"] = Field(
+        default="standard",
+        description="clocks tick first at their offset, or (bdsim) one period later",
     )
 
 

@@ -172,7 +172,10 @@ def runtime() -> Any:
 
 
 def new_diagram(name: str) -> Any:
-    """An empty bdsim BlockDiagram."""
+    """An empty bdsim BlockDiagram to which bdsim's blocks and ours can be added.
+
+    For example `bd = new_diagram("loop"); plant = bd.MULTIBODY(robot, name="plant")`.
+    """
     return runtime().blockdiagram(name=name)
 
 

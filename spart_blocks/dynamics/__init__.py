@@ -27,7 +27,14 @@ from spart_blocks.dynamics.inverse import (
     floating_inverse_dynamics,
     inverse_dynamics,
 )
-from spart_blocks.dynamics.jacobians import Jacobian, jacobian, jacobian_dot, noc, noc_dot
+from spart_blocks.dynamics.jacobians import (
+    Jacobian,
+    JacobianRate,
+    jacobian,
+    jacobian_dot,
+    noc,
+    noc_dot,
+)
 from spart_blocks.dynamics.kinematics import (
     DiffKinematics,
     Kinematics,
@@ -60,6 +67,7 @@ __all__ = [
     "InertiaMatrix",
     "Inertias",
     "Jacobian",
+    "JacobianRate",
     "Kinematics",
     "Momentum",
     "MultibodyRates",

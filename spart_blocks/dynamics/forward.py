@@ -1,7 +1,7 @@
 """Forward dynamics: the motion that forces cause, in SPART's quantities.
 
 The articulated-body recursion in inertial axes, tips to base and back. Source:
-reference 001, FD; R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), ch. 7;
+SPART's manual, FD; R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), ch. 7;
 Saha (1999) for its form with B and p.
 """
 

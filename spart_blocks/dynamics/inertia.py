@@ -1,6 +1,6 @@
 """Inertia matrices of the system: I_I, mass composite bodies, GIM and CIM.
 
-Source: reference 001, I_I, MCB, GIM, CIM.
+Source: SPART's manual, I_I, MCB, GIM, CIM.
 """
 
 from __future__ import annotations

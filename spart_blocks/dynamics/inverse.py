@@ -1,6 +1,6 @@
 """Inverse dynamics: the forces of a motion.
 
-Source: reference 001, ID and Floating_ID (their parameter lists there have slips).
+Source: SPART's manual, ID and Floating_ID (their parameter lists there have slips).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Geometric Jacobians of points and the natural orthogonal complement, with their rates.
 
-Source: reference 001, Jacob, Jacobdot, NOC, NOCdot.
+Source: SPART's manual, Jacob, Jacobdot, NOC, NOCdot.
 """
 
 from __future__ import annotations
@@ -20,6 +20,13 @@ class Jacobian(NamedTuple):
 
     J0: Array
     Jm: Array
+
+
+class JacobianRate(NamedTuple):
+    """J0dot (6,6) and Jmdot (6,nu): the rates of J0 and Jm."""
+
+    J0dot: Array
+    Jmdot: Array
 
 
 def _path(i: int, robot: Robot) -> list[int]:
@@ -63,7 +70,7 @@ def jacobian_dot(
     pm: Array,
     i: int,
     robot: Robot,
-) -> Jacobian:
+) -> JacobianRate:
     """Time derivative of `jacobian`: J0dot (6,6), Jmdot (6,nu).
 
     tp (6,) [rad/s, m/s]: twist of the point, inertial; t0 (6,), tL (n,6): of the links.
@@ -84,7 +91,7 @@ def jacobian_dot(
             Jmdot[3:, k] = (
                 pdot[3:] + cross(rL[j - 1] - rp, pdot[:3]) + cross(tL[j - 1, 3:] - tp[3:], p[:3])
             )
-    return Jacobian(J0dot, Jmdot)
+    return JacobianRate(J0dot, Jmdot)
 
 
 def noc(r0: Any, rL: Array, P0: Array, pm: Array, robot: Robot) -> Array:

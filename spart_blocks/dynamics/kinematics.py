@@ -1,7 +1,7 @@
 """Positions, velocities and accelerations of the links of a tree.
 
 SPART's recursions, from the base to the tips. Every result is projected in inertial
-axes. Source: reference 001; S. K. Saha, "Dynamics of serial multibody systems using
+axes. Source: SPART's manual; S. K. Saha, "Dynamics of serial multibody systems using
 the decoupled natural orthogonal complement matrices", J. Appl. Mech. 66 (1999), for
 the twist-propagation matrices B and vectors p.
 """
@@ -63,7 +63,7 @@ def kinematics(R0: Any, r0: Any, qm: Any, robot: Robot) -> Kinematics:
 
     R0 (3,3): base-link axes to inertial. r0 (3,) [m]: centre of mass of the base-link.
     qm (nq,) [rad, m]. A displacement moves what lies beyond its joint, not the joint's
-    own frame. Source: reference 001, Kinematics.
+    own frame. Source: SPART's manual, Kinematics.
     """
     R0, r0 = array(R0, (3, 3), "R0"), array(r0, (3,), "r0")
     qm = array(qm, (robot.nq,), "qm")
@@ -92,7 +92,7 @@ def diff_kinematics(R0: Any, r0: Any, rL: Any, e: Any, g: Any, robot: Robot) -> 
     """Twist-propagation matrices and vectors.
 
     A twist moves from link j out to link i as Bij t_j; joint i adds pm_i times its rate.
-    rL, e, g (n,3): from `kinematics`. Source: reference 001, DiffKinematics.
+    rL, e, g (n,3): from `kinematics`. Source: SPART's manual, DiffKinematics.
     """
     n = robot.n_links_joints
     R0, r0 = array(R0, (3, 3), "R0"), array(r0, (3,), "r0")
@@ -122,7 +122,7 @@ def velocities(
     """Twists of base and links.
 
     u0 (6,) [rad/s, m/s]: base rate, angular part in base axes, linear part inertial.
-    um (nu,) [rad/s, m/s]. Source: reference 001, Velocities; right on every tree (SPART
+    um (nu,) [rad/s, m/s]. Source: SPART's manual, Velocities; right on every tree (SPART
     takes link i-1 for the parent, which fails on nested branches).
     """
     u0, um = array(u0, (6,), "u0"), array(um, (robot.nu,), "um")
@@ -160,7 +160,7 @@ def accelerations(
     """Twist rates of base and links.
 
     t0 (6,), tL (n,6): from `velocities`. u0dot (6,), umdot (nu,): rates of u0 and um.
-    Source: reference 001, Accelerations.
+    Source: SPART's manual, Accelerations.
     """
     u0, um = array(u0, (6,), "u0"), array(um, (robot.nu,), "um")
     u0dot, umdot = array(u0dot, (6,), "u0dot"), array(umdot, (robot.nu,), "umdot")
@@ -186,7 +186,7 @@ def center_of_mass(r0: Any, rL: Any, robot: Robot) -> Array:
     """Centre of mass (3,) [m] of the whole system, inertial axes.
 
     Given velocities or accelerations of base and links in place of r0 (3,) and rL (n,3),
-    it returns those of the centre of mass. Source: reference 001, Center_of_Mass.
+    it returns those of the centre of mass. Source: SPART's manual, Center_of_Mass.
     """
     r0 = array(r0, (3,), "r0")
     rL = array(rL, (robot.n_links_joints, 3), "rL")

@@ -243,7 +243,16 @@ class Condition(Symbol):
             )
         return Symbol(self.sx) + other
 
-    __radd__ = __add__
+    def __sub__(self, other: Any) -> Any:
+        return Symbol(self.sx) - other
+
+    def __mul__(self, other: Any) -> Any:
+        return Symbol(self.sx) * other
+
+    def __truediv__(self, other: Any) -> Any:
+        return Symbol(self.sx) / other
+
+    __radd__, __rmul__ = __add__, __mul__
 
 
 def _subtract(a: Any, b: Any) -> Any:
@@ -476,10 +485,11 @@ def _boxed(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The same arguments with every Symbol and SymbolArray as NumPy's own object array."""
-    return _mapped(
-        lambda x: box(x).view(np.ndarray) if isinstance(x, (Symbol, SymbolArray)) else x, value
-    )
+    """A signal, or nested lists of signals, with NumPy's own object arrays in the place of
+    SymbolArrays."""
+    if isinstance(value, Symbol):
+        return box(value).view(np.ndarray)
+    return _mapped(lambda x: x.view(np.ndarray) if isinstance(x, SymbolArray) else x, value)
 
 
 def box(value: Any) -> SymbolArray:

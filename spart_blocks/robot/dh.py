@@ -1,6 +1,6 @@
 """Serial robots from Denavit-Hartenberg parameters, as SPART's DH_Serial2robot makes them.
 
-Source: reference 001, DH_Serial2robot; checked against SPART's own output.
+Source: SPART's manual, DH_Serial2robot; checked against SPART's own output.
 """
 
 from __future__ import annotations

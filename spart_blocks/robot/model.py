@@ -1,7 +1,7 @@
 """The robot model: SPART's structure as frozen dataclasses.
 
 Ids are SPART's: the base-link is 0, links and joints 1..n, and link i is the
-child of joint i. Source: reference 001, "Robot Model"; SPART's documentation.
+child of joint i. Source: SPART's manual, "Robot Model"; SPART's documentation.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ class Robot(Record):
 
         base: 'fixed' or 'floating'; by default floating, unless the root link is
         massless or called world. strict: doubtful inertias are refused, not warned of.
-        Raises RobotError with every fault of the file. Source: reference 001.
+        Raises RobotError with every fault of the file. Source: SPART's manual.
         """
         from spart_blocks.robot.urdf import read_urdf
 
@@ -285,7 +285,7 @@ class Robot(Record):
     def from_spart(
         cls, data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
     ) -> Robot:
-        """A robot from SPART's structure as nested mappings (reference 001's names)."""
+        """A robot from SPART's structure as nested mappings (SPART's manual's names)."""
         from spart_blocks.robot.structure import robot_from_structure
 
         return robot_from_structure(data, base=base, strict=strict)

@@ -1,6 +1,6 @@
 """SPART's robot structure as nested mappings: to a Robot and back.
 
-Source: reference 001, "The robot structure".
+Source: SPART's manual, "The robot structure".
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CON = ("branch", "child", "child_base")
 def robot_from_structure(
     data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
 ) -> Robot:
-    """A robot from SPART's structure (reference 001's field names, 1-based ids).
+    """A robot from SPART's structure (SPART's manual's field names, 1-based ids).
 
     Optional: names (link1.., joint1.., base by default), n_q and n_links_joints and con
     (checked if present), base_link.T, limits of a joint. Link i is the child of joint i

@@ -1,6 +1,6 @@
 """URDF files to robots, with SPART's ids and frames.
 
-Source: reference 001, "Robot Model" and urdf2robot; the URDF specification
+Source: SPART's manual, "Robot Model" and urdf2robot; the URDF specification
 (wiki.ros.org/urdf/XML).
 """
 

@@ -32,6 +32,11 @@ class Crossing:
     direction: float
     stop: bool
 
+    @property
+    def has_function(self) -> bool:
+        """Whether a STOP looks at a function of its signal."""
+        return self.stop and self.node.block.stopfunc is not None
+
     def value(self, engine: Interpreter, values: Values) -> float:
         """The watched value; it crosses from negative to positive, or back."""
         signal = engine.inputs(self.node, values)[0]

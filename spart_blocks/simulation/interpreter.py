@@ -133,6 +133,11 @@ class Interpreter:
                 out[part] = project(x[part])
         return out
 
+    def explain(self, t: float, x: Floats, xd: Floats) -> None:
+        """RunError naming the block that fails or gives no finite number here, if one does."""
+        self.check_finite(t, Interpreter.outputs(self, t, x, xd))
+        Interpreter.derivative(self, t, x, xd)
+
     # --- checks --------------------------------------------------------------------
 
     def check_finite(self, t: float, values: Values) -> None:

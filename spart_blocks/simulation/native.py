@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.diagram.clocks import Clock
-from spart_blocks.diagram.flatten import Wiring
+from spart_blocks.diagram.clocks import Clock, clocks_of
+from spart_blocks.diagram.flatten import Source, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
 from spart_blocks.program import Program, Slot, trace
@@ -55,11 +55,16 @@ class Native(Interpreter):
         calls = {name: _Call(_densified(f), program.p) for name, f in dense.items()}
         self._signals, self._rates = calls.pop("y"), calls.pop("xdot")
         self._ticks = calls
+        self.clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)
         slots = iter(program.signals)
         self._slots: list[list[Slot]] = [
             [next(slots) for _ in node.out_ports] if node.kind not in ("sink", "graphics") else []
             for node in self.nodes
         ]
+
+    def slot_of(self, source: Source) -> Slot:
+        """Where an output lies in the vector of all signals."""
+        return self._slots[source[0]][source[1]]
 
     def outputs(self, t: float, x: Floats, xd: Floats) -> Values:
         """The outputs of every node at time t and states x, xd."""

@@ -26,11 +26,13 @@ class Recorder:
         self.aliases = aliases_of(wiring)
         self.scopes = tuple(scope_of(node, wiring) for node in wiring.of_kind("graphics"))
         self.kept = self._kept(wiring, log)
+        self.shapes: list[tuple[int, ...]] = []
         self.sinks = [n for n in wiring.of_kind("sink") if n.block.type not in _SILENT]
         self.t: list[float] = []
         self.values: list[list[Any]] = [[] for _ in self.kept]
         self.x: list[Floats] = []
         self.xd: list[Floats] = []
+        self.adopted: tuple[Floats, list[Floats], Floats, Floats] | None = None
 
     def _kept(self, wiring: Wiring, log: Iterable[str]) -> dict[str, Source]:
         wanted = [name for scope in self.scopes for name in scope.signals]
@@ -61,20 +63,39 @@ class Recorder:
         for node in self.sinks:
             node.block.step(t, engine.inputs(node, values))
 
+    def adopt(self, t: Floats, kept: Floats, x: Floats, xd: Floats) -> None:
+        """Take over samples made elsewhere: kept (N, all kept signals side by side)."""
+        columns, start = [], 0
+        for shape in self.shapes:
+            stop = start + int(np.prod(shape))
+            columns.append(kept[:, start:stop].reshape(len(t), *shape))
+            start = stop
+        self.adopted = (t, columns, x, xd)
+
     def ends_at(self, t: float) -> bool:
         """Whether the last kept sample is at t."""
-        return bool(self.t) and self.t[-1] == t
+        times = self.times()
+        return bool(len(times)) and bool(times[-1] == t)
+
+    def times(self) -> Floats:
+        """The times of the samples (N,) [s]."""
+        return _joined(self.adopted and self.adopted[0], self.t)
 
     def signals(self) -> dict[str, NDArray[Any]]:
         """The kept signals by name, (N, ...)."""
-        pairs = zip(self.kept, self.values, strict=True)
-        return {name: np.array(samples) for name, samples in pairs}
+        adopted = self.adopted[1] if self.adopted else [None] * len(self.values)
+        pairs = zip(self.kept, adopted, self.values, strict=True)
+        return {name: _joined(before, samples) for name, before, samples in pairs}
 
     def states(self, engine: Interpreter) -> dict[str, NDArray[Any]]:
         """The states of every block that has one, (N, nstates)."""
-        x, xd = np.array(self.x), np.array(self.xd)
+        x, xd = self._state_samples()
         states = {engine.nodes[i].name: x[:, part] for i, part in engine.continuous.items()}
         return states | {engine.nodes[i].name: xd[:, part] for i, part in engine.sampled.items()}
+
+    def _state_samples(self) -> tuple[Floats, Floats]:
+        x, xd = (self.adopted[2], self.adopted[3]) if self.adopted else (None, None)
+        return _joined(x, self.x), _joined(xd, self.xd)
 
     def recompute(self, engine: Interpreter, name: str) -> NDArray[Any]:
         """A signal that was not kept, from the kept states; KeyError where there is none."""
@@ -82,9 +103,15 @@ class Recorder:
         with np.errstate(all="ignore"):
             samples = [
                 np.array(engine.outputs(t, x, xd)[i][port], dtype=float)
-                for t, x, xd in zip(self.t, self.x, self.xd, strict=True)
+                for t, x, xd in zip(self.times(), *self._state_samples(), strict=True)
             ]
         return np.array(samples)
+
+
+def _joined(before: Floats | None, samples: list[Any]) -> Floats:
+    if before is None:
+        return np.array(samples)
+    return np.concatenate([before, np.array(samples)]) if samples else before
 
 
 def _name(wiring: Wiring, source: Source) -> str:

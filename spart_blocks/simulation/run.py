@@ -14,18 +14,23 @@ import time as wall_clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import integrate
 
-from spart_blocks.diagram.clocks import Clock, clocks_of, exact
+from spart_blocks.diagram.clocks import Clock, clocks_of, exact, grid
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.results import Event, FinalState
 from spart_blocks.simulation.crossings import Crossing, crossings_of, handle, locate
 from spart_blocks.simulation.interpreter import Floats, Interpreter
 from spart_blocks.simulation.recorder import Recorder
+from spart_blocks.simulation.tableaus import FixedStep, tableau
+
+if TYPE_CHECKING:
+    from spart_blocks.simulation.compiled import CompiledLoop
 
 Progress = Callable[[float, float], None]
 DEFAULT_SAMPLES = 500
@@ -84,14 +89,57 @@ class Run:
         started = wall_clock.perf_counter()
         try:
             with np.errstate(all="ignore"):
-                self._loop()
+                self.engine.check_shapes(float(self.t), self.x, self.xd)
+                loop = self._compiled()
+                if loop is None:
+                    self._loop()
+                else:
+                    loop.go()
+                    self._record(self.t, last=True)
         except KeyboardInterrupt:
             self.stopped = f"interrupted at t = {float(self.t):.6g} s"
         finally:
             self.stats.wall_time = wall_clock.perf_counter() - started
 
+    def _compiled(self) -> CompiledLoop | None:
+        """This run's loop as compiled code, where the engine, the solver and a compiler
+        allow; sinks that act at every sample and functions in a STOP need Python."""
+        from spart_blocks.simulation.native import Native
+
+        plain = all(c.node.block.type == "event" or not c.has_function for c in self.crossings)
+        if not isinstance(self.engine, Native) or self.recorder.sinks or not plain:
+            return None
+        from spart_blocks.simulation.compiled import CompiledLoop, library_of
+
+        method = tableau(self.diagram.run.solver)
+        if method is None:
+            return None
+        sources = self.recorder.kept.values()
+        self.recorder.shapes = [self.engine.slot_of(source).shape for source in sources]
+        library = library_of(self.engine, list(sources), self.crossings)
+        return CompiledLoop(self, self.engine, library, method) if library else None
+
+    @property
+    def fixed_step(self) -> float:
+        """The step [s] of the methods without error control."""
+        return self.diagram.run.max_step or float(self.samples.every)
+
+    def stops_and_ticks(self) -> tuple[Floats, NDArray[np.uint8]]:
+        """Every time from now to the end at which the solver must stop, and which clocks
+        tick there, (stops, clocks)."""
+        ticks = [grid(c.offset, c.period, self.ticks[c.name], self.end) for c in self.clocks]
+        known = np.array([float(t) for t in (self.t, *self.event_times, self.end)])
+        stops = np.unique(np.concatenate([known, *ticks]))
+        due = np.array([np.isin(stops, times) for times in ticks], dtype=np.uint8)
+        return stops, np.ascontiguousarray(due.reshape(len(ticks), len(stops)).T)
+
+    def sample_times(self) -> Floats:
+        """The grid of samples from now on, with the end."""
+        times = grid(Fraction(0), self.samples.every, self.samples.k, self.end)
+        end = float(self.end)
+        return times if len(times) and times[-1] == end else np.append(times, end)
+
     def _loop(self) -> None:
-        self.engine.check_shapes(float(self.t), self.x, self.xd)
         self._tick()
         self._record(self.t)
         while self.t < self.end and self.stopped is None:
@@ -163,9 +211,9 @@ class Run:
             self._record_between(dense, until, b)
             self.t = exact(until)
             self.x = np.asarray(dense(until)) if found else solver.y
-            self._report(until)
+            self.report(until)
             if found:
-                return self._cross(found[0], until)
+                return self.cross(found[0], until)
         self.last_step = getattr(solver, "h_abs", None)
         self.x = self.engine.project(solver.y)
         return b
@@ -190,6 +238,9 @@ class Run:
 
     def _solver(self, rhs: Callable[[float, Floats], Floats], t0: float, t1: float) -> Any:
         options = self.diagram.run
+        method = tableau(options.solver)
+        if method is not None and method.e is None:
+            return FixedStep(rhs, t0, self.x, t1, method, self.fixed_step)
         arguments: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
         if options.max_step is not None:
             arguments["max_step"] = options.max_step
@@ -201,7 +252,7 @@ class Run:
         """Pass over an interval without continuous states."""
         for t in self.samples.within(a, b):
             self.recorder.keep(self.engine, float(t), self.x, self.xd)
-        self._report(float(b))
+        self.report(float(b))
         stops = [c for c in self.crossings if c.stop]
         if stops:
             values = self.engine.outputs(float(b), self.x, self.xd)
@@ -215,7 +266,7 @@ class Run:
         for t in self.samples.within(self.t, min(exact(until), b)):
             self.recorder.keep(self.engine, float(t), np.asarray(dense(float(t))), self.xd)
 
-    def _report(self, t: float) -> None:
+    def report(self, t: float) -> None:
         if self.progress is not None:
             self.progress(t, float(self.end))
 
@@ -242,7 +293,8 @@ class Run:
         ]
         return (min(found, key=lambda pair: pair[1]) if found else None), after
 
-    def _cross(self, crossing: Crossing, t: float) -> Fraction:
+    def cross(self, crossing: Crossing, t: float) -> Fraction:
+        """Act on a crossing at t: stop, or let an EVENT block's function reset states."""
         if crossing.stop:
             self._stop(crossing, t)
         else:

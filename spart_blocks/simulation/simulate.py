@@ -156,9 +156,9 @@ def results_of(run: Run) -> Results:
 
     recorder, engine = run.recorder, run.engine
     return Results(
-        t=np.array(recorder.t),
+        t=recorder.times(),
         signals=recorder.signals(),
-        states=recorder.states(engine) if recorder.t else {},
+        states=recorder.states(engine) if len(recorder.times()) else {},
         final_state=run.final_state(),
         scopes=recorder.scopes,
         events=tuple(run.events),

@@ -77,8 +77,11 @@ def test_an_interrupt_outside_a_run_is_one_line(spart, ramp, monkeypatch):
 def test_warnings_are_lines_and_pythons_own_are_silent(spart, ramp, monkeypatch):
     import warnings
 
+    import spart_blocks.simulation  # its own `load` must not become the patched one
     from spart_blocks.diagram import load
     from spart_blocks.errors import SpartWarning
+
+    assert spart_blocks.simulation
 
     def warning(*args, **options):
         for _ in range(2):
@@ -93,7 +96,7 @@ def test_warnings_are_lines_and_pythons_own_are_silent(spart, ramp, monkeypatch)
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 def test_ctrl_c_saves_what_was_computed(process, long):
-    child = process("run", long, "--out", "part.npz")
+    child = process("run", long, "--engine", "interpreter", "--out", "part.npz")
     assert b"loading" in child.stderr.readline()
     assert b"running" in child.stderr.readline()
     time.sleep(2)
@@ -136,7 +139,7 @@ def test_a_terminal_gets_colours_unless_it_wants_none(colours):
 @pytest.mark.skipif(os.name == "nt", reason="there are no pseudo-terminals")
 def test_a_terminal_gets_a_progress_bar(long):
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
-    arguments = ["run", str(long), "--t", "1e5", "--headless"]
+    arguments = ["run", str(long), "--t", "1e5", "--headless", "--engine", "interpreter"]
     shown = _on_a_terminal(arguments, environment, interrupt_at="of 100000 s")
     assert "of 100000 s" in shown
     assert "interrupted at t" in shown

@@ -158,7 +158,6 @@ def test_what_is_no_diagram_is_wrong_input(spart, tmp_path, name, message):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--engine", "native"],
         ["--engine", "quantum"],
         ["--t", "-1"],
         ["--t", "soon"],
@@ -197,7 +196,7 @@ def test_files_stand_in_for_windows_that_cannot_be_opened(spart, ramp, tmp_path,
 def test_an_interrupted_run_says_what_it_kept(spart, long, monkeypatch):
     """The progress callback is where a Ctrl-C can be placed at will."""
     monkeypatch.setattr("spart_blocks.cli.progress.ProgressBar.__call__", _interrupt_after(3.0))
-    answer = spart("run", long, "--out", "part.npz")
+    answer = spart("run", long, "--engine", "interpreter", "--out", "part.npz")
     assert answer.code == 1
     assert "error: the run was interrupted at t = 3" in answer.err
     assert "is saved in part.npz" in answer.err

@@ -138,7 +138,7 @@ CASES = {
         "",
     ),
     "negative run": ("blocks: {t: {type: TIME}}\nrun: {T: -1}\n", 2, 10, "greater than 0", ""),
-    "unknown solver": ("blocks: {t: {type: TIME}}\nrun: {solver: RK4}\n", 2, 15, "'RK45'", ""),
+    "unknown solver": ("blocks: {t: {type: TIME}}\nrun: {solver: RK5}\n", 2, 15, "'RK45'", ""),
     "unknown run key": ("blocks: {t: {type: TIME}}\nrun: {rtoll: 1}\n", 2, 7, "'rtoll'", "'rtol'"),
     "unknown signal": (
         "blocks: {t: {type: TIME}}\nrun: {log: [u.x]}\n",

@@ -1,0 +1,288 @@
+/* The inner loop of a run, compiled together with the functions of a program.
+
+   Explicit Runge-Kutta steps by tableau, between stops: clock ticks and known event
+   times. At a stop the clocks due read the values before it and update together. Samples
+   come from the dense output of a step, or, at a stop, from after it. The step control and
+   the choice of the first step are those of E. Hairer, S. P. Norsett, G. Wanner, "Solving
+   Ordinary Differential Equations I" (1993), sec. II.4.
+
+   Everything lives in memory of the caller; a call works off at most `budget` steps, so
+   that the caller can report progress and be interrupted. Above this file stand the
+   functions rates, kept, cross, project, tick_0... and the tables SB_TICKS and SB_WORK. */
+
+#include <math.h>
+#include <string.h>
+
+enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK };
+
+typedef int (*sb_function)(const double **, double **, long long *, double *, int);
+
+typedef struct {
+  /* sizes */
+  long long nx, nd, nkept, ncross, nclocks, nstops, nsamples, stages, dense_order;
+  /* states and parameters */
+  double *x, *xd, *p;
+  /* where to stop, which clocks tick there (nstops by nclocks), when to sample */
+  const double *stops, *samples;
+  const unsigned char *due;
+  /* what is kept: nsamples rows each */
+  double *kept, *xs, *xds;
+  /* tableau: A (stages by stages), b, c, error weights e or null, dense P or null */
+  const double *A, *b, *c, *e, *P;
+  double rtol, atol, max_step, fixed_step, error_exponent;
+  /* sign of each crossing's direction, and its values before the step */
+  const double *direction;
+  double *g0, *g1;
+  /* room: K (stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
+     xdn (nd), and the functions' work */
+  double *K, *xt, *xn, *xm, *f, *xdn, *w;
+  long long *iw;
+  const double **arg;
+  double **res;
+  /* progress */
+  double t, h;
+  long long stop, sample, steps, evaluations, budget, crossed;
+  int have_slope, entered;
+} sb_run;
+
+static void sb_call(sb_run *r, sb_function f, double t, const double *x, double *out) {
+  r->arg[0] = &t;
+  r->arg[1] = x;
+  r->arg[2] = r->xd;
+  r->arg[3] = r->p;
+  r->res[0] = out;
+  f(r->arg, r->res, r->iw, r->w, 0);
+}
+
+static void sb_slope(sb_run *r, double t, double before_end, const double *x, double *out) {
+  /* A signal that switches at the end of the interval does so after it. */
+  sb_call(r, rates, t < before_end ? t : before_end, x, out);
+  r->evaluations++;
+}
+
+static int sb_finite(const double *v, long long n) {
+  double sum = 0;
+  for (long long i = 0; i < n; i++) sum += v[i] - v[i];
+  return sum == 0;
+}
+
+static double sb_norm(const double *v, const double *x, const double *y, const sb_run *r) {
+  double sum = 0;
+  for (long long i = 0; i < r->nx; i++) {
+    double size = fabs(x[i]) > fabs(y[i]) ? fabs(x[i]) : fabs(y[i]);
+    double e = v[i] / (r->atol + r->rtol * size);
+    sum += e * e;
+  }
+  return sqrt(sum / (double)r->nx);
+}
+
+static double sb_first_step(sb_run *r, double end, double before_end) {
+  double d0 = sb_norm(r->x, r->x, r->x, r), d1 = sb_norm(r->K, r->x, r->x, r);
+  double h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
+  if (h0 > end - r->t) h0 = end - r->t;
+  for (long long i = 0; i < r->nx; i++) r->xt[i] = r->x[i] + h0 * r->K[i];
+  sb_slope(r, r->t + h0, before_end, r->xt, r->f);
+  for (long long i = 0; i < r->nx; i++) r->xm[i] = r->f[i] - r->K[i];
+  double d2 = sb_norm(r->xm, r->x, r->x, r) / h0, d = d1 > d2 ? d1 : d2;
+  double h1 = d <= 1e-15 ? (h0 * 1e-3 > 1e-6 ? h0 * 1e-3 : 1e-6)
+                         : pow(0.01 / d, -r->error_exponent);
+  double h = 100 * h0 < h1 ? 100 * h0 : h1;
+  return h == h ? h : 1e-6;
+}
+
+/* One trial step of size h from r->x with slopes K[0]: result in xn, slopes in K. */
+static void sb_try(sb_run *r, double h, double before_end) {
+  long long nx = r->nx, S = r->stages;
+  for (long long s = 1; s < S; s++) {
+    for (long long i = 0; i < nx; i++) {
+      double sum = 0;
+      for (long long j = 0; j < s; j++) sum += r->A[s * S + j] * r->K[j * nx + i];
+      r->xt[i] = r->x[i] + h * sum;
+    }
+    sb_slope(r, r->t + r->c[s] * h, before_end, r->xt, r->K + s * nx);
+  }
+  for (long long i = 0; i < nx; i++) {
+    double sum = 0;
+    for (long long j = 0; j < S; j++) sum += r->b[j] * r->K[j * nx + i];
+    r->xn[i] = r->x[i] + h * sum;
+  }
+}
+
+/* The state at t + theta h within the step just tried, into out. */
+static void sb_dense(const sb_run *r, double h, double theta, double *out) {
+  long long nx = r->nx, S = r->stages;
+  if (r->P) {
+    for (long long i = 0; i < nx; i++) out[i] = r->x[i];
+    for (long long j = 0; j < S; j++) {
+      double weight = 0, power = theta;
+      for (long long m = 0; m < r->dense_order; m++, power *= theta)
+        weight += r->P[j * r->dense_order + m] * power;
+      if (weight != 0)
+        for (long long i = 0; i < nx; i++) out[i] += h * weight * r->K[j * nx + i];
+    }
+    return;
+  }
+  /* Cubic Hermite between both ends; the slope at the far end lies behind the stages. */
+  double s = theta, u = 1 - theta;
+  for (long long i = 0; i < nx; i++) {
+    double x0 = r->x[i], x1 = r->xn[i], f0 = r->K[i], f1 = r->K[S * nx + i];
+    out[i] = u * x0 + s * x1 + s * (s - 1) * ((1 - 2 * s) * (x1 - x0) + (s - 1) * h * f0 + s * h * f1);
+  }
+}
+
+static int sb_record(sb_run *r, double t, const double *x) {
+  long long k = r->sample++;
+  memcpy(r->xs + k * r->nx, x, (size_t)r->nx * sizeof(double));
+  memcpy(r->xds + k * r->nd, r->xd, (size_t)r->nd * sizeof(double));
+  if (r->nkept) sb_call(r, kept, t, x, r->kept + k * r->nkept);
+  return sb_finite(r->kept + k * r->nkept, r->nkept) && sb_finite(x, r->nx);
+}
+
+/* Samples before `until` from the dense output of the step from r->t. */
+static int sb_sample_step(sb_run *r, double h, double until) {
+  while (r->sample < r->nsamples && r->samples[r->sample] < until) {
+    double ts = r->samples[r->sample];
+    sb_dense(r, h, (ts - r->t) / h, r->xm);
+    if (!sb_record(r, ts, r->xm)) return 0;
+  }
+  return 1;
+}
+
+static int sb_tick(sb_run *r) {
+  const unsigned char *due = r->due + r->stop * r->nclocks;
+  int any = 0;
+  for (long long c = 0; c < r->nclocks; c++) any |= due[c];
+  if (!any) return 1;
+  memcpy(r->xdn, r->xd, (size_t)r->nd * sizeof(double));
+  for (long long c = 0; c < r->nclocks; c++) {
+    if (!due[c]) continue;
+    sb_call(r, SB_TICKS[c], r->t, r->x, r->f);
+    for (long long i = 0; i < SB_TICK_SIZES[c]; i++)
+      r->xdn[SB_TICK_STATES[c][i]] = r->f[SB_TICK_STATES[c][i]];
+  }
+  memcpy(r->xd, r->xdn, (size_t)r->nd * sizeof(double));
+  r->have_slope = 0;
+  return sb_finite(r->xd, r->nd);
+}
+
+static int sb_crossed(const sb_run *r, double before, double after, long long k) {
+  return before * r->direction[k] <= 0 && after * r->direction[k] > 0;
+}
+
+/* The first crossing within the step: its time as a fraction of h, just at its far side,
+   or 2 where there is none. */
+static double sb_find_crossing(sb_run *r, double h, double before_end) {
+  double first = 2, t1 = r->t + h < before_end ? r->t + h : before_end;
+  sb_call(r, cross, t1, r->xn, r->g1);
+  for (long long k = 0; k < r->ncross; k++) {
+    if (!sb_crossed(r, r->g0[k], r->g1[k], k)) continue;
+    double lo = 0, hi = 1;
+    while ((hi - lo) * h > 2.5e-11 && hi - lo > 1e-15) {
+      double mid = 0.5 * (lo + hi);
+      sb_dense(r, h, mid, r->xm);
+      sb_call(r, cross, r->t + mid * h, r->xm, r->f);
+      if (r->f[k] * r->direction[k] > 0) hi = mid; else lo = mid;
+    }
+    if (hi < first) {
+      first = hi;
+      r->crossed = k;
+    }
+  }
+  return first;
+}
+
+/* Integrate from r->t to the stop at `end`. */
+static int sb_integrate(sb_run *r, double end) {
+  double before_end = nextafter(end, r->t);
+  long long nx = r->nx, S = r->stages;
+  if (r->ncross) sb_call(r, cross, r->t, r->x, r->g0);
+  while (r->t < end) {
+    if (!r->have_slope) {
+      sb_slope(r, r->t, before_end, r->x, r->K);
+      r->have_slope = 1;
+      if (r->e && r->h <= 0) r->h = sb_first_step(r, end, before_end);
+    }
+    if (r->budget-- <= 0) return SB_MORE;
+    double h, error = 0, left = end - r->t;
+    int last;
+    if (r->e) {
+      if (r->h > r->max_step) r->h = r->max_step;
+      last = r->h >= left * (1 - 1e-12);
+      h = last ? left : r->h;
+    } else {
+      h = left / ceil(left / r->fixed_step - 1e-9);
+      last = h >= left * (1 - 1e-12);
+    }
+    if (h < 10 * (nextafter(r->t, INFINITY) - r->t) && !last) return SB_STEP_TOO_SMALL;
+    sb_try(r, h, before_end);
+    if (r->e) {
+      for (long long i = 0; i < nx; i++) {
+        double sum = 0;
+        for (long long j = 0; j < S; j++) sum += r->e[j] * r->K[j * nx + i];
+        r->xm[i] = h * sum;
+      }
+      error = sb_norm(r->xm, r->x, r->xn, r);
+      if (!(error < 1)) { /* too large, or not a number */
+        double factor = error > 0 && error < INFINITY ? 0.9 * pow(error, r->error_exponent) : 0.2;
+        r->h = h * (factor > 0.2 ? factor : 0.2);
+        if (r->h < 10 * (nextafter(r->t, INFINITY) - r->t)) return SB_STEP_TOO_SMALL;
+        continue;
+      }
+    } else if (!sb_finite(r->xn, nx)) {
+      return SB_STEP_TOO_SMALL;
+    }
+    r->steps++;
+    double t_new = last ? end : r->t + h;
+    if (!r->P) sb_slope(r, t_new, before_end, r->xn, r->K + S * nx);
+    double theta = r->ncross ? sb_find_crossing(r, h, before_end) : 2;
+    if (theta <= 1) {
+      double tc = r->t + theta * h;
+      if (!sb_sample_step(r, h, tc)) return SB_BAD_SAMPLE;
+      sb_dense(r, h, theta, r->xm);
+      memcpy(r->x, r->xm, (size_t)nx * sizeof(double));
+      r->t = tc;
+      r->have_slope = 0;
+      r->h = 0;
+      return SB_CROSSED;
+    }
+    if (!sb_sample_step(r, h, t_new)) return SB_BAD_SAMPLE;
+    memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
+    memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
+    /* The last slope of the step is the first of the next (dense tableaus end on it). */
+    memcpy(r->K, r->K + (r->P ? S - 1 : S) * nx, (size_t)nx * sizeof(double));
+    r->t = t_new;
+    if (r->e) {
+      double factor = error == 0 ? 10 : 0.9 * pow(error, r->error_exponent);
+      double grown = h * (factor < 10 ? (factor > 0.2 ? factor : 0.2) : 10);
+      if (!last || grown > r->h) r->h = grown; /* a step cut short says little */
+    }
+  }
+  return SB_DONE;
+}
+
+int sb_advance(sb_run *r) {
+  while (1) {
+    double at = r->stops[r->stop];
+    if (!r->entered) {
+      if (r->t < at) {
+        int status = r->nx ? sb_integrate(r, at) : (r->t = at, SB_DONE);
+        if (status != SB_DONE) return status;
+        if (SB_PROJECTS && r->nx) {
+          sb_call(r, project, r->t, r->x, r->xm);
+          memcpy(r->x, r->xm, (size_t)r->nx * sizeof(double));
+        }
+        r->have_slope = 0; /* what is known of the far side starts anew */
+        while (r->sample < r->nsamples && r->samples[r->sample] < at) /* without states */
+          if (!sb_record(r, r->samples[r->sample], r->x)) return SB_BAD_SAMPLE;
+      }
+      r->entered = 1;
+      if (!sb_tick(r)) return SB_BAD_TICK;
+      while (r->sample < r->nsamples && r->samples[r->sample] <= at)
+        if (!sb_record(r, at, r->x)) return SB_BAD_SAMPLE;
+    }
+    if (r->stop + 1 >= r->nstops) return SB_DONE;
+    r->stop++;
+    r->entered = 0;
+    if (!r->nx && r->budget-- <= 0) return SB_MORE;
+  }
+}
