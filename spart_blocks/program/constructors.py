@@ -8,6 +8,7 @@ them never meets them.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ import numpy as np
 
 from spart_blocks.program.symbol import TraceError, box
 
+_MACHINERY = ("spart_blocks.program.", "numpy.", "scipy.")  # they know what they ask for
 _LOCK = threading.RLock()
 _CONVERT = ("array", "asarray", "asanyarray", "ascontiguousarray")
 _FILL = ("zeros", "ones", "full", "eye", "identity", "zeros_like", "ones_like", "full_like")
@@ -57,7 +59,8 @@ def constructors_of_symbols() -> Iterator[None]:
 
         @wraps(original)
         def chosen(*args: Any, **options: Any) -> Any:
-            here = threading.get_ident() == thread
+            caller = str(sys._getframe(1).f_globals.get("__name__"))
+            here = threading.get_ident() == thread and not caller.startswith(_MACHINERY)
             return (replacement if here else original)(*args, **options)
 
         return chosen
@@ -68,8 +71,8 @@ def constructors_of_symbols() -> Iterator[None]:
         new = {name: only_here(name, _convert(originals[name])) for name in _CONVERT}
         new |= {name: only_here(name, _fill(originals[name])) for name in _FILL}
         # An empty array of objects would hold None.
-        new["empty"] = only_here("empty", new["zeros"])
-        new["empty_like"] = only_here("empty_like", new["zeros_like"])
+        new["empty"] = only_here("empty", _fill(originals["zeros"]))
+        new["empty_like"] = only_here("empty_like", _fill(originals["zeros_like"]))
         try:
             for name, function in new.items():
                 setattr(np, name, function)

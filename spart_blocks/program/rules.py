@@ -138,7 +138,8 @@ def _pieces(table: Any, columns: Any, point: Any) -> Any:
     pieces as functions of the point."""
     x, kind = table.x, table._kind
     if kind == "spline":
-        yield from _spline_pieces(table._spline, point)
+        for k, starts, pieces in _spline_pieces(table._spline, point):
+            yield k, [*starts, x[-1]], [*pieces, columns[-1, k]]
         return
     for k, y in enumerate(columns.T):
         if kind == "linear":
@@ -155,20 +156,18 @@ def _pieces(table: Any, columns: Any, point: Any) -> Any:
 
 
 def _spline_pieces(spline: Any, point: Any) -> Any:
-    from scipy.interpolate import PPoly
+    from scipy.interpolate import BSpline, PPoly
 
-    polynomials = PPoly.from_spline(spline)
-    starts, coefficients = polynomials.x[:-1], polynomials.c
-    kept = np.flatnonzero(np.diff(polynomials.x) > 0)
-    coefficients = coefficients.reshape(*coefficients.shape[:2], -1)
-    for k in range(coefficients.shape[2]):
-        pieces = []
-        for i in kept:
+    for k, column in enumerate(spline.c.reshape(len(spline.c), -1).T):
+        polynomials = PPoly.from_spline(BSpline(spline.t, column, spline.k))
+        kept = np.flatnonzero(np.diff(polynomials.x) > 0)
+        starts, pieces = polynomials.x[kept], []
+        for start, coefficients in zip(starts, polynomials.c[:, kept].T, strict=True):
             value: Any = 0.0
-            for c in coefficients[:, i, k]:
-                value = value * (point - float(starts[i])) + float(c)
+            for c in coefficients:
+                value = value * (point - float(start)) + float(c)
             pieces.append(value)
-        yield k, starts[kept], pieces
+        yield k, starts, pieces
 
 
 # --- sources -------------------------------------------------------------------------------

@@ -1,0 +1,126 @@
+"""Parameters of a program: changing one is building the block with the other value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spart_blocks.diagram.registry import block_types
+from spart_blocks.errors import InputError
+from spart_blocks.program import trace
+from spart_blocks.program.rules import RULES
+from spart_blocks.robot import Robot
+
+K = np.array([[2.0, 1.0], [0.5, -1.0]])
+ROBOT = Path(__file__).parents[2] / "models" / "spacecraft_3dof.urdf"
+
+
+def built(kind, /, *shapes, clocked=False, **fixed):
+    """How to build one block with its tunables, wired to signals of these shapes."""
+
+    def build(bench, values):
+        wires = [bench.signal(*shape) for shape in shapes]
+        args = [bench.clock()] if clocked else []
+        return bench.block(kind, *args, wires=wires, name="block", **fixed, **values)
+
+    return build
+
+
+def piecewise(bench, values):
+    return bench.block(
+        "PIECEWISE", seq=list(zip([0.0, 1.0], values["y"], strict=True)), name="block"
+    )
+
+
+def with_robot(kind, /, *shapes):
+    def build(bench, values):
+        return built(kind, *shapes, robot=Robot.from_urdf(ROBOT))(bench, values)
+
+    return build
+
+
+# type: how to build it, and for each tunable a value and another one.
+CASES = {
+    "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
+    "GAIN by a matrix": (built("GAIN", (2,), premul=True), {"K": (K, K.T)}),
+    "CLIP": (built("CLIP", (3,)), {"min": (-0.5, -0.1), "max": (0.5, [0.1, 0.2, 0.3])}),
+    "CONSTANT": (built("CONSTANT"), {"value": ([1.0, 2.0], [3.0, 4.0])}),
+    "STEP": (built("STEP"), {"on": (1.0, 3.0), "off": (0.0, -2.0)}),
+    "RAMP": (built("RAMP"), {"slope": (1.0, 3.0), "off": (0.5, -2.0)}),
+    "WAVEFORM": (built("WAVEFORM"), {"amplitude": (1.0, 3.0), "offset": (0.5, -2.0)}),
+    "INTEGRATOR": (
+        built("INTEGRATOR", (2,), x0=[0, 0]),
+        {"gain": (1.0, 3.0), "min": ([-0.5, -0.5], [-0.1, -0.2]), "max": ([0.5, 0.5], [0.1, 0.2])},
+    ),
+    "INTEGRATOR_S": (
+        built("INTEGRATOR_S", (2,), clocked=True, x0=[0, 0]),
+        {"gain": (1.0, 3.0), "min": ([-0.5, -0.5], [-0.1, -0.2]), "max": ([0.5, 0.5], [0.1, 0.2])},
+    ),
+    "DERIV_S": (built("DERIV_S", (), clocked=True), {"gain": (1.0, 3.0)}),
+    "JOINT_PD": (
+        built("JOINT_PD", (3,), (3,), (3,), (3,)),
+        {"kp": (10.0, 20.0), "kd": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])},
+    ),
+    "PIECEWISE": (piecewise, {"y": ([1.0, 2.0], [3.0, -4.0])}),
+    "GRAVITY": (with_robot("GRAVITY"), {"gravity": ([0, 0, -9.81], [0.3, -0.2, -1.6])}),
+    "COMPUTED_TORQUE": (
+        with_robot("COMPUTED_TORQUE", *[(3,)] * 3, (6,), (5, 6), (3, 3), (3,), (3,), (6,), (3,)),
+        {"kp": (10.0, 20.0), "kd": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])},
+    ),
+}
+
+
+def test_every_tunable_has_a_case():
+    ours = {kind.name: getattr(kind.cls, "tunable", ()) for kind in block_types()}
+    wanted = {(name, attribute) for name, found in ours.items() for attribute in found}
+    wanted |= {
+        (key.split(".")[1].upper(), attribute)
+        for key, rule in RULES.items()
+        for attribute in rule.tunable
+    }
+    told = {(name.split(" ")[0], attribute) for name, (_, v) in CASES.items() for attribute in v}
+    elsewhere = {("DINTEGRATOR", "gain"), ("DINTEGRATOR", "min"), ("DINTEGRATOR", "max")}
+    assert wanted - told - elsewhere == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "tunable"), [(name, key) for name, (_, values) in CASES.items() for key in values]
+)
+def test_a_changed_parameter_is_a_block_built_anew(new_bench, assert_parity, name, tunable):
+    build, values = CASES[name]
+    one = {key: pair[0] for key, pair in values.items()}
+    if name == "CLIP":
+        one = {key: [value] * 3 for key, value in one.items()}
+    other = {**one, tunable: values[tunable][1]}
+    benches = new_bench(), new_bench()
+    for bench, chosen in zip(benches, (one, other), strict=True):
+        build(bench, chosen)
+    program = trace(benches[0].diagram)
+    moved = program.with_parameters({f"block.{tunable}": other[tunable]})
+    anew = benches[1].diagram
+    # Beside the new block the old program must fail, or the comparison could not.
+    assert_parity(anew, program=moved, rel=1e-9)
+    with pytest.raises(AssertionError):
+        assert_parity(anew, program=program, rel=1e-9)
+
+
+def test_limits_at_infinity_are_no_parameters(bench):
+    bench.block("CLIP", max=1.0, wires=[bench.signal()], name="clip")
+    names = [slot.name for slot in trace(bench.diagram).parameters]
+    assert "clip.max" in names
+    assert "clip.min" not in names
+
+
+def test_a_parameter_has_a_value_and_a_shape(bench):
+    bench.block("GAIN", K, wires=[bench.signal(2)], name="gain")
+    program = trace(bench.diagram)
+    np.testing.assert_array_equal(program.parameter("gain.K"), K)
+    moved = program.with_parameters({"gain.K": 3.0})
+    np.testing.assert_array_equal(moved.parameter("gain.K"), np.full((2, 2), 3.0))
+    np.testing.assert_array_equal(program.parameter("gain.K"), K)
+    with pytest.raises(InputError, match=r"no parameter 'gain.k'\n  did you mean 'gain.K'"):
+        program.with_parameters({"gain.k": 3.0})
+    with pytest.raises(InputError, match=r"gain.K has shape \(2, 2\), not \(2,\)"):
+        program.with_parameters({"gain.K": [1.0, 2.0]})
