@@ -7,7 +7,7 @@ state outside the blocks, in two flat vectors x and xd.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -23,7 +23,12 @@ Values = list[Sequence[Any]]  # outputs of each node, by node index
 
 
 class Interpreter:
-    """Outputs and derivatives of a wired diagram at a time and a state."""
+    """Outputs and derivatives of a wired diagram at a time and a state.
+
+    jacobian: df/dx (nx, nx) as a function of (t, x, xd), where the engine has it.
+    """
+
+    jacobian: Callable[[float, Floats, Floats], Floats] | None = None
 
     def __init__(self, diagram: Diagram, wiring: Wiring) -> None:
         self.diagram, self.wiring = diagram, wiring

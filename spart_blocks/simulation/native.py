@@ -55,12 +55,24 @@ class Native(Interpreter):
         calls = {name: _Call(_densified(f), program.p) for name, f in dense.items()}
         self._signals, self._rates = calls.pop("y"), calls.pop("xdot")
         self._ticks = calls
+        self.jacobian = self._jacobian
         self.clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)
+        self._rates_by_x: _Call | None = None
         slots = iter(program.signals)
         self._slots: list[list[Slot]] = [
             [next(slots) for _ in node.out_ports] if node.kind not in ("sink", "graphics") else []
             for node in self.nodes
         ]
+
+    def _jacobian(self, t: float, x: Floats, xd: Floats) -> Floats:
+        if self._rates_by_x is None:
+            import casadi as ca
+
+            arguments = self.program.rates.sx_in()
+            slope = ca.densify(ca.jacobian(self.program.rates(*arguments), arguments[1]))
+            self._rates_by_x = _Call(ca.Function("jacobian", arguments, [slope]), self.program.p)
+        # CasADi stores matrices by columns.
+        return self._rates_by_x(t, x, xd).reshape(len(x), len(x)).T
 
     def slot_of(self, source: Source) -> Slot:
         """Where an output lies in the vector of all signals."""

@@ -11,7 +11,7 @@ sample kept at a tick or an event is the one after it.
 from __future__ import annotations
 
 import time as wall_clock
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from scipy import integrate
 
 from spart_blocks.diagram.clocks import Clock, clocks_of, exact, grid
 from spart_blocks.diagram.model import Diagram
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.results import Event, FinalState
 from spart_blocks.simulation.crossings import Crossing, crossings_of, handle, locate
 from spart_blocks.simulation.interpreter import Floats, Interpreter
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float, float], None]
 DEFAULT_SAMPLES = 500
+MOST_SAMPLES = 20_000_000
+MOST_STOPS = 50_000_000
+"""Bounds on what a run keeps in memory: samples, and the times at which it must stop."""
 
 
 @dataclass
@@ -58,6 +61,10 @@ class _Declarations:
 
     def declare_event(self, block: Any, t: float) -> None:
         self.times.append(float(t))
+        if len(self.times) > MOST_STOPS:
+            raise InputError(
+                f"block {block.name} switches more than {MOST_STOPS:,} times until T = {self.T} s"
+            )
 
 
 @dataclass
@@ -95,7 +102,7 @@ class Run:
                     self._loop()
                 else:
                     loop.go()
-                    self._record(self.t, last=True)
+                    self._record(self.t, always=True)
         except KeyboardInterrupt:
             self.stopped = f"interrupted at t = {float(self.t):.6g} s"
         finally:
@@ -134,14 +141,13 @@ class Run:
         return stops, np.ascontiguousarray(due.reshape(len(ticks), len(stops)).T)
 
     def sample_times(self) -> Floats:
-        """The grid of samples from now on, with the end."""
+        """The grid of samples from now on, with the start and the end."""
         times = grid(Fraction(0), self.samples.every, self.samples.k, self.end)
-        end = float(self.end)
-        return times if len(times) and times[-1] == end else np.append(times, end)
+        return np.union1d(times, [float(self.t), float(self.end)])
 
     def _loop(self) -> None:
         self._tick()
-        self._record(self.t)
+        self._record(self.t, always=True)
         while self.t < self.end and self.stopped is None:
             b = self._next_stop()
             reached = self._integrate(self.t, b)
@@ -149,7 +155,7 @@ class Run:
             if reached == b:
                 self._tick()
             self._record(self.t)
-        self._record(self.t, last=True)
+        self._record(self.t, always=True)
 
     def _next_stop(self) -> Fraction:
         """The next tick, known event time or end, whichever comes first."""
@@ -168,9 +174,10 @@ class Run:
         for clock in due:
             self.ticks[clock.name] += 1
 
-    def _record(self, t: Fraction, *, last: bool = False) -> None:
-        """Keep a sample of the present state if one is due now, or if it is the last."""
-        if self.samples.due_at(t) or (last and not self.recorder.ends_at(float(t))):
+    def _record(self, t: Fraction, *, always: bool = False) -> None:
+        """Keep a sample of the present state if one is due now; at the first and the last
+        time, in any case."""
+        if self.samples.due_at(t) or (always and not self.recorder.ends_at(float(t))):
             self.samples.pass_by(t)
             self.recorder.keep(self.engine, float(t), self.x, self.xd)
 
@@ -246,6 +253,10 @@ class Run:
             arguments["max_step"] = options.max_step
         if self.last_step is not None:
             arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
+        jacobian = self.engine.jacobian
+        if jacobian is not None and options.solver in ("Radau", "BDF", "LSODA"):
+            xd = self.xd
+            arguments["jac"] = lambda t, x: jacobian(t, x, xd)
         return getattr(integrate, options.solver)(rhs, t0, self.x, t1, **arguments)
 
     def _skip(self, a: Fraction, b: Fraction) -> Fraction:
@@ -363,6 +374,7 @@ def prepare(engine: Interpreter, initial: FinalState | None, progress: Progress 
     for node in engine.wiring.of_kind("function"):
         node.block.start(declared)
     every = exact(options.every) if options.every else end / DEFAULT_SAMPLES
+    _check_size(start, end, every, clocks)
     return Run(
         diagram=diagram,
         engine=engine,
@@ -380,3 +392,24 @@ def prepare(engine: Interpreter, initial: FinalState | None, progress: Progress 
         samples=_Samples(start, every),
         progress=progress,
     )
+
+
+def _check_size(start: Fraction, end: Fraction, every: Fraction, clocks: Sequence[Clock]) -> None:
+    """Refuse what would not fit into memory, before anything is computed."""
+    samples = (end - start) / every
+    if samples > MOST_SAMPLES:
+        raise InputError(
+            Fault(
+                f"the run would keep {float(samples):.3g} samples, at most {MOST_SAMPLES:,} are kept",
+                hint=f"give a longer run.every than {float(every):g} s, or a shorter T",
+            )
+        )
+    for clock in clocks:
+        if (end - start) / clock.period > MOST_STOPS:
+            raise InputError(
+                Fault(
+                    f"a clock of period {float(clock.period):g} s ticks more than {MOST_STOPS:,} "
+                    f"times until T = {float(end):g} s",
+                    hint="give a longer period or a shorter T",
+                )
+            )
