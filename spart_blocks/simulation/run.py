@@ -25,6 +25,7 @@ from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.results import Event, FinalState
 from spart_blocks.simulation.crossings import Crossing, crossings_of, handle, locate
+from spart_blocks.simulation.cvodes import METHODS, Cvodes
 from spart_blocks.simulation.interpreter import Floats, Interpreter
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.tableaus import FixedStep, tableau
@@ -88,6 +89,7 @@ class Run:
     events: list[Event] = field(default_factory=list)
     stopped: str | None = None
     last_step: float | None = None
+    cvodes: Cvodes | None = None
 
     # --- the loop ------------------------------------------------------------------
 
@@ -188,6 +190,8 @@ class Run:
         t0, t1 = float(a), float(b)
         if not len(self.x):
             return self._skip(a, b)
+        if self.diagram.run.solver in METHODS:
+            return self._multistep(a, b)
         before_end = np.nextafter(t1, t0)
         xd = self.xd
         refused: list[RunError] = []
@@ -224,6 +228,30 @@ class Run:
         self.last_step = getattr(solver, "h_abs", None)
         self.x = self.engine.project(solver.y)
         return b
+
+    def _multistep(self, a: Fraction, b: Fraction) -> Fraction:
+        """Advance from a to b with CVODES, which steps inside one call."""
+        cvodes = self._cvodes()
+        samples = [t for t in self.samples.within(a, b) if t > a]
+        states = cvodes.over(float(a), [float(t) for t in (*samples, b)], self.x, self.xd)
+        for t, x in zip(samples, states[:-1], strict=True):
+            self.recorder.keep(self.engine, float(t), x, self.xd)
+        self.x = self.engine.project(states[-1])
+        self.report(float(b))
+        return b
+
+    def _cvodes(self) -> Cvodes:
+        if self.cvodes is None:
+            from spart_blocks.simulation.native import Native
+
+            options = self.diagram.run
+            if not isinstance(self.engine, Native) or self.crossings:
+                why = "STOP and EVENT blocks" if self.crossings else "blocks that are not traced"
+                raise InputError(
+                    Fault(f"{options.solver} cannot run with {why}", hint="use BDF or LSODA")
+                )
+            self.cvodes = Cvodes(self.engine.program, options.solver, options.rtol, options.atol)
+        return self.cvodes
 
     def _step(self, solver: Any, refused: list[RunError]) -> str | None:
         try:
@@ -400,7 +428,7 @@ def _check_size(start: Fraction, end: Fraction, every: Fraction, clocks: Sequenc
     if samples > MOST_SAMPLES:
         raise InputError(
             Fault(
-                f"the run would keep {float(samples):.3g} samples, at most {MOST_SAMPLES:,} are kept",
+                f"the run would keep {float(samples):.3g} samples; the most is {MOST_SAMPLES:,}",
                 hint=f"give a longer run.every than {float(every):g} s, or a shorter T",
             )
         )

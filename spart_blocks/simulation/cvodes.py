@@ -1,0 +1,74 @@
+"""CVODES, from SUNDIALS through CasADi: variable-order multistep methods with exact
+Jacobians, for stiff diagrams and for machines without a compiler.
+
+CasADi fixes start and grid of an integrator when it is made. So time is scaled to [0, 1]
+over the piece between two stops, with its start and length among the parameters: pieces
+with the same pattern of samples, as between the ticks of a clock, share one integrator.
+Source: A. C. Hindmarsh et al., "SUNDIALS", ACM Trans. Math. Softw. 31 (2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import RunError
+from spart_blocks.program import Program
+
+Floats = NDArray[np.float64]
+METHODS = {"CVODES": "bdf", "Adams": "adams"}
+
+
+class Cvodes:
+    """The integrators of one run, by their pattern of samples."""
+
+    def __init__(self, program: Program, solver: str, rtol: float, atol: float) -> None:
+        self.program = program
+        self.options: dict[str, Any] = {
+            "linear_multistep_method": METHODS[solver],
+            "reltol": rtol,
+            "abstol": atol,
+            "max_num_steps": 1_000_000,
+            "show_eval_warnings": False,
+        }
+        self._made: dict[tuple[float, ...], Any] = {}
+
+    def over(self, start: float, times: Sequence[float], x: Floats, xd: Floats) -> Floats:
+        """The states at times (m,) after start, (m, nx); the last time is the stop."""
+        length = times[-1] - start
+        pattern = [round((t - start) / length, 12) for t in times[:-1]] + [1.0]
+        integrator = self._integrator(tuple(pattern))
+        before_end = np.nextafter(times[-1], start)
+        parameters = np.concatenate([[start, length, before_end], xd, self.program.p])
+        try:
+            states = np.array(integrator(x0=x, p=parameters)["xf"])
+        except RuntimeError as error:
+            text = str(error).splitlines()[-1]
+            raise RunError(
+                f"the solver failed: CVODES: {text}",
+                time=start,
+                hint="try another solver, or looser tolerances",
+            ) from None
+        return states.reshape(len(x), len(times)).T
+
+    def _integrator(self, pattern: tuple[float, ...]) -> Any:
+        if pattern not in self._made:
+            self._made[pattern] = self._make(pattern)
+        return self._made[pattern]
+
+    def _make(self, pattern: tuple[float, ...]) -> Any:
+        import casadi as ca
+
+        _, x, xd, p = self.program.rates.sx_in()
+        tau, start, length, before_end = (ca.SX.sym(n) for n in ("tau", "start", "len", "end"))
+        t = ca.fmin(start + length * tau, before_end)
+        dae = {
+            "t": tau,
+            "x": x,
+            "p": ca.vertcat(start, length, before_end, xd, p),
+            "ode": length * self.program.rates(t, x, xd, p),
+        }
+        return ca.integrator("cvodes", "cvodes", dae, 0.0, list(pattern), self.options)
