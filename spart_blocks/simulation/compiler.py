@@ -1,188 +1,407 @@
-"""C source to a shared library, once: the compiler found, and a cache on disk.
+"""C source text to a shared library: finds a compiler, runs it once, keeps the result.
 
-A cached library is keyed by its source, the compiler, the flags and the processor, and
-written atomically, so that two processes may compile the same source at once. Only files
-of the user, in a folder that nobody else may write, are loaded: a library is code.
+Compilers, the first that answers: the environment's CC, cc, gcc, clang, the `ziglang`
+package. SPART_COMPILER=none turns compiling off. The library is kept in the user's cache
+folder (SPART_CACHE names another) under the SHA-256 of all that could change it, and is
+used again without starting a compiler.
+
+A library is code, so one is used only if the user owns it, others can change neither it
+nor its folder, and its contents have the hash in its name.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
-import importlib.util
+import json
 import os
 import platform
+import re
+import shlex
 import shutil
+import signal
+import stat
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
-from functools import cache
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from spart_blocks.errors import SpartWarning
 
-TIMEOUT = 120.0
-"""Seconds after which a compiler is given up."""
-KEPT_FILES = 200
-LARGE = 60_000
-"""Characters of source above which less optimisation saves more time than it costs."""
+TIMEOUT = 120.0  # s
+# Characters, about 17 000 instructions of CasADi. There gcc takes 3 s at -O3; from there
+# on its time grows with the square, 46 s at 70 000 instructions against 11 s at -O1.
+LONG_SOURCE = 400_000
+LARGEST_CACHE = 512 * 1024**2  # bytes
+MOST_FILES = 200
+REMEMBER_TIMEOUT = 24 * 3600.0  # s: so long a compiler that took too long is not asked again
+
+# Of /proc/cpuinfo, on x86, ARM, POWER and RISC-V.
+_CPU_FIELDS = (
+    *("vendor_id", "cpu family", "model", "model name", "flags", "features", "cpu", "isa"),
+    *("cpu implementer", "cpu architecture", "cpu variant", "cpu part"),
+)
+_BUILD = ".build-"
+_OBJECT = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(so|dylib|dll)")
+_GIVEN_UP = re.compile(r"[0-9a-f]{32}\.timeout")
 
 
-@cache
-def _compiler() -> tuple[str, ...] | None:
-    """The command of the C compiler: $CC, cc, gcc, clang, or the ziglang wheel's."""
-    if os.environ.get("SPART_COMPILER", "").lower() == "none":
-        return None
-    for name in (os.environ.get("CC"), "cc", "gcc", "clang"):
-        path = shutil.which(name) if name else None
-        if path:
-            return (path,)
-    if importlib.util.find_spec("ziglang") is not None:
-        return (sys.executable, "-m", "ziglang", "cc")
+@dataclass(frozen=True)
+class _Compiler:
+    """A command. files: the programs it consists of; their times stand for a version."""
+
+    command: tuple[str, ...]
+    files: tuple[str, ...]
+    zig: bool = False
+
+
+class _CompileError(Exception):
+    """Why there is no library."""
+
+
+def shared_library(source: str) -> Path | None:
+    """The shared library of a C source, compiled now or taken from the cache.
+
+    None, silently, where there is no compiler; None and one SpartWarning where it failed
+    or took longer than TIMEOUT. Loading the library remains the caller's, and may fail,
+    as on a disk mounted noexec.
+    """
+    compilers = _compilers()
+    folder = _user_folder() if compilers else None
+    for compiler in compilers:
+        flags = _flags(compiler, source)
+        key = _key(compiler, flags, source)
+        found = _stored(folder, key) if folder else None
+        if found:
+            return found
+        if not _answers(compiler):
+            continue
+        try:
+            return _build(compiler, flags, source, key, folder)
+        except (_CompileError, OSError) as error:
+            warnings.warn(
+                f"the C compiler {shlex.join(compiler.command)} made no library, so the "
+                f"program runs uncompiled, which is slower: {error}\n"
+                "  SPART_COMPILER=none does not try, CC=... names another compiler",
+                SpartWarning,
+                stacklevel=2,
+            )
+            return None
     return None
 
 
 def compiler_name() -> str | None:
-    """The C compiler that would be used, or None where there is none.
-
-    SPART_COMPILER=none in the environment switches compiling off.
-    """
-    command = _compiler()
-    return None if command is None else " ".join(command[-2:]) if len(command) > 1 else command[0]
-
-
-def _flags(source: str) -> list[str]:
-    # -O3 takes minutes on long straight code, and was no faster; -ffast-math would remove
-    # the tests for NaN.
-    level = "-O1" if len(source) > LARGE else "-O2"
-    native = "-mcpu=native" if "ziglang" in (_compiler() or ()) else "-march=native"
-    return [level, native, "-fno-math-errno", "-fPIC", "-shared"]
+    """The first line of what the compiler in use says of its version; None without one."""
+    for compiler in _compilers():
+        version = _answers(compiler)
+        if version:
+            return f"ziglang: {version}" if compiler.zig else version
+    return None
 
 
-@cache
-def _processor() -> str:
-    """What the machine code depends on: the processor's name and features."""
+# --- compilers ----------------------------------------------------------------------
+
+
+def _compilers() -> list[_Compiler]:
+    """All there are, best first. Starts no process."""
+    if os.environ.get("SPART_COMPILER", "").strip().lower() == "none":
+        return []
+    named = os.environ.get("CC", "").strip()
+    commands = [[named] if shutil.which(named) else _words(named)] if named else []
+    commands += [["cc"], ["gcc"], ["clang"]]
+    found = []
+    for first, *rest in filter(None, commands):
+        program = shutil.which(first)
+        if program:
+            program = os.path.abspath(program)  # it will run in another folder
+            others = [path for path in map(shutil.which, rest) if path]
+            found.append(_Compiler((program, *rest), (program, *others)))
+    zig = find_spec("ziglang")
+    if zig and zig.submodule_search_locations and sys.executable:
+        home = Path(next(iter(zig.submodule_search_locations)))
+        program = str(home / ("zig.exe" if os.name == "nt" else "zig"))
+        found.append(_Compiler((sys.executable, "-m", "ziglang", "cc"), (program,), zig=True))
+    return found
+
+
+def _words(command: str) -> list[str]:
+    """CC may carry arguments, as in 'ccache gcc'."""
     try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return platform.processor() + platform.machine()
-    return "\n".join(
-        sorted({x for x in lines if x.startswith(("model name", "flags", "Features"))})
-    )
+        return shlex.split(command, posix=os.name != "nt")
+    except ValueError:  # an unclosed quote
+        return []
 
 
-@cache
-def _version(command: tuple[str, ...]) -> str:
-    out = subprocess.run(
-        [*command, "--version"], capture_output=True, text=True, timeout=TIMEOUT, check=False
-    )
-    return out.stdout
+def _answers(compiler: _Compiler) -> str | None:
+    """The first line of its version; None for what is no compiler. Starts it, briefly."""
+    if sys.platform == "darwin" and compiler.command[0].startswith("/usr/bin/"):
+        # Without developer tools these are stubs which open a window that offers them.
+        if not _output("/usr/bin/xcode-select", "-p"):
+            return None
+    lines = (_output(*compiler.command, "--version") or "").splitlines()
+    return next((line.strip() for line in lines if line.strip()), None)
 
 
-def _folder() -> Path:
-    """The cache folder, private to the user; a temporary one where it cannot be written."""
-    given = os.environ.get("SPART_CACHE")
-    if given:
-        folder = Path(given)
-    elif sys.platform == "darwin":
-        folder = Path.home() / "Library" / "Caches" / "spart_blocks"
-    elif sys.platform == "win32":
-        folder = Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "spart_blocks"
+def _output(*command: str) -> str | None:
+    """What a command prints; None if it cannot run or fails."""
+    try:
+        run = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return None if run.returncode else run.stdout.decode(errors="replace")
+
+
+def _flags(compiler: _Compiler, source: str) -> list[str]:
+    """For this machine and this length. Not -ffast-math: it removes checks for NaN."""
+    if len(source) <= LONG_SOURCE or compiler.zig:  # zig knows no levels between
+        level = ["-O3"]
+    else:  # the second flag makes gcc's code 15 % faster at no cost; clang ignores it
+        level = ["-O1", "-fexpensive-optimizations"]
+    machine = platform.machine().lower()
+    if compiler.zig or machine in ("arm64", "aarch64", "ppc64le"):
+        native = ["-mcpu=native"]
     else:
-        base = os.environ.get("XDG_CACHE_HOME")
-        folder = (Path(base) if base else Path.home() / ".cache") / "spart_blocks"
+        native = ["-march=native"] if machine in ("x86_64", "amd64", "i686", "x86") else []
+    position = [] if sys.platform == "win32" else ["-fPIC"]
+    return [*level, *native, "-fno-math-errno", *position, "-shared"]
+
+
+# --- the key ------------------------------------------------------------------------
+
+
+def _key(compiler: _Compiler, flags: list[str], source: str) -> str:
+    """The hash of all that makes one library differ from another."""
+    versions = []
+    for name in compiler.files:
+        path = os.path.realpath(name)
+        with suppress(OSError):
+            status = os.stat(path)
+            versions.append([path, status.st_size, status.st_mtime_ns])
+    parts = [source, compiler.command, versions, flags, _cpu(), _system()]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+@lru_cache(maxsize=1)
+def _cpu() -> str:
+    """The processor and its instruction sets, since libraries are made for this one."""
+    kept = []
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if not line.strip():
+                break  # the next processor
+            if line.partition(":")[0].strip().lower() in _CPU_FIELDS:
+                kept.append(" ".join(line.split()))
+    if kept:
+        return "\n".join(kept)
+    if sys.platform == "darwin":
+        return _output("/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string") or ""
+    else:
+        return platform.processor()
+
+
+def _system() -> str:
+    """Operating system, architecture, and C library where it says its version."""
+    libc = None
+    if sys.platform == "linux":
+        with suppress(ValueError, OSError):  # where it is not GNU's
+            libc = os.confstr("CS_GNU_LIBC_VERSION")
+    return f"{sys.platform} {platform.machine()} {libc}"
+
+
+# --- the cache ----------------------------------------------------------------------
+
+
+def _cache_folder() -> Path | None:
+    """Where the user's caches belong on this system; None if there is no home."""
+    chosen = os.environ.get("SPART_CACHE")
+    if chosen:
+        return Path(os.path.abspath(chosen))
+    root: str | None
+    if sys.platform == "win32":
+        root = os.environ.get("LOCALAPPDATA")
+    elif sys.platform == "darwin":
+        root = os.path.expanduser("~/Library/Caches")
+    else:
+        root = os.environ.get("XDG_CACHE_HOME", "")
+        root = root if os.path.isabs(root) else os.path.expanduser("~/.cache")
+    return Path(root, "spart_blocks") if root and os.path.isabs(root) else None
+
+
+def _user_folder() -> Path | None:
+    """The cache folder, made if need be; None, after a warning, if others may write there."""
+    folder = _cache_folder()
+    if folder is None:
+        return None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK) and _private(folder):
-            return folder
+        status = folder.stat()
     except OSError:
-        pass
-    return _temporary_folder()
+        return None
+    if _private(status):
+        return folder
+    warnings.warn(
+        f"the cache folder {folder} belongs to another user or is writable by everyone, so "
+        "compiled programs are not kept there\n  chmod o-w, or SPART_CACHE=another folder",
+        SpartWarning,
+        stacklevel=3,
+    )
+    return None
 
 
-@cache
+@lru_cache(maxsize=1)
 def _temporary_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="spart_blocks-"))
+    """In place of a cache folder: it lasts as long as this process."""
+    folder, owner = tempfile.mkdtemp(prefix="spart_blocks-"), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:  # and not a child forked from it
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return Path(folder)
 
 
-def _private(path: Path) -> bool:
-    """Whether a file or folder is the user's, and nobody else may write it."""
-    if not hasattr(os, "getuid"):
-        return True
-    status = path.stat()
-    return status.st_uid == os.getuid() and not status.st_mode & 0o022
+def _private(status: os.stat_result) -> bool:
+    """Whether it is this user's, and not everyone's to change."""
+    if sys.platform == "win32":
+        return True  # by the access list of the user's profile
+    else:
+        return status.st_uid == os.geteuid() and not status.st_mode & stat.S_IWOTH
 
 
-def shared_library(source: str) -> Path | None:
-    """Compile C source to a shared library, or fetch it from the cache.
-
-    None where there is no compiler, or, with one SpartWarning, where it fails.
-    """
-    command = _compiler()
-    if command is None:
-        return None
-    try:
-        flags = _flags(source)
-        parts = (source, *command, _version(command), *flags, _processor())
-        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-        folder = _folder()
-        library, seal = folder / f"{key}.so", folder / f"{key}.sha256"
-        if not _intact(library, seal):
-            _compile(command, flags, source, library, seal)
-            _prune(folder)
-        else:
-            os.utime(library)
-        return library
-    except (OSError, subprocess.SubprocessError) as error:
-        warnings.warn(
-            f"running without compiled code: {_reason(error)}", SpartWarning, stacklevel=2
-        )
-        return None
+def _stored(folder: Path, key: str) -> Path | None:
+    """The library of this key if it is there and whole; removes it if it is not whole."""
+    for path in folder.glob(f"{key}-*"):
+        if not _OBJECT.fullmatch(path.name):
+            continue
+        with suppress(OSError):
+            status = path.lstat()
+            if not stat.S_ISREG(status.st_mode) or not _private(status):
+                continue
+            if _digest(path) == path.stem.partition("-")[2]:
+                with suppress(OSError):
+                    os.utime(path)  # for _prune: used now
+                return path
+            path.unlink()
+    return None
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
 
 
-def _intact(library: Path, seal: Path) -> bool:
-    """Whether a cached library is the user's and whole."""
+def _prune(folder: Path, keep: Path) -> None:
+    """Remove what was not used for longest, beyond the limits, and what was abandoned."""
+    objects = []
+    for entry in os.scandir(folder):
+        with suppress(OSError):
+            status = entry.stat(follow_symlinks=False)
+            age = time.time() - status.st_mtime
+            if _OBJECT.fullmatch(entry.name):
+                objects.append((status.st_mtime, status.st_size, Path(entry.path)))
+            elif entry.name.startswith(_BUILD) and age > 3600 + TIMEOUT:
+                shutil.rmtree(entry.path, ignore_errors=True)
+            elif _GIVEN_UP.fullmatch(entry.name) and age > REMEMBER_TIMEOUT:
+                os.unlink(entry.path)
+    total = 0
+    for count, (_, size, path) in enumerate(sorted(objects, reverse=True), start=1):
+        total += size
+        if (count > MOST_FILES or total > LARGEST_CACHE) and path != keep:
+            with suppress(OSError):
+                path.unlink()
+
+
+# --- compiling ----------------------------------------------------------------------
+
+
+def _build(
+    compiler: _Compiler, flags: list[str], source: str, key: str, folder: Path | None
+) -> Path:
+    """Compile into the cache folder, or into a temporary one if it cannot be written.
+
+    All is made in a folder within, which is removed however this ends; the library then
+    moves to its place in one step, so that other processes see it whole or not at all.
+    """
+    build = None
+    if folder:
+        with suppress(OSError):
+            build = Path(tempfile.mkdtemp(prefix=_BUILD, dir=folder))
+    if folder is None or build is None:
+        folder = _temporary_folder()
+        found = _stored(folder, key)
+        if found:
+            return found
+        build = Path(tempfile.mkdtemp(prefix=_BUILD, dir=folder))
     try:
-        return _private(library) and seal.read_text("ascii") == _digest(library)
-    except (OSError, UnicodeDecodeError):
-        return False
+        given_up = folder / f"{key}.timeout"
+        if given_up.exists() and time.time() - given_up.stat().st_mtime < REMEMBER_TIMEOUT:
+            raise _CompileError(f"it took too long before; remove {given_up} to try again")
+        try:
+            made = _compile(compiler, flags, source, build)
+        except subprocess.TimeoutExpired as error:
+            given_up.touch()
+            raise _CompileError(f"it was stopped after {error.timeout:g} s") from None
+        made.chmod(0o700)
+        place = folder / f"{key}-{_digest(made)}{made.suffix}"
+        try:
+            os.replace(made, place)
+        except OSError:  # Windows, where another process has just loaded the same
+            if _stored(folder, key) != place:
+                raise
+        _prune(folder, place)
+        return place
+    finally:
+        shutil.rmtree(build, ignore_errors=True)
 
 
-def _compile(
-    command: tuple[str, ...], flags: list[str], source: str, library: Path, seal: Path
-) -> None:
-    with tempfile.TemporaryDirectory(dir=library.parent, prefix="tmp-") as scratch:
-        code, out, note = (Path(scratch) / name for name in ("code.c", "code.so", "seal"))
-        code.write_text(source, "utf-8")
-        subprocess.run(
-            [*command, *flags, "-o", str(out), str(code), "-lm"],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=True,
-        )
-        out.chmod(0o700)
-        note.write_text(_digest(out), "ascii")
-        os.replace(out, library)
-        os.replace(note, seal)
+def _compile(compiler: _Compiler, flags: list[str], source: str, build: Path) -> Path:
+    """The library, in the folder `build`. Raises _CompileError with the first lines it printed."""
+    suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+    made = build / f"program{suffix}"
+    (build / "program.c").write_bytes(source.encode())
+    libraries = [] if sys.platform == "win32" else ["-lm"]
+    command = [*compiler.command, *flags, "-o", made.name, "program.c", *libraries]
+    # Its temporary files go where they are cleared away, also when it is killed.
+    environment = {**os.environ, "TMPDIR": str(build), "TMP": str(build), "TEMP": str(build)}
+    if compiler.zig:
+        environment["ZIG_LOCAL_CACHE_DIR"] = str(build / "zig")
+        environment.setdefault("ZIG_GLOBAL_CACHE_DIR", str(build.parent / "zig"))
+    log = build / "log.txt"
+    with log.open("wb") as file:
+        code = _run(command, build, environment, file.fileno())
+    if code or not made.is_file():
+        lines = log.read_bytes().decode(errors="replace").splitlines()
+        lines = [line.strip() for line in lines if line.strip()]
+        errors = [line for line in lines if "error" in line.lower()] or lines
+        raise _CompileError("\n  ".join([f"exit code {code}", *errors[:3]]))
+    return made
 
 
-def _prune(folder: Path) -> None:
-    """Delete the libraries that were not used for longest."""
-    libraries = sorted(folder.glob("*.so"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for old in libraries[KEPT_FILES:]:
-        old.unlink(missing_ok=True)
-        old.with_suffix(".sha256").unlink(missing_ok=True)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, subprocess.CalledProcessError):
-        lines = [line for line in error.stderr.splitlines() if "error" in line] or [error.stderr]
-        return f"{error.cmd[0]} failed: {lines[0][:300]}"
-    if isinstance(error, subprocess.TimeoutExpired):
-        return f"{error.cmd[0]} took longer than {TIMEOUT:g} s"
-    return str(error)
+def _run(command: list[str], folder: Path, environment: dict[str, str], output: int) -> int:
+    """The exit code of a command, which is killed with all it started after TIMEOUT or on
+    Ctrl-C. A compiler is a family of processes, so it gets a session of its own."""
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        return process.wait(TIMEOUT)
+    except BaseException:
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
