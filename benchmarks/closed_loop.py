@@ -95,7 +95,7 @@ def main() -> None:
             out = theirs.runtime.run(theirs, T=T, solver_args={"rtol": RTOL, "atol": ATOL})
         return out.x[-1]
 
-    from spart_blocks.simulation.run import prepare
+    from spart_blocks.simulation.start import prepare
     from spart_blocks.simulation.simulate import _engine, as_diagram
 
     ready = as_diagram(ours)

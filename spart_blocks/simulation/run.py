@@ -11,7 +11,7 @@ sample kept at a tick or an event is the one after it.
 from __future__ import annotations
 
 import time as wall_clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate
 
-from spart_blocks.diagram.clocks import Clock, clocks_of, exact, grid
+from spart_blocks.diagram.clocks import Clock, exact, grid
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.results import Event, FinalState
-from spart_blocks.simulation.crossings import Crossing, crossings_of, handle, locate
+from spart_blocks.simulation.crossings import Crossing, handle, locate
 from spart_blocks.simulation.cvodes import METHODS, Cvodes
 from spart_blocks.simulation.interpreter import Floats, Interpreter
 from spart_blocks.simulation.recorder import Recorder
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.compiled import CompiledLoop
 
 Progress = Callable[[float, float], None]
-DEFAULT_SAMPLES = 500
-MOST_SAMPLES = 20_000_000
-MOST_STOPS = 50_000_000
-"""Bounds on what a run keeps in memory: samples, and the times at which it must stop."""
 
 
 @dataclass
@@ -47,25 +43,6 @@ class Stats:
     steps: int = 0
     evaluations: int = 0
     wall_time: float = 0.0
-
-
-class _Declarations:
-    """What bdsim's blocks tell at start: their event times. It stands in for bdsim's
-    SimulationState, of which blocks use T, tf, t and declare_event."""
-
-    def __init__(self, end: float) -> None:
-        self.T = self.tf = end
-        self.t = 0.0
-        self.stop: Any = None
-        self.options = None
-        self.times: list[float] = []
-
-    def declare_event(self, block: Any, t: float) -> None:
-        self.times.append(float(t))
-        if len(self.times) > MOST_STOPS:
-            raise InputError(
-                f"block {block.name} switches more than {MOST_STOPS:,} times until T = {self.T} s"
-            )
 
 
 @dataclass
@@ -83,7 +60,7 @@ class Run:
     xd: Floats
     ticks: dict[str, int]
     event_times: list[Fraction]
-    samples: _Samples
+    samples: Samples
     progress: Progress | None = None
     stats: Stats = field(default_factory=Stats)
     events: list[Event] = field(default_factory=list)
@@ -359,7 +336,7 @@ class Run:
         )
 
 
-class _Samples:
+class Samples:
     """The grid of sample times k * every, walked once."""
 
     def __init__(self, start: Fraction, every: Fraction) -> None:
@@ -379,65 +356,3 @@ class _Samples:
             times.append(self.k * self.every)
             self.k += 1
         return times
-
-
-def prepare(engine: Interpreter, initial: FinalState | None, progress: Progress | None) -> Run:
-    """A run at its start: initial states, clocks, event times."""
-    diagram = engine.diagram
-    options = diagram.run
-    clocks = clocks_of(list(engine.wiring.of_kind("sampled")), options.first_tick)
-    x, xd = engine.initial()
-    start = Fraction(0)
-    if initial is not None:
-        start = exact(initial.t)
-    ticks = {clock.name: clock.first_tick_from(start) for clock in clocks}
-    if initial is not None:
-        ticks |= {name: k for name, k in initial.ticks.items() if name in ticks}
-    end = exact(options.T)
-    if end <= start:
-        raise InputError(f"the run would end at T = {options.T} s, it starts at {float(start)} s")
-    declared = _Declarations(options.T)
-    for node in engine.wiring.of_kind("source"):
-        node.block.start(declared)
-    for node in engine.wiring.of_kind("function"):
-        node.block.start(declared)
-    every = exact(options.every) if options.every else end / DEFAULT_SAMPLES
-    _check_size(start, end, every, clocks)
-    return Run(
-        diagram=diagram,
-        engine=engine,
-        clocks=clocks,
-        crossings=crossings_of(engine.nodes),
-        recorder=Recorder(engine, options.log),
-        t=start,
-        end=end,
-        x=x,
-        xd=xd,
-        ticks=ticks,
-        event_times=sorted(
-            {exact(t) for t in declared.times if start < exact(t) < end}, reverse=True
-        ),
-        samples=_Samples(start, every),
-        progress=progress,
-    )
-
-
-def _check_size(start: Fraction, end: Fraction, every: Fraction, clocks: Sequence[Clock]) -> None:
-    """Refuse what would not fit into memory, before anything is computed."""
-    samples = (end - start) / every
-    if samples > MOST_SAMPLES:
-        raise InputError(
-            Fault(
-                f"the run would keep {float(samples):.3g} samples; the most is {MOST_SAMPLES:,}",
-                hint=f"give a longer run.every than {float(every):g} s, or a shorter T",
-            )
-        )
-    for clock in clocks:
-        if (end - start) / clock.period > MOST_STOPS:
-            raise InputError(
-                Fault(
-                    f"a clock of period {float(clock.period):g} s ticks more than {MOST_STOPS:,} "
-                    f"times until T = {float(end):g} s",
-                    hint="give a longer period or a shorter T",
-                )
-            )

@@ -19,7 +19,8 @@ from spart_blocks.errors import Fault, InputError, RunError, SpartWarning, did_y
 from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.interpreter import Interpreter
 from spart_blocks.simulation.recorder import units_of
-from spart_blocks.simulation.run import Progress, Run, prepare
+from spart_blocks.simulation.run import Progress, Run
+from spart_blocks.simulation.start import prepare
 
 Engine = Literal["auto", "native", "interpreter"]
 Initial = FinalState | Results | str | Path | Mapping[str, Any]
