@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from spart_blocks.analysis import linearize, trim
     from spart_blocks.diagram import Diagram, load, new_diagram
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
     from spart_blocks.program import Program, TraceError, trace
@@ -28,6 +29,8 @@ _HOMES = {
     "trace": "spart_blocks.program",
     "Program": "spart_blocks.program",
     "TraceError": "spart_blocks.program",
+    "linearize": "spart_blocks.analysis",
+    "trim": "spart_blocks.analysis",
     "Results": "spart_blocks.results",
     "SpartError": "spart_blocks.errors",
     "InputError": "spart_blocks.errors",
@@ -50,10 +53,12 @@ __all__ = [
     "RunError",
     "SpartError",
     "TraceError",
+    "linearize",
     "load",
     "new_diagram",
     "simulate",
     "trace",
+    "trim",
 ]
 
 

@@ -1,0 +1,99 @@
+"""Figures of a linear system: Bode plots and a map of its poles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spart_blocks.errors import InputError
+from spart_blocks.results.files import write_atomically
+from spart_blocks.results.plots import (
+    COLOURS,
+    DASHES,
+    FAINT,
+    INK,
+    _dress,
+    _figure,
+    _legend,
+    _plain,
+    render,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from spart_blocks.analysis.system import Bode, LinearSystem
+
+_MOST_CURVES = 60  # more cannot be told apart, nor their legend read
+
+
+def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
+    """Magnitude [dB] above phase [deg], a curve from each input to each output."""
+    figure = _figure(f"{system.name} bode", 6.5)
+    above, below = figure.subplots(2, 1, sharex=True)
+    pairs = [(i, j) for i in range(len(system.outputs)) for j in range(len(system.inputs))]
+    shown = [pair for pair in pairs if bode.magnitude[:, pair[0], pair[1]].any()][:_MOST_CURVES]
+    many = "" if len(shown) < _MOST_CURVES else f" (the first {_MOST_CURVES} pairs)"
+    _dress(above, _plain(f"{system.name}: frequency response{many}"))
+    _dress(below, "")
+    labels = []
+    for number, (i, j) in enumerate(shown):
+        style: dict[str, Any] = {
+            "color": COLOURS[number % len(COLOURS)],
+            "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
+            "linewidth": 1.6,
+        }
+        labels.append(_plain(f"{system.inputs[j]} to {system.outputs[i]}"))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            decibels = 20 * np.log10(bode.magnitude[:, i, j])
+        above.semilogx(bode.w, decibels, **style, label=labels[-1])
+        below.semilogx(bode.w, np.degrees(bode.phase[:, i, j]), **style)
+    _legend(above, labels)
+    above.set_ylabel("magnitude [dB]")
+    below.set_ylabel("phase [deg]")
+    below.set_xlabel("frequency [rad/s]")
+    return figure
+
+
+def pole_figure(system: LinearSystem) -> Figure:
+    """The poles in the s-plane, or in the z-plane with the unit circle."""
+    figure = _figure(f"{system.name} poles", 5.5)
+    axis = figure.subplots()
+    _dress(axis, _plain(f"{system.name}: poles"))
+    poles = system.poles()
+    if system.dt:
+        angle = np.linspace(0, 2 * np.pi, 361)
+        axis.plot(np.cos(angle), np.sin(angle), color=FAINT, linewidth=1.0)
+        axis.set_aspect("equal", adjustable="datalim")
+    axis.axhline(0, color=FAINT, linewidth=0.8)
+    axis.axvline(0, color=FAINT, linewidth=0.8)
+    axis.plot(poles.real, poles.imag, "x", color=COLOURS[0], markersize=8, markeredgewidth=1.8)
+    unit = "" if system.dt else " [rad/s]"
+    axis.set_xlabel(f"real part{unit}")
+    axis.set_ylabel(f"imaginary part{unit}")
+    _note(axis, len(poles))
+    return figure
+
+
+def _note(axis: Axes, count: int) -> None:
+    if not count:
+        axis.text(0.5, 0.5, "no states", transform=axis.transAxes, ha="center", color=INK)
+
+
+def save_figures(system: LinearSystem, folder: Path) -> list[Path]:
+    """Write the figures of `plot()` as PNG files into a folder, made if missing."""
+    target = folder.expanduser()
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {target}: {error.strerror}") from error
+    paths = []
+    for figure in system.plot():
+        image = render(figure, "png")
+        path = target / f"{str(figure.get_label()).rpartition(' ')[2]}.png"
+        write_atomically(path, lambda file, image=image: file.write(image))  # type: ignore[misc]
+        paths.append(path)
+    return paths

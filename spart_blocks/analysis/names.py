@@ -1,0 +1,207 @@
+"""Names that users give: signals, block inputs, states and parameters, with slices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.program import Slot
+from spart_blocks.results.names import element_names, select, split_index
+from spart_blocks.simulation.recorder import aliases_of, signal_names
+
+Indices = NDArray[np.intp]
+STATES = "states."
+
+
+@dataclass(frozen=True)
+class Elements:
+    """Entries of one flat vector: where they lie, and what each is called."""
+
+    labels: tuple[str, ...]
+    indices: Indices
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+
+def together(parts: Iterable[Elements]) -> Elements:
+    """Several elements as one list."""
+    found = list(parts)
+    labels = tuple(label for part in found for label in part.labels)
+    return Elements(labels, np.concatenate([np.zeros(0, int), *(p.indices for p in found)]))
+
+
+def elements(base: str, shape: tuple[int, ...], index: str | None) -> Elements:
+    """The elements of an array of this shape that an index such as '0:2' selects."""
+    numbers = np.arange(int(np.prod(shape))).reshape(1, *shape)
+    if index is not None:
+        numbers = select(f"{base}[{index}]", numbers, index)
+    labels = element_names(base, shape, index if shape else None)
+    return Elements(tuple(labels), np.ravel(numbers))
+
+
+# --- signals and block inputs -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place on the wires: an output with all it leads to, or the input of one block.
+
+    source: the output that feeds it. consumers: the inputs, as (node, number). label: its
+    full name. The input of a plant is also that of its companion.
+    """
+
+    label: str
+    source: Source
+    consumers: tuple[tuple[int, int], ...]
+    is_input: bool
+
+
+class Spots:
+    """The spots of a wiring by the names that users give."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self.wiring = wiring
+        self.signals = signal_names(wiring)
+        self.aliases = aliases_of(wiring)
+        self.inputs = {
+            node.input_name(k): (node, k)
+            for node in wiring.nodes
+            for k in range(len(node.in_ports))
+            if not node.name.endswith(".companion")
+        }
+
+    def find(self, name: str) -> tuple[Spot, str | None]:
+        """The spot of 'ctrl.tau', 'plant.taum[0]', 'ctrl', and the index; an output comes
+        before an input of the same name. InputError with the nearest names."""
+        for base, index in dict.fromkeys([(name, None), split_index(name)]):
+            full = self.aliases.get(base, base)
+            if full in self.signals:
+                return self._output(full), index
+            if base in self.inputs:
+                return self._input(base), index
+        raise InputError(self._unknown(split_index(name)[0]))
+
+    def _output(self, name: str) -> Spot:
+        source = self.signals[name]
+        consumers = tuple(
+            (node.index, k)
+            for node in self.wiring.nodes
+            for k, found in enumerate(node.sources)
+            if found == source
+        )
+        return Spot(name, source, consumers, is_input=False)
+
+    def _input(self, name: str) -> Spot:
+        node, k = self.inputs[name]
+        twins = [
+            (other.index, number)
+            for other in self.wiring.nodes
+            if other.name == f"{node.name}.companion"
+            for number, port in enumerate(other.in_ports)
+            if port.name == node.in_ports[k].name
+        ]
+        return Spot(name, node.sources[k], ((node.index, k), *twins), is_input=True)
+
+    def _unknown(self, name: str) -> Fault:
+        ports = [key for key in (*self.signals, *self.inputs) if key.startswith(f"{name}.")]
+        if ports:
+            return Fault(
+                f"{name} is a block with several signals",
+                hint="it has " + ", ".join(dict.fromkeys(ports)),
+            )
+        choices = [*self.signals, *self.aliases, *self.inputs]
+        return Fault(f"no signal or block input {name!r}", hint=did_you_mean(name, choices))
+
+
+# --- states and parameters ----------------------------------------------------------------
+
+
+class States:
+    """The states of a diagram, continuous before discrete, in one vector with names.
+
+    A block without names for its states has 'int' or 'int[0]'; a plant has 'plant.qm[0]',
+    which also goes by 'plant.qm.Joint_1'. 'plant' and 'states.plant' are all of a block's.
+    """
+
+    def __init__(self, nodes: Iterable[Node], slices: Mapping[int, slice]) -> None:
+        self.labels: list[str] = []
+        self.groups: dict[str, list[int]] = {}
+        by_index = {node.index: node for node in nodes}
+        for index, part in slices.items():
+            self._add(by_index[index], part.stop - part.start)
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    def _add(self, node: Node, width: int) -> None:
+        start = len(self.labels)
+        numbers = list(range(start, start + width))
+        given = getattr(node.block, "_state_names", None)
+        if given is None or len(given) != width:
+            self.labels += element_names(node.name, (width,)) if width > 1 else [node.name]
+        else:
+            for name, number in zip(given, numbers, strict=True):
+                head, dot, _ = name.partition(".")
+                group = self.groups.setdefault(f"{node.name}.{head}", [])
+                label = f"{head}[{len(group)}]" if dot else name
+                self.labels.append(f"{node.name}.{label}")
+                group.append(number)
+                self.groups[f"{node.name}.{name}"] = [number] if dot else group
+        for name in (node.name, f"{STATES}{node.name}"):
+            self.groups.setdefault(name, numbers)
+
+    def find(self, name: str) -> Elements | None:
+        """The states of a name, or None where there is none of it."""
+        if name in self.labels:
+            number = self.labels.index(name)
+            return Elements((name,), np.array([number]))
+        base, index = (name, None) if name in self.groups else split_index(name)
+        if base not in self.groups:
+            return None
+        numbers = np.array(self.groups[base])
+        picked = numbers[elements(base, (len(numbers),), index).indices]
+        return Elements(tuple(self.labels[k] for k in picked), picked)
+
+    def names(self) -> list[str]:
+        """Every name that `find` takes, slices aside."""
+        return [*self.groups, *self.labels]
+
+
+def find_parameter(name: str, parameters: Iterable[Slot]) -> Elements | None:
+    """The entries of 'torque.value' or 'torque.value[0]' in the vector of all parameters."""
+    slots = {slot.name: slot for slot in parameters}
+    base, index = (name, None) if name in slots else split_index(name)
+    if base not in slots:
+        return None
+    slot = slots[base]
+    found = elements(base, slot.shape, index)
+    return Elements(found.labels, found.indices + slot.start)
+
+
+def repeated(names: Iterable[str], what: str) -> list[Fault]:
+    """A fault for each name that is given twice."""
+    seen: set[str] = set()
+    faults = []
+    for name in names:
+        if name in seen:
+            faults.append(Fault(f"{what} {name} is given twice"))
+        seen.add(name)
+    return faults
+
+
+def as_names(names: Any, what: str) -> list[str]:
+    """A list of names; one name alone is a list of one."""
+    found = [names] if isinstance(names, str) else list(names)
+    wrong = [name for name in found if not isinstance(name, str)]
+    if wrong:
+        raise InputError(f"{what} are names such as 'plant.qm', not {wrong[0]!r}")
+    return found

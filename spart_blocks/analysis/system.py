@@ -1,0 +1,198 @@
+"""A linear time-invariant system between named signals."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError, MissingExtraError
+from spart_blocks.results.files import write_atomically
+from spart_blocks.simulation.interpreter import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+BODE_POINTS = 500
+SUFFIXES = (".npz", ".json")
+_ARRAYS = ("A", "B", "C", "D", "x", "u", "y", "drift")
+_NAMES = ("states", "inputs", "outputs")
+
+
+class Pole(NamedTuple):
+    """A pole, and what it means in continuous time: frequency [rad/s], damping (1 without
+    oscillation, negative where it grows, nan at frequency 0), time_constant [s] (negative
+    where it grows)."""
+
+    value: complex
+    frequency: float
+    damping: float
+    time_constant: float
+
+
+class Bode(NamedTuple):
+    """w (N,) [rad/s]; magnitude and phase [rad], (N, outputs, inputs), phase unwrapped."""
+
+    w: Floats
+    magnitude: Floats
+    phase: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSystem:
+    """dx/dt = A x + B u, y = C x + D u for deviations from a point; x+ = A x + B u where
+    dt > 0 [s].
+
+    states, inputs, outputs: the name of each element, such as 'plant.qm[0]'.
+    x, u, y: the values at the point. drift: dx/dt (or x+ - x) there, zero at an equilibrium.
+    """
+
+    A: Floats
+    B: Floats
+    C: Floats
+    D: Floats
+    dt: float
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    x: Floats
+    u: Floats
+    y: Floats
+    drift: Floats
+    name: str = "system"
+
+    def __post_init__(self) -> None:
+        n, m, k = len(self.states), len(self.inputs), len(self.outputs)
+        shapes = dict(zip(_ARRAYS, [(n, n), (n, m), (k, n), (k, m), (n,), (m,), (k,), (n,)],
+                          strict=True))  # fmt: skip
+        for name, shape in shapes.items():
+            array = np.array(getattr(self, name), dtype=float)
+            if array.shape != shape:
+                raise InputError(f"{name} has shape {array.shape}, takes {shape}")
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    # --- poles ---------------------------------------------------------------------
+
+    def poles(self) -> NDArray[np.complex128]:
+        """The eigenvalues of A (n,): slowest first, of a pair the one with Im > 0 first."""
+        found = np.linalg.eigvals(self.A).astype(complex)
+        speed = np.abs(self._continuous(found))
+        # Rounded, for the two of a pair differ in their last digits.
+        rounded = [float(f"{w:.9e}") for w in speed]
+        order = sorted(range(len(found)), key=lambda k: (rounded[k], found[k].real, -found[k].imag))
+        return found[order]
+
+    def damping(self) -> tuple[Pole, ...]:
+        """Each pole with its frequency, damping and time constant."""
+        poles = self.poles()
+        table = []
+        for value, s in zip(poles, self._continuous(poles), strict=True):
+            frequency = float(abs(s))
+            real = float(s.real)
+            if np.isinf(frequency):  # z = 0: gone after one step
+                table.append(Pole(complex(value), frequency, 1.0, 0.0))
+                continue
+            damping = -real / frequency if frequency else float("nan")
+            constant = -1 / real if real else float("inf")
+            table.append(Pole(complex(value), frequency, damping, constant))
+        return tuple(table)
+
+    @property
+    def stable(self) -> bool:
+        """Whether every pole is in the open left half-plane, or unit circle where dt > 0."""
+        poles = self.poles()
+        return bool((np.abs(poles) < 1).all() if self.dt else (poles.real < 0).all())
+
+    def _continuous(self, poles: NDArray[Any]) -> NDArray[np.complex128]:
+        """The poles in the s-plane: ln(z)/dt for a discrete system."""
+        if not self.dt:
+            return np.asarray(poles, dtype=complex)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            s = np.log(np.asarray(poles, dtype=complex)) / self.dt
+        return np.where(poles == 0, -np.inf + 0j, s)
+
+    # --- frequencies -----------------------------------------------------------------
+
+    def frequency_response(self, w: Any) -> NDArray[np.complex128]:
+        """C (s I - A)^-1 B + D at s = j w, or z = exp(j w dt): (N, outputs, inputs).
+
+        w (N,) [rad/s]. Infinite where w is exactly at a pole.
+        """
+        w = np.atleast_1d(np.asarray(w, dtype=float))
+        points = np.exp(1j * w * self.dt) if self.dt else 1j * w
+        out = np.empty((len(w), *self.D.shape), dtype=complex)
+        eye, B = np.eye(len(self.A)), self.B.astype(complex)
+        for k, s in enumerate(points):
+            try:
+                out[k] = self.C @ np.linalg.solve(s * eye - self.A, B) + self.D
+            except np.linalg.LinAlgError:
+                out[k] = np.inf
+        return out
+
+    def bode(self, w: Any = None) -> Bode:
+        """Magnitude and phase over w (N,) [rad/s], by default from a decade below the
+        slowest pole to a decade above the fastest, or to the Nyquist frequency pi/dt."""
+        w = self._frequencies() if w is None else np.atleast_1d(np.asarray(w, dtype=float))
+        response = self.frequency_response(w)
+        with np.errstate(invalid="ignore"):
+            phase = np.unwrap(np.angle(response), axis=0)
+        return Bode(w, np.abs(response), phase)
+
+    def _frequencies(self) -> Floats:
+        speed = np.abs(self._continuous(np.linalg.eigvals(self.A)))
+        top = np.pi / self.dt if self.dt else np.inf
+        scale = speed[np.isfinite(speed)].max(initial=0.0)
+        # A double pole at zero comes out as two of some 1e-8 of the others.
+        moving = speed[np.isfinite(speed) & (speed > 1e-6 * scale)]
+        low, high = (moving.min() / 10, moving.max() * 10) if len(moving) else (0.01, 100.0)
+        if self.dt:
+            low, high = min(low, top / 100), top
+        return np.geomspace(low, high, BODE_POINTS)
+
+    def plot(self, w: Any = None) -> list[Figure]:
+        """A Bode plot and a map of the poles, for Matplotlib; no window is opened."""
+        from spart_blocks.analysis.drawing import bode_figure, pole_figure
+
+        bode = [bode_figure(self, self.bode(w))] if self.inputs and self.outputs else []
+        return [*bode, pole_figure(self)]
+
+    # --- other programs ----------------------------------------------------------------
+
+    def to_control(self) -> Any:
+        """The system as python-control's StateSpace; in signal names '.' becomes '_'.
+
+        Raises MissingExtraError where python-control is not installed.
+        """
+        try:
+            import control
+        except ImportError:
+            raise MissingExtraError("control", "control", "LinearSystem.to_control") from None
+        names = {key: [name.replace(".", "_") for name in getattr(self, key)] for key in _NAMES}
+        return control.ss(self.A, self.B, self.C, self.D, self.dt, **names)
+
+    def save(self, path: str | Path) -> Path:
+        """Write A, B, C, D, dt, the names and the point to .npz or .json, atomically."""
+        target = Path(path).expanduser()
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        names = {key: list(getattr(self, key)) for key in _NAMES}
+        if target.suffix.lower() == ".npz":
+            texts = {key: np.array(value, dtype=str) for key, value in names.items()}
+            content: dict[str, Any] = {**arrays, **texts, "dt": self.dt, "name": self.name}
+            write_atomically(target, lambda file: np.savez(file, **content))
+        elif target.suffix.lower() == ".json":
+            lists = {name: array.tolist() for name, array in arrays.items()}
+            text = json.dumps({"name": self.name, "dt": self.dt, **names, **lists}, indent=1)
+            write_atomically(target, lambda file: _write(file, text))
+        else:
+            hint = f"end it in {' or '.join(SUFFIXES)}"
+            raise InputError(Fault(f"cannot save a linear system to {target}", hint=hint))
+        return target
+
+
+def _write(file: IO[bytes], text: str) -> None:
+    file.write(text.encode("utf-8"))

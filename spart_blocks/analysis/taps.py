@@ -1,0 +1,77 @@
+"""Taps: places on the wires where something is added to a signal, or the signal is cut.
+
+A tap is one more node in the wiring, between a source and its consumers; the diagram
+and its blocks stay as they are. What a tap adds is a parameter of the traced program,
+so that derivatives by it are derivatives by the signal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spart_blocks.analysis.names import Spot
+from spart_blocks.blocks._ports import Port
+from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.simulation.interpreter import Floats
+
+
+class Adder:
+    """The block of a tap: keep * signal + held + added, each of the signal's shape."""
+
+    type = "tap"
+    tunable: ClassVar[tuple[str, ...]] = ("added",)
+
+    def __init__(self, keep: Floats, held: Floats) -> None:
+        self.keep, self.held = keep, held
+        self.added: Any = np.zeros(keep.shape)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self.keep * inputs[0] + self.held + self.added]
+
+
+@dataclass(frozen=True)
+class Tap:
+    """A spot, and which entries of its signal are cut: those stay at their values."""
+
+    spot: Spot
+    cut: Floats  # 1 where cut, else 0
+    value: Floats
+
+    @property
+    def parameter(self) -> str:
+        """The parameter of the traced program that is added here."""
+        return f"{_node_name(self.spot)}.added"
+
+
+def _node_name(spot: Spot) -> str:
+    return f"tap {'into' if spot.is_input else 'at'} {spot.label}"
+
+
+def tapped(wiring: Wiring, taps: Sequence[Tap]) -> Wiring:
+    """The wiring with the taps in it. Taps at outputs come before those at inputs."""
+    sources = [list(node.sources) for node in wiring.nodes]
+    schedule = list(wiring.schedule)
+    added: list[Node] = []
+    for tap in sorted(taps, key=lambda tap: tap.spot.is_input):
+        consumers = tap.spot.consumers
+        source: Source = tap.spot.source
+        if tap.spot.is_input:  # an output tap may have come between
+            node, k = consumers[0]
+            source = sources[node][k]
+        index = len(wiring.nodes) + len(added)
+        for node, k in consumers:
+            sources[node][k] = (index, 0)
+        block = Adder(1.0 - tap.cut, tap.cut * tap.value)
+        ports = (Port("0"),)
+        added.append(Node(index, _node_name(tap.spot), block, "function", (source,), ports, ports))
+        sources.append([source])
+        schedule.insert(schedule.index(source[0]) + 1, index)
+    nodes = (
+        replace(node, sources=tuple(found))
+        for node, found in zip((*wiring.nodes, *added), sources, strict=True)
+    )
+    return replace(wiring, nodes=tuple(nodes), schedule=tuple(schedule))

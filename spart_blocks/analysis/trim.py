@@ -1,0 +1,280 @@
+"""`trim`: a point of rest of a diagram, with named states and parameters free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from spart_blocks.analysis.derivatives import Rowwise
+from spart_blocks.analysis.names import (
+    Elements,
+    Spots,
+    States,
+    as_names,
+    elements,
+    find_parameter,
+    repeated,
+    together,
+)
+from spart_blocks.analysis.point import Point, Trim, operating_point
+from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.flatten import flatten
+from spart_blocks.errors import Fault, InputError, RunError, did_you_mean
+from spart_blocks.simulation.interpreter import Floats
+from spart_blocks.simulation.native import Native, native_engine
+from spart_blocks.simulation.simulate import as_diagram
+
+TOLERANCE = 1e-9
+_EVALUATIONS = 500
+_POLISHING = 5
+
+
+def trim(
+    diagram: Diagram | str | Path | Any,
+    *,
+    unknowns: Sequence[str] | str,
+    conditions: Mapping[str, Any] | None = None,
+    steady: bool | Sequence[str] | str = True,
+    at: Any = None,
+    t: float | None = None,
+    tolerance: float = TOLERANCE,
+) -> Trim:
+    """Find values of the unknowns for which the diagram is at rest.
+
+    unknowns: states ('plant.qm', 'plant.qm[1]', 'plant.qm.elbow', 'plant') and parameters
+    ('torque.value'). Everything else stays as it is at the point where the search starts.
+    steady: the states that must not change, by default all; False for none.
+    conditions: signals or inputs of blocks and the values they shall have.
+    at, t: where the search starts, and the time of all that depends on time; see linearize.
+    tolerance: the largest residual of an equilibrium, in the units of the rates.
+
+    Solved by least squares with exact derivatives, so that equations may outnumber the
+    unknowns; where unknowns outnumber the equations, the nearest solution is taken.
+    Raises InputError for unknown names, and RunError naming the worst residual where no
+    equilibrium is found.
+    """
+    ready = as_diagram(diagram)
+    wiring = flatten(ready.bd, ready.places)
+    engine = native_engine(ready, wiring)
+    point = operating_point(engine, at, t)
+    states = States(engine.nodes, {**engine.continuous, **engine.sampled})
+    names = as_names(unknowns, "unknowns")
+    unknown = _Unknowns(engine, states, names)
+    equations = _Equations(engine, states, Spots(wiring), steady, conditions or {})
+    solution, evaluations = _solved(equations, unknown, point)
+    residuals, _ = equations(solution, unknown)
+    if not np.abs(residuals).max(initial=0.0) <= tolerance:
+        raise _not_found(equations, unknown, solution, tolerance)
+    return _result(engine, unknown, solution, residuals, evaluations)
+
+
+class _Unknowns:
+    """Which entries of the vector (x, xd, p) are free."""
+
+    def __init__(self, engine: Native, states: States, names: list[str]) -> None:
+        faults = repeated(names, "unknown")
+        self.named: dict[str, Elements] = {}
+        parameters = engine.program.parameters
+        for name in names:
+            found = states.find(name)
+            if found is None:
+                found = find_parameter(name, parameters)
+                if found is not None:
+                    found = Elements(found.labels, found.indices + states.size)
+            if found is None:
+                choices = [*states.names(), *(slot.name for slot in parameters)]
+                hint = did_you_mean(name, choices)
+                faults.append(Fault(f"unknown: no state or parameter {name!r}", hint=hint))
+            else:
+                self.named[name] = found
+        if not names:
+            faults.append(Fault("trim needs unknowns: names of states and parameters"))
+        whole = together(self.named.values())
+        faults += repeated(whole.labels, "unknown")
+        if faults:
+            raise InputError(faults)
+        self.indices, self.labels = whole.indices, whole.labels
+        self._sizes = (states.size, len(engine.initial()[0]))
+
+    def of(self, point: Point) -> Floats:
+        return np.concatenate([point.x, point.xd, point.p])[self.indices]
+
+    def put(self, point: Point, values: Floats) -> Point:
+        """The point with these values of the unknowns."""
+        whole = np.concatenate([point.x, point.xd, point.p])
+        whole[self.indices] = values
+        states, nx = self._sizes
+        return Point(point.t, whole[:nx], whole[nx:states], whole[states:])
+
+
+class _Equations:
+    """Residuals that an equilibrium makes zero, what each is, and their derivatives."""
+
+    def __init__(
+        self,
+        engine: Native,
+        states: States,
+        spots: Spots,
+        steady: bool | Sequence[str] | str,
+        conditions: Mapping[str, Any],
+    ) -> None:
+        program, nx = engine.program, len(engine.initial()[0])
+        rest = _steady(states, steady)
+        continuous = rest.indices[rest.indices < nx]
+        self.labels = [f"the rate of {states.labels[k]}" for k in continuous]
+        self._flow = Rowwise(program.rates, continuous)
+        self._jumps = []
+        for clock in engine.clocks:
+            parts = [engine.sampled[i] for i in clock.nodes]
+            on_clock = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+            rows = np.intersect1d(on_clock, rest.indices[rest.indices >= nx] - nx)
+            self.labels += [f"the change of {states.labels[nx + k]} at a tick" for k in rows]
+            self._jumps.append((Rowwise(program.updates[clock.name], rows), rows))
+        wanted, self._values = _conditions(engine, spots, conditions)
+        self.labels += [f"{label} less its condition" for label in wanted.labels]
+        self._signals = Rowwise(program.outputs, wanted.indices)
+        if not self.labels:
+            raise InputError("trim has no equations: nothing is steady, and no condition is given")
+
+    def __call__(self, point: Point, unknown: _Unknowns) -> tuple[Floats, Floats]:
+        """The residuals (m,), and their derivatives by the unknowns (m, n)."""
+        flow = self._flow(point)
+        values, tables = [flow.value], [np.hstack(flow[1:])]
+        nx, nd, size = len(point.x), len(point.xd), len(point.p)
+        for jump, rows in self._jumps:
+            after = jump(point)
+            values.append(after.value - point.xd[rows])
+            table = np.hstack(after[1:])
+            table[:, nx : nx + nd] -= np.eye(nd)[rows]
+            tables.append(table)
+        signals = self._signals(point)
+        values.append(signals.value - self._values)
+        tables.append(np.hstack(signals[1:]))
+        whole = np.vstack([table.reshape(-1, nx + nd + size) for table in tables])
+        return np.concatenate(values), whole[:, unknown.indices]
+
+
+def _steady(states: States, steady: bool | Sequence[str] | str) -> Elements:
+    if steady is True or steady is False:
+        numbers = np.arange(states.size if steady else 0)
+        return Elements(tuple(states.labels[k] for k in numbers), numbers)
+    found, faults = [], []
+    for name in as_names(steady, "steady"):
+        part = states.find(name)
+        if part is None:
+            hint = did_you_mean(name, states.names())
+            faults.append(Fault(f"steady: no state {name!r}", hint=hint))
+        else:
+            found.append(part)
+    if faults:
+        raise InputError(faults)
+    return together(found)
+
+
+def _conditions(
+    engine: Native, spots: Spots, conditions: Mapping[str, Any]
+) -> tuple[Elements, Floats]:
+    """The entries of the vector of signals that are given values, and the values."""
+    parts, values, faults = [], [np.zeros(0)], []
+    for name, value in conditions.items():
+        try:
+            spot, index = spots.find(name)
+            slot = engine.slot_of(spot.source)
+            found = elements(spot.label, slot.shape, index)
+        except InputError as error:
+            faults += [Fault(f"condition: {f.message}", f.place, f.hint) for f in error.faults]
+            continue
+        given = np.ravel(np.asarray(value, dtype=float))
+        if given.size not in (1, found.size):
+            faults.append(Fault(f"condition: {name} has {found.size} entries, not {given.size}"))
+            continue
+        parts.append(Elements(found.labels, found.indices + slot.start))
+        values.append(np.broadcast_to(given, (found.size,)))
+    if faults:
+        raise InputError(faults)
+    return together(parts), np.concatenate(values)
+
+
+# --- the search ---------------------------------------------------------------------------
+
+
+def _solved(equations: _Equations, unknown: _Unknowns, start: Point) -> tuple[Point, int]:
+    """The point where the residuals are least, and how often they were computed.
+
+    A trust region finds the neighbourhood; Gauss-Newton steps, accepted while they help,
+    then reach what the arithmetic allows.
+    """
+    first, _ = equations(start, unknown)
+    if not np.isfinite(first).all():
+        worst = equations.labels[int(np.flatnonzero(~np.isfinite(first))[0])]
+        raise RunError(f"{worst} is not finite where the search starts", time=start.t)
+
+    def residual(z: Floats) -> Floats:
+        return equations(unknown.put(start, z), unknown)[0]
+
+    def slope(z: Floats) -> Floats:
+        return equations(unknown.put(start, z), unknown)[1]
+
+    found = least_squares(
+        residual, unknown.of(start), slope, x_scale="jac", ftol=1e-15, xtol=1e-15, gtol=1e-15,
+        max_nfev=_EVALUATIONS,
+    )  # fmt: skip
+    z, evaluations = found.x, int(found.nfev)
+    for _ in range(_POLISHING):
+        now, table = equations(unknown.put(start, z), unknown)
+        step = np.linalg.lstsq(table, -now, rcond=None)[0]
+        evaluations += 1
+        if not np.linalg.norm(residual(z + step)) < np.linalg.norm(now):
+            break
+        z = z + step
+    return unknown.put(start, z), evaluations
+
+
+def _not_found(
+    equations: _Equations, unknown: _Unknowns, point: Point, tolerance: float
+) -> RunError:
+    residuals, table = equations(point, unknown)
+    size = np.where(np.isfinite(residuals), np.abs(residuals), np.inf)
+    order = np.argsort(-size, kind="stable")
+    worst = int(order[0])
+    more = [
+        f"{equations.labels[k]} is {residuals[k]:.3g}" for k in order[1:4] if size[k] > tolerance
+    ]
+    others = f" ({'; '.join(more)})" if more else ""
+    if not table[worst].any():
+        hint = f"none of the unknowns ({_few(unknown.labels)}) changes it: add one that does"
+    else:
+        hint = "add unknowns that can bring it to zero, or start elsewhere with at="
+    return RunError(
+        f"no equilibrium was found: {equations.labels[worst]} is {residuals[worst]:.6g} "
+        f"at the nearest point{others}",
+        hint=hint,
+    )
+
+
+def _few(labels: Iterable[str]) -> str:
+    names = list(labels)
+    return ", ".join(names if len(names) < 7 else [*names[:6], "..."])
+
+
+def _result(
+    engine: Native, unknown: _Unknowns, point: Point, residuals: Floats, evaluations: int
+) -> Trim:
+    x = engine.project(point.x)
+    states = {engine.nodes[i].name: x[part].copy() for i, part in engine.continuous.items()}
+    states |= {engine.nodes[i].name: point.xd[part].copy() for i, part in engine.sampled.items()}
+    n = len(x) + len(point.xd)
+    moved = [k - n for k in unknown.indices if k >= n]
+    parameters = {
+        slot.name: point.p[slot.part].reshape(slot.shape).copy()
+        for slot in engine.program.parameters
+        if any(slot.part.start <= k < slot.part.stop for k in moved)
+    }
+    whole = np.concatenate([x, point.xd, point.p])
+    values = {name: whole[found.indices] for name, found in unknown.named.items()}
+    largest = float(np.abs(residuals).max(initial=0.0))
+    return Trim(states, parameters, values, largest, point.t, evaluations)
