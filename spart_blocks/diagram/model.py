@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 from spart_blocks.errors import Place
 from spart_blocks.robot import Robot
 
-Solver = Literal["RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA", "CVODES", "Adams", "euler", "heun", "RK4"]
+Solver = Literal["auto", "RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA", "CVODES", "Adams", "euler", "heun", "RK4"]
 
 
 class RunOptions(BaseModel):
@@ -22,8 +22,9 @@ class RunOptions(BaseModel):
 
     T: PositiveFloat = Field(default=10.0, description="end time [s]")
     solver: Solver = Field(
-        default="RK45",
-        description="how continuous states are integrated: SciPy's methods; CVODES (BDF) "
+        default="auto",
+        description="how continuous states are integrated: auto picks RK45 or CVODES; "
+        "SciPy's methods; CVODES (BDF) "
         "and Adams of SUNDIALS; or the fixed-step euler, heun and RK4, whose step is max_step",
     )
     rtol: PositiveFloat = Field(default=1e-6, description="relative tolerance of the solver")

@@ -35,9 +35,10 @@ from pathlib import Path
 from spart_blocks.errors import SpartWarning
 
 TIMEOUT = 120.0  # s
-# Characters, about 17 000 instructions of CasADi. There gcc takes 3 s at -O3; from there
-# on its time grows with the square, 46 s at 70 000 instructions against 11 s at -O1.
-LONG_SOURCE = 400_000
+# Characters, about 4000 instructions of CasADi, for which gcc takes 0.5 to 1 s at -O3.
+# Beyond, less optimisation takes 40 % off that, and at 70 000 instructions 11 s instead of
+# 46 s, for code that is 5 to 10 % slower.
+LONG_SOURCE = 100_000
 LARGEST_CACHE = 512 * 1024**2  # bytes
 MOST_FILES = 200
 REMEMBER_TIMEOUT = 24 * 3600.0  # s: so long a compiler that took too long is not asked again
@@ -138,8 +139,9 @@ def _words(command: str) -> list[str]:
         return []
 
 
+@lru_cache(maxsize=8)
 def _answers(compiler: _Compiler) -> str | None:
-    """The first line of its version; None for what is no compiler. Starts it, briefly."""
+    """The first line of its version; None for what is no compiler. Starts it, once."""
     if sys.platform == "darwin" and compiler.command[0].startswith("/usr/bin/"):
         # Without developer tools these are stubs which open a window that offers them.
         if not _output("/usr/bin/xcode-select", "-p"):

@@ -34,6 +34,7 @@ class Cvodes:
             "max_num_steps": 1_000_000,
             "show_eval_warnings": False,
         }
+        self.steps = self.evaluations = 0
         self._made: dict[tuple[float, ...], Any] = {}
 
     def over(self, start: float, times: Sequence[float], x: Floats, xd: Floats) -> Floats:
@@ -52,6 +53,9 @@ class Cvodes:
                 time=start,
                 hint="try another solver, or looser tolerances",
             ) from None
+        stats = integrator.stats()
+        self.steps += stats["nsteps"]
+        self.evaluations += stats["nfevals"]
         return states.reshape(len(x), len(times)).T
 
     def _integrator(self, pattern: tuple[float, ...]) -> Any:

@@ -25,9 +25,11 @@ Values = list[Sequence[Any]]  # outputs of each node, by node index
 class Interpreter:
     """Outputs and derivatives of a wired diagram at a time and a state.
 
+    traced: whether it evaluates a program in place of the blocks.
     jacobian: df/dx (nx, nx) as a function of (t, x, xd), where the engine has it.
     """
 
+    traced = False
     jacobian: Callable[[float, Floats, Floats], Floats] | None = None
 
     def __init__(self, diagram: Diagram, wiring: Wiring) -> None:

@@ -48,6 +48,8 @@ class _Call:
 class Native(Interpreter):
     """The engine of a traced diagram."""
 
+    traced = True
+
     def __init__(self, diagram: Diagram, wiring: Wiring, program: Program) -> None:
         super().__init__(diagram, wiring)
         self.program = program

@@ -214,6 +214,7 @@ class Run:
         for t, x in zip(samples, states[:-1], strict=True):
             self.recorder.keep(self.engine, float(t), x, self.xd)
         self.x = self.engine.project(states[-1])
+        self.stats.steps, self.stats.evaluations = cvodes.steps, cvodes.evaluations
         self.report(float(b))
         return b
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from spart_blocks.diagram.clocks import Clock, clocks_of, exact
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.results import FinalState
+from spart_blocks.simulation.compiler import compiler_name
 from spart_blocks.simulation.crossings import crossings_of
 from spart_blocks.simulation.interpreter import Interpreter
 from spart_blocks.simulation.recorder import Recorder
@@ -22,8 +24,10 @@ MOST_STOPS = 50_000_000
 
 def prepare(engine: Interpreter, initial: FinalState | None, progress: Progress | None) -> Run:
     """A run at its start: initial states, clocks, event times."""
-    diagram = engine.diagram
-    options = diagram.run
+    options = engine.diagram.run
+    diagram = replace(
+        engine.diagram, run=options.model_copy(update={"solver": picked_solver(engine)})
+    )
     clocks = clocks_of(list(engine.wiring.of_kind("sampled")), options.first_tick)
     x, xd = engine.initial()
     start = Fraction(0)
@@ -59,6 +63,16 @@ def prepare(engine: Interpreter, initial: FinalState | None, progress: Progress 
         samples=Samples(start, every),
         progress=progress,
     )
+
+
+def picked_solver(engine: Interpreter) -> str:
+    """The solver asked for. 'auto' is CVODES where the native engine has no compiler and no
+    crossings to find, and RK45 elsewhere."""
+    asked = engine.diagram.run.solver
+    if asked != "auto":
+        return asked
+    slow = engine.traced and compiler_name() is None
+    return "CVODES" if slow and not crossings_of(engine.nodes) else "RK45"
 
 
 def _check_size(start: Fraction, end: Fraction, every: Fraction, clocks: Sequence[Clock]) -> None:

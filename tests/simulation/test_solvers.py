@@ -124,3 +124,16 @@ def test_a_continued_run_begins_where_it_starts(diagram, engine):
     second = sb.simulate(diagram(OSCILLATOR), engine=engine, T=2, every=0.1, initial=first)
     assert (second.t[0], second.t[-1]) == (1.2345, 2.0)
     assert second["states.x"][0, 0] == first["states.x"][-1, 0]
+
+
+def test_auto_picks_a_solver_and_says_which(diagram, monkeypatch):
+    def picked(**options):
+        return sb.simulate(diagram(OSCILLATOR), T=0.1, **options).info["solver"]
+
+    assert picked(engine="interpreter") == "RK45"
+    assert picked(solver="BDF") == "BDF"
+    monkeypatch.setattr("spart_blocks.simulation.start.compiler_name", lambda: None)
+    monkeypatch.setattr("spart_blocks.simulation.compiled.library_of", lambda *a: None)
+    assert picked() == "CVODES"
+    monkeypatch.setattr("spart_blocks.simulation.start.compiler_name", lambda: "cc")
+    assert picked() == "RK45"
