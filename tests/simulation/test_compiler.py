@@ -35,6 +35,7 @@ def root(path):
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     """An empty cache folder, not made yet."""
+    compiler._answers.cache_clear()
     monkeypatch.setenv("SPART_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SPART_COMPILER", raising=False)
     return tmp_path / "cache"
@@ -50,6 +51,7 @@ def install(tmp_path, monkeypatch):
         path.chmod(0o755)
         os.utime(path, ns=(1, 1))  # the same compiler, however often it is written
         monkeypatch.setenv("CC", str(path))
+        compiler._answers.cache_clear()
         return path
 
     return installed
