@@ -7,6 +7,7 @@ called for a number of steps at a time, so that progress is reported and Ctrl-C 
 from __future__ import annotations
 
 import ctypes
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import exact
-from spart_blocks.errors import RunError
+from spart_blocks.errors import RunError, SpartWarning
 from spart_blocks.simulation.tableaus import Tableau
 
 if TYPE_CHECKING:
@@ -70,7 +71,12 @@ def library_of(
     path = shared_library(_source(engine, functions))
     if path is None:
         return None
-    handle = ctypes.CDLL(str(path))
+    try:
+        handle = ctypes.CDLL(str(path))
+    except OSError as error:  # a cache on a disk from which nothing may be run
+        text = f"running without compiled code: {error}; set SPART_CACHE to another folder"
+        warnings.warn(text, SpartWarning, stacklevel=2)
+        return None
     handle.sb_advance.argtypes = [ctypes.POINTER(_RunStruct)]
     handle.sb_advance.restype = ctypes.c_int
     sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in functions.values()]

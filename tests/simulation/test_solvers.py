@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.errors import SpartWarning
 from spart_blocks.simulation.compiled import CompiledLoop
 
 OSCILLATOR = """
@@ -137,3 +138,13 @@ def test_auto_picks_a_solver_and_says_which(diagram, monkeypatch):
     assert picked() == "CVODES"
     monkeypatch.setattr("spart_blocks.simulation.start.compiler_name", lambda: "cc")
     assert picked() == "RK45"
+
+
+def test_a_library_that_cannot_be_loaded_means_a_warning_and_a_run(diagram, monkeypatch, tmp_path):
+    broken = tmp_path / "broken.so"
+    broken.write_bytes(b"not a library")
+    monkeypatch.setattr("spart_blocks.simulation.compiler.shared_library", lambda source: broken)
+    monkeypatch.setattr("spart_blocks.simulation.compiler.compiler_name", lambda: "cc")
+    with pytest.warns(SpartWarning, match="without compiled code"):
+        results = sb.simulate(diagram(OSCILLATOR), T=1)
+    assert results["x"][-1] == pytest.approx(np.cos(2), abs=1e-5)
