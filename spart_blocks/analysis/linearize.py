@@ -28,7 +28,7 @@ from spart_blocks.analysis.taps import Tap, tapped
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.flatten import Wiring, flatten
 from spart_blocks.errors import Fault, InputError, RunError
-from spart_blocks.program import Program, trace
+from spart_blocks.program import Program, Slot, trace
 from spart_blocks.simulation.interpreter import Floats
 from spart_blocks.simulation.native import Native, native_engine
 from spart_blocks.simulation.simulate import as_diagram
@@ -70,29 +70,28 @@ def linearize(
     engine = native_engine(ready, wiring)
     _refuse_several_clocks(engine)
     point = operating_point(engine, at, t)
-    spots = Spots(wiring)
-    given = _Given(engine, point)
-    wanted = _spots(spots, as_names(inputs, "inputs"), "input")
-    taps = _taps(wanted, _spots(spots, as_names(open_at, "open_at"), "open_at"), given)
-    cut_open = tapped(wiring, list(taps.values()))
-    program = trace(ready, cut_open)
-    point = Point(point.t, point.x, point.xd, _with_old_values(program, engine.program, point.p))
-    states = States(engine.nodes, {**engine.continuous, **engine.sampled})
-    u = together(
-        _element(taps[spot.label, spot.is_input], program, spot, index) for spot, index in wanted
-    )
-    rows = _outputs(as_names(outputs, "outputs"), _Traced(spots, cut_open, program), states)
-    system = _differentiated(program, point, u.indices, rows, float_period(engine))
-    _check_finite(system, states, rows)
-    values = np.concatenate([np.zeros(0), *(given.value(spot, index) for spot, index in wanted)])
+    given = _Given(engine, point, Spots(wiring))
+    faults: list[Fault] = []
+    entries = given.picks(inputs, "input", faults)
+    cuts = given.picks(open_at, "open_at", faults)
+    wanted = given.picks(outputs, "output", faults, states_too=True)
+    if faults:
+        raise InputError(faults)
+    taps = _taps(entries, cuts, given)
+    traced = _Traced(tapped(wiring, list(taps.values())), ready)
+    u = together(traced.parameters(pick, taps[_key(pick.spot)]) for pick in entries)
+    at_rest = traced.at(point, engine.program)
+    system = _differentiated(traced, at_rest, u.indices, wanted, _period(engine))
+    labels = together(pick.elements for pick in wanted).labels
+    _check_finite(system, given.states.labels, labels)
     return LinearSystem(
         *system[:4],
-        dt=float_period(engine),
-        states=tuple(states.labels),
+        dt=_period(engine),
+        states=tuple(given.states.labels),
         inputs=u.labels,
-        outputs=tuple(rows.labels),
+        outputs=labels,
         x=np.concatenate([point.x, point.xd]),
-        u=values,
+        u=np.concatenate([np.zeros(0), *(given.value(pick) for pick in entries)]),
         y=system.y,
         drift=system.drift,
         name=ready.name,
@@ -116,123 +115,110 @@ def _refuse_several_clocks(engine: Native) -> None:
     )
 
 
-def float_period(engine: Native) -> float:
+def _period(engine: Native) -> float:
     """The period of the one clock [s]; 0 without discrete states."""
     return float(engine.clocks[0].period) if engine.clocks else 0.0
 
 
 # --- names --------------------------------------------------------------------------------
 
-_Wanted = list[tuple[Spot, str | None]]
 
+class _Pick(NamedTuple):
+    """Elements of the signal at a spot; without a spot, of the states."""
 
-def _spots(spots: Spots, names: list[str], what: str) -> _Wanted:
-    found: _Wanted = []
-    faults: list[Fault] = repeated(names, what)
-    for name in names:
-        try:
-            found.append(spots.find(name))
-        except InputError as error:
-            faults += [Fault(f"{what}: {f.message}", f.place, f.hint) for f in error.faults]
-    if faults:
-        raise InputError(faults)
-    return found
+    spot: Spot | None
+    elements: Elements
 
 
 class _Given:
-    """The values of the signals at the point, and their shapes."""
+    """The diagram at the point: its names, and the values and shapes of its signals."""
 
-    def __init__(self, engine: Native, point: Point) -> None:
+    def __init__(self, engine: Native, point: Point, spots: Spots) -> None:
+        self.engine, self.spots = engine, spots
+        self.states = States(engine.nodes, {**engine.continuous, **engine.sampled})
         column = engine.program.outputs(point.t, point.x, point.xd, point.p)
-        self.y = np.array(column.full()).ravel()
-        self.engine = engine
+        self._y = np.array(column.full()).ravel()
+
+    def picks(
+        self, names: Any, what: str, faults: list[Fault], states_too: bool = False
+    ) -> list[_Pick]:
+        """What the names mean; those that mean nothing become faults."""
+        found = []
+        for name in as_names(names, what):
+            states = self.states.find(name) if states_too and name.startswith(STATES) else None
+            if states is not None:
+                found.append(_Pick(None, states))
+                continue
+            try:
+                spot, index = self.spots.find(name)
+                shape = self.engine.slot_of(spot.source).shape
+                found.append(_Pick(spot, elements(spot.label, shape, index)))
+            except InputError as error:
+                faults += [Fault(f"{what}: {f.message}", f.place, f.hint) for f in error.faults]
+        faults += repeated(together(pick.elements for pick in found).labels, what)
+        return found
 
     def whole(self, spot: Spot) -> Floats:
         slot = self.engine.slot_of(spot.source)
-        return self.y[slot.part].reshape(slot.shape)
+        return self._y[slot.part].reshape(slot.shape)
 
-    def value(self, spot: Spot, index: str | None) -> Floats:
-        whole = self.whole(spot)
-        return whole.ravel()[elements(spot.label, whole.shape, index).indices]
+    def value(self, pick: _Pick) -> Floats:
+        assert pick.spot is not None
+        return self.whole(pick.spot).ravel()[pick.elements.indices]
 
 
-def _taps(inputs: _Wanted, cuts: _Wanted, given: _Given) -> dict[tuple[str, bool], Tap]:
+_Key = tuple[str, bool]
+
+
+def _key(spot: Spot | None) -> _Key:
+    assert spot is not None
+    return spot.label, spot.is_input
+
+
+def _taps(inputs: list[_Pick], cuts: list[_Pick], given: _Given) -> dict[_Key, Tap]:
     """One tap for each spot, whatever of it is named."""
-    taps: dict[tuple[str, bool], Tap] = {}
-    for spot, _ in (*inputs, *cuts):
-        value = given.whole(spot)
-        taps.setdefault((spot.label, spot.is_input), Tap(spot, np.zeros(value.shape), value))
-    for spot, index in cuts:
-        cut = taps[spot.label, spot.is_input].cut
-        cut.reshape(-1)[elements(spot.label, cut.shape, index).indices] = 1.0
+    taps: dict[_Key, Tap] = {}
+    for pick in (*inputs, *cuts):
+        assert pick.spot is not None
+        value = given.whole(pick.spot)
+        taps.setdefault(_key(pick.spot), Tap(pick.spot, np.zeros(value.shape), value))
+    for pick in cuts:
+        taps[_key(pick.spot)].cut.reshape(-1)[pick.elements.indices] = 1.0
     return taps
 
 
-def _element(tap: Tap, program: Program, spot: Spot, index: str | None) -> Elements:
-    slot = next(slot for slot in program.parameters if slot.name == tap.parameter)
-    found = elements(spot.label, slot.shape, index)
-    return Elements(found.labels, found.indices + slot.start)
+class _Traced:
+    """The program of a wiring with taps, and where things lie in it."""
 
+    def __init__(self, wiring: Wiring, diagram: Diagram) -> None:
+        self.wiring, self.program = wiring, trace(diagram, wiring)
 
-def _with_old_values(program: Program, old: Program, p: Floats) -> Floats:
-    """The parameters of the tapped program: those of the old one, and nothing added."""
-    out = program.p.copy()
-    slots = {slot.name: slot for slot in program.parameters}
-    for slot in old.parameters:
-        out[slots[slot.name].part] = p[slot.part]
-    return out
+    def parameters(self, pick: _Pick, tap: Tap) -> Elements:
+        """What is added to these elements, in the vector of parameters."""
+        return self._shifted(pick.elements, self.program.parameters, tap.parameter)
 
-
-class _Rows(NamedTuple):
-    """Outputs in order: their labels, and for each the row of y, or of the states."""
-
-    labels: list[str]
-    signals: Indices
-    states: Indices
-
-
-class _Traced(NamedTuple):
-    """The names of a diagram, its wiring with taps, and the program of that."""
-
-    spots: Spots
-    wiring: Wiring
-    program: Program
-
-    def elements(self, name: str) -> Elements:
-        """Where the signal of a name lies in the vector of all signals."""
-        spot, index = self.spots.find(name)
-        node, port = spot.source
-        if spot.is_input:
-            consumer, k = spot.consumers[0]
+    def signals(self, pick: _Pick) -> Elements:
+        """These elements in the vector of signals: of an output before its tap, of an
+        input after it."""
+        assert pick.spot is not None
+        node, port = pick.spot.source
+        if pick.spot.is_input:
+            consumer, k = pick.spot.consumers[0]
             node, port = self.wiring.nodes[consumer].sources[k]
-        full = self.wiring.nodes[node].output_name(port)
-        slot = next(slot for slot in self.program.signals if slot.name == full)
-        found = elements(spot.label, slot.shape, index)
-        return Elements(found.labels, found.indices + slot.start)
+        name = self.wiring.nodes[node].output_name(port)
+        return self._shifted(pick.elements, self.program.signals, name)
 
+    def _shifted(self, found: Elements, slots: Iterable[Slot], name: str) -> Elements:
+        start = next(slot.start for slot in slots if slot.name == name)
+        return Elements(found.labels, found.indices + start)
 
-def _outputs(names: list[str], traced: _Traced, states: States) -> _Rows:
-    """Which signal or state each output is."""
-    labels: list[str] = []
-    signals: list[Indices] = []
-    numbers: list[Indices] = []
-    faults = repeated(names, "output")
-    for name in names:
-        found = states.find(name) if name.startswith(STATES) else None
-        is_state = found is not None
-        try:
-            found = traced.elements(name) if found is None else found
-        except InputError as error:
-            faults += [Fault(f"output: {f.message}", f.place, f.hint) for f in error.faults]
-            continue
-        labels += found.labels
-        nothing = np.full(found.size, -1)
-        signals.append(nothing if is_state else found.indices)
-        numbers.append(found.indices if is_state else nothing)
-    if faults:
-        raise InputError(faults)
-    none = np.zeros(0, int)
-    return _Rows(labels, np.concatenate([none, *signals]), np.concatenate([none, *numbers]))
+    def at(self, point: Point, before: Program) -> Point:
+        """The point with the parameters that it has without taps, and nothing added."""
+        p = self.program.p.copy()
+        slots = {slot.name: slot for slot in self.program.parameters}
+        for slot in before.parameters:
+            p[slots[slot.name].part] = point.p[slot.part]
+        return Point(point.t, point.x, point.xd, p)
 
 
 # --- derivatives --------------------------------------------------------------------------
@@ -247,15 +233,16 @@ class _System(NamedTuple):
     drift: Floats
 
 
-def _differentiated(program: Program, point: Point, u: Any, rows: _Rows, period: float) -> _System:
+def _differentiated(
+    traced: _Traced, point: Point, u: Indices, outputs: list[_Pick], period: float
+) -> _System:
     """A, B, C, D at the point; u are the entries of p that are added to signals."""
     nx, nd = len(point.x), len(point.xd)
-    flow = Rowwise(program.rates, np.arange(nx))(point)
-    Cx, Cd, D, y = _output_matrices(program, point, u, rows)
-    C = np.hstack([Cx, Cd])
+    flow = Rowwise(traced.program.rates, np.arange(nx))(point)
+    C, D, y = _output_matrices(traced, point, u, outputs)
     if not period:
         return _System(flow.x, flow.p[:, u], C, D, y, flow.value)
-    [update] = program.updates.values()
+    [update] = traced.program.updates.values()
     jump = Rowwise(update, np.arange(nd))(point)
     drift = np.concatenate([flow.value, jump.value - point.xd])
     A, B = _period_map(flow, jump, u, period)
@@ -263,24 +250,29 @@ def _differentiated(program: Program, point: Point, u: Any, rows: _Rows, period:
 
 
 def _output_matrices(
-    program: Program, point: Point, u: Any, rows: _Rows
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """The derivatives of the outputs by x, xd and u, and their values."""
-    is_state = rows.states >= 0
-    signals = Rowwise(program.outputs, rows.signals[~is_state])(point)
-    nx, width = len(point.x), len(point.x) + len(point.xd)
-    by_state, D = np.zeros((len(rows.labels), width)), np.zeros((len(rows.labels), len(u)))
-    y = np.empty(len(rows.labels))
-    by_state[~is_state] = np.hstack([signals.x, signals.xd])
-    by_state[is_state] = np.eye(width)[rows.states[is_state]]
-    D[~is_state] = signals.p[:, u]
-    y[~is_state] = signals.value
-    y[is_state] = np.concatenate([point.x, point.xd])[rows.states[is_state]]
-    return by_state[:, :nx], by_state[:, nx:], D, y
+    traced: _Traced, point: Point, u: Indices, outputs: list[_Pick]
+) -> tuple[Floats, Floats, Floats]:
+    """The derivatives of the outputs by the states and u, and their values."""
+    rows = together(traced.signals(pick) for pick in outputs if pick.spot is not None)
+    signals = Rowwise(traced.program.outputs, rows.indices)(point)
+    states = np.concatenate([point.x, point.xd])
+    parts = [(np.zeros((0, len(states))), np.zeros((0, len(u))), np.zeros(0))]
+    done = 0
+    for pick in outputs:
+        size, numbers = pick.elements.size, pick.elements.indices
+        if pick.spot is None:
+            parts.append((np.eye(len(states))[numbers], np.zeros((size, len(u))), states[numbers]))
+            continue
+        part = slice(done, done + size)
+        done += size
+        by_state = np.hstack([signals.x[part], signals.xd[part]])
+        parts.append((by_state, signals.p[part][:, u], signals.value[part]))
+    C, D, y = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return C, D, y
 
 
 def _period_map(
-    flow: Derivatives, jump: Derivatives, u: Any, period: float
+    flow: Derivatives, jump: Derivatives, u: Indices, period: float
 ) -> tuple[Floats, Floats]:
     """A and B from the values that one tick reads to those that the next one reads.
 
@@ -298,11 +290,11 @@ def _period_map(
     return A, np.vstack([Gd @ Ju + Gu, Ju])
 
 
-def _check_finite(system: _System, states: States, rows: _Rows) -> None:
+def _check_finite(system: _System, states: Sequence[str], outputs: Sequence[str]) -> None:
     """RunError naming the first state or output whose derivatives are not finite."""
-    tops = [(f"the rate of {name}", row) for name, row in _named(states.labels, system.A, system.B)]
-    tops += [(f"output {name}", row) for name, row in _named(rows.labels, system.C, system.D)]
-    for name, row in tops:
+    rows = [(f"the rate of {name}", row) for name, row in _named(states, system.A, system.B)]
+    rows += [(f"output {name}", row) for name, row in _named(outputs, system.C, system.D)]
+    for name, row in rows:
         if not np.isfinite(row).all():
             raise RunError(
                 f"the derivatives of {name} are not finite at this point",
@@ -310,5 +302,5 @@ def _check_finite(system: _System, states: States, rows: _Rows) -> None:
             )
 
 
-def _named(labels: Iterable[str], *sides: Floats) -> Iterable[tuple[str, Floats]]:
+def _named(labels: Sequence[str], *sides: Floats) -> Iterable[tuple[str, Floats]]:
     return zip(labels, np.hstack(sides), strict=True)

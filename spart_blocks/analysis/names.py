@@ -111,14 +111,13 @@ class Spots:
         return Spot(name, node.sources[k], ((node.index, k), *twins), is_input=True)
 
     def _unknown(self, name: str) -> Fault:
-        ports = [key for key in (*self.signals, *self.inputs) if key.startswith(f"{name}.")]
+        known = [key for key in (*self.signals, *self.inputs, *self.aliases) if "=" not in key]
+        ports = [key for key in known if key.startswith(f"{name}.") and key not in self.aliases]
         if ports:
-            return Fault(
-                f"{name} is a block with several signals",
-                hint="it has " + ", ".join(dict.fromkeys(ports)),
-            )
-        choices = [*self.signals, *self.aliases, *self.inputs]
-        return Fault(f"no signal or block input {name!r}", hint=did_you_mean(name, choices))
+            listed = ", ".join(dict.fromkeys(ports))
+            return Fault(f"{name} is a block with several signals", hint=f"it has {listed}")
+        plain = [key for key in known if not key.rpartition(".")[2].isdecimal()]
+        return Fault(f"no signal or block input {name!r}", hint=did_you_mean(name, plain))
 
 
 # --- states and parameters ----------------------------------------------------------------

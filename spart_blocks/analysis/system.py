@@ -70,7 +70,7 @@ class LinearSystem:
         shapes = dict(zip(_ARRAYS, [(n, n), (n, m), (k, n), (k, m), (n,), (m,), (k,), (n,)],
                           strict=True))  # fmt: skip
         for name, shape in shapes.items():
-            array = np.array(getattr(self, name), dtype=float)
+            array = np.array(getattr(self, name), dtype=float) + 0.0  # no negative zeros
             if array.shape != shape:
                 raise InputError(f"{name} has shape {array.shape}, takes {shape}")
             array.flags.writeable = False
@@ -80,7 +80,7 @@ class LinearSystem:
 
     def poles(self) -> NDArray[np.complex128]:
         """The eigenvalues of A (n,): slowest first, of a pair the one with Im > 0 first."""
-        found = np.linalg.eigvals(self.A).astype(complex)
+        found = np.asarray(np.linalg.eigvals(self.A) + 0.0, dtype=complex)
         speed = np.abs(self._continuous(found))
         # Rounded, for the two of a pair differ in their last digits.
         rounded = [float(f"{w:.9e}") for w in speed]
@@ -151,7 +151,7 @@ class LinearSystem:
         moving = speed[np.isfinite(speed) & (speed > 1e-6 * scale)]
         low, high = (moving.min() / 10, moving.max() * 10) if len(moving) else (0.01, 100.0)
         if self.dt:
-            low, high = min(low, top / 100), top
+            low, high = min(low, top / 100), 0.999 * top  # at it many responses are zero
         return np.geomspace(low, high, BODE_POINTS)
 
     def plot(self, w: Any = None) -> list[Figure]:

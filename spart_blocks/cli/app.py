@@ -11,6 +11,8 @@ from typer.main import get_command
 
 from spart_blocks import __version__
 from spart_blocks.cli.blocks import blocks
+from spart_blocks.cli.check import check
+from spart_blocks.cli.linearize import linearize
 from spart_blocks.cli.robot import robot
 from spart_blocks.cli.run import run
 from spart_blocks.cli.schema import schema
@@ -61,6 +63,19 @@ app.command(
         "spart run diagrams/spacecraft_pd.yaml --initial run.npz --t 10 --headless",
     )
 )(run)
+app.command(
+    epilog=examples(
+        "spart linearize diagrams/spacecraft_pd.yaml --input plant.taum --output plant.qm",
+        "spart linearize diagrams/spacecraft_pd.yaml -i ctrl.tau -y ctrl.tau --open ctrl.tau "
+        "--out loop.npz",
+        "spart linearize diagrams/spacecraft_pd.yaml -i qd -y plant.qm --at run.npz --plots out",
+    )
+)(linearize)
+app.command(
+    epilog=examples(
+        "spart check diagrams/spacecraft_pd.yaml", "spart check diagrams/dual_arm.yaml --t 2"
+    )
+)(check)
 app.command(
     epilog=examples("spart blocks", "spart blocks JOINT_PD", "spart blocks --json > blocks.json")
 )(blocks)

@@ -1,0 +1,76 @@
+"""Whether both engines give the same results for a diagram."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spart_blocks.diagram import Diagram
+from spart_blocks.errors import RunError
+from spart_blocks.results import Results
+from spart_blocks.simulation import simulate
+from spart_blocks.simulation.cvodes import METHODS
+from spart_blocks.simulation.interpreter import Floats
+from spart_blocks.simulation.run import Progress
+
+RTOL, ATOL = 1e-10, 1e-12
+ALIKE = 1e-7
+FLOOR = 1e-3
+"""A signal smaller than this throughout is compared with this: its error is absolute."""
+
+
+class Difference(NamedTuple):
+    """How far a signal or state of one engine is from the other's: relative to the
+    signal's largest magnitude, scale, and the time [s] where it is farthest."""
+
+    name: str
+    relative: float
+    scale: float
+    t: float
+
+    @property
+    def alike(self) -> bool:
+        return self.relative <= ALIKE
+
+
+def compare_engines(
+    diagram: Diagram, T: float | None = None, progress: Progress | None = None
+) -> tuple[Difference, ...]:
+    """Run a diagram on both engines with tight tolerances; each kept signal and each
+    block's state, the one farthest apart first.
+
+    CVODES runs on the native engine alone; the interpreter then takes DOP853.
+    Raises RunError where the runs end at different times, or one fails; TraceError where
+    the diagram cannot be traced.
+    """
+    options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL} | ({} if T is None else {"T": T})
+    native = simulate(diagram, engine="native", progress=progress, **options)
+    if diagram.run.solver in METHODS:
+        diagram = replace(diagram, run=diagram.run.model_copy(update={"solver": "DOP853"}))
+    blocks = simulate(diagram, engine="interpreter", progress=progress, **options)
+    for results in (native, blocks):
+        if results.stopped and "interrupted" in results.stopped:
+            raise RunError(f"the comparison was {results.stopped}")
+    if native.t.shape != blocks.t.shape or np.abs(native.t - blocks.t).max(initial=0.0) > ALIKE:
+        raise RunError(
+            f"the engines kept different times: native {_span(native)}, interpreter {_span(blocks)}"
+        )
+    pairs = [(name, native.signals[name], array) for name, array in blocks.signals.items()]
+    pairs += [(f"states.{name}", native.states[name], a) for name, a in blocks.states.items()]
+    found = [_difference(name, got, want, blocks.t) for name, got, want in pairs]
+    return tuple(sorted(found, key=lambda one: -one.relative))
+
+
+def _span(results: Results) -> str:
+    return f"{len(results.t)} samples to {results.t[-1]:.9g} s"
+
+
+def _difference(name: str, got: Floats, want: Floats, t: Floats) -> Difference:
+    if not want.size:
+        return Difference(name, 0.0, 0.0, 0.0)
+    flat = np.abs(np.asarray(got, float) - want).reshape(len(t), -1).max(axis=1)
+    scale = float(np.abs(want).max())
+    k = int(np.argmax(flat))
+    return Difference(name, float(flat[k]) / max(scale, FLOOR), scale, float(t[k]))
