@@ -22,10 +22,11 @@ STATIONS = (
     "program",
     "results",
     "simulation",
+    "analysis",
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")]) | {"results"}
-DRAWING = ("results", "cli", "drawing")
+DRAWING = ("results", "analysis", "cli", "drawing")
 
 
 def files_of(station):
