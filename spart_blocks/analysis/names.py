@@ -79,8 +79,15 @@ class Spots:
         }
 
     def find(self, name: str) -> tuple[Spot, str | None]:
-        """The spot of 'ctrl.tau', 'plant.taum[0]', 'ctrl', and the index; an output comes
-        before an input of the same name. InputError with the nearest names."""
+        """The spot of 'ctrl.tau', 'plant.taum[0]' or 'ctrl', and the index; an output comes
+        before an input of the same name, '-> gain.0' is the input. InputError with the
+        nearest names."""
+        if name.startswith("->"):
+            base, index = split_index(name[2:].strip())
+            if base not in self.inputs:
+                hint = did_you_mean(base, [key for key in self.inputs if "=" not in key])
+                raise InputError(Fault(f"no block input {base!r}", hint=hint))
+            return self._input(base), index
         for base, index in dict.fromkeys([(name, None), split_index(name)]):
             full = self.aliases.get(base, base)
             if full in self.signals:
