@@ -91,6 +91,14 @@ def test_every_joint_follows_its_goal_at_rest(pd_arm):
     assert system.stable
 
 
+def test_computed_torque_makes_every_joint_the_same_oscillator(close):
+    # The error obeys e'' + 20 e' + 100 e = 0 in every state, so A is that and nothing else.
+    diagram = ROOT / "diagrams" / "arm_computed_torque.yaml"
+    system = sb.linearize(diagram, inputs="plant.taum", outputs="error", t=0.3)
+    eye, zero = np.eye(7), np.zeros((7, 7))
+    close(system.A, np.block([[zero, eye], [-100 * eye, -20 * eye]]), rel=1e-12)
+
+
 # --- names --------------------------------------------------------------------------------
 
 
