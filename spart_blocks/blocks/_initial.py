@@ -99,7 +99,10 @@ class PlantState:
         parts = ([q, r] if self.floating else []) + [qm]
         if self.rates:
             parts += ([u0] if self.floating else []) + [um]
-        return (R, r), np.concatenate(parts)
+        state = np.concatenate(parts)
+        if not np.isfinite(state).all():
+            raise InputError("initial holds a number that is not finite")
+        return (R, r), state
 
     def _check(self, given: Any, base_frame: str) -> None:
         if base_frame not in ("com", "urdf"):

@@ -32,7 +32,22 @@ STEPS_A_CALL = 20_000
 _SIZES = ["nx", "nd", "nkept", "ncross", "nclocks", "nstops", "nsamples", "stages", "dense_order"]
 _ARRAYS = ["x", "xd", "p", "stops", "samples", "due", "kept", "xs", "xds", "A", "b", "c", "e", "P"]
 _NUMBERS = ["rtol", "atol", "max_step", "fixed_step", "error_exponent"]
-_ROOM = ["direction", "g0", "g1", "K", "xt", "xn", "xm", "f", "xdn", "w", "iw", "arg", "res"]
+_ROOM = [
+    "direction",
+    "halts",
+    "g0",
+    "g1",
+    "K",
+    "xt",
+    "xn",
+    "xm",
+    "f",
+    "xdn",
+    "w",
+    "iw",
+    "arg",
+    "res",
+]
 _PROGRESS = ["stop", "sample", "steps", "evaluations", "budget", "crossed"]
 
 
@@ -77,6 +92,8 @@ def library_of(
         text = f"running without compiled code: {error}; set SPART_CACHE to another folder"
         warnings.warn(text, SpartWarning, stacklevel=2)
         return None
+    handle.sb_size.restype = ctypes.c_longlong
+    assert handle.sb_size() == ctypes.sizeof(_RunStruct), "driver.c and _RunStruct differ"
     handle.sb_advance.argtypes = [ctypes.POINTER(_RunStruct)]
     handle.sb_advance.restype = ctypes.c_int
     sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in functions.values()]
@@ -179,6 +196,7 @@ class CompiledLoop:
             samples=self.samples, due=self.due, kept=self.kept, xs=self.xs, xds=self.xds,
             A=method.A, b=method.b, c=method.c, e=method.e, P=method.P,
             direction=np.array([c.direction for c in run.crossings]),
+            halts=np.array([c.stop for c in run.crossings], np.uint8),
             g0=np.zeros(crossings), g1=np.zeros(crossings), K=np.zeros((s + 1, nx)),
             xt=np.zeros(nx), xn=np.zeros(nx), xm=np.zeros(nx),
             f=np.zeros(max(nx, nd, crossings)), xdn=np.zeros(nd), w=np.zeros(w),
@@ -224,6 +242,8 @@ class CompiledLoop:
                 elif status != MORE:
                     raise self._failure(status)
         finally:
+            # An interrupt is heard when the driver returns, before its state is taken.
+            self._take_over()
             self._hand_over_samples()
 
     def _take_over(self) -> None:
@@ -247,15 +267,15 @@ class CompiledLoop:
         run, struct = self.run, self.struct
         t = float(struct.t)
         if status == BAD_SAMPLE:
-            k = struct.sample - 1
-            run.engine.explain(float(self.samples[k]), self.xs[k], self.xds[k])
             struct.sample -= 1
+            k = struct.sample
+            run.engine.explain(float(self.samples[k]), self.xs[k], self.xds[k])
         elif status == BAD_TICK:
             due = [c for c, d in zip(run.clocks, self.due[struct.stop], strict=True) if d]
             run.engine.tick(t, run.x, run.xd, due)
         else:
             probe = self.arrays["xt"][: len(run.x)]
-            run.engine.explain(float(np.nextafter(t, np.inf)), probe, run.xd)
+            run.engine.explain(t, probe, run.xd)
         return RunError(
             "the solver failed: its step became too small",
             time=t,

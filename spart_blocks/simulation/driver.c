@@ -32,6 +32,7 @@ typedef struct {
   double rtol, atol, max_step, fixed_step, error_exponent;
   /* sign of each crossing's direction, and its values before the step */
   const double *direction;
+  const unsigned char *halts; /* which crossings are STOP blocks */
   double *g0, *g1;
   /* room: K (stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
      xdn (nd), and the functions' work */
@@ -148,23 +149,6 @@ static int sb_sample_step(sb_run *r, double h, double until) {
   return 1;
 }
 
-static int sb_tick(sb_run *r) {
-  const unsigned char *due = r->due + r->stop * r->nclocks;
-  int any = 0;
-  for (long long c = 0; c < r->nclocks; c++) any |= due[c];
-  if (!any) return 1;
-  memcpy(r->xdn, r->xd, (size_t)r->nd * sizeof(double));
-  for (long long c = 0; c < r->nclocks; c++) {
-    if (!due[c]) continue;
-    sb_call(r, SB_TICKS[c], r->t, r->x, r->f);
-    for (long long i = 0; i < SB_TICK_SIZES[c]; i++)
-      r->xdn[SB_TICK_STATES[c][i]] = r->f[SB_TICK_STATES[c][i]];
-  }
-  memcpy(r->xd, r->xdn, (size_t)r->nd * sizeof(double));
-  r->have_slope = 0;
-  return sb_finite(r->xd, r->nd);
-}
-
 static int sb_crossed(const sb_run *r, double before, double after, long long k) {
   return before * r->direction[k] <= 0 && after * r->direction[k] > 0;
 }
@@ -191,11 +175,69 @@ static double sb_find_crossing(sb_run *r, double h, double before_end) {
   return first;
 }
 
+/* Pass over an interval without states, watching signals that depend on time alone. */
+static int sb_idle(sb_run *r, double at) {
+  double before_end = nextafter(at, r->t);
+  while (r->t < at) {
+    double next = at, theta = 2, h;
+    if (r->sample < r->nsamples && r->samples[r->sample] <= r->t) {
+      if (!sb_record(r, r->t, r->x)) return SB_BAD_SAMPLE;
+      continue;
+    }
+    if (r->sample < r->nsamples && r->samples[r->sample] < at) next = r->samples[r->sample];
+    h = next - r->t;
+    if (r->ncross) {
+      sb_call(r, cross, r->t, r->x, r->g0);
+      theta = sb_find_crossing(r, h, next == at ? before_end : next);
+      memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
+    }
+    if (theta <= 1) {
+      r->t += theta * h;
+      return SB_CROSSED;
+    }
+    r->t = next;
+  }
+  return SB_DONE;
+}
+
+/* A crossing by a jump at a stop, or a STOP whose signal is above zero; -1 for none. */
+static long long sb_jumped(sb_run *r) {
+  if (!r->ncross) return -1;
+  sb_call(r, cross, r->t, r->x, r->f);
+  for (long long k = 0; k < r->ncross; k++)
+    if (r->halts[k] ? r->f[k] > 0 : r->stop > 0 && sb_crossed(r, r->g0[k], r->f[k], k)) return k;
+  return -1;
+}
+
+static int sb_tick(sb_run *r) {
+  const unsigned char *due = r->due + r->stop * r->nclocks;
+  int any = 0;
+  for (long long c = 0; c < r->nclocks; c++) any |= due[c];
+  if (!any) return 1;
+  memcpy(r->xdn, r->xd, (size_t)r->nd * sizeof(double));
+  for (long long c = 0; c < r->nclocks; c++) {
+    if (!due[c]) continue;
+    sb_call(r, SB_TICKS[c], r->t, r->x, r->f);
+    for (long long i = 0; i < SB_TICK_SIZES[c]; i++)
+      r->xdn[SB_TICK_STATES[c][i]] = r->f[SB_TICK_STATES[c][i]];
+  }
+  if (!sb_finite(r->xdn, r->nd)) return 0;
+  memcpy(r->xd, r->xdn, (size_t)r->nd * sizeof(double));
+  r->have_slope = 0;
+  return 1;
+}
+
 /* Integrate from r->t to the stop at `end`. */
 static int sb_integrate(sb_run *r, double end) {
   double before_end = nextafter(end, r->t);
   long long nx = r->nx, S = r->stages;
   if (r->ncross) sb_call(r, cross, r->t, r->x, r->g0);
+  if (end - r->t < 1e-12 * (end > 1 ? end : 1)) { /* two stops that rounding parts */
+    sb_slope(r, r->t, before_end, r->x, r->K);
+    for (long long i = 0; i < nx; i++) r->x[i] += (end - r->t) * r->K[i];
+    r->t = end;
+    return SB_DONE;
+  }
   while (r->t < end) {
     if (!r->have_slope) {
       sb_slope(r, r->t, before_end, r->x, r->K);
@@ -210,7 +252,8 @@ static int sb_integrate(sb_run *r, double end) {
       last = r->h >= left * (1 - 1e-12);
       h = last ? left : r->h;
     } else {
-      h = left / ceil(left / r->fixed_step - 1e-9);
+      double count = ceil(left / r->fixed_step - 1e-9);
+      h = left / (count > 1 ? count : 1);
       last = h >= left * (1 - 1e-12);
     }
     if (h < 10 * (nextafter(r->t, INFINITY) - r->t) && !last) return SB_STEP_TOO_SMALL;
@@ -260,23 +303,29 @@ static int sb_integrate(sb_run *r, double end) {
   return SB_DONE;
 }
 
+/* For the caller, to compare with the size of its own description of sb_run. */
+long long sb_size(void) { return (long long)sizeof(sb_run); }
+
 int sb_advance(sb_run *r) {
   while (1) {
     double at = r->stops[r->stop];
-    if (!r->entered) {
+    if (r->entered == 0) {
       if (r->t < at) {
-        int status = r->nx ? sb_integrate(r, at) : (r->t = at, SB_DONE);
+        int status = r->nx ? sb_integrate(r, at) : sb_idle(r, at);
         if (status != SB_DONE) return status;
         if (SB_PROJECTS && r->nx) {
           sb_call(r, project, r->t, r->x, r->xm);
           memcpy(r->x, r->xm, (size_t)r->nx * sizeof(double));
         }
         r->have_slope = 0; /* what is known of the far side starts anew */
-        while (r->sample < r->nsamples && r->samples[r->sample] < at) /* without states */
-          if (!sb_record(r, r->samples[r->sample], r->x)) return SB_BAD_SAMPLE;
       }
-      r->entered = 1;
       if (!sb_tick(r)) return SB_BAD_TICK;
+      r->entered = 1;
+      r->crossed = sb_jumped(r);
+      if (r->crossed >= 0) return SB_CROSSED;
+    }
+    if (r->entered == 1) {
+      r->entered = 2;
       while (r->sample < r->nsamples && r->samples[r->sample] <= at)
         if (!sb_record(r, at, r->x)) return SB_BAD_SAMPLE;
     }

@@ -86,8 +86,7 @@ class Interpreter:
             out = node.block.output(t, inputs, self._state(node, x, xd))
         except Exception as error:
             raise_run_error(node, "output", t, error)
-        # A list on a wire is a vector: bdsim's GAIN would repeat it, SUM join it.
-        return [np.asarray(v, float) if isinstance(v, list) else v for v in out]
+        return [_signal(v) for v in out]
 
     def _state(self, node: Node, x: Floats, xd: Floats) -> Floats | None:
         if node.kind == "continuous":
@@ -118,7 +117,7 @@ class Interpreter:
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
         """The discrete states after the clocks due have ticked together: all of them read
         the values before the tick."""
-        values = self.outputs(t, x, xd)
+        values = Interpreter.outputs(self, t, x, xd)
         self.check_finite(t, values)
         after = xd.copy()
         for i in (i for clock in due for i in clock.nodes):
@@ -169,6 +168,7 @@ class Interpreter:
             node = self.nodes[i]
             # A state's outputs do not wait for its inputs; those are looked at last.
             faults = list(self._wrong_inputs(node, values)) if node.feedthrough else []
+            faults += self._wrong_labels(node, values)
             if faults:
                 raise DiagramError(faults)
             if node.kind in ("sink", "graphics"):
@@ -199,9 +199,34 @@ class Interpreter:
                 f"{node.name} is {node.block.type.upper()}",
             )
 
+    def _wrong_labels(self, node: Node, values: Values) -> Iterable[Fault]:
+        """A scope's labels must be one a port or one a line."""
+        labels = getattr(node.block, "labels", None) if node.block.type == "scope" else None
+        if labels:
+            picked = getattr(node.block, "vector", None)
+            lines = sum(np.size(value) for value in self.inputs(node, values))
+            lines = len(picked) if isinstance(picked, list) else lines
+            if len(labels) not in (lines, len(node.sources)):
+                yield Fault(
+                    f"scope {node.name} has {len(labels)} labels for {lines} lines",
+                    self.diagram.places.get(f"blocks.{node.name}"),
+                    "give one label a line, or one a port",
+                )
+
     def _place(self, start: str, end: str, node: Node) -> Place | None:
         places = self.diagram.places
         return places.get(f"wires.{start} -> {end}") or places.get(f"blocks.{node.name}")
+
+
+def _signal(value: Any) -> Any:
+    """A value as the wire carries it. A list is a vector: bdsim's GAIN would repeat it, SUM
+    join it. An array may be a state or a parameter, so that no block may write into it."""
+    if isinstance(value, list):
+        value = np.asarray(value, float)
+    if isinstance(value, np.ndarray):
+        value = value.view()
+        value.setflags(write=False)
+    return value
 
 
 def _upstream(wiring: Wiring, ends: Iterable[int]) -> set[int]:

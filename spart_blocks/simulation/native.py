@@ -161,6 +161,13 @@ def check(native: Native, blocks: Interpreter) -> None:
                             f"between its expression and its block at t = {t:.6g} s: "
                             f"{_worst(a, b)}"
                         )
+            for clock in native.clocks:
+                try:
+                    after = blocks.tick(t, x, xd, [clock])
+                except SpartError:
+                    continue
+                if not _agree(native._ticks[clock.name](t, x, xd), after):
+                    raise TraceError(f"a tick of clock {clock.name} differs from the blocks' own")
             if not _agree(native._rates(t, x, xd), rates):
                 raise TraceError(f"the derivatives differ between program and blocks at t = {t} s")
 

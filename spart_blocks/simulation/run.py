@@ -66,17 +66,19 @@ class Run:
     events: list[Event] = field(default_factory=list)
     stopped: str | None = None
     last_step: float | None = None
+    _before: list[float] = field(default_factory=list)  # watched values before a stop
     cvodes: Cvodes | None = None
 
     # --- the loop ------------------------------------------------------------------
 
     def go(self) -> None:
         """Run to the end, to a STOP, or to an interrupt, which keeps what is there."""
-        started = wall_clock.perf_counter()
+        started = 0.0
         try:
             with np.errstate(all="ignore"):
                 self.engine.check_shapes(float(self.t), self.x, self.xd)
                 loop = self._compiled()
+                started = wall_clock.perf_counter()
                 if loop is None:
                     self._loop()
                 else:
@@ -85,7 +87,7 @@ class Run:
         except KeyboardInterrupt:
             self.stopped = f"interrupted at t = {float(self.t):.6g} s"
         finally:
-            self.stats.wall_time = wall_clock.perf_counter() - started
+            self.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
 
     def _compiled(self) -> CompiledLoop | None:
         """This run's loop as compiled code, where the engine, the solver and a compiler
@@ -126,6 +128,7 @@ class Run:
 
     def _loop(self) -> None:
         self._tick()
+        self._jump()
         self._record(self.t, always=True)
         while self.t < self.end and self.stopped is None:
             b = self._next_stop()
@@ -133,6 +136,7 @@ class Run:
             self.t = reached
             if reached == b:
                 self._tick()
+                self._jump()
             self._record(self.t)
         self._record(self.t, always=True)
 
@@ -171,6 +175,10 @@ class Run:
             return self._multistep(a, b)
         before_end = np.nextafter(t1, t0)
         xd = self.xd
+        if t1 - t0 < 1e-12 * max(1.0, t1):  # two stops that rounding parts
+            self._before = self._watch(t0, self.x)
+            self.x = self.x + (t1 - t0) * self.engine.derivative(t0, self.x, xd)
+            return b
         refused: list[RunError] = []
 
         def rhs(t: float, x: Floats) -> Floats:
@@ -202,6 +210,7 @@ class Run:
             self.report(until)
             if found:
                 return self.cross(found[0], until)
+        self._before = watched
         self.last_step = getattr(solver, "h_abs", None)
         self.x = self.engine.project(solver.y)
         return b
@@ -267,15 +276,18 @@ class Run:
 
     def _skip(self, a: Fraction, b: Fraction) -> Fraction:
         """Pass over an interval without continuous states."""
-        for t in self.samples.within(a, b):
-            self.recorder.keep(self.engine, float(t), self.x, self.xd)
+        for t in (*self.samples.within(a, b), b):
+            t0 = float(self.t)
+            t1 = float(t) if t < b else float(np.nextafter(float(t), t0))
+            before, after = self._watch(t0, self.x), self._watch(t1, self.x)
+            found = self._crossed_between(before, after, lambda _: self.x, t0, t1)
+            if found:
+                return self.cross(*found)
+            self._before = after
+            self.t = t
+            if t < b:
+                self.recorder.keep(self.engine, t1, self.x, self.xd)
         self.report(float(b))
-        stops = [c for c in self.crossings if c.stop]
-        if stops:
-            values = self.engine.outputs(float(b), self.x, self.xd)
-            for crossing in stops:
-                if crossing.value(self.engine, values) > 0:
-                    self._stop(crossing, float(b))
         return b
 
     def _record_between(self, dense: Callable[[float], Floats], until: float, b: Fraction) -> None:
@@ -303,12 +315,26 @@ class Run:
             return None, before
         t0, t1 = solver.t_old, min(solver.t, before_end)
         after = self._watch(t1, solver.y)
+        return self._crossed_between(before, after, dense, t0, t1), after
+
+    def _crossed_between(
+        self, before: list[float], after: list[float], dense: Any, t0: float, t1: float
+    ) -> tuple[Crossing, float] | None:
         found = [
             (crossing, locate(crossing, self.engine, dense, self.xd, t0, t1))
             for crossing, old, new in zip(self.crossings, before, after, strict=True)
             if crossing.crossed(old, new)
         ]
-        return (min(found, key=lambda pair: pair[1]) if found else None), after
+        return min(found, key=lambda pair: pair[1]) if found else None
+
+    def _jump(self) -> None:
+        """Act on a crossing by a jump at this stop, or on a STOP whose signal is above zero."""
+        now = self._watch(float(self.t), self.x)
+        for k, crossing in enumerate(self.crossings):
+            jumped = bool(self._before) and crossing.crossed(self._before[k], now[k])
+            if now[k] > 0 if crossing.stop else jumped:
+                self.cross(crossing, float(self.t))
+                return
 
     def cross(self, crossing: Crossing, t: float) -> Fraction:
         """Act on a crossing at t: stop, or let an EVENT block's function reset states."""

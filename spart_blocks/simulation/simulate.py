@@ -143,10 +143,19 @@ def _set_states(run: Run, initial: Mapping[str, Any]) -> None:
             if plant is None:
                 raise InputError(f"initial of {name} must be a vector; only a plant takes entries")
             value = plant.initial(value)[1]
-        value = np.atleast_1d(np.asarray(value, dtype=float))
+        try:
+            value = np.atleast_1d(np.asarray(value, dtype=float))
+        except (TypeError, ValueError):
+            raise InputError(f"initial of {name} must be numbers, not {value!r}") from None
+        if not np.isfinite(value).all():
+            raise InputError(f"initial of {name} holds a number that is not finite")
         if value.shape != vector[part].shape:
             raise InputError(
                 f"initial of {name} has shape {value.shape}, takes {vector[part].shape}"
+            )
+        if plant is not None and plant.floating and abs(np.linalg.norm(value[:4]) - 1) > 1e-3:
+            raise InputError(
+                f"initial of {name}: its quaternion, the first four, is not of unit length"
             )
         vector[part] = value
 

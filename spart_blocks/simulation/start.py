@@ -19,7 +19,8 @@ from spart_blocks.simulation.run import Progress, Run, Samples
 DEFAULT_SAMPLES = 500
 MOST_SAMPLES = 20_000_000
 MOST_STOPS = 50_000_000
-"""Bounds on what a run keeps in memory: samples, and the times at which it must stop."""
+MOST_STEPS = 10_000_000_000
+"""Bounds on a run: samples kept, times at which it must stop, and steps."""
 
 
 def prepare(engine: Interpreter, initial: FinalState | None, progress: Progress | None) -> Run:
@@ -45,7 +46,7 @@ def prepare(engine: Interpreter, initial: FinalState | None, progress: Progress 
     for node in engine.wiring.of_kind("function"):
         node.block.start(declared)
     every = exact(options.every) if options.every else end / DEFAULT_SAMPLES
-    _check_size(start, end, every, clocks)
+    _check_size(start, end, every, clocks, options.max_step)
     return Run(
         diagram=diagram,
         engine=engine,
@@ -75,7 +76,13 @@ def picked_solver(engine: Interpreter) -> str:
     return "CVODES" if slow and not crossings_of(engine.nodes) else "RK45"
 
 
-def _check_size(start: Fraction, end: Fraction, every: Fraction, clocks: Sequence[Clock]) -> None:
+def _check_size(
+    start: Fraction,
+    end: Fraction,
+    every: Fraction,
+    clocks: Sequence[Clock],
+    step: float | None,
+) -> None:
     """Refuse what would not fit into memory, before anything is computed."""
     samples = (end - start) / every
     if samples > MOST_SAMPLES:
@@ -83,6 +90,14 @@ def _check_size(start: Fraction, end: Fraction, every: Fraction, clocks: Sequenc
             Fault(
                 f"the run would keep {float(samples):.3g} samples; the most is {MOST_SAMPLES:,}",
                 hint=f"give a longer run.every than {float(every):g} s, or a shorter T",
+            )
+        )
+    if step is not None and (end - start) / exact(step) > MOST_STEPS:
+        raise InputError(
+            Fault(
+                f"a max_step of {step:g} s means more than {MOST_STEPS:,} steps until "
+                f"T = {float(end):g} s",
+                hint="give a longer max_step or a shorter T",
             )
         )
     for clock in clocks:

@@ -86,7 +86,7 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
 
     def _step_impl(self) -> tuple[bool, str | None]:
         m, left = self.method, self.t_bound - self.t
-        h = left / np.ceil(left / self.step_limit - 1e-9)
+        h = left / max(1.0, np.ceil(left / self.step_limit - 1e-9))
         K = np.zeros((len(m.b), self.n))
         K[0] = self.slope
         for s in range(1, len(m.b)):

@@ -104,7 +104,7 @@ def test_the_compiled_loop_is_what_runs_where_there_is_a_compiler(diagram, monke
 
 def test_cvodes_refuses_events_before_the_run(diagram):
     text = OSCILLATOR.replace("blocks:", "blocks:\n  stop: {type: STOP}").replace(
-        "x -> force", '"x -> force, stop"'
+        "force -> v", '"force -> v, stop"'
     )
     with pytest.raises(sb.InputError, match="STOP and EVENT"):
         sb.simulate(diagram(text), solver="CVODES")
@@ -148,3 +148,86 @@ def test_a_library_that_cannot_be_loaded_means_a_warning_and_a_run(diagram, monk
     with pytest.warns(SpartWarning, match="without compiled code"):
         results = sb.simulate(diagram(OSCILLATOR), T=1)
     assert results["x"][-1] == pytest.approx(np.cos(2), abs=1e-5)
+
+
+JUMPS = {
+    "a step": ("j: {type: STEP, T: 1.0, off: -1.0, on: 1.0}", 1.0),
+    "time itself": ("t: {type: TIME}\n  one: {type: CONSTANT, value: 1}\n  j: {type: SUM, signs: +-}", 1.0),
+    "a held sample": (
+        "t: {type: STEP, T: 0.7, off: -1.0}\n  j: {type: ZOH, clock: c, x0: -1.0}", 1.0,
+    ),
+    "a constant": ("j: {type: CONSTANT, value: 1}", 0.0),
+}  # fmt: skip
+WIRES = {"time itself": "t -> j.0, one -> j.1, ", "a held sample": "t -> j, "}
+
+
+@pytest.mark.parametrize("states", [True, False], ids=["with states", "without"])
+@pytest.mark.parametrize("kind", JUMPS)
+def test_a_stop_acts_on_signals_that_jump(diagram, engine, kind, states):
+    blocks, time = JUMPS[kind]
+    more = "\n  i: {type: INTEGRATOR}\n  z: {type: CONSTANT, value: 0.0}" if states else ""
+    wires = WIRES.get(kind, "") + "j -> stop" + (", z -> i" if states else "")
+    text = (
+        f"clocks: {{c: {{T: 0.5}}}}\nblocks:\n  {blocks}\n  stop: {{type: STOP}}{more}\n"
+        f"wires: [{wires}]\n"
+    )
+    results = sb.simulate(diagram(text), engine=engine, T=3)
+    assert results.final_state.t == pytest.approx(time, abs=1e-9)
+    assert results.t[-1] == results.final_state.t
+    assert "stopped by block stop" in results.stopped
+
+
+@pytest.mark.parametrize("solver", ["RK45", "LSODA", "RK4", "heun", "euler", "CVODES"])
+def test_stops_that_rounding_parts_are_no_obstacle(diagram, engine, solver):
+    if engine == "interpreter" and solver == "CVODES":
+        return
+    text = """
+clocks: {k: {T: 0.1}}
+blocks: {w: {type: WAVEFORM, wave: square, freq: 2.5}, z: {type: ZOH, clock: k}, i: {type: INTEGRATOR}}
+wires: [w -> z, z -> i]
+"""
+    results = sb.simulate(diagram(text), engine=engine, solver=solver, max_step=0.01, T=2)
+    assert results.complete
+    assert np.abs(results["i"]).max() < 0.5
+
+
+def test_an_interrupt_in_the_compiled_loop_leaves_states_of_one_time(diagram, monkeypatch):
+    text = "clocks: {c: {T: 0.01}}\nblocks:\n  i: {type: INTEGRATOR}\n  z: {type: ZOH, clock: c}\n"
+    text += "  one: {type: CONSTANT, value: 1.0}\nwires: [one -> i, i -> z]\n"
+    monkeypatch.setattr("spart_blocks.simulation.compiled.STEPS_A_CALL", 1000)
+    calls = []
+
+    def interrupt(t, end):
+        calls.append(t)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    part = sb.simulate(diagram(text), T=100, engine="native", progress=interrupt)
+    assert not part.complete
+    state = part.final_state
+    assert state.continuous["i"][0] == pytest.approx(state.t, rel=1e-12)
+    rest = sb.simulate(diagram(text), T=100, engine="native", initial=part)
+    assert rest["i"][-1] == pytest.approx(100, rel=1e-12)
+    assert rest.final_state.ticks == {"0.01+0.0": 10001}
+
+
+def test_a_function_cannot_write_into_a_signal(tmp_path):
+    bd = sb.new_diagram("greedy")
+    integrator = bd.INTEGRATOR(x0=[1.0, 2.0], name="i")
+    greedy = bd.FUNCTION(lambda x: x.__setitem__(0, 9.0) or -x, name="greedy")
+    bd.connect(integrator, greedy)
+    bd.connect(greedy, integrator)
+    with pytest.raises(sb.RunError, match=r"block greedy.*read-only"):
+        sb.simulate(bd, T=1, engine="interpreter")
+
+
+def test_wrong_initial_states_are_refused(diagram):
+    for value in ("abc", [np.nan], [1.0, 2.0]):
+        with pytest.raises(sb.InputError, match="initial of x"):
+            sb.simulate(diagram(OSCILLATOR), T=1, initial={"x": value})
+
+
+def test_labels_that_do_not_fit_a_scope_are_refused(diagram):
+    text = "blocks: {c: {type: CONSTANT, value: [1, 2, 3]}, s: {type: SCOPE, labels: [a, b]}}\n"
+    with pytest.raises(sb.DiagramError, match="2 labels for 3 lines"):
+        sb.simulate(diagram(text + "wires: [c -> s]\n"), T=1)
