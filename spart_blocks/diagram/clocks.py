@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from spart_blocks.errors import DiagramError
 
-
 Floats = NDArray[np.float64]
 
 

@@ -12,7 +12,20 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 from spart_blocks.errors import Place
 from spart_blocks.robot import Robot
 
-Solver = Literal["auto", "RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA", "CVODES", "Adams", "euler", "heun", "RK4"]
+Solver = Literal[
+    "auto",
+    "RK45",
+    "DOP853",
+    "RK23",
+    "Radau",
+    "BDF",
+    "LSODA",
+    "CVODES",
+    "Adams",
+    "euler",
+    "heun",
+    "RK4",
+]
 
 
 class RunOptions(BaseModel):

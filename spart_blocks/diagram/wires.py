@@ -54,7 +54,11 @@ def parse_wire(text: str) -> WireText:
     """Read one wire; raises WireSyntaxError."""
     arrow = text.find("->")
     if arrow < 0:
-        raise WireSyntaxError("a wire is written SOURCE -> INPUT", 0, "the arrow -> is missing")
+        raise WireSyntaxError(
+            "a wire is written SOURCE -> INPUT",
+            0,
+            "no arrow ->; inside [ ], quote a wire with commas",
+        )
     second = text.find("->", arrow + 2)
     if second >= 0:
         hint = "write a line for each wire; one source may lead to several inputs: a -> b, c"
