@@ -16,6 +16,7 @@ import argparse
 import statistics
 import time
 from contextlib import redirect_stdout
+from dataclasses import replace
 from importlib.metadata import version
 from io import StringIO
 from pathlib import Path
@@ -95,14 +96,12 @@ def main() -> None:
             out = theirs.runtime.run(theirs, T=T, solver_args={"rtol": RTOL, "atol": ATOL})
         return out.x[-1]
 
-    from spart_blocks.simulation.start import prepare
     from spart_blocks.simulation.simulate import _engine, as_diagram
+    from spart_blocks.simulation.start import prepare
 
     ready = as_diagram(ours)
 
     def our_run(solver: str, compiled: bool):
-        from dataclasses import replace
-
         compiled_loop.library_of = library_of if compiled else (lambda *a: None)
         changed = replace(ready, run=ready.run.model_copy(update={**options, "solver": solver}))
         engine = _engine(changed, "native")
