@@ -152,7 +152,9 @@ def test_a_library_that_cannot_be_loaded_means_a_warning_and_a_run(diagram, monk
 
 JUMPS = {
     "a step": ("j: {type: STEP, T: 1.0, off: -1.0, on: 1.0}", 1.0),
-    "time itself": ("t: {type: TIME}\n  one: {type: CONSTANT, value: 1}\n  j: {type: SUM, signs: +-}", 1.0),
+    "time itself": (
+        "t: {type: TIME}\n  one: {type: CONSTANT, value: 1}\n  j: {type: SUM, signs: +-}", 1.0,
+    ),
     "a held sample": (
         "t: {type: STEP, T: 0.7, off: -1.0}\n  j: {type: ZOH, clock: c, x0: -1.0}", 1.0,
     ),
@@ -183,7 +185,10 @@ def test_stops_that_rounding_parts_are_no_obstacle(diagram, engine, solver):
         return
     text = """
 clocks: {k: {T: 0.1}}
-blocks: {w: {type: WAVEFORM, wave: square, freq: 2.5}, z: {type: ZOH, clock: k}, i: {type: INTEGRATOR}}
+blocks:
+  w: {type: WAVEFORM, wave: square, freq: 2.5}
+  z: {type: ZOH, clock: k}
+  i: {type: INTEGRATOR}
 wires: [w -> z, z -> i]
 """
     results = sb.simulate(diagram(text), engine=engine, solver=solver, max_step=0.01, T=2)
