@@ -1,15 +1,32 @@
-"""The plant's equations of motion: one articulated-body recursion in body axes.
+"""The plant's equations of motion: one articulated-body recursion in axial screws.
 
 Fixed joints are folded away first: a `Body` is a moving joint's link with all that is
-rigidly attached to it, in the joint's own frame. Spatial vectors are [angular, linear]
-about the body frame's origin in body axes.
+rigidly attached to it. Its frame has z along the joint's axis and x along the common
+normal with the axis of its first child, so that turns about and slides along x and z
+(`Screw`) lead from frame to frame, which leave most entries of an inertia alone. All is
+arithmetic on scalars, floats or symbols; symbols drop what is multiplied by zero.
 
-Source: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec. 7.3 (articulated
-bodies), 9.4 (floating base); his table 2.8 for the transforms.
+    w, al, a    angular velocity, angular acceleration, acceleration of the point of the
+                body at the frame's origin (not Featherstone's spatial acceleration)
+    n, f        moment about the frame's origin, force
+    m, h        mass, mass times centre of mass
+    A, B, M     blocks of an inertia: n = A al + B a, f = B' al + M a
+    S           the joint's motion: al_z of a revolute, a_z of a prismatic joint
+    U, d, u     I S, S' I S, and the joint's force less S' of the bias wrench
+
+Accelerations are a bias, which joint rates cause and which is found first, and a
+remainder, which joint accelerations cause and in which no velocity appears.
+
+Sources: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 5.1 (the bias),
+table 7.1 (articulated bodies), sec. 9.4 (floating base); S. McMillan and D. Orin,
+"Efficient computation of articulated-body inertias using successive axial screws", IEEE
+Trans. Robotics and Automation 11 (1995).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -18,16 +35,15 @@ import numpy as np
 
 from spart_blocks.dynamics.forward import joint_inertia
 from spart_blocks.robot import JointType, Robot
-from spart_blocks.spatial import (
-    Array,
-    array,
-    axis_angle_rotation,
-    cross,
-    skew,
-    solve_spd,
-    transpose,
-    zeros,
-)
+from spart_blocks.spatial import Array, array, cos, filled, kind, sin, solve_spd, zeros
+
+Vector = list[Any]  # three scalars
+Symmetric = list[Any]  # six scalars of a 3x3 matrix: xx, yy, zz, yz, zx, xy
+
+PLACES = ((0, 0), (1, 1), (2, 2), (1, 2), (2, 0), (0, 1))  # of a Symmetric's scalars
+SQUARE = (0, 5, 4, 5, 1, 3, 4, 3, 2)  # the scalars at the nine places, row by row
+CYCLE = ((1, 2, 0), (2, 0, 1), (0, 1, 2))  # the two axes that a turn mixes, and its own
+ROUNDING = 1e-14  # constant cosines, sines, angles and lengths [m] below it are zero
 
 
 class MultibodyRates(NamedTuple):
@@ -40,111 +56,280 @@ class MultibodyRates(NamedTuple):
     reaction: Array
 
 
-@dataclass(frozen=True)
-class Attached:
-    """A link (id; 0 is the base-link) riding on a body: R (3,3) and c (3,) [m] of its
-    centre-of-mass frame in the body frame."""
-
-    link_id: int
-    R: Array
-    c: Array
+# --- the robot in axial screws ----------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Body:
-    """A moving body. parent: index of the body it moves on. R, r: joint frame in the
-    parent's frame. axis (6,): the joint's motion in its own frame. k: place in qm."""
+class Turn(NamedTuple):
+    """Cosine and sine of an angle, their squares and product."""
+
+    c: Any
+    s: Any
+    cc: Any
+    ss: Any
+    cs: Any
+
+
+class Screw(NamedTuple):
+    """A turn about a frame's axis 0, 1 or 2 and a slide [m] along it; None where none."""
+
+    axis: int
+    turn: Turn | None
+    slide: Any | None
+
+
+class Body(NamedTuple):
+    """A moving body. parent: index of the body it moves on. k: place in qm. Its joint turns
+    it about z by angle [rad] and slides it along z by slide [m], with q added to one of
+    them; `screws` lead on to the parent's frame. riders: the links attached to it, each
+    an id (0 is the base-link) and the centre of mass (3,) [m]."""
 
     parent: int
     name: str
     revolute: bool
-    axis: Array
-    R: Array
-    r: Array
     k: int
-    inertia: Array
-    attached: tuple[Attached, ...]
+    angle: float
+    slide: float
+    screws: tuple[Screw, ...]
+    riders: tuple[tuple[int, Vector], ...]
+    m: float
+    h: Vector
+    inertia: Symmetric
+
+
+def constant_turn(c: float, s: float) -> Turn | None:
+    """The turn of this cosine and sine, None where it is none. Squares below 1e-20 come
+    of quarter turns written with a file's digits, and show in no digit of an inertia."""
+    if abs(c) < ROUNDING:
+        c, s = 0.0, math.copysign(1.0, s)
+    elif abs(s) < ROUNDING:
+        c, s = math.copysign(1.0, c), 0.0
+    cc, ss = (0.0 if x * x < 1e-20 else x * x for x in (c, s))
+    return None if c == 1 else Turn(c, s, cc, ss, c * s)
+
+
+def screw_matrix(axis: int, angle: float, slide: float) -> Array:
+    """T (4,4) of a screw."""
+    i, j, k = CYCLE[axis]
+    T = np.eye(4)
+    T[i, i] = T[j, j] = math.cos(angle)
+    T[j, i], T[i, j], T[k, 3] = math.sin(angle), -math.sin(angle), slide
+    return T
+
+
+class Path(NamedTuple):
+    """The way between two joint axes, each letter a screw of an angle and a length:
+    T = Z(turn, z) Y(0, y) X(tilt, x) Z(angle, slide)."""
+
+    turn: float
+    z: float
+    y: float
+    tilt: float
+    x: float
+    angle: float
+    slide: float
+
+
+def path_of(T: Array) -> Path:
+    """The screws of T (4,4). Where the z axes are well apart in direction, x is along
+    their common normal and y is zero; elsewhere z is zero."""
+    (dx, dy, c), (gx, gy, gz) = T[:3, 2].tolist(), T[:3, 3].tolist()
+    s = math.hypot(dx, dy)
+    if s > ROUNDING:
+        turn = math.atan2(dx, -dy)
+    else:
+        s, turn = 0.0, math.atan2(gy, gx) if math.hypot(gx, gy) > ROUNDING else 0.0
+    x = math.cos(turn) * gx + math.sin(turn) * gy
+    across = math.cos(turn) * gy - math.sin(turn) * gx
+    if s > 0.1:
+        slide = -across / s
+        y, z = 0.0, gz - slide * c
+    else:
+        slide = gz / c
+        y, z = across + slide * s, 0.0
+    tilt = math.atan2(s, c)
+    rest = screw_matrix(0, -tilt, 0.0) @ screw_matrix(2, -turn, 0.0) @ T
+    values = turn, z, y, tilt, x, math.atan2(rest[1, 0], rest[0, 0]), slide
+    return Path(*(0.0 if abs(value) < ROUNDING else value for value in values))
 
 
 @lru_cache(maxsize=32)
 def bodies_of(robot: Robot) -> tuple[Body, ...]:
     """The moving bodies of a robot, parents first; body 0 is the base."""
-    eye = np.eye(4)
-    riders: list[list[Attached]] = [[Attached(0, np.eye(3), np.zeros(3))]]
-    joints: list[tuple[int, int, Array]] = [(-1, -1, eye)]
-    home: dict[int, tuple[int, Array]] = {0: (0, eye)}
+    joints: list[tuple[int, int, Array]] = [(-1, -1, np.eye(4))]
+    riders: list[list[tuple[int, Array]]] = [[(0, np.eye(4))]]
+    home: dict[int, tuple[int, Array]] = {0: (0, np.eye(4))}
     for i, (joint, link) in enumerate(zip(robot.joints, robot.links, strict=True)):
         body, T_parent = home[joint.parent_link]
         T = T_parent @ joint.T
         if joint.type is not JointType.FIXED:
             joints.append((body, i, T))
             riders.append([])
-            body, T = len(joints) - 1, eye
+            body, T = len(joints) - 1, np.eye(4)
         T = T @ link.T
         home[link.id] = (body, T)
-        riders[body].append(Attached(link.id, T[:3, :3], T[:3, 3]))
+        riders[body].append((link.id, T))
+    frames = _frames(robot, joints)
+    inverses = [np.linalg.inv(F) for F in frames]
     return tuple(
-        _body(robot, parent, i, T, tuple(attached))
-        for (parent, i, T), attached in zip(joints, riders, strict=True)
-    )
+        _body(robot, parent, i, path_of(inverses[max(parent, 0)] @ T @ F),
+              [(link_id, inv @ T_link) for link_id, T_link in attached])
+        for (parent, i, T), F, inv, attached in zip(joints, frames, inverses, riders, strict=True)
+    )  # fmt: skip
 
 
-def _body(robot: Robot, parent: int, i: int, T: Array, attached: tuple[Attached, ...]) -> Body:
-    inertia = np.zeros((6, 6))
-    for rider in attached:
-        link = robot.links[rider.link_id - 1] if rider.link_id else robot.base_link
-        arm = skew(rider.c)
-        about_com = rider.R @ link.inertia @ rider.R.T
-        inertia[:3, :3] += about_com + link.mass * arm @ arm.T
-        inertia[:3, 3:] += link.mass * arm
-        inertia[3:, :3] += link.mass * arm.T
-        inertia[3:, 3:] += link.mass * np.eye(3)
+def _frames(robot: Robot, joints: list[tuple[int, int, Array]]) -> list[Array]:
+    """Each body's frame in its joint's, T (4,4): z along the axis, and turned and slid
+    about it so that the path from its first child is short."""
+    frames = [np.eye(4)]
+    for _, i, _ in joints[1:]:
+        z, F = robot.joints[i].axis, np.eye(4)
+        x = np.eye(3)[np.argmin(np.abs(z))]
+        x = (x - (x @ z) * z) / np.linalg.norm(x - (x @ z) * z)
+        F[:3, :3] = np.stack([x, np.cross(z, x), z], axis=1)
+        frames.append(F)
+    parents = [parent for parent, _, _ in joints]
+    for k in range(1, len(joints)):
+        if k in parents:
+            child = parents.index(k)
+            path = path_of(np.linalg.inv(frames[k]) @ joints[child][2] @ frames[child])
+            frames[k] = frames[k] @ screw_matrix(2, path.turn, path.z)
+    return frames
+
+
+def _body(robot: Robot, parent: int, i: int, path: Path, attached: list[tuple[int, Array]]) -> Body:
+    """attached: the ids of its links and their centre-of-mass frames in its own, T (4,4)."""
+    m, h, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+    for link_id, T in attached:
+        link = robot.links[link_id - 1] if link_id else robot.base_link
+        R, c = T[:3, :3], T[:3, 3]
+        m, h = m + float(link.mass), h + link.mass * c
+        inertia += R @ link.inertia @ R.T + link.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    riders = tuple((link_id, T[:3, 3].tolist()) for link_id, T in attached)
+    matter = (riders, m, h.tolist(), [float(inertia[place]) for place in PLACES])
     if i < 0:
-        return Body(-1, robot.base_link.name, False, np.zeros(6), T[:3, :3], T[:3, 3], -1,
-                    inertia, attached)  # fmt: skip
-    joint, axis = robot.joints[i], np.zeros(6)
-    revolute = joint.type is JointType.REVOLUTE
-    axis[slice(0, 3) if revolute else slice(3, 6)] = joint.axis
-    k = robot.q_index[i]
+        return Body(-1, robot.base_link.name, False, -1, 0.0, 0.0, (), *matter)
+    joint, k = robot.joints[i], robot.q_index[i]
     assert k is not None
-    return Body(parent, joint.name, revolute, axis, T[:3, :3], T[:3, 3], k, inertia, attached)
+    screws = [
+        Screw(0, constant_turn(math.cos(path.tilt), math.sin(path.tilt)), path.x or None),
+        Screw(1, None, path.y or None),
+        Screw(2, constant_turn(math.cos(path.turn), math.sin(path.turn)), path.z or None),
+    ]
+    screws = [screw for screw in screws if screw.turn or screw.slide]
+    revolute = joint.type is JointType.REVOLUTE
+    return Body(parent, joint.name, revolute, k, path.angle, path.slide, tuple(screws), *matter)
 
 
-def motion_cross(v: Array, m: Array) -> Array:
-    """v x m for motion vectors (6,)."""
-    out = zeros(6, v, m)
-    out[:3] = cross(v[:3], m[:3])
-    out[3:] = cross(v[:3], m[3:]) + cross(v[3:], m[:3])
+# --- vectors and inertias of scalars ------------------------------------------------------
+
+
+def add(a: Vector, b: Vector) -> Vector:
+    return [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    (a0, a1, a2), (b0, b1, b2) = a, b
+    return [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
+
+
+def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def times(S: Symmetric, v: Vector) -> Vector:
+    xx, yy, zz, yz, zx, xy = S
+    x, y, z = v
+    return [xx * x + xy * y + zx * z, xy * x + yy * y + yz * z, zx * x + yz * y + zz * z]
+
+
+def turned(screw: Screw, v: Vector, back: bool = False) -> Vector:
+    """A vector in the axes that the screw leads to, or back in those it starts from."""
+    if screw.turn is None:
+        return v
+    i, j, _ = CYCLE[screw.axis]
+    if back:
+        i, j = j, i
+    c, s, out = screw.turn.c, screw.turn.s, list(v)
+    out[i], out[j] = c * v[i] - s * v[j], s * v[i] + c * v[j]
     return out
 
 
-def force_cross(v: Array, f: Array) -> Array:
-    """v x* f for a motion vector v (6,) and a force vector f (6,)."""
-    out = zeros(6, v, f)
-    out[:3] = cross(v[:3], f[:3]) + cross(v[3:], f[3:])
-    out[3:] = cross(v[:3], f[3:])
-    return out
+@dataclass(slots=True)
+class Articulated:
+    """Inertia and bias wrench of a body in its frame; B is three rows."""
+
+    A: Symmetric
+    B: list[Vector]
+    M: Symmetric
+    n: Vector
+    f: Vector
+
+    def carry(self, screw: Screw) -> None:
+        """Express it in the frame that the screw leads to."""
+        self.n, self.f = turned(screw, self.n), turned(screw, self.f)
+        if screw.turn is not None:
+            _turn_symmetric(self.A, screw.axis, screw.turn)
+            _turn_rows(self.B, screw.axis, screw.turn)
+            _turn_symmetric(self.M, screw.axis, screw.turn)
+        if screw.slide is not None:
+            _slide(self, screw.axis, screw.slide)
+
+    def gather(self, other: Articulated) -> None:
+        """Add what hangs on this body."""
+        self.A = [a + b for a, b in zip(self.A, other.A, strict=True)]
+        self.B = [add(a, b) for a, b in zip(self.B, other.B, strict=True)]
+        self.M = [a + b for a, b in zip(self.M, other.M, strict=True)]
+        self.n, self.f = add(self.n, other.n), add(self.f, other.f)
+
+    def matrix(self, like: Array) -> Array:
+        """The inertia (6,6), in the number type of an array."""
+        A, M = (filled([S[k] for k in SQUARE], like).reshape(3, 3) for S in (self.A, self.M))
+        B = filled([x for row in self.B for x in row], like).reshape(3, 3)
+        return np.block([[A, B], [B.T, M]])
 
 
-def motion_transform(R: Array, r: Array) -> Array:
-    """X (6,6): a motion vector in the frame with pose R, r seen from the parent frame's."""
-    X = zeros((6, 6), R, r)
-    E = transpose(R)
-    X[:3, :3] = X[3:, 3:] = E
-    X[3:, :3] = -E @ skew(r)
-    return X
+def _turn_symmetric(S: Symmetric, axis: int, t: Turn) -> None:
+    """S becomes R S R'."""
+    i, j, k = CYCLE[axis]
+    ii, jj, ij, ki, jk = S[i], S[j], S[3 + k], S[3 + j], S[3 + i]
+    mixed = (t.cs + t.cs) * ij
+    S[i] = t.cc * ii + t.ss * jj - mixed
+    S[j] = t.ss * ii + t.cc * jj + mixed
+    S[3 + k] = t.cs * (ii - jj) + (t.cc - t.ss) * ij
+    S[3 + j], S[3 + i] = t.c * ki - t.s * jk, t.s * ki + t.c * jk
+
+
+def _turn_rows(B: list[Vector], axis: int, t: Turn) -> None:
+    """B becomes R B R'."""
+    i, j, k = CYCLE[axis]
+    Bi, Bj, Bk = B[i], B[j], B[k]
+    ii, ij, ji, jj = Bi[i], Bi[j], Bj[i], Bj[j]
+    mixed, spread = t.cs * (ij + ji), t.cs * (ii - jj)
+    Bi[i], Bj[j] = t.cc * ii + t.ss * jj - mixed, t.ss * ii + t.cc * jj + mixed
+    Bi[j], Bj[i] = t.cc * ij - t.ss * ji + spread, t.cc * ji - t.ss * ij + spread
+    Bi[k], Bj[k] = t.c * Bi[k] - t.s * Bj[k], t.s * Bi[k] + t.c * Bj[k]
+    Bk[i], Bk[j] = t.c * Bk[i] - t.s * Bk[j], t.s * Bk[i] + t.c * Bk[j]
+
+
+def _slide(I: Articulated, axis: int, r: Any) -> None:
+    """With r the vector along the axis, n + r x f, B + rx M, A + rx B' + (B + rx M) rx'."""
+    i, j, k = CYCLE[axis]
+    A, (Bi, Bj, Bk), M, n, f = I.A, (I.B[i], I.B[j], I.B[k]), I.M, list(I.n), I.f
+    n[i], n[j] = n[i] - r * f[j], n[j] + r * f[i]
+    ij, ji, jj = Bi[j], Bj[i], Bj[j]
+    Bi[i], Bi[j], Bi[k] = Bi[i] - r * M[3 + k], ij - r * M[j], Bi[k] - r * M[3 + i]
+    Bj[i], Bj[j], Bj[k] = ji + r * M[i], jj + r * M[3 + k], Bj[k] + r * M[3 + j]
+    A[i], A[j] = A[i] - r * (ij + Bi[j]), A[j] + r * (ji + Bj[i])
+    A[3 + k] = A[3 + k] + r * (Bi[i] - jj)
+    A[3 + j], A[3 + i] = A[3 + j] - r * Bk[j], A[3 + i] + r * Bk[i]
+    I.n = n
+
+
+# --- the recursion ------------------------------------------------------------------------
 
 
 def multibody_rates(
-    R0: Any,
-    u0: Any,
-    qm: Any,
-    um: Any,
-    tau0: Any,
-    taum: Any,
-    wF0: Any,
-    wFm: Any,
-    robot: Robot,
+    R0: Any, u0: Any, qm: Any, um: Any, tau0: Any, taum: Any, wF0: Any, wFm: Any, robot: Robot
 ) -> MultibodyRates:
     """Accelerations of a robot with a fixed or floating base, as `robot.base` says.
 
@@ -157,111 +342,176 @@ def multibody_rates(
     qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
     tau0, taum = array(tau0, (6,), "tau0"), array(taum, (robot.nu,), "taum")
     wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (robot.n_links_joints, 6), "wFm")
+    like = (R0, u0, qm, um, tau0, taum, wF0, wFm)
     bodies, floating = bodies_of(robot), robot.base == "floating"
-    v0 = zeros(6, u0, R0)
+    paths = _paths(bodies, qm)
+    w0 = u0[:3].tolist() if floating else [0.0, 0.0, 0.0]
+    I = _bias(bodies, paths, w0, um.tolist())
+    _load(bodies, paths, I, R0, wF0, wFm)
+    steps = _inward(bodies, paths, I, taum.tolist())
+    p0 = filled(I[0].n + I[0].f, *like)
+    u0dot, reaction, a0 = zeros(6, p0), zeros(6, p0), np.zeros(6)
     if floating:
-        v0[:3], v0[3:] = u0[:3], R0.T @ u0[3:]
-    X, _v, c, I, p = _velocities_and_bias(bodies, R0, v0, qm, um, wF0, wFm)
-    steps = _inward(bodies, X, c, I, p, taum)
-    u0dot, reaction, a0 = zeros(6, p[0]), zeros(6, p[0]), zeros(6, p[0])
-    if floating:
-        force = zeros(6, tau0, R0)
+        force = zeros(6, p0)
         force[:3], force[3:] = tau0[:3], R0.T @ tau0[3:]
-        a0 = solve_spd(I[0], force - p[0], "the articulated inertia of the base")
-        # Featherstone's linear acceleration is of the point passing the origin.
-        u0dot[:3] = a0[:3]
-        u0dot[3:] = R0 @ (a0[3:] + cross(v0[:3], v0[3:]))
+        a0 = solve_spd(I[0].matrix(qm), force - p0, "the articulated inertia of the base")
+        u0dot[:3], u0dot[3:] = a0[:3], R0 @ a0[3:]
     else:
-        reaction[:3] = R0 @ (p[0][:3] - tau0[:3])
-        reaction[3:] = R0 @ p[0][3:] - tau0[3:]
-    return MultibodyRates(u0dot, _outward(bodies, X, c, steps, a0, robot.nu), reaction)
+        reaction[:3] = R0 @ (p0[:3] - tau0[:3])
+        reaction[3:] = R0 @ p0[3:] - tau0[3:]
+    umdot = _outward(bodies, paths, steps, a0.tolist())
+    return MultibodyRates(u0dot, filled(umdot, *like), reaction)
 
 
-def _velocities_and_bias(
-    bodies: tuple[Body, ...],
-    R0: Array,
-    v0: Array,
-    qm: Array,
-    um: Array,
-    wF0: Array,
-    wFm: Array,
-) -> tuple[list[Array], list[Array], list[Array], list[Array], list[Array]]:
-    """Base to tips: transforms X, velocities v, velocity products c, inertias I, and bias
-    forces p with the external wrenches in them."""
-    X, v, c = [np.eye(6)], [v0], [np.zeros(6)]
-    R_world = [R0]
+def _paths(bodies: tuple[Body, ...], qm: Array) -> list[tuple[Screw, ...]]:
+    """The screws that lead from each body's frame to its parent's, at qm."""
+    offsets = np.zeros(len(qm))
     for body in bodies[1:]:
-        q = qm[body.k : body.k + 1]
-        R, r = body.R, body.r
+        offsets[body.k] = body.angle
+    cosines, sines, q = cos(offsets + qm).tolist(), sin(offsets + qm).tolist(), qm.tolist()
+    paths: list[tuple[Screw, ...]] = [()]
+    for body in bodies[1:]:
         if body.revolute:
-            R = R @ axis_angle_rotation(body.axis[:3], q)
+            c, s = cosines[body.k], sines[body.k]
+            joint = Screw(2, Turn(c, s, c * c, s * s, c * s), body.slide or None)
         else:
-            r = r + (R @ body.axis[3:]) * q
-        X.append(motion_transform(R, r))
-        rate = body.axis * um[body.k : body.k + 1]
-        v.append(X[-1] @ v[body.parent] + rate)
-        c.append(motion_cross(v[-1], rate))
-        R_world.append(R_world[body.parent] @ R)
-    inertias = [body.inertia for body in bodies]
-    p = [
-        force_cross(v_i, body.inertia @ v_i) - _external(body, R_i, wF0, wFm)
-        for body, v_i, R_i in zip(bodies, v, R_world, strict=True)
-    ]
-    return X, v, c, inertias, p
+            turn = constant_turn(math.cos(body.angle), math.sin(body.angle))
+            joint = Screw(2, turn, body.slide + q[body.k])
+        paths.append((joint, *body.screws))
+    return paths
 
 
-def _external(body: Body, R: Array, wF0: Array, wFm: Array) -> Array:
-    """The wrenches on the links of a body, about its origin in its axes."""
-    total = zeros(6, R, wF0, wFm)
-    for rider in body.attached:
-        w = wFm[rider.link_id - 1] if rider.link_id else wF0
-        f = R.T @ w[3:]
-        total[:3] = total[:3] + R.T @ w[:3] + cross(rider.c, f)
-        total[3:] = total[3:] + f
-    return total
+def _carried_out(
+    path: tuple[Screw, ...], w: Vector, al: Vector, a: Vector
+) -> tuple[Vector, Vector, Vector]:
+    """The motion of the parent at the origin and in the axes of a body's frame: of each
+    slide r, a + al x r + w x (w x r)."""
+    for screw in reversed(path):
+        if screw.slide is not None:
+            i, j, k = CYCLE[screw.axis]
+            r, out = screw.slide, list(a)
+            out[i] = a[i] + r * (al[j] + w[k] * w[i])
+            out[j] = a[j] + r * (w[k] * w[j] - al[i])
+            out[k] = a[k] - r * (w[i] * w[i] + w[j] * w[j])
+            a = out
+        w, al, a = turned(screw, w, True), turned(screw, al, True), turned(screw, a, True)
+    return w, al, a
+
+
+def _bias(
+    bodies: tuple[Body, ...], paths: list[tuple[Screw, ...]], w0: Vector, um: list[Any]
+) -> list[Articulated]:
+    """Base to tips: each body's inertia, and the wrench of its bias motion (table 5.1
+    with no joint accelerations)."""
+    motions = [(w0, [0.0] * 3, [0.0] * 3)]
+    for body, path in zip(bodies[1:], paths[1:], strict=True):
+        w, al, a = _carried_out(path, *motions[body.parent])
+        rate = um[body.k]
+        if body.revolute:
+            al = [al[0] + w[1] * rate, al[1] - w[0] * rate, al[2]]
+            w = [w[0], w[1], w[2] + rate]
+        else:
+            a = [a[0] + 2.0 * (w[1] * rate), a[1] - 2.0 * (w[0] * rate), a[2]]
+        motions.append((w, al, a))
+    return [_rigid(body, *motion) for body, motion in zip(bodies, motions, strict=True)]
+
+
+def _rigid(body: Body, w: Vector, al: Vector, a: Vector) -> Articulated:
+    """Newton's and Euler's equations about the origin of the body's frame."""
+    m, h, I = body.m, body.h, body.inertia
+    n = add(add(times(I, al), cross(w, times(I, w))), cross(h, a))
+    f = add(add([m * a[0], m * a[1], m * a[2]], cross(al, h)), cross(w, cross(w, h)))
+    B = [[0.0, -h[2], h[1]], [h[2], 0.0, -h[0]], [-h[1], h[0], 0.0]]
+    return Articulated(list(I), B, [m, m, m, 0.0, 0.0, 0.0], n, f)
+
+
+def _load(
+    bodies: tuple[Body, ...], paths: list[tuple[Screw, ...]], I: list[Articulated],
+    R0: Array, wF0: Array, wFm: Array,
+) -> None:  # fmt: skip
+    """Take the external wrenches on the links of each body off its bias wrench."""
+    if kind(wF0, wFm) is float and not wF0.any() and not wFm.any():
+        return
+    wrenches = [wF0.tolist(), *wFm.tolist()]
+    axes: list[list[Vector]] = []  # the three inertial axes, seen by each body
+    for body, path, I_i in zip(bodies, paths, I, strict=True):
+        rows = axes[body.parent] if axes else R0.tolist()
+        for screw in reversed(path):
+            rows = [turned(screw, row, True) for row in rows]
+        axes.append(rows)
+        columns = list(zip(*rows, strict=True))
+        for link_id, c in body.riders:
+            w = wrenches[link_id]
+            n, f = ([-dot(column, v) for column in columns] for v in (w[:3], w[3:]))
+            I_i.n, I_i.f = add(I_i.n, add(n, cross(c, f))), add(I_i.f, f)
+
+
+class Step(NamedTuple):
+    """What a joint feels: U in its angular and linear part, 1 / d, and u."""
+
+    Un: Vector
+    Uf: Vector
+    e: Any
+    u: Any
 
 
 def _inward(
     bodies: tuple[Body, ...],
-    X: list[Array],
-    c: list[Array],
-    I: list[Array],
-    p: list[Array],
-    taum: Array,
-) -> list[tuple[Array, Array, Array]]:
-    """Tips to base: articulated inertias and bias forces gather in I and p. Returns U, d
-    and the joint's free force u of each body."""
-    steps: list[tuple[Array, Array, Array]] = [(np.zeros(6), np.zeros(1), np.zeros(1))] * len(
-        bodies
-    )
+    paths: list[tuple[Screw, ...]],
+    I: list[Articulated],
+    taum: list[Any],
+) -> list[Step]:
+    """Tips to base: articulated inertias and bias wrenches gather in I (table 7.1, pass 2)."""
+    steps = []
     for i in range(len(bodies) - 1, 0, -1):
-        body = bodies[i]
-        S = body.axis.reshape(1, 6)
-        U = I[i] @ body.axis
-        d = joint_inertia(S @ U, I[i], body.axis, body.name)
-        u = taum[body.k : body.k + 1] - S @ p[i]
-        steps[i] = (U, d, u)
-        Ia = I[i] - U.reshape(6, 1) @ (U / d).reshape(1, 6)
-        pa = p[i] + Ia @ c[i] + U * (u / d)
-        I[body.parent] = I[body.parent] + X[i].T @ Ia @ X[i]
-        p[body.parent] = p[body.parent] + X[i].T @ pa
-    return steps
+        steps.append(_freed(bodies[i], I[i], taum[bodies[i].k]))
+        for screw in paths[i]:
+            I[i].carry(screw)
+        I[bodies[i].parent].gather(I[i])
+    return steps[::-1]
+
+
+def _freed(body: Body, I: Articulated, tau: Any) -> Step:
+    """I becomes what the parent feels through the joint: Ia = I - U U' / d and
+    pa = p + U u / d. What S picks of them is exactly zero and the joint's force."""
+    A, B, M = I.A, I.B, I.M
+    if body.revolute:
+        Un, Uf, d, pz, trace = [A[4], A[3], A[2]], list(B[2]), A[2], I.n[2], A[0] + A[1] + A[2]
+    else:
+        Un, Uf, d = [row[2] for row in B], [M[4], M[3], M[2]], M[2]
+        pz, trace = I.f[2], M[0] + M[1] + M[2]
+    if isinstance(d, float) and not d > 1e-13 * abs(trace):
+        joint_inertia(np.array([d]), np.array([[trace]]), np.ones(1), body.name)
+    e, u = 1.0 / d, tau - pz
+    Gn, Gf = [x * e for x in Un], [x * e for x in Uf]
+    I.A = [x - Gn[r] * Un[c] for x, (r, c) in zip(A, PLACES, strict=True)]
+    I.B = [[row[k] - g * Uf[k] for k in range(3)] for row, g in zip(B, Gn, strict=True)]
+    I.M = [x - Gf[r] * Uf[c] for x, (r, c) in zip(M, PLACES, strict=True)]
+    I.n, I.f = add(I.n, [x * u for x in Gn]), add(I.f, [x * u for x in Gf])
+    if body.revolute:
+        I.A[2:5] = I.B[2] = [0.0, 0.0, 0.0]
+        I.n[2] = tau
+    else:
+        I.M[2:5] = [0.0, 0.0, 0.0]
+        for row in I.B:
+            row[2] = 0.0
+        I.f[2] = tau
+    return Step(Un, Uf, e, u)
 
 
 def _outward(
-    bodies: tuple[Body, ...],
-    X: list[Array],
-    c: list[Array],
-    steps: list[tuple[Array, Array, Array]],
-    a0: Array,
-    nu: int,
-) -> Array:
-    """Base to tips: the joint accelerations."""
-    a = [a0]
-    umdot = zeros(nu, a0, *(u for _, _, u in steps))
-    for body, X_i, c_i, (U, d, u) in zip(bodies[1:], X[1:], c[1:], steps[1:], strict=True):
-        carried = X_i @ a[body.parent] + c_i
-        rate = (u - U.reshape(1, 6) @ carried) / d
-        umdot[body.k : body.k + 1] = rate
-        a.append(carried + body.axis * rate)
+    bodies: tuple[Body, ...], paths: list[tuple[Screw, ...]], steps: list[Step], a0: list[Any]
+) -> list[Any]:
+    """Base to tips: the joint accelerations (table 7.1, pass 3, without velocities)."""
+    still, umdot = [0.0, 0.0, 0.0], [0.0] * (len(bodies) - 1)
+    motions = [(a0[:3], a0[3:])]
+    for body, path, (Un, Uf, e, u) in zip(bodies[1:], paths[1:], steps, strict=True):
+        _, al, a = _carried_out(path, still, *motions[body.parent])
+        rate = (u - (dot(Un, al) + dot(Uf, a))) * e
+        if body.revolute:
+            al = [al[0], al[1], al[2] + rate]
+        else:
+            a = [a[0], a[1], a[2] + rate]
+        motions.append((al, a))
+        umdot[body.k] = rate
     return umdot

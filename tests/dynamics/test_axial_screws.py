@@ -1,0 +1,117 @@
+"""The plant's frames: whichever way two joint axes lie, the screws between them lead there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import robots
+from scipy.spatial.transform import Rotation
+
+from spart_blocks.dynamics import gravity_wrenches, multibody_rates
+from spart_blocks.dynamics.articulated import path_of, screw_matrix
+from spart_blocks.robot import JointType
+
+
+def placed(rotvec, p):
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = Rotation.from_rotvec(rotvec).as_matrix(), p
+    return T
+
+
+HALF, ASIDE, NOWHERE = np.pi / 2, (0.3, -0.2, 0.5), (0.0, 0.0, 0.0)
+FRAMES = {
+    "the same": placed(NOWHERE, NOWHERE),
+    "along the axis": placed((0, 0, 0.7), (0, 0, 0.4)),
+    "parallel": placed((0, 0, 0.7), ASIDE),
+    "antiparallel": placed((0, np.pi, 0), ASIDE),
+    "antiparallel on one line": placed((np.pi, 0, 0), (0, 0, 0.4)),
+    "crossing at right angles": placed((HALF, 0, 0), NOWHERE),
+    "at right angles apart": placed((0, -HALF, 0), ASIDE),
+    "parallel but for rounding": placed((1e-15, -2e-16, 0.3), ASIDE),
+    "parallel but for a file's digits": placed((3e-12, -4e-12, 0.3), ASIDE),
+    "a little tilted": placed((0.03, 0.02, 0.1), ASIDE),
+    "skew": placed((0.4, -0.9, 1.3), ASIDE),
+}
+
+
+@pytest.fixture(params=FRAMES.values(), ids=FRAMES.keys())
+def frame(request):
+    return request.param
+
+
+def test_the_screws_of_a_path_lead_where_it_leads(frame, close):
+    path = path_of(frame)
+    there = (
+        screw_matrix(2, path.turn, path.z)
+        @ screw_matrix(1, 0.0, path.y)
+        @ screw_matrix(0, path.tilt, path.x)
+        @ screw_matrix(2, path.angle, path.slide)
+    )
+    close(there, frame, "T", rel=1e-13)
+    assert np.abs([path.z, path.y, path.x, path.slide]).max() < 20  # no far common normal
+
+
+def arranged(frame, kinds):
+    """A tree of five joints, every one lying to its parent as the frame says, on axis z."""
+    robot = robots.random_robot(12, 5, kinds="r")
+    joints = tuple(
+        replace(joint, T=np.linalg.inv(robot.links[joint.parent_link - 1].T) @ frame
+                if joint.parent_link else frame,
+                axis=np.array([0.0, 0.0, 1.0]), type=kinds[i % len(kinds)])
+        for i, joint in enumerate(robot.joints)
+    )  # fmt: skip
+    return replace(robot, joints=joints)
+
+
+R, P = JointType.REVOLUTE, JointType.PRISMATIC
+
+
+@pytest.mark.parametrize("kinds", [(R,), (R, P), (P, R, R)], ids=["r", "rp", "prr"])
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_any_arrangement_of_axes_gives_spart_s_forward_dynamics(frame, kinds, base, close):
+    robot = arranged(frame, kinds).with_base(base)
+    s = robots.random_state(robot, 4)
+    s = s if base == "floating" else s.held()
+    got = multibody_rates(s.R0, s.u0, s.qm, s.um, s.tau0, s.taum, s.wF0, s.wFm, robot)
+    if base == "floating":
+        out = robots.everything(robot, s)
+        close(got.u0dot, out["u0dot_FD"], "u0dot", rel=1e-10)
+        close(got.umdot, out["umdot_FD"], "umdot", rel=1e-10)
+    else:
+        close(got.umdot, robots.bookkeeping(robot, s, np.zeros(3))["umdot_fixed"], "u", rel=1e-10)
+
+
+def instructions(robot, wFm):
+    casadi = pytest.importorskip("casadi")
+    from spart_blocks.program.symbol import column_of, symbols
+
+    columns, (q, u, tau) = zip(*(symbols(name, (robot.nu,)) for name in "qut"), strict=True)
+    none = np.zeros(6)
+    rates = multibody_rates(np.eye(3), none, q, u, none, tau, none, wFm, robot)
+    return casadi.Function("f", columns, [casadi.cse(column_of([rates.umdot]))]).n_instructions()
+
+
+def test_wrenches_that_are_zero_cost_nothing_and_weights_little():
+    robot = robots.random_robot(8, 7, kinds="r", chain=True).with_base("fixed")
+    none = np.zeros((7, 6))
+    free = instructions(robot, none)
+    assert instructions(robot, none.astype(object)) == free
+    weights = gravity_wrenches(np.array([0.0, 0.0, -9.81]), robot).wFm
+    assert free < instructions(robot, weights) < 1.15 * free
+
+
+def test_sympy_runs_through_the_plant(close):
+    sympy = pytest.importorskip("sympy")
+    robot = arranged(FRAMES["at right angles apart"], (R, P)).with_base("fixed")
+    s = robots.random_state(robot, 4)
+    names = ("qm", "um", "taum")
+    made = {name: np.array(sympy.symbols(f"{name}:{robot.nu}"), dtype=object) for name in names}
+    symbols, numbers = replace(s, **made), [getattr(s, name) for name in names]
+    got, want = (
+        multibody_rates(x.R0, x.u0, x.qm, x.um, x.tau0, x.taum, x.wF0, x.wFm, robot)
+        for x in (symbols, s)
+    )
+    f = sympy.lambdify([x for v in made.values() for x in v], list(got.umdot), "math", cse=True)
+    close(np.array(f(*np.concatenate(numbers))), want.umdot, "umdot")
