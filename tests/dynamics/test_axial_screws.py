@@ -10,7 +10,7 @@ import robots
 from scipy.spatial.transform import Rotation
 
 from spart_blocks.dynamics import gravity_wrenches, multibody_rates
-from spart_blocks.dynamics.articulated import path_of, screw_matrix
+from spart_blocks.dynamics.screws import path_of, screw_matrix
 from spart_blocks.robot import JointType
 
 

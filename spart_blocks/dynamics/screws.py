@@ -1,0 +1,188 @@
+"""A robot as bodies in axial screws, for the plant's recursion.
+
+Fixed joints are folded away: a `Body` is a moving joint's link with all that is rigidly
+attached to it. Its frame has z along the joint's axis and x along the common normal with
+the axis of its first child, so that turns about and slides along x and z (`Screw`) lead
+from frame to frame. Source: S. McMillan and D. Orin, "Efficient computation of
+articulated-body inertias using successive axial screws", IEEE Trans. Robotics and
+Automation 11 (1995).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spart_blocks.robot import JointType, Robot
+from spart_blocks.spatial import Array
+
+Vector = list[Any]  # three scalars
+Symmetric = list[Any]  # six scalars of a 3x3 matrix: xx, yy, zz, yz, zx, xy
+
+PLACES = ((0, 0), (1, 1), (2, 2), (1, 2), (2, 0), (0, 1))  # of a Symmetric's scalars
+CYCLE = ((1, 2, 0), (2, 0, 1), (0, 1, 2))  # the two axes that a turn mixes, and its own
+ROUNDING = 1e-14  # constant cosines, sines, angles and lengths [m] below it are zero
+
+
+class Turn(NamedTuple):
+    """Cosine and sine of an angle, their squares and product."""
+
+    c: Any
+    s: Any
+    cc: Any
+    ss: Any
+    cs: Any
+
+
+class Screw(NamedTuple):
+    """A turn about a frame's axis 0, 1 or 2 and a slide [m] along it; None where none."""
+
+    axis: int
+    turn: Turn | None
+    slide: Any | None
+
+
+class Body(NamedTuple):
+    """A moving body. parent: index of the body it moves on. k: place in qm. Its joint turns
+    it about z by angle [rad] and slides it along z by slide [m], with q added to one of
+    them; `screws` lead on to the parent's frame. riders: the links attached to it, each
+    an id (0 is the base-link) and the centre of mass (3,) [m]."""
+
+    parent: int
+    name: str
+    revolute: bool
+    k: int
+    angle: float
+    slide: float
+    screws: tuple[Screw, ...]
+    riders: tuple[tuple[int, Vector], ...]
+    m: float
+    h: Vector
+    inertia: Symmetric
+
+
+def constant_turn(c: float, s: float) -> Turn | None:
+    """The turn of this cosine and sine, None where it is none. Squares below 1e-20 come
+    of quarter turns written with a file's digits, and show in no digit of an inertia."""
+    if abs(c) < ROUNDING:
+        c, s = 0.0, math.copysign(1.0, s)
+    elif abs(s) < ROUNDING:
+        c, s = math.copysign(1.0, c), 0.0
+    cc, ss = (0.0 if x * x < 1e-20 else x * x for x in (c, s))
+    return None if c == 1 else Turn(c, s, cc, ss, c * s)
+
+
+def screw_matrix(axis: int, angle: float, slide: float) -> Array:
+    """T (4,4) of a screw."""
+    i, j, k = CYCLE[axis]
+    T = np.eye(4)
+    T[i, i] = T[j, j] = math.cos(angle)
+    T[j, i], T[i, j], T[k, 3] = math.sin(angle), -math.sin(angle), slide
+    return T
+
+
+class Path(NamedTuple):
+    """The way between two joint axes, each letter a screw of an angle and a length:
+    T = Z(turn, z) Y(0, y) X(tilt, x) Z(angle, slide)."""
+
+    turn: float
+    z: float
+    y: float
+    tilt: float
+    x: float
+    angle: float
+    slide: float
+
+
+def path_of(T: Array) -> Path:
+    """The screws of T (4,4). Where the z axes are well apart in direction, x is along
+    their common normal and y is zero; elsewhere z is zero."""
+    (dx, dy, c), (gx, gy, gz) = T[:3, 2].tolist(), T[:3, 3].tolist()
+    s = math.hypot(dx, dy)
+    if s > ROUNDING:
+        turn = math.atan2(dx, -dy)
+    else:
+        s, turn = 0.0, math.atan2(gy, gx) if math.hypot(gx, gy) > ROUNDING else 0.0
+    x = math.cos(turn) * gx + math.sin(turn) * gy
+    across = math.cos(turn) * gy - math.sin(turn) * gx
+    if s > 0.1:
+        slide = -across / s
+        y, z = 0.0, gz - slide * c
+    else:
+        slide = gz / c
+        y, z = across + slide * s, 0.0
+    tilt = math.atan2(s, c)
+    rest = screw_matrix(0, -tilt, 0.0) @ screw_matrix(2, -turn, 0.0) @ T
+    values = turn, z, y, tilt, x, math.atan2(rest[1, 0], rest[0, 0]), slide
+    return Path(*(0.0 if abs(value) < ROUNDING else value for value in values))
+
+
+@lru_cache(maxsize=32)
+def bodies_of(robot: Robot) -> tuple[Body, ...]:
+    """The moving bodies of a robot, parents first; body 0 is the base."""
+    joints: list[tuple[int, int, Array]] = [(-1, -1, np.eye(4))]
+    riders: list[list[tuple[int, Array]]] = [[(0, np.eye(4))]]
+    home: dict[int, tuple[int, Array]] = {0: (0, np.eye(4))}
+    for i, (joint, link) in enumerate(zip(robot.joints, robot.links, strict=True)):
+        body, T_parent = home[joint.parent_link]
+        T = T_parent @ joint.T
+        if joint.type is not JointType.FIXED:
+            joints.append((body, i, T))
+            riders.append([])
+            body, T = len(joints) - 1, np.eye(4)
+        T = T @ link.T
+        home[link.id] = (body, T)
+        riders[body].append((link.id, T))
+    frames = _frames(robot, joints)
+    inverses = [np.linalg.inv(F) for F in frames]
+    return tuple(
+        _body(robot, parent, i, path_of(inverses[max(parent, 0)] @ T @ F),
+              [(link_id, inv @ T_link) for link_id, T_link in attached])
+        for (parent, i, T), F, inv, attached in zip(joints, frames, inverses, riders, strict=True)
+    )  # fmt: skip
+
+
+def _frames(robot: Robot, joints: list[tuple[int, int, Array]]) -> list[Array]:
+    """Each body's frame in its joint's, T (4,4): z along the axis, and turned and slid
+    about it so that the path from its first child is short."""
+    frames = [np.eye(4)]
+    for _, i, _ in joints[1:]:
+        z, F = robot.joints[i].axis, np.eye(4)
+        x = np.eye(3)[np.argmin(np.abs(z))]
+        x = (x - (x @ z) * z) / np.linalg.norm(x - (x @ z) * z)
+        F[:3, :3] = np.stack([x, np.cross(z, x), z], axis=1)
+        frames.append(F)
+    parents = [parent for parent, _, _ in joints]
+    for k in range(1, len(joints)):
+        if k in parents:
+            child = parents.index(k)
+            path = path_of(np.linalg.inv(frames[k]) @ joints[child][2] @ frames[child])
+            frames[k] = frames[k] @ screw_matrix(2, path.turn, path.z)
+    return frames
+
+
+def _body(robot: Robot, parent: int, i: int, path: Path, attached: list[tuple[int, Array]]) -> Body:
+    """attached: the ids of its links and their centre-of-mass frames in its own, T (4,4)."""
+    m, h, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+    for link_id, T in attached:
+        link = robot.links[link_id - 1] if link_id else robot.base_link
+        R, c = T[:3, :3], T[:3, 3]
+        m, h = m + float(link.mass), h + link.mass * c
+        inertia += R @ link.inertia @ R.T + link.mass * (c @ c * np.eye(3) - np.outer(c, c))
+    riders = tuple((link_id, T[:3, 3].tolist()) for link_id, T in attached)
+    matter = (riders, m, h.tolist(), [float(inertia[place]) for place in PLACES])
+    if i < 0:
+        return Body(-1, robot.base_link.name, False, -1, 0.0, 0.0, (), *matter)
+    joint, k = robot.joints[i], robot.q_index[i]
+    assert k is not None
+    screws = [
+        Screw(0, constant_turn(math.cos(path.tilt), math.sin(path.tilt)), path.x or None),
+        Screw(1, None, path.y or None),
+        Screw(2, constant_turn(math.cos(path.turn), math.sin(path.turn)), path.z or None),
+    ]
+    screws = [screw for screw in screws if screw.turn or screw.slide]
+    revolute = joint.type is JointType.REVOLUTE
+    return Body(parent, joint.name, revolute, k, path.angle, path.slide, tuple(screws), *matter)
