@@ -93,7 +93,6 @@ def test_a_system_cannot_be_changed(system):
 
 
 def test_python_control_takes_it_over(sampled):
-    pytest.importorskip("control")
     system = sb.linearize(sampled, inputs="r", outputs=["x", "hold"])
     other = system.to_control()
     assert other.dt == system.dt
@@ -106,7 +105,6 @@ def test_python_control_takes_it_over(sampled):
 
 
 def test_names_with_dots_cross_to_python_control(pd_arm):
-    pytest.importorskip("control")
     system = sb.linearize(pd_arm, inputs="qd", outputs="plant.qm")
     assert system.to_control().output_labels[0] == "plant_qm[0]"
 
