@@ -14,10 +14,10 @@ from spart_blocks.results.plots import (
     DASHES,
     FAINT,
     INK,
-    _dress,
-    _figure,
-    _legend,
-    _plain,
+    add_legend,
+    dress,
+    new_figure,
+    plain,
     render,
 )
 
@@ -32,13 +32,13 @@ _MOST_CURVES = 60  # more cannot be told apart, nor their legend read
 
 def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
     """Magnitude [dB] above phase [deg], a curve from each input to each output."""
-    figure = _figure(f"{system.name} bode", 6.5)
+    figure = new_figure(f"{system.name} bode", 6.5)
     above, below = figure.subplots(2, 1, sharex=True)
     pairs = [(i, j) for i in range(len(system.outputs)) for j in range(len(system.inputs))]
     shown = [pair for pair in pairs if bode.magnitude[:, pair[0], pair[1]].any()][:_MOST_CURVES]
     many = "" if len(shown) < _MOST_CURVES else f" (the first {_MOST_CURVES} pairs)"
-    _dress(above, _plain(f"{system.name}: frequency response{many}"))
-    _dress(below, "")
+    dress(above, plain(f"{system.name}: frequency response{many}"))
+    dress(below, "")
     labels = []
     for number, (i, j) in enumerate(shown):
         style: dict[str, Any] = {
@@ -46,12 +46,12 @@ def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
             "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
             "linewidth": 1.6,
         }
-        labels.append(_plain(f"{system.inputs[j]} to {system.outputs[i]}"))
+        labels.append(plain(f"{system.inputs[j]} to {system.outputs[i]}"))
         with np.errstate(divide="ignore", invalid="ignore"):
             decibels = 20 * np.log10(bode.magnitude[:, i, j])
         above.semilogx(bode.w, decibels, **style, label=labels[-1])
         below.semilogx(bode.w, np.degrees(bode.phase[:, i, j]), **style)
-    _legend(above, labels)
+    add_legend(above, labels)
     above.set_ylabel("magnitude [dB]")
     below.set_ylabel("phase [deg]")
     below.set_xlabel("frequency [rad/s]")
@@ -60,9 +60,9 @@ def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
 
 def pole_figure(system: LinearSystem) -> Figure:
     """The poles in the s-plane, or in the z-plane with the unit circle."""
-    figure = _figure(f"{system.name} poles", 5.5)
+    figure = new_figure(f"{system.name} poles", 5.5)
     axis = figure.subplots()
-    _dress(axis, _plain(f"{system.name}: poles"))
+    dress(axis, plain(f"{system.name}: poles"))
     poles = system.poles()
     if system.dt:
         angle = np.linspace(0, 2 * np.pi, 361)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.errors import InputError
 from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.interpreter import Floats
 from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.states import set_states
 
 
 @dataclass(frozen=True)
@@ -64,28 +63,5 @@ def operating_point(engine: Native, at: Any, t: float | None) -> Point:
             f"at must be a final state, results, a file, a trim or a mapping, not {at!r}"
         )
     x, xd = engine.initial()
-    _set_states(engine, states or {}, x, xd)
+    set_states(engine, states or {}, x, xd, argument="at", each="at:")
     return Point(float(time if t is None else t), engine.project(x), xd, p)
-
-
-def _set_states(engine: Native, states: Mapping[str, Any], x: Floats, xd: Floats) -> None:
-    slices = {engine.nodes[i].name: (i, x, part) for i, part in engine.continuous.items()}
-    slices |= {engine.nodes[i].name: (i, xd, part) for i, part in engine.sampled.items()}
-    faults = [
-        Fault(f"at: no block {name!r} with a state", hint=did_you_mean(name, slices))
-        for name in states
-        if name not in slices
-    ]
-    if faults:
-        raise InputError(faults)
-    for name, value in states.items():
-        i, vector, part = slices[name]
-        if isinstance(value, Mapping):
-            plant = getattr(engine.nodes[i].block, "plant_state", None)
-            if plant is None:
-                raise InputError(f"at: {name} takes a vector; only a plant takes entries")
-            value = plant.initial(value)[1]
-        value = np.atleast_1d(np.asarray(value, dtype=float))
-        if value.shape != vector[part].shape:
-            raise InputError(f"at: {name} has shape {value.shape}, takes {vector[part].shape}")
-        vector[part] = value

@@ -126,7 +126,7 @@ def _adopt(shell: Any, figure: Figure) -> None:
 # Figures
 
 
-def _figure(label: str, height: float = 4.5) -> Figure:
+def new_figure(label: str, height: float = 4.5) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -138,23 +138,23 @@ def _figure(label: str, height: float = 4.5) -> Figure:
 
 def _panels(results: Results, names: Sequence[str]) -> Figure:
     """One panel under another, a signal in each, over a common time axis."""
-    figure = _figure(results.diagram_name or names[0], max(4.5, 0.8 + 1.9 * len(names)))
+    figure = new_figure(results.diagram_name or names[0], max(4.5, 0.8 + 1.9 * len(names)))
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for axis, name in zip(axes, names, strict=True):
         lines = _lines(results, ScopeSpec(name, signals=(name,)))
-        _dress(axis, _plain(name) if len(lines) > 1 else "")
+        dress(axis, plain(name) if len(lines) > 1 else "")
         _draw_time(axis, results, lines)
-        _legend(axis, [line.label for line in lines])
-        axis.set_ylabel(_quantity("" if len(lines) > 1 else _plain(name), results.unit(name)))
+        add_legend(axis, [line.label for line in lines])
+        axis.set_ylabel(_quantity("" if len(lines) > 1 else plain(name), results.unit(name)))
     axes[-1].set_xlabel("time [s]")
     _note_stop(axes[-1], results)
     return figure
 
 
 def _scope(results: Results, scope: ScopeSpec) -> Figure:
-    figure = _figure(scope.title or scope.name)
+    figure = new_figure(scope.title or scope.name)
     axis = figure.subplots()
-    _dress(axis, _plain(scope.title or scope.name, keep_math=scope.title is not None))
+    dress(axis, plain(scope.title or scope.name, keep_math=scope.title is not None))
     lines = _lines(results, scope)
     if scope.kind == "xy":
         _draw_xy(axis, results, scope, lines)
@@ -162,14 +162,14 @@ def _scope(results: Results, scope: ScopeSpec) -> Figure:
         _draw_time(axis, results, lines, scope.stairs)
         axis.set_xlabel(scope.xlabel or "time [s]")
         axis.set_ylabel(scope.ylabel or _common_label(results, scope, lines))
-        _legend(axis, [line.label for line in lines])
+        add_legend(axis, [line.label for line in lines])
         if scope.scale is not None:
             axis.set_ylim(*scope.scale)
     _note_stop(axis, results)
     return figure
 
 
-def _dress(axis: Axes, title: str) -> None:
+def dress(axis: Axes, title: str) -> None:
     """The look that all panels share."""
     axis.set_title(title, loc="left", fontsize=10.5, fontweight="bold", color=INK, pad=8)
     axis.grid(True, color=GRID, linewidth=0.8)
@@ -277,11 +277,11 @@ def _line_label(
     results: Results, scope: ScopeSpec, element: str, given: str | None, port: int
 ) -> str:
     name = scope.signals[port]
-    label = _plain(element)
+    label = plain(element)
     if given is not None:
         for_port = len(results.labels(name)) > 1 and len(scope.labels or ()) == len(scope.signals)
         tail = element[element.rindex("[") :] if for_port and element.endswith("]") else ""
-        label = _plain(f"{given}{tail}", keep_math=True)
+        label = plain(f"{given}{tail}", keep_math=True)
     units = {results.unit(signal) for signal in scope.signals}
     mixed = len(units) > 1 or scope.kind == "xy"
     return _quantity(label, results.unit(name) if mixed else "")
@@ -291,7 +291,7 @@ def _common_label(results: Results, scope: ScopeSpec, lines: Sequence[Line]) -> 
     """The y label: the one line's name and unit, or the unit all lines share."""
     units = {results.unit(name) for name in scope.signals}
     unit = units.pop() if len(units) == 1 else ""
-    signal = _plain(scope.signals[0]) if len(scope.signals) == 1 else ""
+    signal = plain(scope.signals[0]) if len(scope.signals) == 1 else ""
     return _quantity(lines[0].label if len(lines) == 1 else signal, unit)
 
 
@@ -299,7 +299,7 @@ def _quantity(label: str, unit: str) -> str:
     return f"{label} [{unit}]".strip() if unit else label
 
 
-def _plain(text: str, keep_math: bool = False) -> str:
+def plain(text: str, keep_math: bool = False) -> str:
     """Text that Matplotlib shows as it is: a lone $ would start a formula, a leading
     underscore would hide a curve from the legend."""
     if not keep_math or text.count("$") % 2:
@@ -307,7 +307,7 @@ def _plain(text: str, keep_math: bool = False) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
-def _legend(axis: Axes, labels: Sequence[str]) -> None:
+def add_legend(axis: Axes, labels: Sequence[str]) -> None:
     """A legend beside or above the curves, never on them; none for a single curve."""
     if len(labels) < 2:
         return
@@ -330,7 +330,7 @@ def _note_stop(axis: Axes, results: Results) -> None:
     if results.complete or not len(results.t):
         return
     why = f": {results.stopped}" if results.stopped else ""
-    note = _plain(f"stopped at {results.t[-1]:.4g} s{why}".splitlines()[0])
+    note = plain(f"stopped at {results.t[-1]:.4g} s{why}".splitlines()[0])
     axis.annotate(
         note if len(note) < 70 else f"{note[:68]}…", (1, 0), xytext=(0, -24), ha="right", va="top",
         xycoords="axes fraction", textcoords="offset points", fontsize=8, color="#B42318",

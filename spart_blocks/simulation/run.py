@@ -94,8 +94,8 @@ class Run:
         allow; sinks that act at every sample and functions in a STOP need Python."""
         from spart_blocks.simulation.native import Native
 
-        plain = all(c.node.block.type == "event" or not c.has_function for c in self.crossings)
-        if not isinstance(self.engine, Native) or self.recorder.sinks or not plain:
+        functions = any(crossing.has_function for crossing in self.crossings)
+        if not isinstance(self.engine, Native) or self.recorder.sinks or functions:
             return None
         from spart_blocks.simulation.compiled import CompiledLoop, library_of
 

@@ -8,10 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 from pydantic import ValidationError
 
-from spart_blocks.blocks._initial import PlantState
 from spart_blocks.diagram import Diagram, complete, load
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.model import RunOptions
@@ -21,6 +19,7 @@ from spart_blocks.simulation.interpreter import Interpreter
 from spart_blocks.simulation.recorder import units_of
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.start import prepare
+from spart_blocks.simulation.states import set_states
 
 Engine = Literal["auto", "native", "interpreter"]
 Initial = FinalState | Results | str | Path | Mapping[str, Any]
@@ -56,9 +55,9 @@ def simulate(
     state = _continued(initial)
     run = prepare(_engine(ready, engine), state, progress)
     if state is not None:
-        _set_states(run, {**state.continuous, **state.discrete})
+        set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
     elif isinstance(initial, Mapping):
-        _set_states(run, initial)
+        set_states(run.engine, initial, run.x, run.xd)
     try:
         run.go()
     except RunError as error:
@@ -126,38 +125,6 @@ def _continued(initial: Initial | None) -> FinalState | None:
     if isinstance(initial, Mapping):
         return None
     raise InputError(f"initial must be a final state, a file or a mapping, not {initial!r}")
-
-
-def _set_states(run: Run, initial: Mapping[str, Any]) -> None:
-    """Overwrite the initial states of the named blocks."""
-    engine = run.engine
-    slices = {engine.nodes[i].name: (i, run.x, part) for i, part in engine.continuous.items()}
-    slices |= {engine.nodes[i].name: (i, run.xd, part) for i, part in engine.sampled.items()}
-    for name, value in initial.items():
-        if name not in slices:
-            hint = did_you_mean(name, slices)
-            raise InputError(Fault(f"initial: no block {name!r} with a state", hint=hint))
-        i, vector, part = slices[name]
-        plant: PlantState | None = getattr(engine.nodes[i].block, "plant_state", None)
-        if isinstance(value, Mapping):
-            if plant is None:
-                raise InputError(f"initial of {name} must be a vector; only a plant takes entries")
-            value = plant.initial(value)[1]
-        try:
-            value = np.atleast_1d(np.asarray(value, dtype=float))
-        except (TypeError, ValueError):
-            raise InputError(f"initial of {name} must be numbers, not {value!r}") from None
-        if not np.isfinite(value).all():
-            raise InputError(f"initial of {name} holds a number that is not finite")
-        if value.shape != vector[part].shape:
-            raise InputError(
-                f"initial of {name} has shape {value.shape}, takes {vector[part].shape}"
-            )
-        if plant is not None and plant.floating and abs(np.linalg.norm(value[:4]) - 1) > 1e-3:
-            raise InputError(
-                f"initial of {name}: its quaternion, the first four, is not of unit length"
-            )
-        vector[part] = value
 
 
 def results_of(run: Run) -> Results:
