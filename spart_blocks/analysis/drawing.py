@@ -17,7 +17,7 @@ from spart_blocks.results.plots import (
     add_legend,
     dress,
     new_figure,
-    plain,
+    plain_text,
     render,
 )
 
@@ -37,7 +37,7 @@ def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
     pairs = [(i, j) for i in range(len(system.outputs)) for j in range(len(system.inputs))]
     shown = [pair for pair in pairs if bode.magnitude[:, pair[0], pair[1]].any()][:_MOST_CURVES]
     many = "" if len(shown) < _MOST_CURVES else f" (the first {_MOST_CURVES} pairs)"
-    dress(above, plain(f"{system.name}: frequency response{many}"))
+    dress(above, plain_text(f"{system.name}: frequency response{many}"))
     dress(below, "")
     labels = []
     for number, (i, j) in enumerate(shown):
@@ -46,7 +46,7 @@ def bode_figure(system: LinearSystem, bode: Bode) -> Figure:
             "linestyle": DASHES[number // len(COLOURS) % len(DASHES)],
             "linewidth": 1.6,
         }
-        labels.append(plain(f"{system.inputs[j]} to {system.outputs[i]}"))
+        labels.append(plain_text(f"{system.inputs[j]} to {system.outputs[i]}"))
         with np.errstate(divide="ignore", invalid="ignore"):
             decibels = 20 * np.log10(bode.magnitude[:, i, j])
         above.semilogx(bode.w, decibels, **style, label=labels[-1])
@@ -62,7 +62,7 @@ def pole_figure(system: LinearSystem) -> Figure:
     """The poles in the s-plane, or in the z-plane with the unit circle."""
     figure = new_figure(f"{system.name} poles", 5.5)
     axis = figure.subplots()
-    dress(axis, plain(f"{system.name}: poles"))
+    dress(axis, plain_text(f"{system.name}: poles"))
     poles = system.poles()
     if system.dt:
         angle = np.linspace(0, 2 * np.pi, 361)

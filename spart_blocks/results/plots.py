@@ -142,10 +142,10 @@ def _panels(results: Results, names: Sequence[str]) -> Figure:
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for axis, name in zip(axes, names, strict=True):
         lines = _lines(results, ScopeSpec(name, signals=(name,)))
-        dress(axis, plain(name) if len(lines) > 1 else "")
+        dress(axis, plain_text(name) if len(lines) > 1 else "")
         _draw_time(axis, results, lines)
         add_legend(axis, [line.label for line in lines])
-        axis.set_ylabel(_quantity("" if len(lines) > 1 else plain(name), results.unit(name)))
+        axis.set_ylabel(_quantity("" if len(lines) > 1 else plain_text(name), results.unit(name)))
     axes[-1].set_xlabel("time [s]")
     _note_stop(axes[-1], results)
     return figure
@@ -154,7 +154,7 @@ def _panels(results: Results, names: Sequence[str]) -> Figure:
 def _scope(results: Results, scope: ScopeSpec) -> Figure:
     figure = new_figure(scope.title or scope.name)
     axis = figure.subplots()
-    dress(axis, plain(scope.title or scope.name, keep_math=scope.title is not None))
+    dress(axis, plain_text(scope.title or scope.name, keep_math=scope.title is not None))
     lines = _lines(results, scope)
     if scope.kind == "xy":
         _draw_xy(axis, results, scope, lines)
@@ -277,11 +277,11 @@ def _line_label(
     results: Results, scope: ScopeSpec, element: str, given: str | None, port: int
 ) -> str:
     name = scope.signals[port]
-    label = plain(element)
+    label = plain_text(element)
     if given is not None:
         for_port = len(results.labels(name)) > 1 and len(scope.labels or ()) == len(scope.signals)
         tail = element[element.rindex("[") :] if for_port and element.endswith("]") else ""
-        label = plain(f"{given}{tail}", keep_math=True)
+        label = plain_text(f"{given}{tail}", keep_math=True)
     units = {results.unit(signal) for signal in scope.signals}
     mixed = len(units) > 1 or scope.kind == "xy"
     return _quantity(label, results.unit(name) if mixed else "")
@@ -291,7 +291,7 @@ def _common_label(results: Results, scope: ScopeSpec, lines: Sequence[Line]) -> 
     """The y label: the one line's name and unit, or the unit all lines share."""
     units = {results.unit(name) for name in scope.signals}
     unit = units.pop() if len(units) == 1 else ""
-    signal = plain(scope.signals[0]) if len(scope.signals) == 1 else ""
+    signal = plain_text(scope.signals[0]) if len(scope.signals) == 1 else ""
     return _quantity(lines[0].label if len(lines) == 1 else signal, unit)
 
 
@@ -299,7 +299,7 @@ def _quantity(label: str, unit: str) -> str:
     return f"{label} [{unit}]".strip() if unit else label
 
 
-def plain(text: str, keep_math: bool = False) -> str:
+def plain_text(text: str, keep_math: bool = False) -> str:
     """Text that Matplotlib shows as it is: a lone $ would start a formula, a leading
     underscore would hide a curve from the legend."""
     if not keep_math or text.count("$") % 2:
@@ -330,7 +330,7 @@ def _note_stop(axis: Axes, results: Results) -> None:
     if results.complete or not len(results.t):
         return
     why = f": {results.stopped}" if results.stopped else ""
-    note = plain(f"stopped at {results.t[-1]:.4g} s{why}".splitlines()[0])
+    note = plain_text(f"stopped at {results.t[-1]:.4g} s{why}".splitlines()[0])
     axis.annotate(
         note if len(note) < 70 else f"{note[:68]}…", (1, 0), xytext=(0, -24), ha="right", va="top",
         xycoords="axes fraction", textcoords="offset points", fontsize=8, color="#B42318",
