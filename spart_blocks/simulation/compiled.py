@@ -78,7 +78,7 @@ def library_of(
     engine: Native, kept: Sequence[Source], crossings: Sequence[Crossing]
 ) -> Library | None:
     """Compile the program of an engine, or fetch it from the cache; None without compiler."""
-    from spart_blocks.simulation.compiler import compiler_name, shared_library
+    from spart_blocks.program.compiler import compiler_name, shared_library
 
     if compiler_name() is None:
         return None

@@ -9,8 +9,8 @@ from typing import Any
 
 from spart_blocks.diagram.clocks import Clock, clocks_of, exact
 from spart_blocks.errors import Fault, InputError
+from spart_blocks.program.compiler import compiler_name
 from spart_blocks.results import FinalState
-from spart_blocks.simulation.compiler import compiler_name
 from spart_blocks.simulation.crossings import crossings_of
 from spart_blocks.simulation.interpreter import Interpreter
 from spart_blocks.simulation.recorder import Recorder

@@ -96,7 +96,7 @@ def test_the_compiled_loop_is_what_runs_where_there_is_a_compiler(diagram, monke
     used = []
     go = CompiledLoop.go
     monkeypatch.setattr(CompiledLoop, "go", lambda self: (used.append(self), go(self)))
-    from spart_blocks.simulation.compiler import compiler_name
+    from spart_blocks.program.compiler import compiler_name
 
     sb.simulate(diagram(OSCILLATOR), engine="native", T=1)
     assert bool(used) == (compiler_name() is not None)
@@ -143,8 +143,8 @@ def test_auto_picks_a_solver_and_says_which(diagram, monkeypatch):
 def test_a_library_that_cannot_be_loaded_means_a_warning_and_a_run(diagram, monkeypatch, tmp_path):
     broken = tmp_path / "broken.so"
     broken.write_bytes(b"not a library")
-    monkeypatch.setattr("spart_blocks.simulation.compiler.shared_library", lambda source: broken)
-    monkeypatch.setattr("spart_blocks.simulation.compiler.compiler_name", lambda: "cc")
+    monkeypatch.setattr("spart_blocks.program.compiler.shared_library", lambda source: broken)
+    monkeypatch.setattr("spart_blocks.program.compiler.compiler_name", lambda: "cc")
     with pytest.warns(SpartWarning, match="without compiled code"):
         results = sb.simulate(diagram(OSCILLATOR), T=1)
     assert results["x"][-1] == pytest.approx(np.cos(2), abs=1e-5)

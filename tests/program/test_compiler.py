@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from spart_blocks.errors import SpartWarning
-from spart_blocks.simulation import compiler
-from spart_blocks.simulation.compiler import compiler_name, shared_library
+from spart_blocks.program import compiler
+from spart_blocks.program.compiler import compiler_name, shared_library
 
 SOURCE = "#include <math.h>\ndouble root(double x) { return sqrt(x) + 1.0; }\n"
 REAL = """
@@ -194,7 +194,7 @@ def test_two_processes_may_compile_at_once(tmp_path, install, cache):
     count = tmp_path / "count"
     install(REAL.format(count=count, delay=1))
     code = (
-        "import ctypes, sys; from spart_blocks.simulation.compiler import shared_library;"
+        "import ctypes, sys; from spart_blocks.program.compiler import shared_library;"
         "path = shared_library(sys.argv[1]); ctypes.CDLL(str(path)).root; print(path)"
     )
     command = [sys.executable, "-W", "error", "-c", code, SOURCE]
@@ -289,7 +289,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path, install, cache):
     install(f'case "$*" in *--version*) echo 1; exit;; esac; echo half > program.so; {WORK}')
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from spart_blocks.simulation.compiler import shared_library; shared_library('')"
+        "from spart_blocks.program.compiler import shared_library; shared_library('')"
     )
     run = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
