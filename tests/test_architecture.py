@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "spart_blocks"
 # Upstream first: each may import those before it. `spart` is a face of dynamics.
 STATIONS = (
     "errors",
+    "results",  # data and pictures that know nothing of what made them
     "spatial",
     "robot",
     "dynamics",
@@ -20,12 +21,11 @@ STATIONS = (
     "blocks",
     "diagram",
     "program",
-    "results",
     "simulation",
     "analysis",
     "cli",
 )
-BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")]) | {"results"}
+BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])
 DRAWING = ("results", "analysis", "cli", "drawing")
 
 

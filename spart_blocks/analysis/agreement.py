@@ -12,7 +12,7 @@ from spart_blocks.errors import RunError
 from spart_blocks.results import Results
 from spart_blocks.simulation import simulate
 from spart_blocks.simulation.cvodes import METHODS
-from spart_blocks.simulation.interpreter import Floats
+from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.run import Progress
 
 RTOL, ATOL = 1e-10, 1e-12

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.analysis.point import Point
-from spart_blocks.simulation.interpreter import Floats
+from spart_blocks.simulation.engine import Floats
 
 Rows = NDArray[np.intp]
 

@@ -29,8 +29,9 @@ from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.flatten import Wiring, flatten
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.program import Program, Slot, trace
-from spart_blocks.simulation.interpreter import Floats
-from spart_blocks.simulation.native import Native, native_engine
+from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.parity import native_engine
 from spart_blocks.simulation.simulate import as_diagram
 
 
@@ -103,7 +104,7 @@ def _refuse_several_clocks(engine: Native) -> None:
         return
     listed = "; ".join(
         f"T = {float(clock.period):g} s, offset {float(clock.offset):g} s: "
-        + ", ".join(engine.nodes[i].name for i in clock.nodes)
+        + ", ".join(clock.blocks)
         for clock in engine.clocks
     )
     raise InputError(
@@ -135,7 +136,7 @@ class _Given:
 
     def __init__(self, engine: Native, point: Point, spots: Spots) -> None:
         self.engine, self.spots = engine, spots
-        self.states = States(engine.nodes, {**engine.continuous, **engine.sampled})
+        self.states = States(spots.wiring.nodes, {**engine.continuous, **engine.sampled})
         column = engine.program.outputs(point.t, point.x, point.xd, point.p)
         self._y = np.array(column.full()).ravel()
 
@@ -151,7 +152,7 @@ class _Given:
                 continue
             try:
                 spot, index = self.spots.find(name)
-                shape = self.engine.slot_of(spot.source).shape
+                shape = self.engine.slot[spot.signal].shape
                 found.append(_Pick(spot, elements(spot.label, shape, index)))
             except InputError as error:
                 faults += [Fault(f"{what}: {f.message}", f.place, f.hint) for f in error.faults]
@@ -159,7 +160,7 @@ class _Given:
         return found
 
     def whole(self, spot: Spot) -> Floats:
-        slot = self.engine.slot_of(spot.source)
+        slot = self.engine.slot[spot.signal]
         return self._y[slot.part].reshape(slot.shape)
 
     def value(self, pick: _Pick) -> Floats:

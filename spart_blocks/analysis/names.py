@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.program import Slot
 from spart_blocks.results.names import element_names, select, split_index
-from spart_blocks.simulation.recorder import aliases_of, signal_names
 
 Indices = NDArray[np.intp]
 STATES = "states."
@@ -54,12 +54,14 @@ def elements(base: str, shape: tuple[int, ...], index: str | None) -> Elements:
 class Spot:
     """A place on the wires: an output with all it leads to, or the input of one block.
 
-    source: the output that feeds it. consumers: the inputs, as (node, number). label: its
-    full name. The input of a plant is also that of its companion.
+    source, signal: the output that feeds it, and its name. consumers: the inputs, as
+    (node, number). label: its full name. The input of a plant is also that of its
+    companion.
     """
 
     label: str
     source: Source
+    signal: str
     consumers: tuple[tuple[int, int], ...]
     is_input: bool
 
@@ -104,7 +106,7 @@ class Spots:
             for k, found in enumerate(node.sources)
             if found == source
         )
-        return Spot(name, source, consumers, is_input=False)
+        return Spot(name, source, name, consumers, is_input=False)
 
     def _input(self, name: str) -> Spot:
         node, k = self.inputs[name]
@@ -115,7 +117,9 @@ class Spots:
             for number, port in enumerate(other.in_ports)
             if port.name == node.in_ports[k].name
         ]
-        return Spot(name, node.sources[k], ((node.index, k), *twins), is_input=True)
+        source = node.sources[k]
+        signal = self.wiring.nodes[source[0]].output_name(source[1])
+        return Spot(name, source, signal, ((node.index, k), *twins), is_input=True)
 
     def _unknown(self, name: str) -> Fault:
         known = [key for key in (*self.signals, *self.inputs, *self.aliases) if "=" not in key]
@@ -137,12 +141,12 @@ class States:
     which also goes by 'plant.qm.Joint_1'. 'plant' and 'states.plant' are all of a block's.
     """
 
-    def __init__(self, nodes: Iterable[Node], slices: Mapping[int, slice]) -> None:
+    def __init__(self, nodes: Iterable[Node], slices: Mapping[str, slice]) -> None:
         self.labels: list[str] = []
         self.groups: dict[str, list[int]] = {}
-        by_index = {node.index: node for node in nodes}
-        for index, part in slices.items():
-            self._add(by_index[index], part.stop - part.start)
+        by_name = {node.name: node for node in nodes}
+        for name, part in slices.items():
+            self._add(by_name[name], part.stop - part.start)
 
     @property
     def size(self) -> int:

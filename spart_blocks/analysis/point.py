@@ -9,7 +9,7 @@ from typing import Any
 
 from spart_blocks.errors import InputError
 from spart_blocks.results import FinalState, Results
-from spart_blocks.simulation.interpreter import Floats
+from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.states import set_states
 
@@ -64,4 +64,4 @@ def operating_point(engine: Native, at: Any, t: float | None) -> Point:
         )
     x, xd = engine.initial()
     set_states(engine, states or {}, x, xd, argument="at", each="at:")
-    return Point(float(time if t is None else t), engine.project(x), xd, p)
+    return Point(float(time if t is None else t), engine.project(0.0, x), xd, p)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError, MissingExtraError
 from spart_blocks.results.files import write_atomically
-from spart_blocks.simulation.interpreter import Floats
+from spart_blocks.simulation.engine import Floats
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -24,8 +24,9 @@ from spart_blocks.analysis.point import Point, Trim, operating_point
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.errors import Fault, InputError, RunError, did_you_mean
-from spart_blocks.simulation.interpreter import Floats
-from spart_blocks.simulation.native import Native, native_engine
+from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.parity import native_engine
 from spart_blocks.simulation.simulate import as_diagram
 
 TOLERANCE = 1e-9
@@ -61,7 +62,7 @@ def trim(
     wiring = flatten(ready.bd, ready.places)
     engine = native_engine(ready, wiring)
     point = operating_point(engine, at, t)
-    states = States(engine.nodes, {**engine.continuous, **engine.sampled})
+    states = States(wiring.nodes, {**engine.continuous, **engine.sampled})
     names = as_names(unknowns, "unknowns")
     unknown = _Unknowns(engine, states, names)
     equations = _Equations(engine, states, Spots(wiring), steady, conditions or {})
@@ -129,7 +130,7 @@ class _Equations:
         self._flow = Rowwise(program.rates, continuous)
         self._jumps = []
         for clock in engine.clocks:
-            parts = [engine.sampled[i] for i in clock.nodes]
+            parts = [engine.sampled[name] for name in clock.blocks]
             on_clock = np.concatenate([np.arange(part.start, part.stop) for part in parts])
             rows = np.intersect1d(on_clock, rest.indices[rest.indices >= nx] - nx)
             self.labels += [f"the change of {states.labels[nx + k]} at a tick" for k in rows]
@@ -183,7 +184,7 @@ def _conditions(
     for name, value in conditions.items():
         try:
             spot, index = spots.find(name)
-            slot = engine.slot_of(spot.source)
+            slot = engine.slot[spot.signal]
             found = elements(spot.label, slot.shape, index)
         except InputError as error:
             faults += [Fault(f"condition: {f.message}", f.place, f.hint) for f in error.faults]
@@ -264,9 +265,9 @@ def _few(labels: Iterable[str]) -> str:
 def _result(
     engine: Native, unknown: _Unknowns, point: Point, residuals: Floats, evaluations: int
 ) -> Trim:
-    x = engine.project(point.x)
-    states = {engine.nodes[i].name: x[part].copy() for i, part in engine.continuous.items()}
-    states |= {engine.nodes[i].name: point.xd[part].copy() for i, part in engine.sampled.items()}
+    x = engine.project(point.t, point.x)
+    states = {name: x[part].copy() for name, part in engine.continuous.items()}
+    states |= {name: point.xd[part].copy() for name, part in engine.sampled.items()}
     n = len(x) + len(point.xd)
     moved = [k - n for k in unknown.indices if k >= n]
     parameters = {

@@ -28,14 +28,14 @@ def exact(value: float) -> Fraction:
 
 @dataclass(frozen=True)
 class Clock:
-    """A clock: period and offset [s], the number k of its first tick, and the indices of
-    the sampled nodes on it."""
+    """A clock: period and offset [s], the number k of its first tick, and the names of the
+    sampled blocks on it."""
 
     name: str
     period: Fraction
     offset: Fraction
     first: int
-    nodes: tuple[int, ...]
+    blocks: tuple[str, ...]
 
     def time(self, k: int) -> Fraction:
         """The time of tick k."""
@@ -63,7 +63,7 @@ def clocks_of(nodes: Sequence[Any], first_tick: str) -> tuple[Clock, ...]:
 
     first_tick 'bdsim' starts at k = 1, as bdsim 1.4 does.
     """
-    members: dict[tuple[Fraction, Fraction], list[int]] = {}
+    members: dict[tuple[Fraction, Fraction], list[str]] = {}
     for node in nodes:
         clock = node.block._clock
         period, offset = exact(clock.T), exact(clock.offset)
@@ -72,7 +72,7 @@ def clocks_of(nodes: Sequence[Any], first_tick: str) -> tuple[Clock, ...]:
                 f"clock of block '{node.name}' has period {clock.T} s and offset "
                 f"{clock.offset} s; the period must be positive, the offset not negative"
             )
-        members.setdefault((period, offset), []).append(node.index)
+        members.setdefault((period, offset), []).append(node.name)
     first = 1 if first_tick == "bdsim" else 0
     return tuple(
         Clock(f"{float(period)!r}+{float(offset)!r}", period, offset, first, tuple(group))

@@ -60,7 +60,8 @@ class Diagram:
     """A diagram ready to run.
 
     bd is bdsim's BlockDiagram. places maps 'blocks.ctrl', 'wires.ctrl.tau -> plant.taum'
-    and the like to the file, line and column they were read from.
+    and the like to the file, line and column they were read from. shared: the parameters
+    of the file, and the (block, argument) pairs that take their values unchanged.
     """
 
     name: str
@@ -70,3 +71,4 @@ class Diagram:
     params: Mapping[str, Any] = field(default_factory=dict)
     source: Path | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
+    shared: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)

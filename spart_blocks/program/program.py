@@ -11,7 +11,14 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.diagram.clocks import Clock
+from spart_blocks.diagram.display import Display
+from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.program.switching import Crossing, Switch
+
+START = "x0"
+"""The parameter of a block that is its initial state: 'plant.x0'."""
 
 Floats = NDArray[np.float64]
 
@@ -34,34 +41,75 @@ class Program:
     """What a trace of a diagram gives. Immutable and picklable.
 
     states, discrete, parameters, signals: layouts of x, xd, p and of the vector of all
-    signals. x0, xd0, p: initial and nominal values.
-    rates: CasADi Function (t, x, xd, p) -> xdot. outputs: (t, x, xd, p) -> all signals.
-    updates: one function (t, x, xd, p) -> xd for each clock, by name, which moves the
-    states on that clock and keeps the others. Results are dense columns.
+    signals, which are in an order of evaluation. p: nominal values; the initial state of a
+    block is its parameter 'block.x0'.
+    run, display: how it runs by default, and what is shown of it.
+
+    Functions are CasADi's, of (t, x, xd, p) where nothing else is said; their results are
+    dense columns.
+    rates: xdot. outputs: all signals. updates: xd after a tick, for each clock by name; it
+    moves the states on that clock and keeps the others.
+    watched: the values of the crossings. resets: (x, xd) in one column after the event of
+    an EVENT block, by its name, where its function could be traced.
+    edges: p -> (first, period) of the known times at which the blocks `switching` switch.
+    project: x on its constraints (unit quaternions, limits of integrators), or None.
+    advance: (t, x, xd, p, h) -> x at t + h by the blocks' own one-step maps, or None where
+    no block has one; `stepped` names those that have.
     """
 
     name: str
+    run: RunOptions
+    display: Display
     states: tuple[Slot, ...]
     discrete: tuple[Slot, ...]
     parameters: tuple[Slot, ...]
     signals: tuple[Slot, ...]
-    x0: Floats
-    xd0: Floats
+    clocks: tuple[Clock, ...]
+    crossings: tuple[Crossing, ...]
+    switching: tuple[str, ...]
+    stepped: tuple[str, ...]
     p: Floats
     rates: Any
     outputs: Any
     updates: Mapping[str, Any]
+    watched: Any
+    resets: Mapping[str, Any]
+    edges: Any
+    project: Any
+    advance: Any
 
     def __post_init__(self) -> None:
-        for name in ("x0", "xd0", "p"):
-            vector = np.array(getattr(self, name), dtype=float)
-            vector.flags.writeable = False
-            object.__setattr__(self, name, vector)
-        object.__setattr__(self, "updates", MappingProxyType(dict(self.updates)))
+        p = np.array(self.p, dtype=float)
+        p.flags.writeable = False
+        object.__setattr__(self, "p", p)
+        for name in ("updates", "resets"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return Program, tuple({**values, "updates": dict(self.updates)}.values())
+        values = [getattr(self, field.name) for field in fields(self)]
+        return Program, tuple(dict(v) if isinstance(v, MappingProxyType) else v for v in values)
+
+    @property
+    def x0(self) -> Floats:
+        """The initial continuous states, from p."""
+        return self._start(self.states)
+
+    @property
+    def xd0(self) -> Floats:
+        """The initial discrete states, from p."""
+        return self._start(self.discrete)
+
+    def _start(self, slots: tuple[Slot, ...]) -> Floats:
+        parts = [self.parameter(f"{slot.name}.{START}") for slot in slots]
+        start = np.concatenate([np.zeros(0), *parts])
+        start.flags.writeable = False
+        return start
+
+    def switches(self) -> list[Switch]:
+        """The known times at which signals switch."""
+        rows = np.array(self.edges(self.p), dtype=float).reshape(-1, 2).tolist()
+        pairs = zip(self.switching, rows, strict=True)
+        return [Switch(block, first, period) for block, (first, period) in pairs]
 
     def parameter(self, name: str) -> Floats:
         """The nominal value of a parameter such as 'ctrl.kp'."""
@@ -81,6 +129,14 @@ class Program:
                 raise InputError(f"parameter {name} has shape {slot.shape}, not {new.shape}")
             p[slot.part] = np.broadcast_to(new, slot.shape).ravel()
         return replace(self, p=p)
+
+    def selected(self, names: Iterable[str], name: str = "selected") -> Any:
+        """The CasADi Function (t, x, xd, p) -> the named signals in one column."""
+        arguments = self.outputs.sx_in()
+        whole = self.outputs(*arguments)
+        parts = [whole[_find(self.signals, n, "signal").part] for n in names]
+        column = ca.densify(ca.vertcat(*parts)) if parts else ca.SX(0, 1)
+        return ca.Function(name, arguments, [column], ["t", "x", "xd", "p"], ["y"])
 
     def jacobian(
         self, output: str, wrt: str, *, t: float = 0.0, x: Any = None, xd: Any = None, p: Any = None

@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.program.array_functions import linear_pieces, piece
-from spart_blocks.program.symbol import Symbol, TraceError, box, floor, if_else, is_number, unbox
+from spart_blocks.program.symbol import (
+    Condition,
+    Symbol,
+    TraceError,
+    box,
+    floor,
+    if_else,
+    is_number,
+    unbox,
+)
 
 Output = Callable[[Any, Any, list[Any], Any], list[Any]]
 Change = Callable[[Any, Any, list[Any], Any], Any]
@@ -24,13 +33,20 @@ LARGEST_TABLE = 256  # points; each costs some five operations in every evaluati
 @dataclass(frozen=True)
 class Rule:
     """The methods of a block for tracing, each (block, t, inputs, state); a missing one is
-    the block's own. tunable: attributes that become parameters. reason: why a block
-    cannot be traced, which ends the trace."""
+    the block's own. watch: values whose sign matters. edges: (first, period) of every
+    series of times [s] at which a source switches, period 0 for once. project (block,
+    state): the state on its constraints. tunable: attributes that become parameters.
+    corrects: for which blocks the derivative replaces the block's own on numbers too.
+    reason: why a block cannot be traced, which ends the trace."""
 
     output: Output | None = None
     deriv: Change | None = None
     next: Change | None = None
+    watch: Callable[[Any, Any, list[Any], Any], list[Any]] | None = None
+    edges: Callable[[Any], list[tuple[Any, Any]]] | None = None
+    project: Callable[[Any, Any], Any] | None = None
     tunable: tuple[str, ...] = ()
+    corrects: Callable[[Any], bool] | None = None
     reason: str | None = None
 
 
@@ -102,6 +118,19 @@ def _pow(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 def _clip(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
     return [np.clip(inputs[0], block.min, block.max)]
+
+
+def _clip_watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    return [
+        value
+        for limit in (block.min, block.max)
+        if limit is not None and not _infinite(limit)
+        for value in np.ravel(box(inputs[0]) - np.asarray(limit))
+    ]
+
+
+def _infinite(limit: Any) -> bool:
+    return is_number(limit) and bool(np.isinf(limit))
 
 
 def _function(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
@@ -203,11 +232,26 @@ def _waveform(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 def _piecewise(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
     # bdsim counts the times gone by, and takes the last value before the first of them.
-    starts = [-np.inf, *sorted(block.t)]
+    count = sum(if_else(t >= start, 1.0, 0.0) for start in block.t)
+    starts = [-np.inf, *range(1, len(block.t) + 1)]
     values = box(np.array([block.y[-1], *block.y], dtype=object))
     columns = values.reshape(len(values), -1).T
-    out = np.array([piece(t, starts, list(column)) for column in columns], dtype=object)
+    out = np.array([piece(count, starts, list(column)) for column in columns], dtype=object)
     return [unbox(out.reshape(values.shape[1:]))]
+
+
+def _step_edges(block: Any) -> list[tuple[Any, Any]]:
+    return [(block.T, 0.0)]
+
+
+def _piecewise_edges(block: Any) -> list[tuple[Any, Any]]:
+    return [(t, 0.0) for t in block.t]
+
+
+def _waveform_edges(block: Any) -> list[tuple[Any, Any]]:
+    fractions = {"square": (0.0, block.duty), "triangle": (0.25, 0.75)}.get(block.wave, ())
+    period = 1.0 / block.freq
+    return [((block.phase + fraction) * period, period) for fraction in fractions]
 
 
 # --- states --------------------------------------------------------------------------------
@@ -218,17 +262,35 @@ def _state(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 
 def _integrator_deriv(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
-    rate = _vector(inputs[0])
+    """The input, unless it drives the state out of its limits. bdsim 1.4's own code zeroes
+    any input beyond a limit, so that the state never comes back from there."""
+    rate = block.gain * _vector(inputs[0])
     if block.min is not None:
-        rate = np.where(box(x) < block.min, 0.0, rate)
+        rate = np.where(np.logical_and(box(x) <= block.min, box(rate) < 0), 0.0, rate)
     if block.max is not None:
-        rate = np.where(box(x) > block.max, 0.0, rate)
-    return block.gain * rate
+        rate = np.where(np.logical_and(box(x) >= block.max, box(rate) > 0), 0.0, rate)
+    return rate
+
+
+def _limited(block: Any) -> bool:
+    return block.min is not None or block.max is not None
+
+
+def _integrator_watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    above = [] if block.max is None else list(np.ravel(box(x) - np.asarray(block.max)))
+    below = [] if block.min is None else list(np.ravel(np.asarray(block.min) - box(x)))
+    return above + below
+
+
+def _integrator_project(block: Any, x: Any) -> Any:
+    if not _limited(block):
+        return x
+    return np.clip(x, block.min, block.max)
 
 
 def _integrator_next(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
     after = x + block.gain * block.T * _vector(inputs[0])
-    if block.min is not None or block.max is not None:
+    if _limited(block):
         after = np.clip(after, block.min, block.max)
     if block.enable is not None:
         after = np.where(block.enable(t, inputs, x), after, 0.0)
@@ -252,6 +314,28 @@ def _lti_output(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 
 def _lti_change(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
     return block.A @ x + block.B @ np.concatenate([_vector(u) for u in inputs])
+
+
+# --- sinks ---------------------------------------------------------------------------------
+
+
+def _stop_watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    """STOP acts where its signal, or its function of it, is true or above zero."""
+    value = inputs[0] if block.stopfunc is None else block.stopfunc(inputs[0])
+    value = _alone(value)
+    if isinstance(value, (bool, np.bool_)):
+        return [1.0 if value else -1.0]
+    return [if_else(value, 1.0, -1.0) if isinstance(value, Condition) else value]
+
+
+def _event_watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    return [_alone(inputs[0])]
+
+
+def _alone(value: Any) -> Any:
+    if np.size(value) != 1:
+        raise ValueError(f"it watches one number, its signal has shape {np.shape(value)}")
+    return np.ravel(value)[0] if isinstance(value, np.ndarray) else value
 
 
 # --- the table -----------------------------------------------------------------------------
@@ -280,7 +364,14 @@ RULES: dict[str, Rule] = {
     "connections.SubSystem": OPENED,
     "connections.Item": _no("it picks from a dictionary"),
     "connections.Dict": _no("its output is a dictionary"),
-    "continuous.Integrator": Rule(_state, _integrator_deriv, tunable=("gain", "min", "max")),
+    "continuous.Integrator": Rule(
+        _state,
+        _integrator_deriv,
+        watch=_integrator_watch,
+        project=_integrator_project,
+        tunable=("gain", "min", "max"),
+        corrects=_limited,
+    ),
     "continuous.LTI_SS": Rule(_lti_output, _lti_change),
     "continuous.LTI_SISO": Rule(_lti_output, _lti_change),
     "continuous.Deriv2": Rule(_lti_output, _lti_change),
@@ -294,7 +385,7 @@ RULES: dict[str, Rule] = {
     "functions.Prod": OWN,
     "functions.Gain": Rule(tunable=("K",)),
     "functions.Pow": Rule(_pow),
-    "functions.Clip": Rule(_clip, tunable=("min", "max")),
+    "functions.Clip": Rule(_clip, watch=_clip_watch, tunable=("min", "max")),
     "functions.Function": Rule(_function),
     "functions.Interpolate": Rule(_interpolate),
     "linalg.Inverse": OWN,
@@ -313,16 +404,20 @@ RULES: dict[str, Rule] = {
     "sampled.LTI_SISO_S": Rule(_lti_output, next=_lti_change),
     "sampled.PID_S": OPENED,
     "sinks.Print": SINK,
-    "sinks.Stop": SINK,
-    "sinks.Event": SINK,
+    "sinks.Stop": Rule(watch=_stop_watch),
+    "sinks.Event": Rule(watch=_event_watch),
     "sinks.Null": SINK,
     "sinks.Watch": SINK,
     "sources.Constant": Rule(_constant, tunable=("value",)),
     "sources.Time": OWN,
-    "sources.Step": Rule(_step, tunable=("on", "off")),
-    "sources.Ramp": Rule(_ramp, tunable=("slope", "off")),
-    "sources.WaveForm": Rule(_waveform, tunable=("amplitude", "offset")),
-    "sources.Piecewise": Rule(_piecewise, tunable=("y",)),
+    "sources.Step": Rule(_step, edges=_step_edges, tunable=("T", "on", "off")),
+    "sources.Ramp": Rule(_ramp, edges=_step_edges, tunable=("T", "slope", "off")),
+    "sources.WaveForm": Rule(
+        _waveform,
+        edges=_waveform_edges,
+        tunable=("freq", "phase", "duty", "amplitude", "offset"),
+    ),
+    "sources.Piecewise": Rule(_piecewise, edges=_piecewise_edges, tunable=("t", "y")),
     "spatial.Pose_postmul": _no(_POSE),
     "spatial.Pose_premul": _no(_POSE),
     "spatial.Transform_vector": _no(_POSE),

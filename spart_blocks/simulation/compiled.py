@@ -21,11 +21,11 @@ from spart_blocks.errors import RunError, SpartWarning
 from spart_blocks.simulation.tableaus import Tableau
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram.flatten import Source
-    from spart_blocks.simulation.crossings import Crossing
+    from spart_blocks.program import Program
     from spart_blocks.simulation.native import Native
     from spart_blocks.simulation.run import Run
 
+_KINDS = {"event": 0, "stop": 1, "limit": 2}
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK = range(6)
 STEPS_A_CALL = 20_000
 
@@ -34,7 +34,7 @@ _ARRAYS = ["x", "xd", "p", "stops", "samples", "due", "kept", "xs", "xds", "A", 
 _NUMBERS = ["rtol", "atol", "max_step", "fixed_step", "error_exponent"]
 _ROOM = [
     "direction",
-    "halts",
+    "kinds",
     "g0",
     "g1",
     "K",
@@ -74,16 +74,17 @@ class Library:
     work: tuple[int, int, int, int]
 
 
-def library_of(
-    engine: Native, kept: Sequence[Source], crossings: Sequence[Crossing]
-) -> Library | None:
-    """Compile the program of an engine, or fetch it from the cache; None without compiler."""
+def library_of(program: Program, kept: Sequence[str]) -> Library | None:
+    """Compile a program, or fetch it from the cache; None without compiler.
+
+    kept: the signals to keep.
+    """
     from spart_blocks.program.compiler import compiler_name, shared_library
 
     if compiler_name() is None:
         return None
-    functions = _functions(engine, kept, crossings)
-    path = shared_library(_source(engine, functions))
+    functions = _functions(program, kept)
+    path = shared_library(_source(program, functions))
     if path is None:
         return None
     try:
@@ -101,47 +102,28 @@ def library_of(
     return Library(handle.sb_advance, handle, (arg, res, iw, w))
 
 
-def _functions(
-    engine: Native, kept: Sequence[Source], crossings: Sequence[Crossing]
-) -> dict[str, Any]:
-    """The functions of the library, each (t, x, xd, p) -> one dense column."""
+def _functions(program: Program, kept: Sequence[str]) -> dict[str, Any]:
+    """The functions of the library, each (t, x, xd, p) -> one dense column; `advance` takes
+    the step too."""
+    functions = {
+        "rates": program.rates,
+        "kept": program.selected(kept),
+        "cross": program.watched,
+        "project": program.project,
+        "advance": program.advance,
+    }
+    functions |= {f"tick_{k}": f for k, f in enumerate(program.updates.values())}
+    return {name: _renamed(name, f) for name, f in functions.items() if f is not None}
+
+
+def _renamed(name: str, function: Any) -> Any:
     import casadi as ca
 
-    program = engine.program
-    arguments = program.rates.sx_in()
-    signals = program.outputs(*arguments)
-    watched = [engine.slot_of(crossing.node.sources[0]) for crossing in crossings]
-    columns = {
-        "rates": program.rates(*arguments),
-        "kept": _rows(signals, [engine.slot_of(source) for source in kept]),
-        "cross": _rows(signals, watched),
-        "project": _projection(engine, arguments[1]),
-    }
-    columns |= {f"tick_{k}": f(*arguments) for k, f in enumerate(program.updates.values())}
-    return {
-        name: ca.Function(name, arguments, [ca.densify(column)]) for name, column in columns.items()
-    }
+    arguments = function.sx_in()
+    return ca.Function(name, arguments, [function(*arguments)])
 
 
-def _rows(signals: Any, slots: Sequence[Any]) -> Any:
-    import casadi as ca
-
-    parts = [signals[slot.start : slot.part.stop] for slot in slots]
-    return ca.vertcat(*parts) if parts else ca.SX(0, 1)
-
-
-def _projection(engine: Native, x: Any) -> Any:
-    from spart_blocks.program.symbol import box, column_of, scalars
-
-    whole = scalars(x)
-    parts = []
-    for i, part in engine.continuous.items():
-        project = getattr(engine.nodes[i].block, "project", None)
-        parts.append(box(project(whole[part])) if project else whole[part])
-    return column_of(parts)
-
-
-def _source(engine: Native, functions: dict[str, Any]) -> str:
+def _source(program: Program, functions: dict[str, Any]) -> str:
     """The library in C: the program's functions, tables of its clocks, the driver."""
     import casadi as ca
 
@@ -149,16 +131,18 @@ def _source(engine: Native, functions: dict[str, Any]) -> str:
     for function in functions.values():
         generator.add(function)
     ticks = [name for name in functions if name.startswith("tick_")]
-    states = []
-    for clock in engine.clocks:
-        parts = [engine.sampled[i] for i in clock.nodes]
-        states.append([k for part in parts for k in range(part.start, part.stop)])
-    projects = any(hasattr(engine.nodes[i].block, "project") for i in engine.continuous)
+    discrete = {slot.name: slot.part for slot in program.discrete}
+    states = [_entries(discrete, clock.blocks) for clock in program.clocks]
+    stepped = _entries({slot.name: slot.part for slot in program.states}, program.stepped)
     lines = [
         generator.dump(),
         "typedef int (*sb_tick_function)(const double **, double **, long long *, double *, int);",
-        f"#define SB_PROJECTS {int(projects)}",
+        f"#define SB_PROJECTS {int(program.project is not None)}",
+        f"#define SB_STEPPED {len(stepped)}",
+        f"static const long long sb_stepped[] = {_list(stepped)};",
     ]
+    # What the program has none of is never called.
+    lines += [f"#define {name} rates" for name in ("project", "advance") if name not in functions]
     lines += [f"static const long long sb_states_{k}[] = {_list(s)};" for k, s in enumerate(states)]
     lines += [
         f"static const sb_tick_function SB_TICKS[] = {_list(ticks)};",
@@ -168,6 +152,11 @@ def _source(engine: Native, functions: dict[str, Any]) -> str:
     ]
     driver = resources.files("spart_blocks.simulation").joinpath("driver.c").read_text("utf-8")
     return "\n".join([*lines, driver])
+
+
+def _entries(parts: dict[str, slice], blocks: Sequence[str]) -> list[int]:
+    """Which entries of a vector belong to these blocks."""
+    return [k for name in blocks for k in range(parts[name].start, parts[name].stop)]
 
 
 def _list(items: Sequence[Any]) -> str:
@@ -187,22 +176,24 @@ class CompiledLoop:
 
     def _fill(self, run: Run, method: Tableau) -> None:
         nx, nd, n, s = len(run.x), len(run.xd), len(self.samples), len(method.b)
-        width = sum(int(np.prod(shape)) for shape in run.recorder.shapes)
+        self.shapes = [self.engine.slot[name].shape for name in run.recorder.names]
+        width = sum(int(np.prod(shape)) for shape in self.shapes)
         crossings = len(run.crossings)
         arg, res, iw, w = self.library.work
-        self.kept, self.xs, self.xds = (np.zeros((n, k)) for k in (width, nx, nd))
+        # One row more, for the state at which a run stops before its end.
+        self.kept, self.xs, self.xds = (np.zeros((n + 1, k)) for k in (width, nx, nd))
         self._give(
             x=run.x.copy(), xd=run.xd.copy(), p=self.engine.program.p, stops=self.stops,
             samples=self.samples, due=self.due, kept=self.kept, xs=self.xs, xds=self.xds,
             A=method.A, b=method.b, c=method.c, e=method.e, P=method.P,
-            direction=np.array([c.direction for c in run.crossings]),
-            halts=np.array([c.stop for c in run.crossings], np.uint8),
+            direction=np.array([c.direction for c in run.crossings], float),
+            kinds=np.array([_KINDS[c.kind] for c in run.crossings], np.uint8),
             g0=np.zeros(crossings), g1=np.zeros(crossings), K=np.zeros((s + 1, nx)),
             xt=np.zeros(nx), xn=np.zeros(nx), xm=np.zeros(nx),
             f=np.zeros(max(nx, nd, crossings)), xdn=np.zeros(nd), w=np.zeros(w),
             iw=np.zeros(iw, np.int64), arg=np.zeros(arg, np.uintp), res=np.zeros(res, np.uintp),
         )  # fmt: skip
-        options = run.diagram.run
+        options = run.options
         numbers = {
             "nx": nx, "nd": nd, "nkept": width, "ncross": crossings, "nclocks": len(run.clocks),
             "nstops": len(self.stops), "nsamples": n, "stages": s,
@@ -258,7 +249,7 @@ class CompiledLoop:
     def _cross(self) -> bool:
         """Handle a crossing; True where it ends the run."""
         run, struct = self.run, self.struct
-        run.cross(run.crossings[struct.crossed], struct.t)
+        run.cross(struct.crossed, struct.t)
         self.arrays["x"][: len(run.x)] = run.x
         self.arrays["xd"][: len(run.xd)] = run.xd
         return run.stopped is not None
@@ -269,7 +260,7 @@ class CompiledLoop:
         if status == BAD_SAMPLE:
             struct.sample -= 1
             k = struct.sample
-            run.engine.explain(float(self.samples[k]), self.xs[k], self.xds[k])
+            self.engine.explain(float(self.samples[k]), self.xs[k], self.xds[k])
         elif status == BAD_TICK:
             due = [c for c, d in zip(run.clocks, self.due[struct.stop], strict=True) if d]
             run.engine.tick(t, run.x, run.xd, due)
@@ -283,8 +274,27 @@ class CompiledLoop:
         )
 
     def _hand_over_samples(self) -> None:
-        n = int(self.struct.sample)
-        self.run.recorder.adopt(self.samples[:n], self.kept[:n], self.xs[:n], self.xds[:n])
+        n, run = int(self.struct.sample), self.run
+        times = self.samples
+        if run.t < run.end or not n:  # it stopped early: the last state is a sample too
+            n, times = self._last_sample(n)
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
+        columns = np.split(self.kept[:n], ends[:-1], axis=1) if self.shapes else []
+        signals = [c.reshape(n, *shape) for c, shape in zip(columns, self.shapes, strict=True)]
+        run.recorder.adopt(times[:n], signals, self.xs[:n], self.xds[:n])
         done = self.due[: self.struct.stop + (1 if self.struct.entered else 0)]
-        for k, clock in enumerate(self.run.clocks):
-            self.run.ticks[clock.name] += int(done[:, k].sum())
+        for k, clock in enumerate(run.clocks):
+            run.ticks[clock.name] += int(done[:, k].sum())
+
+    def _last_sample(self, n: int) -> tuple[int, NDArray[Any]]:
+        """The state reached as one more sample, where it can be evaluated."""
+        run, t = self.run, float(self.run.t)
+        if n and self.samples[n - 1] == t:
+            n -= 1  # a crossing may have changed what was kept there
+        try:
+            values = self.engine.picked(run.recorder.names)(t, run.x, run.xd)
+        except RunError:
+            return n, self.samples
+        self.kept[n] = np.concatenate([np.zeros(0), *(value.ravel() for value in values)])
+        self.xs[n], self.xds[n] = run.x, run.xd
+        return n + 1, np.append(self.samples[:n], t)

@@ -1,78 +1,32 @@
-"""Zero-crossings: the times at which a STOP or an EVENT block sees its signal cross zero.
-
-A crossing is bracketed by an accepted step and located on the step's dense output.
-"""
+"""Where in a step a watched value crosses zero, on the step's dense output."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from spart_blocks.diagram.flatten import Node
-from spart_blocks.simulation.interpreter import (
-    Floats,
-    Interpreter,
-    Values,
-    raise_run_error,
-)
+from spart_blocks.program.switching import Crossing
+from spart_blocks.simulation.engine import Engine, Floats
 
 LOCATED_WITHIN = 1e-10
 """Width [s] within which a crossing's time is known."""
 
 
-@dataclass(frozen=True)
-class Crossing:
-    """A signal whose sign is watched. direction is +1 or -1; stop says that the run ends."""
-
-    node: Node
-    direction: float
-    stop: bool
-
-    @property
-    def has_function(self) -> bool:
-        """Whether a STOP looks at a function of its signal."""
-        return self.stop and self.node.block.stopfunc is not None
-
-    def value(self, engine: Interpreter, values: Values) -> float:
-        """The watched value; it crosses from negative to positive, or back."""
-        signal = engine.inputs(self.node, values)[0]
-        if self.stop:
-            # STOP acts where its signal, or its function of it, is true or above zero.
-            return float(self.node.block._stop_metric(signal))
-        return float(np.reshape(signal, ()))
-
-    def crossed(self, before: float, after: float) -> bool:
-        return before * self.direction <= 0 < after * self.direction
-
-
-def crossings_of(nodes: tuple[Node, ...]) -> tuple[Crossing, ...]:
-    """The STOP and EVENT blocks of bdsim 1.4 among the nodes."""
-    found = []
-    for node in nodes:
-        if node.block.type == "stop":
-            found.append(Crossing(node, 1.0, True))
-        elif node.block.type == "event":
-            found.append(Crossing(node, float(node.block.direction), False))
-    return tuple(found)
-
-
 def locate(
-    crossing: Crossing,
-    engine: Interpreter,
+    engine: Engine,
+    k: int,
+    sign: float,
     dense: Callable[[float], Floats],
     xd: Floats,
     t0: float,
     t1: float,
 ) -> float:
-    """The time [s] just at or after the crossing within [t0, t1]."""
+    """The time [s] just at or after crossing k within [t0, t1]; sign: +1 where it goes up."""
 
     def watched(t: float) -> float:
-        value = crossing.value(engine, engine.outputs(t, dense(t), xd))
-        return value * crossing.direction or -np.finfo(float).tiny
+        return float(engine.watch(t, dense(t), xd)[k]) * sign or -np.finfo(float).tiny
 
     if watched(t0) >= 0:
         return t0
@@ -84,18 +38,6 @@ def locate(
     return float(min(t, t1))
 
 
-def handle(
-    crossing: Crossing, engine: Interpreter, t: float, x: Floats, xd: Floats
-) -> tuple[Floats, Floats]:
-    """The states after an EVENT block's function, which may reset them."""
-    x, xd = x.copy(), xd.copy()
-    states: dict[Any, Floats] = {}
-    for i, part in engine.continuous.items():
-        states[engine.nodes[i].block] = x[part]
-    for i, part in engine.sampled.items():
-        states[engine.nodes[i].block] = xd[part]
-    try:
-        crossing.node.block.event_handler(t, x, states, None)
-    except Exception as error:
-        raise_run_error(crossing.node, "its function", t, error)
-    return x, xd
+def upward(crossing: Crossing, after: float) -> float:
+    """+1 or -1: the side on which a crossing ended."""
+    return crossing.direction or (1.0 if after > 0 else -1.0)

@@ -8,11 +8,12 @@
 
    Everything lives in memory of the caller; a call works off at most `budget` steps, so
    that the caller can report progress and be interrupted. Above this file stand the
-   functions rates, kept, cross, project, tick_0... and the tables SB_TICKS and SB_WORK. */
+   functions rates, kept, cross, project, advance, tick_0... and the tables of clocks. */
 
 #include <math.h>
 #include <string.h>
 
+enum { SB_EVENT, SB_STOP, SB_LIMIT };
 enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK };
 
 typedef int (*sb_function)(const double **, double **, long long *, double *, int);
@@ -32,7 +33,7 @@ typedef struct {
   double rtol, atol, max_step, fixed_step, error_exponent;
   /* sign of each crossing's direction, and its values before the step */
   const double *direction;
-  const unsigned char *halts; /* which crossings are STOP blocks */
+  const unsigned char *kinds; /* of each crossing: SB_EVENT, SB_STOP or SB_LIMIT */
   double *g0, *g1;
   /* room: K (stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
      xdn (nd), and the functions' work */
@@ -107,6 +108,11 @@ static void sb_try(sb_run *r, double h, double before_end) {
     for (long long j = 0; j < S; j++) sum += r->b[j] * r->K[j * nx + i];
     r->xn[i] = r->x[i] + h * sum;
   }
+  if (SB_STEPPED && !r->e) { /* blocks with a one-step map of their own */
+    r->arg[4] = &h;
+    sb_call(r, advance, r->t, r->x, r->xm);
+    for (long long i = 0; i < SB_STEPPED; i++) r->xn[sb_stepped[i]] = r->xm[sb_stepped[i]];
+  }
 }
 
 /* The state at t + theta h within the step just tried, into out. */
@@ -150,6 +156,7 @@ static int sb_sample_step(sb_run *r, double h, double until) {
 }
 
 static int sb_crossed(const sb_run *r, double before, double after, long long k) {
+  if (r->direction[k] == 0) return (before <= 0) != (after <= 0);
   return before * r->direction[k] <= 0 && after * r->direction[k] > 0;
 }
 
@@ -160,12 +167,13 @@ static double sb_find_crossing(sb_run *r, double h, double before_end) {
   sb_call(r, cross, t1, r->xn, r->g1);
   for (long long k = 0; k < r->ncross; k++) {
     if (!sb_crossed(r, r->g0[k], r->g1[k], k)) continue;
-    double lo = 0, hi = 1;
+    double lo = 0, hi = 1, up = r->direction[k] ? r->direction[k] : r->g1[k] > 0 ? 1 : -1;
     while ((hi - lo) * h > 2.5e-11 && hi - lo > 1e-15) {
       double mid = 0.5 * (lo + hi);
       sb_dense(r, h, mid, r->xm);
       sb_call(r, cross, r->t + mid * h, r->xm, r->f);
-      if (r->f[k] * r->direction[k] > 0) hi = mid; else lo = mid;
+      if (up > 0 ? r->f[k] > 0 : r->f[k] <= 0 && (r->f[k] < 0 || !r->direction[k])) hi = mid;
+      else lo = mid;
     }
     if (hi < first) {
       first = hi;
@@ -191,7 +199,7 @@ static int sb_idle(sb_run *r, double at) {
       theta = sb_find_crossing(r, h, next == at ? before_end : next);
       memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
     }
-    if (theta <= 1) {
+    if (theta <= 1 && r->kinds[r->crossed] != SB_LIMIT) {
       r->t += theta * h;
       return SB_CROSSED;
     }
@@ -205,7 +213,10 @@ static long long sb_jumped(sb_run *r) {
   if (!r->ncross) return -1;
   sb_call(r, cross, r->t, r->x, r->f);
   for (long long k = 0; k < r->ncross; k++)
-    if (r->halts[k] ? r->f[k] > 0 : r->stop > 0 && sb_crossed(r, r->g0[k], r->f[k], k)) return k;
+    if (r->kinds[k] == SB_STOP
+            ? r->f[k] > 0
+            : r->kinds[k] == SB_EVENT && r->stop > 0 && sb_crossed(r, r->g0[k], r->f[k], k))
+      return k;
   return -1;
 }
 
@@ -225,6 +236,13 @@ static int sb_tick(sb_run *r) {
   memcpy(r->xd, r->xdn, (size_t)r->nd * sizeof(double));
   r->have_slope = 0;
   return 1;
+}
+
+/* Put the states on their constraints. */
+static void sb_project(sb_run *r) {
+  if (!SB_PROJECTS || !r->nx) return;
+  sb_call(r, project, r->t, r->x, r->xm);
+  memcpy(r->x, r->xm, (size_t)r->nx * sizeof(double));
 }
 
 /* Integrate from r->t to the stop at `end`. */
@@ -286,7 +304,10 @@ static int sb_integrate(sb_run *r, double end) {
       r->t = tc;
       r->have_slope = 0;
       r->h = 0;
-      return SB_CROSSED;
+      if (r->kinds[r->crossed] != SB_LIMIT) return SB_CROSSED;
+      sb_project(r);
+      sb_call(r, cross, r->t, r->x, r->g0);
+      continue;
     }
     if (!sb_sample_step(r, h, t_new)) return SB_BAD_SAMPLE;
     memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
@@ -313,10 +334,7 @@ int sb_advance(sb_run *r) {
       if (r->t < at) {
         int status = r->nx ? sb_integrate(r, at) : sb_idle(r, at);
         if (status != SB_DONE) return status;
-        if (SB_PROJECTS && r->nx) {
-          sb_call(r, project, r->t, r->x, r->xm);
-          memcpy(r->x, r->xm, (size_t)r->nx * sizeof(double));
-        }
+        sb_project(r);
         r->have_slope = 0; /* what is known of the far side starts anew */
       }
       if (!sb_tick(r)) return SB_BAD_TICK;

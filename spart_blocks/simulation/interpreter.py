@@ -7,40 +7,46 @@ state outside the blocks, in two flat vectors x and xd.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spart_blocks.diagram.clocks import Clock
+from spart_blocks.diagram.clocks import Clock, clocks_of
+from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import DiagramError, Fault, Place, RunError, SpartError
+from spart_blocks.program.rules import rule_of
+from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
+from spart_blocks.simulation.engine import Engine, Floats, Pick
 
-Floats = NDArray[np.float64]
 Values = list[Sequence[Any]]  # outputs of each node, by node index
 
 
-class Interpreter:
-    """Outputs and derivatives of a wired diagram at a time and a state.
+class Interpreter(Engine):
+    """Outputs and derivatives of a wired diagram, block by block."""
 
-    traced: whether it evaluates a program in place of the blocks.
-    jacobian: df/dx (nx, nx) as a function of (t, x, xd), where the engine has it.
-    """
-
+    name = "interpreter"
     traced = False
-    jacobian: Callable[[float, Floats, Floats], Floats] | None = None
 
     def __init__(self, diagram: Diagram, wiring: Wiring) -> None:
         self.diagram, self.wiring = diagram, wiring
+        self.title, self.run = diagram.name, diagram.run
         self.nodes = wiring.nodes
+        self.node = {node.name: node for node in self.nodes}
+        self.display = display_of(wiring)
+        self._names = signal_names(wiring)
         ordered = [self.nodes[i] for i in wiring.schedule]
         self._evaluated = [node for node in ordered if node.kind not in ("sink", "graphics")]
         upstream = _upstream(wiring, [node.index for node in wiring.of_kind("continuous")])
         self._for_derivative = [node for node in self._evaluated if node.index in upstream]
+        sampled = list(wiring.of_kind("sampled"))
         self.continuous = _slices(wiring.of_kind("continuous"))
-        self.sampled = _slices(wiring.of_kind("sampled"))
+        self.sampled = _slices(sampled)
+        self.clocks = clocks_of(sampled, diagram.run.first_tick)
+        self._rates = {name: _rate(self.node[name].block) for name in self.continuous}
         self._vectors_of_one = {
             node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]
             for node in self.nodes
@@ -56,8 +62,9 @@ class Interpreter:
         """The initial continuous and discrete states."""
         return self._gather(self.continuous), self._gather(self.sampled)
 
-    def _gather(self, slices: dict[int, slice]) -> Floats:
-        parts = [np.ravel(np.asarray(self.nodes[i].block.getstate0(), float)) for i in slices]
+    def _gather(self, slices: Mapping[str, slice]) -> Floats:
+        blocks = [self.node[name].block for name in slices]
+        parts = [np.ravel(np.asarray(block.getstate0(), float)) for block in blocks]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def outputs(self, t: float, x: Floats, xd: Floats) -> Values:
@@ -90,59 +97,155 @@ class Interpreter:
 
     def _state(self, node: Node, x: Floats, xd: Floats) -> Floats | None:
         if node.kind == "continuous":
-            return x[self.continuous[node.index]]
+            return x[self.continuous[node.name]]
         if node.kind == "sampled":
-            return xd[self.sampled[node.index]]
+            return xd[self.sampled[node.name]]
         return None
 
     def derivative(self, t: float, x: Floats, xd: Floats) -> Floats:
         """dx/dt; RunError where it is not finite, naming the first signal that is not."""
         values = self._evaluate(self._for_derivative, t, x, xd)
         xdot = np.empty_like(x)
-        for i, part in self.continuous.items():
-            node = self.nodes[i]
-            # bdsim's INTEGRATOR zeroes entries of its input at its limits: give it a copy.
+        for name, part in self.continuous.items():
+            node = self.node[name]
             inputs = [np.array(v) for v in self.inputs(node, values)]
             try:
-                xdot[part] = node.block.deriv(t, inputs, x[part])
+                xdot[part] = self._rates[name](t, inputs, x[part])
             except Exception as error:
                 raise_run_error(node, "deriv", t, error)
         if not np.isfinite(xdot).all():
             self.check_finite(t, values)
-            i = next(i for i, part in self.continuous.items() if not _finite(xdot[part]))
-            name = self.nodes[i].name
+            name = next(n for n, part in self.continuous.items() if not _finite(xdot[part]))
             raise RunError("the derivative of its state is not finite", block=name, time=t)
         return xdot
 
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
-        """The discrete states after the clocks due have ticked together: all of them read
-        the values before the tick."""
-        values = Interpreter.outputs(self, t, x, xd)
+        values = self.outputs(t, x, xd)
         self.check_finite(t, values)
         after = xd.copy()
-        for i in (i for clock in due for i in clock.nodes):
-            node, part = self.nodes[i], self.sampled[i]
+        for name in (name for clock in due for name in clock.blocks):
+            node, part = self.node[name], self.sampled[name]
             try:
                 after[part] = np.ravel(node.block.next(t, self.inputs(node, values), xd[part]))
             except Exception as error:
                 raise_run_error(node, "next", t, error)
             if not _finite(after[part]):
-                raise RunError("its next state is not finite", block=node.name, time=t)
+                raise RunError("its next state is not finite", block=name, time=t)
         return after
 
-    def project(self, x: Floats) -> Floats:
-        """x with every unit quaternion at unit length."""
+    def project(self, t: float, x: Floats) -> Floats:
         out = x.copy()
-        for i, part in self.continuous.items():
-            project = getattr(self.nodes[i].block, "project", None)
-            if project is not None:
-                out[part] = project(x[part])
+        for name, part in self.continuous.items():
+            block = self.node[name].block
+            rule = rule_of(block)
+            if rule.project is not None:
+                out[part] = rule.project(block, x[part])
+            elif hasattr(block, "project"):
+                out[part] = block.project(x[part])
         return out
 
+    def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
+        stepped = [n for n in self.continuous if hasattr(self.node[n].block, "advance")]
+        if not stepped:
+            return {}
+        values = self._evaluate(self._for_derivative, t, x, xd)
+        after = {}
+        for name in stepped:
+            node = self.node[name]
+            inputs = [np.array(v) for v in self.inputs(node, values)]
+            try:
+                moved = node.block.advance(t, h, inputs, x[self.continuous[name]])
+                after[name] = np.asarray(moved, dtype=float)
+            except Exception as error:
+                raise_run_error(node, "advance", t, error)
+        return after
+
+    # --- signals -------------------------------------------------------------------
+
+    def signals(self) -> Iterable[str]:
+        return self._names
+
+    def picked(self, names: Sequence[str]) -> Pick:
+        sources = [self._names[name] for name in names]
+
+        def pick(t: float, x: Floats, xd: Floats) -> list[Floats]:
+            values = self.outputs(t, x, xd)
+            self.check_finite(t, values)
+            return [np.array(values[i][port], dtype=float) for i, port in sources]
+
+        return pick
+
+    def over(self, names: Sequence[str], t: Floats, x: Floats, xd: Floats) -> list[Floats]:
+        sources = [self._names[name] for name in names]
+        samples: list[list[Floats]] = [[] for _ in names]
+        for one, state, discrete in zip(t.tolist(), x, xd, strict=True):
+            values = self.outputs(one, state, discrete)
+            for kept, (i, port) in zip(samples, sources, strict=True):
+                kept.append(np.array(values[i][port], dtype=float))
+        return [np.array(kept) for kept in samples]
+
+    def act(self, t: float, x: Floats, xd: Floats) -> None:
+        values = self.outputs(t, x, xd)
+        for name in self.display.acting:
+            node = self.node[name]
+            node.block.step(t, self.inputs(node, values))
+
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
-        """RunError naming the block that fails or gives no finite number here, if one does."""
-        self.check_finite(t, Interpreter.outputs(self, t, x, xd))
-        Interpreter.derivative(self, t, x, xd)
+        self.check_finite(t, self.outputs(t, x, xd))
+        self.derivative(t, x, xd)
+
+    def plant_state(self, block: str) -> Any:
+        return getattr(self.node[block].block, "plant_state", None)
+
+    # --- what happens when -----------------------------------------------------------
+
+    @cached_property
+    def crossings(self) -> Sequence[Crossing]:
+        """Found by one evaluation, for a CLIP watches as many values as its signal has."""
+        values = self.outputs(0.0, *self.initial())
+        counts = [(node, len(self._watched(node, 0.0, values))) for node in self._watching]
+        return [crossing for node, count in counts for crossing in crossings_of(node, count)]
+
+    @cached_property
+    def _watching(self) -> list[Node]:
+        return [node for node in self.nodes if rule_of(node.block).watch is not None]
+
+    def _watched(self, node: Node, t: float, values: Values, x: Any = None) -> list[Any]:
+        watch = rule_of(node.block).watch
+        assert watch is not None
+        part = self.continuous.get(node.name)
+        start = node.block.getstate0() if part is not None and x is None else None
+        state = start if x is None or part is None else x[part]
+        try:
+            return watch(node.block, t, self.inputs(node, values), state)
+        except Exception as error:
+            raise_run_error(node, "its condition", t, error)
+
+    def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
+        values = self.outputs(t, x, xd)
+        found = [v for node in self._watching for v in self._watched(node, t, values, x)]
+        return np.array(found, dtype=float)
+
+    def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
+        node = self.node[self.crossings[k].block]
+        x, xd = x.copy(), xd.copy()
+        states = {self.node[name].block: x[part] for name, part in self.continuous.items()}
+        states |= {self.node[name].block: xd[part] for name, part in self.sampled.items()}
+        try:
+            node.block.event_handler(t, x, states, None)
+        except Exception as error:
+            raise_run_error(node, "its function", t, error)
+        return x, xd
+
+    def switches(self) -> Iterable[Switch]:
+        for node in self.nodes:
+            edges = rule_of(node.block).edges
+            try:
+                times = edges(node.block) if edges else started(node, self.run.T)
+            except Exception as error:
+                raise_run_error(node, "start", 0.0, error)
+            for first, period in times:
+                yield Switch(node.name, float(first), float(period))
 
     # --- checks --------------------------------------------------------------------
 
@@ -218,6 +321,13 @@ class Interpreter:
         return places.get(f"wires.{start} -> {end}") or places.get(f"blocks.{node.name}")
 
 
+def _rate(block: Any) -> Callable[[float, list[Any], Floats], Any]:
+    """The derivative of a block's state: its own method, or what corrects it."""
+    rule = rule_of(block)
+    wrong = rule.deriv is not None and rule.corrects is not None and rule.corrects(block)
+    return partial(rule.deriv, block) if wrong and rule.deriv else block.deriv
+
+
 def _signal(value: Any) -> Any:
     """A value as the wire carries it. A list is a vector: bdsim's GAIN would repeat it, SUM
     join it. An array may be a state or a parameter, so that no block may write into it."""
@@ -241,12 +351,12 @@ def _upstream(wiring: Wiring, ends: Iterable[int]) -> set[int]:
     return found
 
 
-def _slices(nodes: Iterable[Node]) -> dict[int, slice]:
-    slices: dict[int, slice] = {}
+def _slices(nodes: Iterable[Node]) -> dict[str, slice]:
+    slices: dict[str, slice] = {}
     start = 0
     for node in nodes:
         width = node.block.nstates if node.kind == "continuous" else node.block.ndstates
-        slices[node.index] = slice(start, start + width)
+        slices[node.name] = slice(start, start + width)
         start += width
     return slices
 

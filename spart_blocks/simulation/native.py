@@ -1,31 +1,30 @@
-"""The native engine: evaluates the traced program in place of the blocks.
+"""The native engine: a program's functions, called through their buffers.
 
-It is the interpreter with its arithmetic exchanged; blocks are asked only for names,
-shapes and, where something goes wrong, for the cause.
+It needs no block. Where it is given the interpreter of the diagram, the blocks themselves
+tell the cause of a failure, EVENT blocks call their functions, and sinks such as PRINT act.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
-from spart_blocks.diagram.clocks import Clock, clocks_of
-from spart_blocks.diagram.flatten import Source, Wiring
-from spart_blocks.diagram.model import Diagram
-from spart_blocks.errors import RunError, SpartError
-from spart_blocks.program import Program, Slot, trace
-from spart_blocks.simulation.interpreter import Floats, Interpreter, Values
+from spart_blocks.diagram.clocks import Clock
+from spart_blocks.errors import Fault, InputError, RunError
+from spart_blocks.program import Program
+from spart_blocks.program.switching import Crossing, Switch
+from spart_blocks.simulation.engine import Engine, Floats, Pick
 
-CHECKED_POINTS = 20
-AGREEMENT = 1e-10
+Reference = Callable[[], Engine]
 
 
 class _Call:
-    """A CasADi Function on float vectors, called through its buffers: no copies in
-    Python, 2 us a call. The buffers must live as long as the function is called."""
+    """A CasADi Function of (t, x, xd, p) on float vectors, called through its buffers: no
+    copies in Python, 2 us a call. The buffers must live as long as the function is called."""
 
     def __init__(self, function: Any, p: Floats) -> None:
         self.function = function
@@ -45,144 +44,179 @@ class _Call:
         return self.result.copy()
 
 
-class Native(Interpreter):
-    """The engine of a traced diagram."""
+class Native(Engine):
+    """The engine of a program.
 
+    reference: gives the interpreter of the same diagram, when it is needed.
+    """
+
+    name = "native"
     traced = True
 
-    def __init__(self, diagram: Diagram, wiring: Wiring, program: Program) -> None:
-        super().__init__(diagram, wiring)
-        self.program = program
-        dense = {"y": program.outputs, "xdot": program.rates, **program.updates}
-        calls = {name: _Call(_densified(f), program.p) for name, f in dense.items()}
-        self._signals, self._rates = calls.pop("y"), calls.pop("xdot")
-        self._ticks = calls
+    def __init__(self, program: Program, reference: Reference | None = None) -> None:
+        self.program, self._reference = program, reference
+        self.title, self.run, self.display = program.name, program.run, program.display
+        self.clocks = program.clocks
+        self.continuous = {slot.name: slot.part for slot in program.states}
+        self.sampled = {slot.name: slot.part for slot in program.discrete}
+        self.slot = {slot.name: slot for slot in program.signals}
         self.jacobian = self._jacobian
-        self.clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)
-        self._rates_by_x: _Call | None = None
-        slots = iter(program.signals)
-        self._slots: list[list[Slot]] = [
-            [next(slots) for _ in node.out_ports] if node.kind not in ("sink", "graphics") else []
-            for node in self.nodes
-        ]
+        self._selections: dict[tuple[str, ...], Any] = {}
+
+    # --- the functions, each made when first called ------------------------------------
+
+    @cached_property
+    def _rates(self) -> _Call:
+        return _Call(self.program.rates, self.program.p)
+
+    @cached_property
+    def _outputs(self) -> _Call:
+        return _Call(self.program.outputs, self.program.p)
+
+    @cached_property
+    def _watched(self) -> _Call:
+        return _Call(self.program.watched, self.program.p)
+
+    @cached_property
+    def _project(self) -> _Call:
+        return _Call(self.program.project, self.program.p)
+
+    @cached_property
+    def _ticks(self) -> dict[str, _Call]:
+        return {name: _Call(f, self.program.p) for name, f in self.program.updates.items()}
+
+    @cached_property
+    def _slope(self) -> _Call:
+        arguments = self.program.rates.sx_in()
+        slope = ca.densify(ca.jacobian(self.program.rates(*arguments), arguments[1]))
+        return _Call(ca.Function("jacobian", arguments, [slope]), self.program.p)
+
+    # --- the equations -------------------------------------------------------------------
 
     def _jacobian(self, t: float, x: Floats, xd: Floats) -> Floats:
-        if self._rates_by_x is None:
-            import casadi as ca
-
-            arguments = self.program.rates.sx_in()
-            slope = ca.densify(ca.jacobian(self.program.rates(*arguments), arguments[1]))
-            self._rates_by_x = _Call(ca.Function("jacobian", arguments, [slope]), self.program.p)
         # CasADi stores matrices by columns.
-        return self._rates_by_x(t, x, xd).reshape(len(x), len(x)).T
+        return self._slope(t, x, xd).reshape(len(x), len(x)).T
 
-    def slot_of(self, source: Source) -> Slot:
-        """Where an output lies in the vector of all signals."""
-        return self._slots[source[0]][source[1]]
+    def initial(self) -> tuple[Floats, Floats]:
+        return self.program.x0.copy(), self.program.xd0.copy()
 
-    def outputs(self, t: float, x: Floats, xd: Floats) -> Values:
-        """The outputs of every node at time t and states x, xd."""
-        y = self._signals(t, x, xd)
-        return [
-            [y[slot.part].reshape(slot.shape) if slot.shape else float(y[slot.start]) for slot in s]
-            for s in self._slots
-        ]
+    def rates(self, t: float, x: Floats, xd: Floats) -> Floats:
+        """dx/dt, finite or not."""
+        return self._rates(t, x, xd)
 
     def derivative(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """dx/dt; RunError where it is not finite, naming the first signal that is not."""
         xdot = self._rates(t, x, xd)
         if np.isfinite(xdot).all():
             return xdot
-        super().derivative(t, x, xd)  # says which block, and why
+        self.explain(t, x, xd)
         raise RunError("the derivative of the states is not finite", time=t)
 
+    def moved(self, clock: Clock, t: float, x: Floats, xd: Floats) -> Floats:
+        """The discrete states after a clock has ticked, finite or not."""
+        return self._ticks[clock.name](t, x, xd)
+
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
-        """The discrete states after the clocks due have ticked together."""
         after = xd.copy()
         for clock in due:
-            moved = self._ticks[clock.name](t, x, xd)
-            for i in clock.nodes:
-                after[self.sampled[i]] = moved[self.sampled[i]]
+            moved = self.moved(clock, t, x, xd)
+            for name in clock.blocks:
+                after[self.sampled[name]] = moved[self.sampled[name]]
         if not np.isfinite(after).all():
-            super().tick(t, x, xd, due)
+            if self._reference is not None:
+                self._reference().tick(t, x, xd, due)
             raise RunError("a discrete state is not finite after a tick", time=t)
         return after
 
+    def project(self, t: float, x: Floats) -> Floats:
+        return x if self.program.project is None else self._project(t, x, np.zeros(self._nd))
 
-def _densified(function: Any) -> Any:
-    """The function with dense results, so that they lie in memory as they are numbered."""
-    import casadi as ca
+    @property
+    def _nd(self) -> int:
+        return len(self.program.xd0)
 
-    arguments = function.sx_in()
-    return ca.Function(function.name(), arguments, [ca.densify(function(*arguments))])
+    def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
+        if self.program.advance is None:
+            return {}
+        after = np.array(self.program.advance(t, x, xd, self.program.p, h), dtype=float).ravel()
+        return {name: after[self.continuous[name]] for name in self.program.stepped}
 
+    # --- signals -------------------------------------------------------------------------
 
-def native_engine(diagram: Diagram, wiring: Wiring) -> Native:
-    """Trace a diagram and check the program against the interpreter.
+    def signals(self) -> Iterable[str]:
+        return self.slot
 
-    Raises DiagramError for wires of a wrong shape; TraceError where a block cannot be
-    traced, or where the program differs from the blocks, naming the first block that does.
-    """
-    blocks = Interpreter(diagram, wiring)
-    # A block traced with a wrong shape fails without saying where its wire comes from.
-    # Blocks that fail at the start for another reason say so when the run begins.
-    with suppress(RunError):
-        blocks.check_shapes(0.0, *blocks.initial())
-    engine = Native(diagram, wiring, trace(diagram, wiring))
-    check(engine, blocks)
-    return engine
+    def outputs(self, t: float, x: Floats, xd: Floats) -> Floats:
+        """All signals in one vector."""
+        return self._outputs(t, x, xd)
 
+    def picked(self, names: Sequence[str]) -> Pick:
+        slots = [self.slot[name] for name in names]
 
-def check(native: Native, blocks: Interpreter) -> None:
-    """Compare all signals and derivatives at random states and times with the blocks' own.
+        def pick(t: float, x: Floats, xd: Floats) -> list[Floats]:
+            y = self._outputs(t, x, xd)
+            if not np.isfinite(y).all():
+                self.explain(t, x, xd)
+            return [y[slot.part].reshape(slot.shape) for slot in slots]
 
-    Points where the blocks themselves fail or give no finite number are passed over.
-    """
-    from spart_blocks.program import TraceError
+        return pick
 
-    rng = np.random.default_rng(0)
-    x0, xd0 = blocks.initial()
-    spread = (x0, xd0)
-    with np.errstate(all="ignore"):
-        for k in range(CHECKED_POINTS):
-            t = 0.0 if k == 0 else float(rng.uniform(0, native.diagram.run.T))
-            x, xd = (s + (k > 0) * rng.normal(scale=0.3, size=len(s)) for s in spread)
-            try:
-                want, rates = blocks.outputs(t, x, xd), blocks.derivative(t, x, xd)
-            except SpartError:
-                continue
-            got = native.outputs(t, x, xd)
-            for i in blocks.wiring.schedule:
-                node = blocks.nodes[i]
-                for port, (a, b) in enumerate(zip(got[i], want[i], strict=True)):
-                    if not _agree(a, b):
-                        raise TraceError(
-                            f"signal {node.output_name(port)} ({node.block.type.upper()}) differs "
-                            f"between its expression and its block at t = {t:.6g} s: "
-                            f"{_worst(a, b)}"
-                        )
-            for clock in native.clocks:
-                try:
-                    after = blocks.tick(t, x, xd, [clock])
-                except SpartError:
-                    continue
-                if not _agree(native._ticks[clock.name](t, x, xd), after):
-                    raise TraceError(f"a tick of clock {clock.name} differs from the blocks' own")
-            if not _agree(native._rates(t, x, xd), rates):
-                raise TraceError(f"the derivatives differ between program and blocks at t = {t} s")
+    def over(self, names: Sequence[str], t: Floats, x: Floats, xd: Floats) -> list[Floats]:
+        slots = [self.slot[name] for name in names]
+        if not slots:
+            return []
+        y = np.array(self._selected(tuple(names))(t[None], x.T, xd.T, self.program.p)).T
+        ends = np.cumsum([slot.part.stop - slot.start for slot in slots])
+        columns = np.split(y, ends[:-1], axis=1)
+        return [c.reshape(len(t), *slot.shape) for c, slot in zip(columns, slots, strict=True)]
 
+    def _selected(self, names: tuple[str, ...]) -> Any:
+        """The program's outputs, those of these names alone; CasADi calls it for every
+        column of its arguments."""
+        if names not in self._selections:
+            self._selections[names] = self.program.selected(names)
+        return self._selections[names]
 
-def _agree(a: Any, b: Any) -> bool:
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    if a.shape != b.shape:
-        return bool(a.size == b.size == 1 and _agree(a.ravel(), b.ravel()))
-    if not np.isfinite(b).all() or not b.size:
-        return True
-    return bool(np.abs(a - b).max() <= AGREEMENT * max(1.0, np.abs(b).max()))
+    def explain(self, t: float, x: Floats, xd: Floats) -> None:
+        if self._reference is not None:
+            self._reference().explain(t, x, xd)
+        y = self._outputs(t, x, xd)
+        for slot in self.program.signals:
+            if not np.isfinite(y[slot.part]).all():
+                raise RunError("its output is not finite", block=slot.name, time=t)
 
+    def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
+        """The shapes were checked when the diagram was traced; the values are here."""
+        self.derivative(t, x, xd)
 
-def _worst(a: Any, b: Any) -> str:
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    if a.shape != b.shape:
-        return f"shape {a.shape} and {b.shape}"
-    return f"they are {np.abs(a - b).max():.3g} apart"
+    def act(self, t: float, x: Floats, xd: Floats) -> None:
+        self._blocks("the blocks that act while it runs").act(t, x, xd)
+
+    def plant_state(self, block: str) -> Any:
+        return self._reference().plant_state(block) if self._reference else None
+
+    def _blocks(self, what: str) -> Engine:
+        if self._reference is None:
+            raise InputError(
+                Fault(f"a program alone has not {what}", hint="simulate its diagram instead")
+            )
+        return self._reference()
+
+    # --- what happens when -----------------------------------------------------------------
+
+    @property
+    def crossings(self) -> Sequence[Crossing]:
+        return self.program.crossings
+
+    def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
+        return self._watched(t, x, xd)
+
+    def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
+        block = self.crossings[k].block
+        traced = self.program.resets.get(block)
+        if traced is None:
+            return self._blocks(f"the function of {block}").reset(k, t, x, xd)
+        after = np.array(traced(t, x, xd, self.program.p), dtype=float).ravel()
+        return after[: len(x)], after[len(x) :]
+
+    def switches(self) -> Iterable[Switch]:
+        return self.program.switches()

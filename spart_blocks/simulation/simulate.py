@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
@@ -15,27 +15,29 @@ from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, RunError, SpartWarning, did_you_mean
 from spart_blocks.results import FinalState, Results
-from spart_blocks.simulation.interpreter import Interpreter
-from spart_blocks.simulation.recorder import units_of
+from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.start import prepare
 from spart_blocks.simulation.states import set_states
 
-Engine = Literal["auto", "native", "interpreter"]
+if TYPE_CHECKING:
+    from spart_blocks.program import Program
+
+EngineName = Literal["auto", "native", "interpreter"]
 Initial = FinalState | Results | str | Path | Mapping[str, Any]
 
 
 def simulate(
-    diagram: Diagram | str | Path | Any,
+    diagram: Diagram | Program | str | Path | Any,
     *,
-    engine: Engine = "auto",
+    engine: EngineName = "auto",
     initial: Initial | None = None,
     progress: Progress | None = None,
     **run_options: Any,
 ) -> Results:
     """Run a diagram from its start to T and return its results.
 
-    diagram: a path of a YAML file, a loaded diagram, or a bdsim BlockDiagram.
+    diagram: a path of a YAML file, a loaded diagram, a bdsim BlockDiagram, or a Program.
     run_options: T [s], solver, rtol, atol, max_step [s], every [s], log and first_tick,
     in place of those of the diagram.
     initial: where to start: the final state of another run (or its Results, or its .npz
@@ -49,11 +51,8 @@ def simulate(
     if engine not in ("auto", "native", "interpreter"):
         hint = "engine is 'auto', 'native' or 'interpreter'"
         raise InputError(Fault(f"there is no engine {engine!r}", hint=hint))
-    ready = as_diagram(diagram)
-    if run_options:
-        ready = replace(ready, run=_options(ready.run, run_options))
     state = _continued(initial)
-    run = prepare(_engine(ready, engine), state, progress)
+    run = prepare(_engine(diagram, engine, run_options), state, progress)
     if state is not None:
         set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
     elif isinstance(initial, Mapping):
@@ -67,20 +66,41 @@ def simulate(
     return results_of(run)
 
 
-def _engine(diagram: Diagram, name: Engine) -> Interpreter:
+def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engine:
+    """The engine asked for, for a diagram or a program."""
+    from spart_blocks.program import Program
+
+    if isinstance(diagram, Program):
+        return _engine_of_program(diagram, name, changes)
+    ready = as_diagram(diagram)
+    if changes:
+        ready = replace(ready, run=_options(ready.run, changes))
+    return engine_of(ready, name)
+
+
+def _engine_of_program(program: Program, name: EngineName, changes: Mapping[str, Any]) -> Engine:
+    from spart_blocks.simulation.native import Native
+
+    if name == "interpreter":
+        raise InputError("a program has no blocks to interpret; simulate its diagram instead")
+    return Native(replace(program, run=_options(program.run, changes)))
+
+
+def engine_of(diagram: Diagram, name: EngineName) -> Engine:
     """The engine asked for; 'auto' falls back to the interpreter with one warning."""
+    from spart_blocks.program import TraceError
+    from spart_blocks.simulation.interpreter import Interpreter
+    from spart_blocks.simulation.parity import native_engine
+
     wiring = flatten(diagram.bd, diagram.places)
     if name == "interpreter":
         return Interpreter(diagram, wiring)
-    from spart_blocks.program import TraceError
-    from spart_blocks.simulation.native import native_engine
-
     try:
         return native_engine(diagram, wiring)
     except TraceError as error:
         if name == "native":
             raise
-        warnings.warn(f"running on the interpreter: {error}", SpartWarning, stacklevel=3)
+        warnings.warn(f"running on the interpreter: {error}", SpartWarning, stacklevel=4)
         return Interpreter(diagram, wiring)
 
 
@@ -135,23 +155,23 @@ def results_of(run: Run) -> Results:
     return Results(
         t=recorder.times(),
         signals=recorder.signals(),
-        states=recorder.states(engine) if len(recorder.times()) else {},
+        states=recorder.states(),
         final_state=run.final_state(),
-        scopes=recorder.scopes,
+        scopes=engine.display.scopes,
         events=tuple(run.events),
         complete=run.t == run.end or any("stopped" in event.what for event in run.events),
         stopped=run.stopped,
-        diagram_name=run.diagram.name,
+        diagram_name=engine.title,
         info={
-            "engine": type(engine).__name__.lower(),
-            "solver": run.diagram.run.solver,
-            "T": run.diagram.run.T,
+            "engine": engine.name,
+            "solver": run.options.solver,
+            "T": run.options.T,
             "steps": run.stats.steps,
             "evaluations": run.stats.evaluations,
             "wall_time": run.stats.wall_time,
             **{name: version(name) for name in ("spart_blocks", "bdsim", "numpy", "scipy")},
         },
-        aliases=recorder.aliases,
-        units=units_of(engine.wiring),
-        recompute=lambda name: recorder.recompute(engine, name),
+        aliases=engine.display.aliases,
+        units=engine.display.units,
+        recompute=recorder.recompute,
     )

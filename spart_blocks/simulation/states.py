@@ -9,11 +9,11 @@ import numpy as np
 
 from spart_blocks.blocks._initial import PlantState
 from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.simulation.interpreter import Floats, Interpreter
+from spart_blocks.simulation.engine import Engine, Floats
 
 
 def set_states(
-    engine: Interpreter,
+    engine: Engine,
     states: Mapping[str, Any],
     x: Floats,
     xd: Floats,
@@ -26,8 +26,8 @@ def set_states(
     A value is the block's state vector or, for a plant, its `initial` entries. argument
     and each lead the messages of the InputErrors that name what is wrong.
     """
-    slices = {engine.nodes[i].name: (i, x, part) for i, part in engine.continuous.items()}
-    slices |= {engine.nodes[i].name: (i, xd, part) for i, part in engine.sampled.items()}
+    slices = {name: (x, part) for name, part in engine.continuous.items()}
+    slices |= {name: (xd, part) for name, part in engine.sampled.items()}
     faults = [
         Fault(f"{argument}: no block {name!r} with a state", hint=did_you_mean(name, slices))
         for name in states
@@ -36,13 +36,21 @@ def set_states(
     if faults:
         raise InputError(faults)
     for name, value in states.items():
-        i, vector, part = slices[name]
-        plant: PlantState | None = getattr(engine.nodes[i].block, "plant_state", None)
-        vector[part] = _state(value, plant, vector[part].shape, f"{each} {name}")
+        vector, part = slices[name]
+        vector[part] = _state(value, engine, name, vector[part].shape, f"{each} {name}")
+    for name, part in engine.continuous.items():
+        if name in states:
+            off = engine.project(0.0, x)[part] - x[part]
+            if np.abs(off).max(initial=0.0) > 1e-3:
+                raise InputError(
+                    f"{each} {name}: its quaternion, the first four, is not of unit length, or "
+                    "a state is beyond its limits"
+                )
 
 
-def _state(value: Any, plant: PlantState | None, shape: tuple[int, ...], what: str) -> Floats:
+def _state(value: Any, engine: Engine, name: str, shape: tuple[int, ...], what: str) -> Floats:
     if isinstance(value, Mapping):
+        plant: PlantState | None = engine.plant_state(name)
         if plant is None:
             raise InputError(f"{what} must be a vector; only a plant takes entries")
         value = plant.initial(value)[1]
@@ -54,6 +62,4 @@ def _state(value: Any, plant: PlantState | None, shape: tuple[int, ...], what: s
         raise InputError(f"{what} holds a number that is not finite")
     if state.shape != shape:
         raise InputError(f"{what} has shape {state.shape}, takes {shape}")
-    if plant is not None and plant.floating and abs(np.linalg.norm(state[:4]) - 1) > 1e-3:
-        raise InputError(f"{what}: its quaternion, the first four, is not of unit length")
     return state

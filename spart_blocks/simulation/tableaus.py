@@ -65,7 +65,8 @@ def tableau(name: str) -> Tableau | None:
 
 class FixedStep(OdeSolver):  # type: ignore[misc]
     """A tableau without error control, in the frame of SciPy's solvers. Steps are equal
-    within an interval and at most `step` [s] long."""
+    within an interval and at most `step` [s] long. advance (t, h, x, x_next): the entries
+    of x_next that have a one-step map of their own are put into it."""
 
     t: float
     y: Floats
@@ -79,9 +80,10 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         t1: float,
         method: Tableau,
         step: float,
+        advance: Callable[[float, float, Floats, Floats], None] | None = None,
     ) -> None:
         super().__init__(rates, t0, x0, t1, vectorized=False)
-        self.method, self.step_limit = method, step
+        self.method, self.step_limit, self.advance = method, step, advance
         self.slope: Floats = self.fun(t0, self.y)
 
     def _step_impl(self) -> tuple[bool, str | None]:
@@ -92,6 +94,8 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         for s in range(1, len(m.b)):
             K[s] = self.fun(self.t + m.c[s] * h, self.y + h * (m.A[s, :s] @ K[:s]))
         x = self.y + h * (m.b @ K)
+        if self.advance is not None:
+            self.advance(self.t, h, self.y, x)
         t = self.t_bound if h >= left * (1 - 1e-12) else self.t + h
         slope = self.fun(t, x)
         if not np.isfinite(x).all() or not np.isfinite(slope).all():

@@ -30,7 +30,7 @@ def built(kind, /, *shapes, clocked=False, **fixed):
 
 def piecewise(bench, values):
     return bench.block(
-        "PIECEWISE", seq=list(zip([0.0, 1.0], values["y"], strict=True)), name="block"
+        "PIECEWISE", seq=list(zip(values["t"], values["y"], strict=True)), name="block"
     )
 
 
@@ -47,12 +47,21 @@ CASES = {
     "GAIN by a matrix": (built("GAIN", (2,), premul=True), {"K": (K, K.T)}),
     "CLIP": (built("CLIP", (3,)), {"min": (-0.5, -0.1), "max": (0.5, [0.1, 0.2, 0.3])}),
     "CONSTANT": (built("CONSTANT"), {"value": ([1.0, 2.0], [3.0, 4.0])}),
-    "STEP": (built("STEP"), {"on": (1.0, 3.0), "off": (0.0, -2.0)}),
-    "RAMP": (built("RAMP"), {"slope": (1.0, 3.0), "off": (0.5, -2.0)}),
-    "WAVEFORM": (built("WAVEFORM"), {"amplitude": (1.0, 3.0), "offset": (0.5, -2.0)}),
+    "STEP": (built("STEP"), {"T": (1.0, 2.95), "on": (1.0, 3.0), "off": (0.0, -2.0)}),
+    "RAMP": (built("RAMP"), {"T": (1.0, 2.0), "slope": (1.0, 3.0), "off": (0.5, -2.0)}),
+    "WAVEFORM": (
+        built("WAVEFORM", wave="square"),
+        {
+            "freq": (1.0, 0.3),
+            "phase": (0.1, 0.4),
+            "duty": (0.5, 0.1),
+            "amplitude": (1.0, 3.0),
+            "offset": (0.5, -2.0),
+        },
+    ),
     "INTEGRATOR": (
         built("INTEGRATOR", (2,), x0=[0, 0]),
-        {"gain": (1.0, 3.0), "min": ([-0.5, -0.5], [-0.1, -0.2]), "max": ([0.5, 0.5], [0.1, 0.2])},
+        {"gain": (1.0, 3.0), "min": ([-1.5, -1.5], [0.4, 0.4]), "max": ([0.5, 0.5], [-1, -1])},
     ),
     "INTEGRATOR_S": (
         built("INTEGRATOR_S", (2,), clocked=True, x0=[0, 0]),
@@ -63,7 +72,10 @@ CASES = {
         built("JOINT_PD", (3,), (3,), (3,), (3,)),
         {"kp": (10.0, 20.0), "kd": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])},
     ),
-    "PIECEWISE": (piecewise, {"y": ([1.0, 2.0], [3.0, -4.0])}),
+    "PIECEWISE": (
+        piecewise,
+        {"t": ([0.0, 1.0], [0.5, 2.95]), "y": ([1.0, 2.0], [3.0, -4.0])},
+    ),
     "GRAVITY": (with_robot("GRAVITY"), {"gravity": ([0, 0, -9.81], [0.3, -0.2, -1.6])}),
     "COMPUTED_TORQUE": (
         with_robot("COMPUTED_TORQUE", *[(3,)] * 3, (6,), (5, 6), (3, 3), (3,), (3,), (6,), (3,)),

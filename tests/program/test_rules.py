@@ -212,7 +212,11 @@ CASES = {
 
 def test_every_traced_block_has_a_case():
     # These compare equal to OWN, which says something else.
-    silent = {name for name, rule in RULES.items() if rule is OPENED or rule is SINK}
+    silent = {
+        name
+        for name, rule in RULES.items()
+        if rule is OPENED or rule is SINK or name.startswith("sinks.")
+    }
     traced = {name for name, rule in RULES.items() if name not in silent and not rule.reason}
     assert traced == set(CASES)
 

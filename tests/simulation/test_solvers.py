@@ -102,12 +102,18 @@ def test_the_compiled_loop_is_what_runs_where_there_is_a_compiler(diagram, monke
     assert bool(used) == (compiler_name() is not None)
 
 
-def test_cvodes_refuses_events_before_the_run(diagram):
-    text = OSCILLATOR.replace("blocks:", "blocks:\n  stop: {type: STOP}").replace(
-        "force -> v", '"force -> v, stop"'
-    )
-    with pytest.raises(sb.InputError, match="STOP and EVENT"):
-        sb.simulate(diagram(text), solver="CVODES")
+@pytest.mark.parametrize("solver", ["RK45", "CVODES", "Adams"])
+def test_a_stop_is_located_within_a_step(diagram, solver):
+    # x = cos 2t falls through zero at pi/4; the signal of the STOP is -x.
+    text = OSCILLATOR.replace(
+        "blocks:", "blocks:\n  minus: {type: GAIN, K: -1.0}\n  stop: {type: STOP}"
+    ).replace("wires: [", "wires: [x -> minus, minus -> stop, ")
+    options = {"solver": solver, "rtol": 1e-10, "atol": 1e-12, "T": 5, "every": 0.1}
+    results = sb.simulate(diagram(text), **options)
+    assert results.t[-1] == pytest.approx(np.pi / 4, abs=1e-8)
+    assert abs(results["states.x"][-1, 0]) < 1e-8
+    assert results.events[0].block == "stop"
+    assert np.allclose(np.diff(results.t[:-1]), 0.1)
 
 
 def test_too_many_samples_are_refused_before_the_run(diagram):

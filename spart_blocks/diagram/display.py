@@ -1,0 +1,135 @@
+"""What a wired diagram shows: the names and units of its signals, its scopes, and the
+blocks that act while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.errors import DiagramError, Fault, did_you_mean
+from spart_blocks.results import ScopeSpec
+
+# bdsim 1.4's sinks without a deed of their own; others are stepped at every kept sample.
+_SILENT = ("stop", "event", "null", "watch")
+
+
+@dataclass(frozen=True)
+class Display:
+    """Names for signals, and what is kept of them without being asked for.
+
+    aliases: short names to full ones. units: by full name. watched: the signals of WATCH
+    blocks. acting: the blocks that do something at every sample, such as PRINT.
+    """
+
+    aliases: Mapping[str, str]
+    units: Mapping[str, str]
+    scopes: tuple[ScopeSpec, ...]
+    watched: tuple[str, ...]
+    acting: tuple[str, ...]
+
+    def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
+        """The full names of the signals on scopes, watched, or in `log`, once each.
+
+        Raises DiagramError for a name in `log` that is none of the signals.
+        """
+        known = set(signals)
+        wanted = [name for scope in self.scopes for name in scope.signals]
+        wanted += self.watched
+        faults = []
+        for name in log:
+            base = name.split("[")[0]
+            full = self.aliases.get(base, base)
+            if full not in known:
+                hint = did_you_mean(base, [*known, *self.aliases])
+                faults.append(Fault(f"run.log: there is no signal {name!r}", hint=hint))
+            wanted.append(full)
+        if faults:
+            raise DiagramError(faults)
+        return list(dict.fromkeys(wanted))
+
+
+def display_of(wiring: Wiring) -> Display:
+    """The display of a wired diagram."""
+    sinks = list(wiring.of_kind("sink"))
+    return Display(
+        aliases=aliases_of(wiring),
+        units=units_of(wiring),
+        scopes=tuple(scope_of(node, wiring) for node in wiring.of_kind("graphics")),
+        watched=tuple(
+            _name(wiring, source)
+            for node in sinks
+            if node.block.type == "watch"
+            for source in node.sources
+        ),
+        acting=tuple(node.name for node in sinks if node.block.type not in _SILENT),
+    )
+
+
+def _name(wiring: Wiring, source: Source) -> str:
+    return wiring.nodes[source[0]].output_name(source[1])
+
+
+def signal_names(wiring: Wiring) -> dict[str, Source]:
+    """Every output of the diagram by its full name, 'block.port'."""
+    return {
+        node.output_name(k): (node.index, k)
+        for node in wiring.nodes
+        for k in range(len(node.out_ports))
+    }
+
+
+def aliases_of(wiring: Wiring) -> dict[str, str]:
+    """Other names: the block alone where it has one output, ports by number, and the
+    outputs of subsystems."""
+    aliases = {name: _name(wiring, source) for name, source in wiring.outlets.items()}
+    for node in wiring.nodes:
+        if len(node.out_ports) == 1:
+            aliases[node.name] = node.output_name(0)
+        for k in range(len(node.out_ports)):
+            aliases[f"{node.name}.{k}"] = node.output_name(k)
+    return {short: full for short, full in aliases.items() if short != full}
+
+
+def units_of(wiring: Wiring) -> dict[str, str]:
+    """Units by signal, where a port declares one."""
+    return {
+        node.output_name(k): port.unit
+        for node in wiring.nodes
+        for k, port in enumerate(node.out_ports)
+        if port.unit
+    }
+
+
+def scope_of(node: Node, wiring: Wiring) -> ScopeSpec:
+    """What a bdsim 1.4 SCOPE, SCOPEXY or SCOPEXY1 shows."""
+    block = node.block
+    signals = tuple(_name(wiring, source) for source in node.sources)
+    if block.type.startswith("scopexy"):
+        scale = None if isinstance(block.scale, str) else tuple(map(float, np.ravel(block.scale)))
+        return ScopeSpec(
+            node.name,
+            "xy",
+            signals,
+            styles=(block.styles,) if block.styles else None,
+            scale=scale,
+            xlabel=block.labels[0],
+            ylabel=block.labels[1],
+            vector=tuple(block.indices) if hasattr(block, "indices") else None,
+            equal=block.aspect == "equal",
+        )
+    get = block.__dict__.get
+    scale = get("scale", "auto")
+    return ScopeSpec(
+        node.name,
+        "time",
+        signals,
+        labels=tuple(get("labels")) if get("labels") else None,
+        styles=tuple(get("styles")) if get("styles") else None,
+        title=get("title"),
+        stairs=bool(get("stairs")),
+        scale=None if isinstance(scale, str) else tuple(scale),
+        vector=tuple(get("vector")) if isinstance(get("vector"), list) else None,
+    )

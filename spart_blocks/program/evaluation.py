@@ -1,0 +1,178 @@
+"""A diagram evaluated on symbols: every signal, derivative and update as an expression."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import scipy
+
+from spart_blocks.diagram.flatten import Node, Wiring
+from spart_blocks.program.constructors import constructors_of_symbols
+from spart_blocks.program.parameters import Parameters, Shared
+from spart_blocks.program.program import Slot
+from spart_blocks.program.rules import rule_of
+from spart_blocks.program.symbol import (
+    Symbol,
+    SymbolArray,
+    TraceError,
+    box,
+    column_of,
+    folded,
+    is_number,
+    symbols,
+    unbox,
+)
+
+
+class Evaluation:
+    """A wired diagram evaluated on symbols.
+
+    t, state: the symbols of time, and of the state of each node that has one. values: the
+    outputs of each node. order: the nodes with outputs, as they were evaluated.
+    """
+
+    def __init__(self, wiring: Wiring, shared: Shared) -> None:
+        self.nodes = wiring.nodes
+        numeric = [node for node in self.nodes if node.kind not in ("sink", "graphics")]
+        for node in numeric:
+            reason = rule_of(node.block).reason
+            if reason:
+                raise _error(node, reason)
+        self.t_column, t = symbols("t", (1,))
+        self.t = t[0]
+        self.states, self.x_column, x = self._state_symbols("continuous", "x")
+        self.discrete, self.xd_column, xd = self._state_symbols("sampled", "xd")
+        self.state = x | xd
+        self.parameters = Parameters(numeric, shared)
+        self.values: list[Sequence[Any]] = [()] * len(self.nodes)
+        self.order = [
+            self.nodes[i] for i in wiring.schedule if self.nodes[i].kind not in ("sink", "graphics")
+        ]
+        for node in self.order:
+            self.values[node.index] = self._outputs(node)
+
+    def _state_symbols(
+        self, kind: str, letter: str
+    ) -> tuple[tuple[Slot, ...], Any, dict[int, Any]]:
+        slots, start = [], 0
+        for node in self.nodes:
+            if node.kind == kind:
+                width = len(np.ravel(node.block.getstate0()))
+                slots.append(Slot(node.name, start, (width,)))
+                start += width
+        column, flat = symbols(letter, (start,))
+        by_name = {node.name: node.index for node in self.nodes}
+        return tuple(slots), column, {by_name[slot.name]: flat[slot.part] for slot in slots}
+
+    def block(self, node: Node) -> Any:
+        """The block with symbols for its parameters."""
+        return self.parameters.blocks.get(node.index, node.block)
+
+    def inputs(self, node: Node) -> list[Any]:
+        """What the wires bring to a node: its own copies, for it may write into them."""
+        inputs = [self.values[source][port] for source, port in node.sources]
+        for k, port in enumerate(node.in_ports):
+            if port.shape == (1,) and np.ndim(inputs[k]) == 0:
+                inputs[k] = box(inputs[k]).reshape(1)
+        return [value.copy() if isinstance(value, np.ndarray) else value for value in inputs]
+
+    def _outputs(self, node: Node) -> list[Any]:
+        out = self._call(node, "output", blind=not node.feedthrough)
+        if len(out) != len(node.out_ports):
+            found, ports = len(out), len(node.out_ports)
+            raise _error(node, f"output gives {found} values for {ports} output ports")
+        return [_settled(node, value) for value in out]
+
+    def change(self, node: Node, method: str) -> Any:
+        """The derivative or the next state of a node: an array as long as its state."""
+        return self.moved(node, self._call(node, method), method)
+
+    def moved(self, node: Node, value: Any, method: str) -> Any:
+        """What a method gave, as an array as long as the node's state."""
+        value = _settled(node, value)
+        out = box(np.zeros(self.state[node.index].shape))
+        try:
+            out[...] = value if method == "deriv" else np.ravel(value)
+        except ValueError:
+            shapes = f"{np.shape(value)}, its state is {out.shape}"
+            raise _error(node, f"its method {method} gives {shapes}") from None
+        return out
+
+    def _call(self, node: Node, method: str, blind: bool = False) -> Any:
+        """A method of a block on symbols, by its rule or its own code."""
+        block = self.block(node)
+        own = getattr(rule_of(node.block), method)
+        run = partial(own, block) if own is not None else getattr(block, method)
+        return self.run(node, run, blind=blind)
+
+    def run(self, node: Node, run: Callable[..., Any], *first: Any, blind: bool = False) -> Any:
+        """A function of t, first, inputs and state of a node on symbols; once more with the
+        constructors of float arrays replaced, where that breaks off."""
+        state = self.state.get(node.index)
+
+        def arguments() -> list[Any]:
+            inputs = [None] * len(node.sources) if blind else self.inputs(node)
+            return [self.t, *first, inputs, None if state is None else state.copy()]
+
+        try:
+            return run(*arguments())
+        except Exception as error:
+            t, *more, inputs, x = arguments()
+            boxed = [box(value) if isinstance(value, np.ndarray) else value for value in inputs]
+            try:
+                with constructors_of_symbols():
+                    return run(t, *more, boxed, x)
+            except Exception:
+                raise _located(node, error) from error
+
+    def function(self, name: str, values: list[Any], result: str) -> Any:
+        """The CasADi Function (t, x, xd, p) -> all values in one column, with what occurs
+        twice computed once."""
+        column = ca.cse(ca.densify(column_of(values)))
+        return ca.Function(name, self.arguments(), [column], ["t", "x", "xd", "p"], [result])
+
+    def arguments(self) -> list[Any]:
+        """The columns of t, x, xd and p."""
+        return [self.t_column, self.x_column, self.xd_column, self.parameters.column]
+
+
+def _settled(node: Node, value: Any) -> Any:
+    """A signal as later blocks see it: a number, a Symbol, or an array of them; numbers
+    where it turned out constant."""
+    if isinstance(value, (list, tuple)):
+        value = np.array(value)
+    if isinstance(value, np.ndarray):
+        value = unbox(value)
+    entries = value.flat if isinstance(value, SymbolArray) else [value]
+    numeric = isinstance(value, np.ndarray) and value.dtype.kind in "fiub"
+    if not numeric and not all(is_number(x) or isinstance(x, Symbol) for x in entries):
+        kind = next(type(x) for x in entries if not (is_number(x) or isinstance(x, Symbol)))
+        raise _error(node, f"it gives a {kind.__name__}, not numbers")
+    return folded(value)
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+_MACHINERY = tuple(
+    str(Path(file).parent) for file in (__file__, np.__file__, scipy.__file__, ca.__file__)
+)
+
+
+def _error(node: Node, text: str, where: str = "") -> TraceError:
+    return TraceError(f"block {node.name} ({node.block.type.upper()}){where}: {text}")
+
+
+def _located(node: Node, error: Exception) -> TraceError:
+    """The error with the block, and the last line of its code, or of what that called,
+    before NumPy's and ours."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame for frame in frames if not frame.filename.startswith(_MACHINERY)]
+    where = f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
+    text = str(error) if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"
+    return _error(node, text, where)

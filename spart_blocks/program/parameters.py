@@ -1,0 +1,111 @@
+"""The parameters of a program: tunable attributes of blocks, and initial states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.diagram.flatten import Node
+from spart_blocks.program.program import START, Slot
+from spart_blocks.program.rules import rule_of
+from spart_blocks.program.symbol import symbols, unbox
+
+Shared = Mapping[str, Sequence[tuple[str, str]]]
+
+
+@dataclass(frozen=True)
+class _Use:
+    """An attribute of a block whose value is a parameter."""
+
+    node: Node
+    attribute: str
+    value: NDArray[np.float64]
+
+    @property
+    def name(self) -> str:
+        return f"{self.node.name}.{self.attribute}"
+
+
+class Parameters:
+    """The parameters of some nodes.
+
+    slots: their layout. p: nominal values. column: their SX symbols. blocks: the node's
+    blocks by index, with symbols for the tunable attributes.
+    """
+
+    def __init__(self, nodes: Iterable[Node], shared: Shared) -> None:
+        nodes = list(nodes)
+        uses = [use for node in nodes for use in _uses(node)]
+        names = _names(uses, shared)
+        nominal = {names[use.name]: use.value for use in uses}
+        nominal |= {f"{node.name}.{START}": _start(node) for node in nodes if _has_state(node)}
+        slots, start = [], 0
+        for name, value in nominal.items():
+            slots.append(Slot(name, start, value.shape))
+            start += value.size
+        self.slots = tuple(slots)
+        self.p = np.concatenate([np.zeros(0), *(value.ravel() for value in nominal.values())])
+        self.column, flat = symbols("p", (start,))
+        self.blocks = {node.index: node.block for node in nodes}
+        symbol = {slot.name: flat[slot.part].reshape(slot.shape) for slot in slots}
+        for use in uses:
+            self._put(use, symbol[names[use.name]])
+
+    def _put(self, use: _Use, symbol: Any) -> None:
+        """The symbol in the place of the attribute, in a copy of the block."""
+        i, block = use.node.index, use.node.block
+        if self.blocks[i] is block:
+            self.blocks[i] = _copy(block)
+        self.blocks[i].__dict__[use.attribute] = _like(block.__dict__[use.attribute], symbol)
+
+
+def _uses(node: Node) -> Iterable[_Use]:
+    if node.name.endswith("=0"):  # zeros for an input without a wire fold away
+        return
+    for name in rule_of(node.block).tunable:
+        value = node.block.__dict__.get(name)
+        if value is not None and np.asarray(value).dtype.kind in "fiu":
+            array = np.asarray(value, dtype=float)
+            if np.isfinite(array).all():  # a limit at infinity is none
+                yield _Use(node, name, array)
+
+
+def _names(uses: Sequence[_Use], shared: Shared) -> dict[str, str]:
+    """The parameter of each use: its own, or the one that it shares with others.
+
+    Blocks share a parameter that the file gives to all of them, where each takes it in the
+    same shape and with the same values.
+    """
+    values = {use.name: use.value for use in uses}
+    names = {name: name for name in values}
+    for parameter, pairs in shared.items():
+        found = [f"{block}.{attribute}" for block, attribute in pairs]
+        found = [name for name in found if name in values]
+        alike = [name for name in found if np.array_equal(values[name], values[found[0]])]
+        if len(alike) > 1 and parameter not in values:
+            names |= dict.fromkeys(alike, parameter)
+    return names
+
+
+def _has_state(node: Node) -> bool:
+    return node.kind in ("continuous", "sampled")
+
+
+def _start(node: Node) -> NDArray[np.float64]:
+    return np.ravel(np.asarray(node.block.getstate0(), dtype=float))
+
+
+def _copy(block: Any) -> Any:
+    """A shallow copy; bdsim's __setattr__ would take a port's name for a wire."""
+    twin = object.__new__(type(block))
+    twin.__dict__.update(block.__dict__)
+    return twin
+
+
+def _like(value: Any, symbol: Any) -> Any:
+    """The symbols in the container that the attribute was: NumPy treats lists in its own way."""
+    return symbol.tolist() if isinstance(value, (list, tuple)) else unbox(symbol)

@@ -1,0 +1,109 @@
+"""When a diagram switches: known times of its sources, zero-crossings of its signals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from spart_blocks.diagram.flatten import Node
+from spart_blocks.errors import InputError
+from spart_blocks.program.rules import rule_of
+
+MOST_SWITCHES = 50_000_000
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Times at which a block switches: first, and then every period [s]; once where the
+    period is 0."""
+
+    block: str
+    first: float
+    period: float
+
+    def times(self, start: float, end: float) -> Iterator[float]:
+        """The times from start to end."""
+        if self.period <= 0:
+            yield self.first
+            return
+        k = max(0, int(np.floor((start - self.first) / self.period)))
+        while (t := self.first + k * self.period) < end:
+            yield t
+            k += 1
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """A watched value whose sign matters.
+
+    kind: 'stop' ends the run where the value is above zero, 'event' lets an EVENT block
+    reset states, 'limit' is a bend that no step shall pass over. direction: +1 for upward,
+    -1 for downward, 0 for both.
+    """
+
+    block: str
+    kind: Literal["stop", "event", "limit"]
+    direction: float
+
+    def crossed(self, before: float, after: float) -> bool:
+        if self.direction == 0:
+            return (before <= 0) != (after <= 0)
+        return before * self.direction <= 0 < after * self.direction
+
+
+def watched(node: Node, block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    """The values that a block wants watched, numbers or symbols."""
+    watch = rule_of(node.block).watch
+    return [] if watch is None else watch(block, t, inputs, x)
+
+
+def crossings_of(node: Node, count: int) -> list[Crossing]:
+    """The crossings of a block that watches so many values."""
+    if node.block.type == "stop":
+        return [Crossing(node.name, "stop", 1.0)] * count
+    if node.block.type == "event":
+        return [Crossing(node.name, "event", float(node.block.direction))] * count
+    direction = 1.0 if node.kind == "continuous" else 0.0
+    return [Crossing(node.name, "limit", direction)] * count
+
+
+def switches_of(node: Node, block: Any, until: float) -> list[tuple[Any, Any]]:
+    """(first, period) of every series of times at which a source switches: by its rule as
+    expressions, else those that a user's block declares at its start, until that time [s]."""
+    edges = rule_of(node.block).edges
+    if edges is not None:
+        return edges(block)
+    return [] if type(block).__module__.startswith("bdsim.") else started(node, until)
+
+
+def started(node: Node, until: float) -> list[tuple[Any, Any]]:
+    """Start a block as bdsim does before a run, and take the times that it declares."""
+    start = getattr(node.block, "start", None)
+    if start is None or node.kind not in ("source", "function"):
+        return []
+    declared = _Declarations(node.name, until)
+    start(declared)
+    return [(t, 0.0) for t in declared.times]
+
+
+class _Declarations:
+    """What bdsim's blocks tell at start: their event times. It stands in for bdsim's
+    SimulationState, of which blocks use T, tf, t and declare_event."""
+
+    def __init__(self, name: str, end: float) -> None:
+        self.name = name
+        self.T = self.tf = end
+        self.t = 0.0
+        self.stop: Any = None
+        self.options = None
+        self.times: list[float] = []
+
+    def declare_event(self, block: Any, t: float) -> None:
+        self.times.append(float(t))
+        if len(self.times) > MOST_SWITCHES:
+            raise InputError(
+                f"block {self.name} switches more than {MOST_SWITCHES:,} times until T = {self.T} s"
+            )

@@ -1,0 +1,128 @@
+"""What a run needs of a diagram: its equations by time and states, and what happens when.
+
+Two engines answer: the interpreter asks the blocks, the native engine a program.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.diagram.clocks import Clock, exact
+from spart_blocks.diagram.display import Display
+from spart_blocks.diagram.model import RunOptions
+from spart_blocks.errors import InputError
+from spart_blocks.program.switching import MOST_SWITCHES, Crossing, Switch
+
+Floats = NDArray[np.float64]
+Pick = Callable[[float, Floats, Floats], list[Floats]]
+
+
+class Engine(ABC):
+    """The equations of a diagram.
+
+    title: the diagram's name. continuous, sampled: where the states of each block lie in
+    the vectors x and xd. traced: whether it evaluates a program in place of the blocks.
+    jacobian: df/dx (nx, nx) as a function of (t, x, xd), where the engine has it.
+    """
+
+    name: ClassVar[str]
+    traced: ClassVar[bool]
+    title: str
+    run: RunOptions
+    display: Display
+    continuous: Mapping[str, slice]
+    sampled: Mapping[str, slice]
+    clocks: tuple[Clock, ...]
+    jacobian: Callable[[float, Floats, Floats], Floats] | None = None
+
+    # --- the equations ---------------------------------------------------------------
+
+    @abstractmethod
+    def initial(self) -> tuple[Floats, Floats]:
+        """The initial continuous and discrete states."""
+
+    @abstractmethod
+    def derivative(self, t: float, x: Floats, xd: Floats) -> Floats:
+        """dx/dt; RunError where it is not finite, naming the first signal that is not."""
+
+    @abstractmethod
+    def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
+        """The discrete states after the clocks due have ticked together: all of them read
+        the values before the tick."""
+
+    @abstractmethod
+    def project(self, t: float, x: Floats) -> Floats:
+        """x on its constraints: quaternions at unit length, integrators within limits."""
+
+    @abstractmethod
+    def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
+        """The states at t + h of the blocks with a step of their own."""
+
+    # --- signals ---------------------------------------------------------------------
+
+    @abstractmethod
+    def signals(self) -> Iterable[str]:
+        """The full names of all signals."""
+
+    @abstractmethod
+    def picked(self, names: Sequence[str]) -> Pick:
+        """A function (t, x, xd) -> the named signals; it raises RunError where a signal is
+        not finite."""
+
+    @abstractmethod
+    def over(self, names: Sequence[str], t: Floats, x: Floats, xd: Floats) -> list[Floats]:
+        """The named signals at N times t (N,) and states x (N, nx), xd (N, nd), finite or
+        not: (N, ...) each. KeyError where there is no such signal."""
+
+    @abstractmethod
+    def explain(self, t: float, x: Floats, xd: Floats) -> None:
+        """RunError naming the block that fails or gives no finite number here, if one does."""
+
+    def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:  # noqa: B027
+        """DiagramError for every wire whose shape is not what its end takes."""
+
+    def act(self, t: float, x: Floats, xd: Floats) -> None:  # noqa: B027
+        """Let the blocks that act at every sample do so."""
+
+    # --- what happens when -------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def crossings(self) -> Sequence[Crossing]:
+        """The zero-crossings to watch, in the order of `watch`."""
+
+    @abstractmethod
+    def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
+        """The watched values, one for each crossing."""
+
+    @abstractmethod
+    def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
+        """The states after the EVENT of crossing k."""
+
+    @abstractmethod
+    def switches(self) -> Iterable[Switch]:
+        """The known times at which signals switch."""
+
+    def event_times(self, start: Fraction, end: Fraction) -> list[Fraction]:
+        """The switching times between start and end, the last first."""
+        times: set[Fraction] = set()
+        for switch in self.switches():
+            if switch.period > 0 and float(end) / switch.period > MOST_SWITCHES:
+                raise InputError(
+                    f"block {switch.block} switches more than {MOST_SWITCHES:,} times until "
+                    f"T = {float(end)} s"
+                )
+            times.update(exact(t) for t in switch.times(float(start), float(end)))
+        return sorted((t for t in times if start < t < end), reverse=True)
+
+    # --- what only blocks know -----------------------------------------------------------
+
+    def plant_state(self, block: str) -> Any:
+        """How a plant reads `initial` entries, or None for another block."""
+        return None

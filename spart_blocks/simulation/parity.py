@@ -1,0 +1,94 @@
+"""A program against the blocks that it was traced from, at random states and times."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.diagram.flatten import Wiring
+from spart_blocks.diagram.model import Diagram
+from spart_blocks.errors import RunError, SpartError
+from spart_blocks.program import TraceError, trace
+from spart_blocks.simulation.interpreter import Interpreter, Values
+from spart_blocks.simulation.native import Native
+
+CHECKED_POINTS = 20
+AGREEMENT = 1e-10
+
+
+def native_engine(diagram: Diagram, wiring: Wiring) -> Native:
+    """Trace a diagram and check the program against the interpreter.
+
+    Raises DiagramError for wires of a wrong shape; TraceError where a block cannot be
+    traced, or where the program differs from the blocks, naming the first block that does.
+    """
+    blocks = Interpreter(diagram, wiring)
+    # A block traced with a wrong shape fails without saying where its wire comes from.
+    # Blocks that fail at the start for another reason say so when the run begins.
+    with suppress(RunError):
+        blocks.check_shapes(0.0, *blocks.initial())
+    # The functions of EVENT blocks are called by the blocks, for they may do other things.
+    engine = Native(trace(diagram, wiring, resets=False), lambda: blocks)
+    check(engine, blocks)
+    return engine
+
+
+def check(native: Native, blocks: Interpreter) -> None:
+    """Compare all signals, derivatives, ticks and watched values with the blocks' own.
+
+    Points where the blocks themselves fail or give no finite number are passed over.
+    """
+    rng = np.random.default_rng(0)
+    x0, xd0 = blocks.initial()
+    with np.errstate(all="ignore"):
+        for k in range(CHECKED_POINTS):
+            t = 0.0 if k == 0 else float(rng.uniform(0, native.run.T))
+            x, xd = (s + (k > 0) * rng.normal(scale=0.3, size=len(s)) for s in (x0, xd0))
+            try:
+                values = blocks.outputs(t, x, xd)
+                changes = {"derivatives": blocks.derivative(t, x, xd)}
+                changes["watched values"] = blocks.watch(t, x, xd)
+            except SpartError:
+                continue
+            _check_signals(native, blocks, values, t, native.outputs(t, x, xd))
+            got = {"derivatives": native.rates(t, x, xd), "watched values": native.watch(t, x, xd)}
+            for clock in native.clocks:
+                with suppress(SpartError):
+                    changes[f"ticks of clock {clock.name}"] = blocks.tick(t, x, xd, [clock])
+                got[f"ticks of clock {clock.name}"] = native.moved(clock, t, x, xd)
+            for what, want in changes.items():
+                if not _agree(got[what], want):
+                    raise TraceError(
+                        f"the {what} differ between the program and the blocks at t = {t:.6g} s"
+                    )
+
+
+def _check_signals(native: Native, blocks: Interpreter, values: Values, t: float, y: Any) -> None:
+    for i in blocks.wiring.schedule:
+        node = blocks.nodes[i]
+        for port, want in enumerate(values[i]):
+            slot = native.slot[node.output_name(port)]
+            got = y[slot.part].reshape(slot.shape)
+            if not _agree(got, want):
+                raise TraceError(
+                    f"signal {slot.name} ({node.block.type.upper()}) differs between its "
+                    f"expression and its block at t = {t:.6g} s: {_worst(got, want)}"
+                )
+
+
+def _agree(a: Any, b: Any) -> bool:
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    if a.shape != b.shape:
+        return bool(a.size == b.size == 1 and _agree(a.ravel(), b.ravel()))
+    if not np.isfinite(b).all() or not b.size:
+        return True
+    return bool(np.abs(a - b).max() <= AGREEMENT * max(1.0, np.abs(b).max()))
+
+
+def _worst(a: Any, b: Any) -> str:
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    if a.shape != b.shape:
+        return f"shape {a.shape} and {b.shape}"
+    return f"they are {np.abs(a - b).max():.3g} apart"

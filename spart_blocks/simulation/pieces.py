@@ -1,0 +1,242 @@
+"""How the states move over a piece of a run, from one stop to the next: by steps of an
+explicit or implicit solver, by CVODES, or not at all where there are none."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.diagram.clocks import exact
+from spart_blocks.errors import Fault, InputError, RunError
+from spart_blocks.simulation.crossings import locate, upward
+from spart_blocks.simulation.cvodes import METHODS, Cvodes
+from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.run import Run
+from spart_blocks.simulation.tableaus import FixedStep, tableau
+
+Dense = Callable[[float], Floats]
+
+
+class Piecewise(ABC):
+    """Advances a run from stop to stop, keeping samples on the way."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @abstractmethod
+    def advance(self, a: Fraction, b: Fraction) -> Fraction:
+        """Advance the states from a to b, or to a crossing before b; the time reached."""
+
+    def crossed(
+        self, before: Floats, after: Floats, dense: Dense, t0: float, t1: float
+    ) -> tuple[float, int] | None:
+        """The earliest crossing between two times: when, and which; dense gives x."""
+        run = self.run
+        found = [
+            (locate(run.engine, k, upward(crossing, after[k]), dense, run.xd, t0, t1), k)
+            for k, crossing in enumerate(run.crossings)
+            if crossing.crossed(before[k], after[k])
+        ]
+        return min(found) if found else None
+
+
+def pieces_of(run: Run) -> Piecewise:
+    """The way in which this run advances, by its states and its solver."""
+    if not len(run.x):
+        return Idle(run)
+    return Multistep(run) if run.options.solver in METHODS else Stepwise(run)
+
+
+class Idle(Piecewise):
+    """Without continuous states, time alone passes."""
+
+    def advance(self, a: Fraction, b: Fraction) -> Fraction:
+        run = self.run
+        for t in (*run.samples.within(a, b), b):
+            t0 = float(run.t)
+            t1 = float(t) if t < b else float(np.nextafter(float(t), t0))
+            before, after = run.watch(t0, run.x), run.watch(t1, run.x)
+            found = self.crossed(before, after, lambda _: run.x, t0, t1)
+            if found:
+                return run.cross(found[1], found[0])
+            run.before = after
+            run.t = t
+            if t < b:
+                run.recorder.keep(t1, run.x, run.xd)
+        run.report(float(b))
+        return b
+
+
+class Stepwise(Piecewise):
+    """One of SciPy's solvers, or a tableau, restarted at every stop."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.last_step: float | None = None
+        self.refused: list[RunError] = []
+
+    def advance(self, a: Fraction, b: Fraction) -> Fraction:
+        run = self.run
+        t0, t1 = float(a), float(b)
+        run.before = run.watch(t0, run.x)
+        if t1 - t0 < 1e-12 * max(1.0, t1):  # two stops that rounding parts
+            run.x = run.x + (t1 - t0) * run.engine.derivative(t0, run.x, run.xd)
+            return b
+        before_end = np.nextafter(t1, t0)
+        solver = self._solver(self._rates(before_end), t0, t1)
+        while solver.status == "running":
+            self._step(solver)
+            run.stats.steps += 1
+            found = self._first_crossing(solver, before_end)
+            until = found[0] if found else solver.t
+            dense = solver.dense_output()
+            self._record_between(dense, until, b)
+            run.t = exact(until)
+            run.x = np.asarray(dense(until)) if found else solver.y
+            run.report(until)
+            if found:
+                self.last_step = None
+                return run.cross(found[1], until)
+        self.last_step = getattr(solver, "h_abs", None)
+        run.x = run.engine.project(t1, solver.y)
+        return b
+
+    def _rates(self, before_end: float) -> Callable[[float, Floats], Floats]:
+        run, xd = self.run, self.run.xd
+
+        def rates(t: float, x: Floats) -> Floats:
+            run.stats.evaluations += 1
+            try:
+                return run.engine.derivative(min(t, before_end), x, xd)
+            except RunError as error:
+                # A trial step may reach too far; NaN makes the solver try a shorter one.
+                if run.options.solver == "LSODA":  # its Fortran does not look for NaN
+                    raise
+                if np.isfinite(x).all():  # later stages only echo the first NaN
+                    self.refused.append(error)
+                return np.full_like(x, np.nan)
+
+        return rates
+
+    def _solver(self, rates: Callable[[float, Floats], Floats], t0: float, t1: float) -> Any:
+        from scipy import integrate
+
+        run, options = self.run, self.run.options
+        method = tableau(options.solver)
+        if method is not None and method.e is None:
+            return FixedStep(rates, t0, run.x, t1, method, run.fixed_step, self._own_steps)
+        arguments: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
+        if options.max_step is not None:
+            arguments["max_step"] = options.max_step
+        if self.last_step is not None:
+            arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
+        jacobian = run.engine.jacobian
+        if jacobian is not None and options.solver in ("Radau", "BDF", "LSODA"):
+            xd = run.xd
+            arguments["jac"] = lambda t, x: jacobian(t, x, xd)
+        return getattr(integrate, options.solver)(rates, t0, run.x, t1, **arguments)
+
+    def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
+        """The states of blocks that bring a one-step map of their own."""
+        engine = self.run.engine
+        for name, moved in engine.advance(t, h, x, self.run.xd).items():
+            after[engine.continuous[name]] = moved
+
+    def _step(self, solver: Any) -> None:
+        """One step; RunError where none is possible."""
+        try:
+            message = solver.step()
+        except ValueError as error:  # SciPy's implicit solvers refuse NaN so
+            if self.refused:
+                raise self.refused[-1] from None
+            raise RunError(f"the solver failed: {error}", time=solver.t) from error
+        if solver.status == "failed":
+            if self.refused:  # no step was short enough to keep clear of it
+                raise self.refused[-1]
+            raise RunError(
+                f"the solver failed: {message}",
+                time=solver.t,
+                hint="try a smaller max_step, another solver, or looser tolerances",
+            )
+        self.refused.clear()
+
+    def _first_crossing(self, solver: Any, before_end: float) -> tuple[float, int] | None:
+        """The earliest crossing within the solver's last step."""
+        run = self.run
+        if not run.crossings:
+            return None
+        t0, t1 = solver.t_old, min(solver.t, before_end)
+        before, after = run.before, run.watch(t1, solver.y)
+        assert before is not None
+        run.before = after
+        return self.crossed(before, after, solver.dense_output(), t0, t1)
+
+    def _record_between(self, dense: Dense, until: float, b: Fraction) -> None:
+        """Samples due after the last kept one and before `until`, from the dense output."""
+        run = self.run
+        for t in run.samples.within(run.t, min(exact(until), b)):
+            run.recorder.keep(float(t), np.asarray(dense(float(t))), run.xd)
+
+
+class Multistep(Piecewise):
+    """CVODES, which steps from sample to sample inside one call. Crossings are looked for
+    between samples, and located by shorter calls."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        from spart_blocks.simulation.native import Native
+
+        options = run.options
+        if not isinstance(run.engine, Native):
+            raise InputError(
+                Fault(
+                    f"{options.solver} cannot run with blocks that are not traced",
+                    hint="use BDF or LSODA",
+                )
+            )
+        self.cvodes = Cvodes(run.engine.program, options.solver, options.rtol, options.atol)
+
+    def advance(self, a: Fraction, b: Fraction) -> Fraction:
+        run = self.run
+        due = [t for t in run.samples.within(a, b) if t > a]
+        times = np.array([float(t) for t in (*due, b)])
+        states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
+        found = self._first_crossing(float(a), times, states)
+        until = found[0] if found else float(b)
+        kept = int(np.searchsorted(times[:-1], until))
+        run.recorder.keep_all(times[:kept], states[:kept], run.xd)
+        run.stats.steps, run.stats.evaluations = self.cvodes.steps, self.cvodes.evaluations
+        run.report(until)
+        if found:
+            run.samples.back_to(exact(until))
+            run.x = found[2]
+            return run.cross(found[1], until)
+        run.x = run.engine.project(float(b), states[-1])
+        return b
+
+    def _first_crossing(
+        self, start: float, times: Floats, states: Floats
+    ) -> tuple[float, int, Floats] | None:
+        """The earliest crossing: when, which, and the states there."""
+        run = self.run
+        run.before = run.watch(start, run.x)
+        if not run.crossings:
+            return None
+        t0, x0 = start, run.x
+        before_end = float(np.nextafter(times[-1], start))
+        for t, x in zip(times.tolist(), states, strict=True):
+            t1 = min(t, before_end)
+            after = run.watch(t1, x)
+
+            def dense(at: float, t0: float = t0, x0: Floats = x0) -> Floats:
+                return x0 if at <= t0 else self.cvodes.over(t0, [at], x0, run.xd)[-1]
+
+            found = self.crossed(run.before, after, dense, t0, t1)
+            if found:
+                return (*found, dense(found[0]))
+            run.before, t0, x0 = after, t, x
+        return None
