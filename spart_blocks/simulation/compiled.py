@@ -113,10 +113,12 @@ def _functions(program: Program, kept: Sequence[str]) -> dict[str, Any]:
         "advance": program.advance,
     }
     functions |= {f"tick_{k}": f for k, f in enumerate(program.updates.values())}
-    return {name: _renamed(name, f) for name, f in functions.items() if f is not None}
+    found = {f"program_{name}": f for name, f in functions.items() if f is not None}
+    return {name: _renamed(name, f) for name, f in found.items()}
 
 
 def _renamed(name: str, function: Any) -> Any:
+    """The function under a name that no library of the system has (libc has `advance`)."""
     import casadi as ca
 
     arguments = function.sx_in()
@@ -130,7 +132,7 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
     generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long"})
     for function in functions.values():
         generator.add(function)
-    ticks = [name for name in functions if name.startswith("tick_")]
+    ticks = [name for name in functions if name.startswith("program_tick_")]
     discrete = {slot.name: slot.part for slot in program.discrete}
     states = [_entries(discrete, clock.blocks) for clock in program.clocks]
     stepped = _entries({slot.name: slot.part for slot in program.states}, program.stepped)
@@ -142,7 +144,8 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         f"static const long long sb_stepped[] = {_list(stepped)};",
     ]
     # What the program has none of is never called.
-    lines += [f"#define {name} rates" for name in ("project", "advance") if name not in functions]
+    never = [f"program_{name}" for name in ("project", "advance")]
+    lines += [f"#define {name} program_rates" for name in never if name not in functions]
     lines += [f"static const long long sb_states_{k}[] = {_list(s)};" for k, s in enumerate(states)]
     lines += [
         f"static const sb_tick_function SB_TICKS[] = {_list(ticks)};",

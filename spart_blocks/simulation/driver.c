@@ -8,7 +8,7 @@
 
    Everything lives in memory of the caller; a call works off at most `budget` steps, so
    that the caller can report progress and be interrupted. Above this file stand the
-   functions rates, kept, cross, project, advance, tick_0... and the tables of clocks. */
+   functions program_rates, _kept, _cross, _project, _advance, _tick_0... and tables. */
 
 #include <math.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void sb_call(sb_run *r, sb_function f, double t, const double *x, double 
 
 static void sb_slope(sb_run *r, double t, double before_end, const double *x, double *out) {
   /* A signal that switches at the end of the interval does so after it. */
-  sb_call(r, rates, t < before_end ? t : before_end, x, out);
+  sb_call(r, program_rates, t < before_end ? t : before_end, x, out);
   r->evaluations++;
 }
 
@@ -110,7 +110,7 @@ static void sb_try(sb_run *r, double h, double before_end) {
   }
   if (SB_STEPPED && !r->e) { /* blocks with a one-step map of their own */
     r->arg[4] = &h;
-    sb_call(r, advance, r->t, r->x, r->xm);
+    sb_call(r, program_advance, r->t, r->x, r->xm);
     for (long long i = 0; i < SB_STEPPED; i++) r->xn[sb_stepped[i]] = r->xm[sb_stepped[i]];
   }
 }
@@ -141,7 +141,7 @@ static int sb_record(sb_run *r, double t, const double *x) {
   long long k = r->sample++;
   memcpy(r->xs + k * r->nx, x, (size_t)r->nx * sizeof(double));
   memcpy(r->xds + k * r->nd, r->xd, (size_t)r->nd * sizeof(double));
-  if (r->nkept) sb_call(r, kept, t, x, r->kept + k * r->nkept);
+  if (r->nkept) sb_call(r, program_kept, t, x, r->kept + k * r->nkept);
   return sb_finite(r->kept + k * r->nkept, r->nkept) && sb_finite(x, r->nx);
 }
 
@@ -160,18 +160,29 @@ static int sb_crossed(const sb_run *r, double before, double after, long long k)
   return before * r->direction[k] <= 0 && after * r->direction[k] > 0;
 }
 
+/* The state at t + theta h: without error control by a shorter step, no stage of which lies
+   behind that time, where the equations may have changed. */
+static void sb_within(sb_run *r, double h, double theta, double before_end, double *out) {
+  if (r->e || !r->nx) {
+    sb_dense(r, h, theta, out);
+    return;
+  }
+  sb_try(r, theta * h, before_end);
+  memcpy(out, r->xn, (size_t)r->nx * sizeof(double));
+}
+
 /* The first crossing within the step: its time as a fraction of h, just at its far side,
    or 2 where there is none. */
 static double sb_find_crossing(sb_run *r, double h, double before_end) {
   double first = 2, t1 = r->t + h < before_end ? r->t + h : before_end;
-  sb_call(r, cross, t1, r->xn, r->g1);
+  sb_call(r, program_cross, t1, r->xn, r->g1);
   for (long long k = 0; k < r->ncross; k++) {
     if (!sb_crossed(r, r->g0[k], r->g1[k], k)) continue;
     double lo = 0, hi = 1, up = r->direction[k] ? r->direction[k] : r->g1[k] > 0 ? 1 : -1;
     while ((hi - lo) * h > 2.5e-11 && hi - lo > 1e-15) {
       double mid = 0.5 * (lo + hi);
-      sb_dense(r, h, mid, r->xm);
-      sb_call(r, cross, r->t + mid * h, r->xm, r->f);
+      sb_within(r, h, mid, before_end, r->xm);
+      sb_call(r, program_cross, r->t + mid * h, r->xm, r->f);
       if (up > 0 ? r->f[k] > 0 : r->f[k] <= 0 && (r->f[k] < 0 || !r->direction[k])) hi = mid;
       else lo = mid;
     }
@@ -195,7 +206,7 @@ static int sb_idle(sb_run *r, double at) {
     if (r->sample < r->nsamples && r->samples[r->sample] < at) next = r->samples[r->sample];
     h = next - r->t;
     if (r->ncross) {
-      sb_call(r, cross, r->t, r->x, r->g0);
+      sb_call(r, program_cross, r->t, r->x, r->g0);
       theta = sb_find_crossing(r, h, next == at ? before_end : next);
       memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
     }
@@ -211,7 +222,7 @@ static int sb_idle(sb_run *r, double at) {
 /* A crossing by a jump at a stop, or a STOP whose signal is above zero; -1 for none. */
 static long long sb_jumped(sb_run *r) {
   if (!r->ncross) return -1;
-  sb_call(r, cross, r->t, r->x, r->f);
+  sb_call(r, program_cross, r->t, r->x, r->f);
   for (long long k = 0; k < r->ncross; k++)
     if (r->kinds[k] == SB_STOP
             ? r->f[k] > 0
@@ -241,7 +252,7 @@ static int sb_tick(sb_run *r) {
 /* Put the states on their constraints. */
 static void sb_project(sb_run *r) {
   if (!SB_PROJECTS || !r->nx) return;
-  sb_call(r, project, r->t, r->x, r->xm);
+  sb_call(r, program_project, r->t, r->x, r->xm);
   memcpy(r->x, r->xm, (size_t)r->nx * sizeof(double));
 }
 
@@ -249,7 +260,7 @@ static void sb_project(sb_run *r) {
 static int sb_integrate(sb_run *r, double end) {
   double before_end = nextafter(end, r->t);
   long long nx = r->nx, S = r->stages;
-  if (r->ncross) sb_call(r, cross, r->t, r->x, r->g0);
+  if (r->ncross) sb_call(r, program_cross, r->t, r->x, r->g0);
   if (end - r->t < 1e-12 * (end > 1 ? end : 1)) { /* two stops that rounding parts */
     sb_slope(r, r->t, before_end, r->x, r->K);
     for (long long i = 0; i < nx; i++) r->x[i] += (end - r->t) * r->K[i];
@@ -298,6 +309,12 @@ static int sb_integrate(sb_run *r, double end) {
     double theta = r->ncross ? sb_find_crossing(r, h, before_end) : 2;
     if (theta <= 1) {
       double tc = r->t + theta * h;
+      if (!r->e) { /* the shorter step itself */
+        h *= theta;
+        theta = 1;
+        sb_try(r, h, before_end);
+        sb_slope(r, tc, before_end, r->xn, r->K + S * nx);
+      }
       if (!sb_sample_step(r, h, tc)) return SB_BAD_SAMPLE;
       sb_dense(r, h, theta, r->xm);
       memcpy(r->x, r->xm, (size_t)nx * sizeof(double));
@@ -306,7 +323,7 @@ static int sb_integrate(sb_run *r, double end) {
       r->h = 0;
       if (r->kinds[r->crossed] != SB_LIMIT) return SB_CROSSED;
       sb_project(r);
-      sb_call(r, cross, r->t, r->x, r->g0);
+      sb_call(r, program_cross, r->t, r->x, r->g0);
       continue;
     }
     if (!sb_sample_step(r, h, t_new)) return SB_BAD_SAMPLE;

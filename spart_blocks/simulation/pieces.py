@@ -93,6 +93,8 @@ class Stepwise(Piecewise):
             run.stats.steps += 1
             found = self._first_crossing(solver, before_end)
             until = found[0] if found else solver.t
+            if found and isinstance(solver, FixedStep):
+                solver.shorten(until)
             dense = solver.dense_output()
             self._record_between(dense, until, b)
             run.t = exact(until)
@@ -173,7 +175,8 @@ class Stepwise(Piecewise):
         before, after = run.before, run.watch(t1, solver.y)
         assert before is not None
         run.before = after
-        return self.crossed(before, after, solver.dense_output(), t0, t1)
+        dense = solver.at if isinstance(solver, FixedStep) else solver.dense_output()
+        return self.crossed(before, after, dense, t0, t1)
 
     def _record_between(self, dense: Dense, until: float, b: Fraction) -> None:
         """Samples due after the last kept one and before `until`, from the dense output."""

@@ -87,22 +87,40 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         self.slope: Floats = self.fun(t0, self.y)
 
     def _step_impl(self) -> tuple[bool, str | None]:
-        m, left = self.method, self.t_bound - self.t
+        left = self.t_bound - self.t
         h = left / max(1.0, np.ceil(left / self.step_limit - 1e-9))
-        K = np.zeros((len(m.b), self.n))
-        K[0] = self.slope
-        for s in range(1, len(m.b)):
-            K[s] = self.fun(self.t + m.c[s] * h, self.y + h * (m.A[s, :s] @ K[:s]))
-        x = self.y + h * (m.b @ K)
-        if self.advance is not None:
-            self.advance(self.t, h, self.y, x)
         t = self.t_bound if h >= left * (1 - 1e-12) else self.t + h
+        x = self._stepped(self.t, self.y, self.slope, h)
         slope = self.fun(t, x)
         if not np.isfinite(x).all() or not np.isfinite(slope).all():
             return False, "a step gives no finite number"
         self._ends = (np.array([self.t, t]), [self.y, x], [self.slope, slope])
         self.t, self.y, self.slope = t, x, slope
         return True, None
+
+    def _stepped(self, t: float, x: Floats, slope: Floats, h: float) -> Floats:
+        m = self.method
+        K = np.zeros((len(m.b), self.n))
+        K[0] = slope
+        for s in range(1, len(m.b)):
+            K[s] = self.fun(t + m.c[s] * h, x + h * (m.A[s, :s] @ K[:s]))
+        after = x + h * (m.b @ K)
+        if self.advance is not None:
+            self.advance(t, h, x, after)
+        return after
+
+    def at(self, t: float) -> Floats:
+        """The state at t in the last step, by a shorter step: no stage of it lies behind t,
+        where the equations may have changed."""
+        (start, _), (x, _), (slope, _) = self._ends
+        return self._stepped(start, x, slope, t - start)
+
+    def shorten(self, t: float) -> None:
+        """End the last step at t."""
+        (start, _), (x, _), (slope, _) = self._ends
+        self.t, self.y = t, self.at(t)
+        self.slope = self.fun(t, self.y)
+        self._ends = (np.array([start, t]), [x, self.y], [slope, self.slope])
 
     def _dense_output_impl(self) -> Any:
         return CubicHermiteSpline(*self._ends)
