@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.arguments import ArgumentReader, Catalogue, arrays
 from spart_blocks.diagram.build import Builder
 from spart_blocks.diagram.document import Document, Key, Keys, read_document
@@ -30,7 +31,11 @@ def load(path: str | Path, *, overrides: Overrides = (), root: str | Path | None
     diagram names must lie in, by default its project's. Raises DiagramError with every
     mistake of the file, each with its line and column. Format: docs/diagrams.md.
     """
-    file = Path(path)
+    with collector_paused():
+        return _load(Path(path), overrides, root)
+
+
+def _load(file: Path, overrides: Overrides, root: str | Path | None) -> Diagram:
     document = read_document(file)
     faults: list[Fault] = []
     document = apply_overrides(document, overrides, faults)

@@ -160,10 +160,10 @@ def unconnected(bd: Any) -> Iterator[tuple[Any, int, Port]]:
     """Each input that no wire reaches: block, index, port. Subsystems are not entered."""
     wired = sources_of(bd)
     for block in list(bd.blocklist):
-        if block.nin > 0:
-            for index, port in enumerate(input_ports(block)):
-                if (block, index) not in wired:
-                    yield block, index, port
+        missing = [index for index in range(block.nin) if (block, index) not in wired]
+        if missing:
+            ports = input_ports(block)
+            yield from ((block, index, ports[index]) for index in missing)
 
 
 def complete(bd: Any, *, leave: Collection[Any] = ()) -> list[Any]:
