@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.arguments import ArgumentReader, Catalogue, arrays
 from spart_blocks.diagram.build import Builder
+from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.document import Document, Key, Keys, read_document
 from spart_blocks.diagram.files import project_root, read_robot
 from spart_blocks.diagram.model import Diagram

@@ -1,6 +1,6 @@
 """From a diagram to a program: expressions, recorded by running it once on symbols."""
 
-from spart_blocks.program import array_functions  # noqa: F401  (fills symbol's tables)
+from spart_blocks.program import array_functions  # noqa: F401  (fills symbol_array's tables)
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.symbol import TraceError
 from spart_blocks.program.trace import trace

@@ -8,19 +8,22 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spart_blocks.program.symbol import (
+from spart_blocks.program.symbol_array import (
     FUNCTIONS,
-    METHODS,
     UFUNCS,
+    box,
+    elementwise_if_else,
+    has_symbols,
+    plain,
+    refused,
+)
+from spart_blocks.program.symbol_scalar import (
+    METHODS,
     Condition,
     Symbol,
     TraceError,
-    box,
-    has_symbols,
     if_else,
     is_number,
-    plain,
-    refused,
     sx_of,
 )
 
@@ -115,21 +118,18 @@ def implements(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., 
     return register
 
 
-_if_else = np.frompyfunc(if_else, 3, 1)
-
-
 @implements(np.where)
 def _where(condition: Any, *choices: Any) -> Any:
     if len(choices) != 2:
         raise TraceError("its code asks where a signal is not zero; use np.where(c, a, b)")
-    return _if_else(*(_objects(x) for x in (condition, *choices)))
+    return elementwise_if_else(*(_objects(x) for x in (condition, *choices)))
 
 
 @implements(np.select)
 def _select(conditions: Sequence[Any], choices: Sequence[Any], default: Any = 0) -> Any:
     out = _objects(default)
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
-        out = _if_else(_objects(condition), _objects(choice), out)
+        out = elementwise_if_else(_objects(condition), _objects(choice), out)
     return out
 
 
