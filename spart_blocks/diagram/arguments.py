@@ -192,6 +192,14 @@ def arrays(value: Any) -> Any:
     return items
 
 
+def same_numbers(given: Any, argument: Any) -> bool:
+    """Whether an argument is the number, or the numbers, given for it: same shape and values."""
+    numbers = arrays(given)
+    if isinstance(numbers, bool) or not isinstance(numbers, int | float | np.ndarray):
+        return False
+    return np.array_equal(numbers, argument)
+
+
 def _wants_array(parameter: Parameter) -> bool:
     named = parameter.name in ("robot", "clock")
     return parameter.takes_arrays and not parameter.takes_text and not named

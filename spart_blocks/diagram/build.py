@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spart_blocks.blocks._ports import output_ports
-from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader
+from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
 from spart_blocks.diagram.document import Document, Keys
 from spart_blocks.diagram.references import Resolved, Resolver, Scope
 from spart_blocks.diagram.registry import (
@@ -39,6 +39,7 @@ class Builder:
     resolver: Resolver
     reader: ArgumentReader
     scope: Scope
+    shared: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     _built: set[str] = field(default_factory=set)
     _wires: dict[Keys, dict[int, WireText]] = field(default_factory=dict)
 
@@ -113,10 +114,7 @@ class Builder:
             elif section.type not in self.broken_subsystems:
                 kind = self._kind(name, section, keys)
                 if kind and complete:
-                    values = {key: item.value for key, item in resolved.items()}
-                    count = wiring.counts.get(name, InputCount())
-                    given = _with_inputs(kind, values, count, width)
-                    made = self._make(wiring, kind, name, given, keys)
+                    made = self._leaf(wiring, kind, name, resolved, width, keys)
         if made is None:
             wiring.broken.add(name)
         else:
@@ -154,29 +152,49 @@ class Builder:
             return None
         return kind
 
+    def _leaf(
+        self,
+        wiring: Wiring,
+        kind: BlockType,
+        name: str,
+        resolved: Mapping[str, Resolved],
+        width: int | None,
+        keys: Keys,
+    ) -> Any:
+        """The block, or None after a fault; notes which arguments are a parameter's value."""
+        values = {key: item.value for key, item in resolved.items()}
+        given = _with_inputs(kind, values, wiring.counts.get(name, InputCount()), width)
+        arguments = self.reader.read(kind, name, given, keys)
+        if arguments is None:
+            return None
+        block = self._make(wiring, kind, name, arguments, keys)
+        if block is not None:
+            for key, item in resolved.items():
+                if item.origin is not None and same_numbers(item.value, arguments[key]):
+                    pairs = self.shared.setdefault(item.origin, [])
+                    pairs.append((wiring.prefix + name, key))
+        return block
+
     def _make(
         self,
         wiring: Wiring,
         kind: BlockType,
         name: str,
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         keys: Keys,
     ) -> Any:
-        arguments = self.reader.read(kind, name, given, keys)
-        if arguments is None:
-            return None
         try:
             block = kind.construct(wiring.bd, name, arguments)
         except InputError as error:
             for fault in error.faults:
-                self._construction_fault(kind, name, fault.message, fault.hint, given, keys)
+                self._construction_fault(kind, name, fault.message, fault.hint, arguments, keys)
             return None
         except Exception as error:
-            self._construction_fault(kind, name, _first_line(error), None, given, keys)
+            self._construction_fault(kind, name, _first_line(error), None, arguments, keys)
             return None
         if block.nin > MAX_PORTS or block.nout > MAX_PORTS:
             message = f"it would have more than {MAX_PORTS} ports"
-            self._construction_fault(kind, name, message, None, given, keys)
+            self._construction_fault(kind, name, message, None, arguments, keys)
             return None
         return block
 
@@ -186,12 +204,12 @@ class Builder:
         name: str,
         message: str,
         hint: str | None,
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         keys: Keys,
     ) -> None:
         """A constructor's complaint, at the parameter it begins with if there is one."""
         first = message.split(" ", 1)[0].rstrip(":,.'")
-        path = (*keys, first) if first in given else keys
+        path = (*keys, first) if first in arguments else keys
         text = f"{name} ({kind.name}): {message}"
         self.faults.append(Fault(text, self.document.place(*path), hint))
 
@@ -264,9 +282,10 @@ class Builder:
         """Build each subsystem that nothing uses once, so that its mistakes are seen."""
         for name in self.subsystems:
             if name not in self._built:
-                places, self.places = self.places, {}
+                kept = self.places, self.shared
+                self.places, self.shared = {}, {}
                 self.instance(name, {}, f"{name}/")
-                self.places = places
+                self.places, self.shared = kept
 
 
 def _with_inputs(

@@ -110,6 +110,7 @@ class _Loading:
             params={name: arrays(item.value) for name, item in scope.values.items()},
             source=self.file,
             places=self.places,
+            shared={name: tuple(pairs) for name, pairs in builder.shared.items()},
         )
 
     def _params(self, resolver: Resolver) -> Scope:

@@ -60,8 +60,17 @@ class Diagram:
     """A diagram ready to run.
 
     bd is bdsim's BlockDiagram. places maps 'blocks.ctrl', 'wires.ctrl.tau -> plant.taum'
-    and the like to the file, line and column they were read from. shared: the parameters
-    of the file, and the (block, argument) pairs that take their values unchanged.
+    and the like to the file, line and column they were read from.
+
+    shared: for each parameter of the file's `params:`, the (block, argument) pairs that
+    took its value unchanged, so that all of them are one parameter of the program. The
+    block goes by its full name (`arm/ctrl`), the argument by its name in the constructor.
+    What counts: a number, or a list of numbers, written as `kp: $kp`, or handed on so to a
+    subsystem. What does not: `$kp` within a larger list or a mapping, a value that the
+    block's other parameters change (a number repeated beside a vector), a text, and a
+    subsystem's own default.
+    tunable: the quantities of robots that stay parameters of the program, such as
+    'sc.mass', where they would otherwise be folded into it as constants.
     """
 
     name: str
@@ -72,3 +81,4 @@ class Diagram:
     source: Path | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
     shared: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    tunable: tuple[str, ...] = ()

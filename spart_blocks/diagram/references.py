@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spart_blocks.diagram.document import MAX_DEPTH, MAX_NODES, Document, Keys
@@ -25,13 +25,17 @@ _ESCAPED = re.compile(r"\$\$+[^\W\d]\w*")
 class Resolved:
     """A value without references; size counts every value in it, height its nesting.
 
-    complete is False where a reference could not be resolved.
+    complete is False where a reference could not be resolved. origin: the parameter of the
+    diagram's `params:` that this is the whole value of; a parameter that is itself written
+    `$other` is the value of `other`. What is computed from a parameter, or holds it within
+    a larger list, has no origin.
     """
 
     value: Any
     size: int = 1
     height: int = 1
     complete: bool = True
+    origin: str | None = None
 
 
 @dataclass
@@ -98,7 +102,10 @@ class Resolver:
         ready = [name for name, needed in waiting.items() if not needed]
         while ready:
             name = ready.pop()
-            scope.values[name] = self.resolve(raw[name], scope, (*path, name))
+            value = self.resolve(raw[name], scope, (*path, name))
+            if parent is None and value.origin is None:
+                value = replace(value, origin=name)
+            scope.values[name] = value
             for user in users[name]:
                 waiting[user].discard(name)
                 if not waiting[user]:
