@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from spart_blocks.diagram.references import Resolver, Scope
 from spart_blocks.diagram.registry import name_problem, new_diagram
 from spart_blocks.diagram.schema import DiagramSection, validate
 from spart_blocks.diagram.subsystems import check_subsystems
+from spart_blocks.diagram.tunable import read_tunable
 from spart_blocks.diagram.wiring import Wiring
 from spart_blocks.errors import DiagramError, Fault, Place
 from spart_blocks.robot import Robot
@@ -100,6 +102,7 @@ class _Loading:
         wiring = builder.level(bd, sections.blocks, sections.wires, scope, broken=known_bad)
         self._check_content(sections, dropped)
         self._log(sections, wiring)
+        tunable = self._tunable(sections, robots, dropped)
         wiring.finish()
         builder.check_unused()
         return Diagram(
@@ -111,6 +114,7 @@ class _Loading:
             source=self.file,
             places=self.places,
             shared={name: tuple(pairs) for name, pairs in builder.shared.items()},
+            tunable=tunable,
         )
 
     def _params(self, resolver: Resolver) -> Scope:
@@ -159,6 +163,16 @@ class _Loading:
         if not sections.blocks and not _names(dropped, "blocks") and whole not in dropped:
             hint = "write name: {type: ...} under blocks:"
             self.faults.append(Fault("there are no blocks", self.document.place("blocks"), hint))
+
+    def _tunable(
+        self, sections: DiagramSection, robots: Mapping[str, Any], dropped: set[Keys]
+    ) -> tuple[str, ...]:
+        asked = {
+            number: text
+            for number, text in enumerate(sections.tunable)
+            if ("tunable", number) not in dropped
+        }
+        return read_tunable(asked, robots, self.document, self.faults)
 
     def _log(self, sections: DiagramSection, wiring: Wiring) -> None:
         for number, text in enumerate(sections.run.log):

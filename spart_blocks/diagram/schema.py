@@ -121,9 +121,20 @@ class DiagramSection(_Section):
     subsystems: Annotated[dict[StrictStr, SubsystemSection], _Mapping] = Field(default_factory=dict)
     blocks: dict[StrictStr, BlockSection] = Field(description="the blocks, by name")
     wires: Wires = Field((), description="wires such as `plant.qm[0:2] -> ctrl.qm, scope`")
+    tunable: Wires = Field(
+        (), description="robots' quantities that stay parameters: ROBOT.mass, ROBOT.inertia"
+    )
     run: Annotated[RunOptions, _Mapping] = Field(
         default_factory=lambda: RunOptions.model_validate({})
     )
+
+
+_MAY_BE_EMPTY = (
+    *("robots", "params", "clocks", "subsystems"),
+    *("inputs", "outputs", "wires", "tunable"),
+)
+# Whose entries are left out one by one when they are wrong.
+_SECTIONS = ("robots", "clocks", "subsystems", "blocks", "run", "wires", "tunable")
 
 
 def json_schema() -> str:
@@ -138,7 +149,7 @@ def json_schema() -> str:
         for key, entry in definitions[name]["properties"].items():
             definitions[name]["properties"][key] = _or_reference(entry)
     for holder in (schema, definitions["SubsystemSection"]):
-        for key in ("robots", "params", "clocks", "subsystems", "inputs", "outputs", "wires"):
+        for key in _MAY_BE_EMPTY:
             if key in holder["properties"]:
                 holder["properties"][key]["type"] = [holder["properties"][key]["type"], "null"]
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
@@ -187,7 +198,7 @@ def _path(loc: tuple[int | str, ...]) -> Keys:
 
 def _entry_path(path: Keys) -> Keys:
     """The smallest part of the file that can be left out because of a fault at path."""
-    if path[:1] in (("robots",), ("clocks",), ("subsystems",), ("blocks",), ("run",), ("wires",)):
+    if path and path[0] in _SECTIONS:
         return path[:2]
     return path[:1]
 
