@@ -19,7 +19,7 @@ Shared = Mapping[str, Sequence[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class _Use:
-    """An attribute of a block whose value is a parameter."""
+    """An attribute of a block, or its initial state, whose value is a parameter."""
 
     node: Node
     attribute: str
@@ -34,15 +34,16 @@ class Parameters:
     """The parameters of some nodes.
 
     slots: their layout. p: nominal values. column: their SX symbols. blocks: the node's
-    blocks by index, with symbols for the tunable attributes.
+    blocks by index, with symbols for the tunable attributes. start: the parameter that is
+    the initial state of a block.
     """
 
     def __init__(self, nodes: Iterable[Node], shared: Shared) -> None:
         nodes = list(nodes)
         uses = [use for node in nodes for use in _uses(node)]
+        uses += [_Use(node, START, _start(node)) for node in nodes if _has_state(node)]
         names = _names(uses, shared)
         nominal = {names[use.name]: use.value for use in uses}
-        nominal |= {f"{node.name}.{START}": _start(node) for node in nodes if _has_state(node)}
         slots, start = [], 0
         for name, value in nominal.items():
             slots.append(Slot(name, start, value.shape))
@@ -52,8 +53,10 @@ class Parameters:
         self.column, flat = symbols("p", (start,))
         self.blocks = {node.index: node.block for node in nodes}
         symbol = {slot.name: flat[slot.part].reshape(slot.shape) for slot in slots}
+        self.start = {use.node.name: names[use.name] for use in uses if use.attribute == START}
         for use in uses:
-            self._put(use, symbol[names[use.name]])
+            if use.attribute != START:
+                self._put(use, symbol[names[use.name]])
 
     def _put(self, use: _Use, symbol: Any) -> None:
         """The symbol in the place of the attribute, in a copy of the block."""

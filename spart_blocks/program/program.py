@@ -41,8 +41,8 @@ class Program:
     """What a trace of a diagram gives. Immutable and picklable.
 
     states, discrete, parameters, signals: layouts of x, xd, p and of the vector of all
-    signals, which are in an order of evaluation. p: nominal values; the initial state of a
-    block is its parameter 'block.x0'.
+    signals, which are in an order of evaluation. p: nominal values. start: the parameter
+    that is the initial state of a block, by default 'block.x0'.
     run, display: how it runs by default, and what is shown of it.
 
     Functions are CasADi's, of (t, x, xd, p) where nothing else is said; their results are
@@ -69,6 +69,7 @@ class Program:
     switching: tuple[str, ...]
     stepped: tuple[str, ...]
     p: Floats
+    start: Mapping[str, str]
     rates: Any
     outputs: Any
     updates: Mapping[str, Any]
@@ -82,7 +83,7 @@ class Program:
         p = np.array(self.p, dtype=float)
         p.flags.writeable = False
         object.__setattr__(self, "p", p)
-        for name in ("updates", "resets"):
+        for name in ("start", "updates", "resets"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
@@ -100,7 +101,7 @@ class Program:
         return self._start(self.discrete)
 
     def _start(self, slots: tuple[Slot, ...]) -> Floats:
-        parts = [self.parameter(f"{slot.name}.{START}") for slot in slots]
+        parts = [self.parameter(self.start[slot.name]) for slot in slots]
         start = np.concatenate([np.zeros(0), *parts])
         start.flags.writeable = False
         return start

@@ -46,6 +46,7 @@ def trace(diagram: Diagram, wiring: Wiring | None = None, *, resets: bool = True
         crossings=crossings,
         switching=switching,
         p=traced.parameters.p,
+        start=traced.parameters.start,
         rates=traced.function("rates", rates, "xdot"),
         outputs=traced.function("outputs", columns, "y"),
         updates=_updates(traced, wiring, clocks),

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import spart_blocks as sb
 from spart_blocks.diagram.registry import block_types
 from spart_blocks.errors import InputError
 from spart_blocks.program import trace
@@ -136,3 +137,37 @@ def test_a_parameter_has_a_value_and_a_shape(bench):
         program.with_parameters({"gain.k": 3.0})
     with pytest.raises(InputError, match=r"gain.K has shape \(2, 2\), not \(2,\)"):
         program.with_parameters({"gain.K": [1.0, 2.0]})
+
+
+SHARED = """
+params: {kp: 4.0, start: [0.5]}
+blocks:
+  one: {type: GAIN, K: $kp}
+  two: {type: GAIN, K: $kp}
+  x: {type: INTEGRATOR, x0: $start}
+  y: {type: INTEGRATOR, x0: $start}
+wires: [x -> one, one -> y, y -> two, two -> x]
+"""
+
+
+def test_a_value_given_to_two_blocks_is_one_parameter(tmp_path):
+    (tmp_path / "a.yaml").write_text(SHARED)
+    (tmp_path / "b.yaml").write_text(SHARED.replace("4.0", "-3.0").replace("0.5", "0.7"))
+    program = trace(sb.load(tmp_path / "a.yaml"))
+    names = [slot.name for slot in program.parameters]
+    assert {"kp", "start"} <= set(names)
+    assert not {"one.K", "two.K", "x.x0", "y.x0"} & set(names)
+    moved = program.with_parameters({"kp": -3.0, "start": [0.7]})
+    anew = trace(sb.load(tmp_path / "b.yaml"))
+    np.testing.assert_array_equal(moved.p, anew.p)
+    np.testing.assert_array_equal(moved.x0, [0.7, 0.7])
+    at = (0.0, moved.x0, moved.xd0, moved.p)
+    np.testing.assert_array_equal(moved.rates(*at), anew.rates(*at))
+
+
+def test_a_value_given_to_one_block_keeps_the_name_of_its_argument(tmp_path):
+    text = SHARED.replace("K: $kp}\n  x", "K: $kp, premul: true}\n  x")
+    text = text.replace("kp: 4.0", "kp: [[4.0]]").replace("one: {type: GAIN, K: $kp}",
+                                                           "one: {type: GAIN, K: 2.0}")  # fmt: skip
+    (tmp_path / "a.yaml").write_text(text)
+    assert "two.K" in {slot.name for slot in trace(sb.load(tmp_path / "a.yaml")).parameters}
