@@ -48,6 +48,14 @@ def test_an_example_of_bdsim_runs_natively_as_its_blocks_do(name, draw):
     assert_same_results(native, blocks)
 
 
+def test_a_loose_run_is_told_apart(draw):
+    options = options_of("proportional_loop")
+    good = sb.simulate(draw("proportional_loop"), **options)
+    loose = sb.simulate(draw("proportional_loop"), **options | {"rtol": 1e-4, "atol": 1e-6})
+    with pytest.raises(AssertionError, match="plant: differs by"):
+        assert_same_results(loose, good)
+
+
 def watched_by_bdsim(bd, signals):
     """The outputs that both know, by our names of them."""
     found = {}
