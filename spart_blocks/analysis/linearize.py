@@ -25,14 +25,13 @@ from spart_blocks.analysis.names import (
 from spart_blocks.analysis.point import Point, operating_point
 from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.analysis.taps import Tap, tapped
-from spart_blocks.diagram import Diagram
+from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.flatten import Wiring, flatten
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.program import Program, Slot, trace
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.parity import native_engine
-from spart_blocks.simulation.simulate import as_diagram
 
 
 def linearize(

@@ -21,13 +21,12 @@ from spart_blocks.analysis.names import (
     together,
 )
 from spart_blocks.analysis.point import Point, Trim, operating_point
-from spart_blocks.diagram import Diagram
+from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.errors import Fault, InputError, RunError, did_you_mean
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.parity import native_engine
-from spart_blocks.simulation.simulate import as_diagram
 
 TOLERANCE = 1e-9
 _EVALUATIONS = 500

@@ -19,8 +19,9 @@ from spart_blocks.diagram.registry import name_problem, new_diagram
 from spart_blocks.diagram.schema import DiagramSection, validate
 from spart_blocks.diagram.subsystems import check_subsystems
 from spart_blocks.diagram.tunable import read_tunable
+from spart_blocks.diagram.wires import complete
 from spart_blocks.diagram.wiring import Wiring
-from spart_blocks.errors import DiagramError, Fault, Place
+from spart_blocks.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.robot import Robot
 
 MAX_SHOWN = 100
@@ -51,6 +52,20 @@ def _load(file: Path, overrides: Overrides, root: str | Path | None) -> Diagram:
     if faults:
         raise DiagramError(_in_order(tuple(faults)))
     return diagram
+
+
+def as_diagram(diagram: Diagram | str | Path | Any) -> Diagram:
+    """A checked diagram from a path, a diagram, or a bdsim BlockDiagram."""
+    if isinstance(diagram, (str, Path)):
+        return load(diagram)
+    if isinstance(diagram, Diagram):
+        return diagram
+    if not hasattr(diagram, "blocklist") or not hasattr(diagram, "wirelist"):
+        raise InputError(
+            f"a diagram is a path, a loaded diagram or a bdsim BlockDiagram, not {diagram!r}"
+        )
+    complete(diagram)
+    return Diagram(name=str(diagram.name), bd=diagram)
 
 
 def _in_order(faults: tuple[Fault, ...]) -> list[Fault]:

@@ -248,6 +248,15 @@ def _piecewise_edges(block: Any) -> list[tuple[Any, Any]]:
     return [(t, 0.0) for t in block.t]
 
 
+def _table_edges(block: Any) -> list[tuple[Any, Any]]:
+    """A table by time bends, or jumps, at its points; 'nearest' between them."""
+    if not block.time:
+        return []
+    points = np.asarray(block.f.x, dtype=float)
+    between = (points[1:] + points[:-1]) / 2 if block.f._kind.startswith("nearest") else []
+    return [(float(t), 0.0) for t in (*points, *between) if np.isfinite(t)]
+
+
 def _waveform_edges(block: Any) -> list[tuple[Any, Any]]:
     fractions = {"square": (0.0, block.duty), "triangle": (0.25, 0.75)}.get(block.wave, ())
     period = 1.0 / block.freq
@@ -387,7 +396,7 @@ RULES: dict[str, Rule] = {
     "functions.Pow": Rule(_pow),
     "functions.Clip": Rule(_clip, watch=_clip_watch, tunable=("min", "max")),
     "functions.Function": Rule(_function),
-    "functions.Interpolate": Rule(_interpolate),
+    "functions.Interpolate": Rule(_interpolate, edges=_table_edges),
     "linalg.Inverse": OWN,
     "linalg.Transpose": OWN,
     "linalg.Norm": OWN,

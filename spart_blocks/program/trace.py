@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.display import display_of
 from spart_blocks.diagram.flatten import Node, Wiring, flatten
-from spart_blocks.diagram.model import Diagram
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.rules import rule_of
@@ -18,14 +19,18 @@ from spart_blocks.program.switching import Crossing, crossings_of, switches_of
 from spart_blocks.program.symbol import box, column_of, symbols
 
 
-def trace(diagram: Diagram, wiring: Wiring | None = None, *, resets: bool = True) -> Program:
+def trace(
+    diagram: Diagram | str | Path | Any, wiring: Wiring | None = None, *, resets: bool = True
+) -> Program:
     """The program of a diagram.
 
-    resets: whether to trace what the functions of EVENT blocks do to the states, which
-    calls each of them once.
+    diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. wiring: its
+    flattened form, where it is at hand. resets: whether to trace what the functions of
+    EVENT blocks do to the states, which calls each of them once.
     Raises TraceError naming the block, the line and the reason where a block cannot be
     an expression.
     """
+    diagram = as_diagram(diagram)
     wiring = wiring or flatten(diagram.bd, diagram.places)
     traced = Evaluation(wiring, diagram.shared)
     signals, columns = _signals(traced)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import ValidationError
 
-from spart_blocks.diagram import Diagram, complete, load
+from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, RunError, SpartWarning, did_you_mean
@@ -102,20 +102,6 @@ def engine_of(diagram: Diagram, name: EngineName) -> Engine:
             raise
         warnings.warn(f"running on the interpreter: {error}", SpartWarning, stacklevel=4)
         return Interpreter(diagram, wiring)
-
-
-def as_diagram(diagram: Diagram | str | Path | Any) -> Diagram:
-    """A checked diagram from a path, a diagram, or a bdsim BlockDiagram."""
-    if isinstance(diagram, (str, Path)):
-        return load(diagram)
-    if isinstance(diagram, Diagram):
-        return diagram
-    if not hasattr(diagram, "blocklist") or not hasattr(diagram, "wirelist"):
-        raise InputError(
-            f"simulate takes a path, a loaded diagram or a bdsim BlockDiagram, not {diagram!r}"
-        )
-    complete(diagram)
-    return Diagram(name=str(diagram.name), bd=diagram)
 
 
 def _options(options: RunOptions, changes: Mapping[str, Any]) -> RunOptions:

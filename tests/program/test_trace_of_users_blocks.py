@@ -138,11 +138,29 @@ def test_the_constructors_of_numpy_are_put_back(bench):
     before = (np.zeros, np.array, np.empty)
     bench.function(builds_then_limits, (3,))
     trace(bench.diagram)
-    bench.function(lambda q: math.sin(q), ())
+    bench.function(lambda q: float(q), ())
     with pytest.raises(TraceError):
         trace(bench.diagram)
     assert (np.zeros, np.array, np.empty) == before
+    assert math.sin is sin
     assert np.zeros(3).dtype == float
+
+
+def of_math(q, r):
+    angle = math.atan2(q[0], r[1]) + math.radians(r[0])
+    size = math.sqrt(q[0] ** 2 + 1) + math.hypot(q[1], r[0]) + math.pow(abs(q[2]) + 1, 1.5)
+    return (
+        math.exp(-abs(angle)) * size
+        + math.log(size)
+        + math.log(size, 3)
+        + math.floor(r[1])
+        + math.sin(math.pi / 3)
+    )
+
+
+def test_the_functions_of_math_take_signals(bench, assert_parity):
+    bench.function(of_math, (3,), (3,))
+    assert_parity(bench.diagram)
 
 
 def test_other_threads_keep_their_float_arrays(bench):
@@ -169,7 +187,7 @@ def branches(q):
 
 
 def helper(q):
-    return math.sin(q)  # line of `helper`
+    return float(q)  # line of `helper`
 
 
 def calls_a_helper(q):
@@ -212,7 +230,7 @@ def line_of(name):
 
 FAULTS = {
     "branches": (branches, "its code branches on a signal; use np.where"),
-    "helper": (calls_a_helper, "its code turns a signal into a float (math.sin"),
+    "helper": (calls_a_helper, "its code turns a signal into a float"),
     "Branching": (Branching, "its code branches on a signal"),
     "Remembering": (Remembering, "its code turns a signal into a float"),
 }

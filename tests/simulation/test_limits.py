@@ -73,3 +73,14 @@ def test_a_limit_is_a_parameter(diagram):
     program = sb.trace(diagram(LIMITED)).with_parameters({"x.max": 0.75})
     results = sb.simulate(program, T=2)
     assert results["states.x"][-1, 0] == pytest.approx(0.75, abs=1e-12)
+
+
+def test_a_table_by_time_stops_the_solver_at_its_points():
+    # A pulse of area 0.2 between 4 and 4.3 s, after a long time without any change.
+    d = sb.new_diagram("pulse")
+    u = d.INTERPOLATE(x=(0, 4, 4.1, 4.2, 4.3, 10), y=(0, 0, 1, 1, 0, 0), time=True, name="u")
+    x = d.INTEGRATOR(x0=0, name="x")
+    d.connect(u, x)
+    for engine, solver in ENGINES:
+        results = sb.simulate(d, T=10, engine=engine, solver=solver)
+        assert results["states.x"][-1, 0] == pytest.approx(0.2, abs=1e-6)

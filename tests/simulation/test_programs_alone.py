@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.simulation.simulate import as_diagram
+from spart_blocks.diagram import as_diagram
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 SHIPPED = sorted(path.stem for path in DIAGRAMS.glob("*.yaml"))

@@ -140,7 +140,7 @@ def test_there_are_three_engines(loop):
 
 
 def test_what_is_not_a_diagram_is_refused():
-    with pytest.raises(sb.InputError, match="simulate takes a path, a loaded diagram or a bdsim"):
+    with pytest.raises(sb.InputError, match="a diagram is a path, a loaded diagram or a bdsim"):
         sb.simulate({"blocks": []})
 
 
