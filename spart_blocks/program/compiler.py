@@ -2,25 +2,18 @@
 
 Compilers, the first that answers: the environment's CC, cc, gcc, clang, the `ziglang`
 package. SPART_COMPILER=none turns compiling off. The library is kept in the user's cache
-folder (SPART_CACHE names another) under the SHA-256 of all that could change it, and is
-used again without starting a compiler.
-
-A library is code, so one is used only if the user owns it, others can change neither it
-nor its folder, and its contents have the hash in its name.
+folder (SPART_CACHE names another) under the hash of all that could change it, and is used
+again without starting a compiler.
 """
 
 from __future__ import annotations
 
-import atexit
-import hashlib
 import json
 import os
 import platform
-import re
 import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -32,6 +25,15 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from spart_blocks.cache import (
+    BUILD,
+    REMEMBERED,
+    keep,
+    key_of,
+    stored,
+    temporary_folder,
+    user_folder,
+)
 from spart_blocks.errors import SpartWarning
 
 TIMEOUT = 120.0  # s
@@ -39,18 +41,12 @@ TIMEOUT = 120.0  # s
 # Beyond, less optimisation takes 40 % off that, and at 70 000 instructions 11 s instead of
 # 46 s, for code that is 5 to 10 % slower.
 LONG_SOURCE = 100_000
-LARGEST_CACHE = 512 * 1024**2  # bytes
-MOST_FILES = 200
-REMEMBER_TIMEOUT = 24 * 3600.0  # s: so long a compiler that took too long is not asked again
 
 # Of /proc/cpuinfo, on x86, ARM, POWER and RISC-V.
 _CPU_FIELDS = (
     *("vendor_id", "cpu family", "model", "model name", "flags", "features", "cpu", "isa"),
     *("cpu implementer", "cpu architecture", "cpu variant", "cpu part"),
 )
-_BUILD = ".build-"
-_OBJECT = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(so|dylib|dll)")
-_GIVEN_UP = re.compile(r"[0-9a-f]{32}\.timeout")
 
 
 @dataclass(frozen=True)
@@ -74,11 +70,11 @@ def shared_library(source: str) -> Path | None:
     as on a disk mounted noexec.
     """
     compilers = _compilers()
-    folder = _user_folder() if compilers else None
+    folder = user_folder() if compilers else None
     for compiler in compilers:
         flags = _flags(compiler, source)
         key = _key(compiler, flags, source)
-        found = _stored(folder, key) if folder else None
+        found = stored(folder, key) if folder else None
         if found:
             return found
         if not _answers(compiler):
@@ -186,7 +182,7 @@ def _key(compiler: _Compiler, flags: list[str], source: str) -> str:
             status = os.stat(path)
             versions.append([path, status.st_size, status.st_mtime_ns])
     parts = [source, compiler.command, versions, flags, _cpu(), _system()]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+    return key_of(json.dumps(parts))
 
 
 @lru_cache(maxsize=1)
@@ -216,109 +212,6 @@ def _system() -> str:
     return f"{sys.platform} {platform.machine()} {libc}"
 
 
-# --- the cache ----------------------------------------------------------------------
-
-
-def _cache_folder() -> Path | None:
-    """Where the user's caches belong on this system; None if there is no home."""
-    chosen = os.environ.get("SPART_CACHE")
-    if chosen:
-        return Path(os.path.abspath(chosen))
-    root: str | None
-    if sys.platform == "win32":
-        root = os.environ.get("LOCALAPPDATA")
-    elif sys.platform == "darwin":
-        root = os.path.expanduser("~/Library/Caches")
-    else:
-        root = os.environ.get("XDG_CACHE_HOME", "")
-        root = root if os.path.isabs(root) else os.path.expanduser("~/.cache")
-    return Path(root, "spart_blocks") if root and os.path.isabs(root) else None
-
-
-def _user_folder() -> Path | None:
-    """The cache folder, made if need be; None, after a warning, if others may write there."""
-    folder = _cache_folder()
-    if folder is None:
-        return None
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
-    except OSError:
-        return None
-    if _private(status):
-        return folder
-    warnings.warn(
-        f"the cache folder {folder} belongs to another user or is writable by everyone, so "
-        "compiled programs are not kept there\n  chmod o-w, or SPART_CACHE=another folder",
-        SpartWarning,
-        stacklevel=3,
-    )
-    return None
-
-
-@lru_cache(maxsize=1)
-def _temporary_folder() -> Path:
-    """In place of a cache folder: it lasts as long as this process."""
-    folder, owner = tempfile.mkdtemp(prefix="spart_blocks-"), os.getpid()
-
-    def remove() -> None:
-        if os.getpid() == owner:  # and not a child forked from it
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(remove)
-    return Path(folder)
-
-
-def _private(status: os.stat_result) -> bool:
-    """Whether it is this user's, and not everyone's to change."""
-    if sys.platform == "win32":
-        return True  # by the access list of the user's profile
-    else:
-        return status.st_uid == os.geteuid() and not status.st_mode & stat.S_IWOTH
-
-
-def _stored(folder: Path, key: str) -> Path | None:
-    """The library of this key if it is there and whole; removes it if it is not whole."""
-    for path in folder.glob(f"{key}-*"):
-        if not _OBJECT.fullmatch(path.name):
-            continue
-        with suppress(OSError):
-            status = path.lstat()
-            if not stat.S_ISREG(status.st_mode) or not _private(status):
-                continue
-            if _digest(path) == path.stem.partition("-")[2]:
-                with suppress(OSError):
-                    os.utime(path)  # for _prune: used now
-                return path
-            path.unlink()
-    return None
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
-
-
-def _prune(folder: Path, keep: Path) -> None:
-    """Remove what was not used for longest, beyond the limits, and what was abandoned."""
-    objects = []
-    for entry in os.scandir(folder):
-        with suppress(OSError):
-            status = entry.stat(follow_symlinks=False)
-            age = time.time() - status.st_mtime
-            if _OBJECT.fullmatch(entry.name):
-                objects.append((status.st_mtime, status.st_size, Path(entry.path)))
-            elif entry.name.startswith(_BUILD) and age > 3600 + TIMEOUT:
-                shutil.rmtree(entry.path, ignore_errors=True)
-            elif _GIVEN_UP.fullmatch(entry.name) and age > REMEMBER_TIMEOUT:
-                os.unlink(entry.path)
-    total = 0
-    for count, (_, size, path) in enumerate(sorted(objects, reverse=True), start=1):
-        total += size
-        if (count > MOST_FILES or total > LARGEST_CACHE) and path != keep:
-            with suppress(OSError):
-                path.unlink()
-
-
 # --- compiling ----------------------------------------------------------------------
 
 
@@ -327,37 +220,29 @@ def _build(
 ) -> Path:
     """Compile into the cache folder, or into a temporary one if it cannot be written.
 
-    All is made in a folder within, which is removed however this ends; the library then
-    moves to its place in one step, so that other processes see it whole or not at all.
+    All is made in a folder within, which is removed however this ends. A compiler that
+    took too long is not asked again for a day.
     """
     build = None
     if folder:
         with suppress(OSError):
-            build = Path(tempfile.mkdtemp(prefix=_BUILD, dir=folder))
+            build = Path(tempfile.mkdtemp(prefix=BUILD, dir=folder))
     if folder is None or build is None:
-        folder = _temporary_folder()
-        found = _stored(folder, key)
+        folder = temporary_folder()
+        found = stored(folder, key)
         if found:
             return found
-        build = Path(tempfile.mkdtemp(prefix=_BUILD, dir=folder))
+        build = Path(tempfile.mkdtemp(prefix=BUILD, dir=folder))
     try:
         given_up = folder / f"{key}.timeout"
-        if given_up.exists() and time.time() - given_up.stat().st_mtime < REMEMBER_TIMEOUT:
+        if given_up.exists() and time.time() - given_up.stat().st_mtime < REMEMBERED:
             raise _CompileError(f"it took too long before; remove {given_up} to try again")
         try:
             made = _compile(compiler, flags, source, build)
         except subprocess.TimeoutExpired as error:
             given_up.touch()
             raise _CompileError(f"it was stopped after {error.timeout:g} s") from None
-        made.chmod(0o700)
-        place = folder / f"{key}-{_digest(made)}{made.suffix}"
-        try:
-            os.replace(made, place)
-        except OSError:  # Windows, where another process has just loaded the same
-            if _stored(folder, key) != place:
-                raise
-        _prune(folder, place)
-        return place
+        return keep(made, folder, key)
     finally:
         shutil.rmtree(build, ignore_errors=True)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from spart_blocks import cache as cache_module
 from spart_blocks.errors import SpartWarning
 from spart_blocks.program import compiler
 from spart_blocks.program.compiler import compiler_name, shared_library
@@ -304,14 +305,14 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path, install, cache):
 
 
 def test_the_cache_forgets_what_was_not_used_for_longest(cache, monkeypatch):
-    monkeypatch.setattr(compiler, "MOST_FILES", 2)
+    monkeypatch.setattr(cache_module, "MOST_FILES", 2)
     sources = [f"int f(void) {{ return {k}; }}" for k in range(4)]
     paths = []
     for age, source in zip((300, 400, 200, 100), sources, strict=True):
         paths.append(shared_library(source))
         os.utime(paths[-1], (time.time() - age,) * 2)
     assert objects(cache) == sorted(paths[2:])
-    monkeypatch.setattr(compiler, "LARGEST_CACHE", 1)
+    monkeypatch.setattr(cache_module, "LARGEST_CACHE", 1)
     assert objects(cache) != [newest := shared_library(SOURCE)]
     assert objects(cache) == [newest]  # the one just made stays, whatever its size
 
@@ -424,8 +425,8 @@ def test_the_cache_is_where_the_system_keeps_caches(monkeypatch, system, environ
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/ann", **environment}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(compiler.sys, "platform", system)
-    assert compiler._cache_folder() == (Path(expected) if expected else None)
+    monkeypatch.setattr(cache_module.sys, "platform", system)
+    assert cache_module.cache_folder() == (Path(expected) if expected else None)
 
 
 def test_the_module_starts_light():
