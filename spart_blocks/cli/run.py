@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,8 +16,8 @@ from spart_blocks.cli.terminal import complain, has_display, say
 from spart_blocks.errors import RunError
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram import Diagram
     from spart_blocks.results import Results
+    from spart_blocks.simulation.run import Run
 
 
 class Engine(StrEnum):
@@ -85,36 +85,41 @@ def run(
         if plots is not None:
             check_folder(plots)
         outputs = Outputs(files, plots, has_display() and not headless)
-        diagram = _loaded(file, settings or [], root, quiet)
-        results, failure = _simulated(diagram, engine, end, initial, quiet)
+        run = _begun(file, settings or [], root, engine, end, initial, quiet)
+        results, failure = _finished_run(run, initial, quiet)
         if not _finished(results, failure, outputs, quiet):
             raise typer.Exit(FAILED)
 
 
-def _loaded(file: Path, settings: list[str], root: Path | None, quiet: bool) -> Diagram:
+def _begun(
+    file: Path,
+    settings: list[str],
+    root: Path | None,
+    engine: Engine,
+    end: float | None,
+    initial: Path | None,
+    quiet: bool,
+) -> Run:
     if not quiet:
         say(f"loading {file}")
-    from spart_blocks.diagram import load
+    from spart_blocks.simulation import DiagramFile, begin
 
-    return load(file, overrides=settings, root=root)
+    options: dict[str, Any] = {} if end is None else {"T": end}
+    read = DiagramFile(file, tuple(settings), root)
+    return begin(read, engine=engine.value, initial=initial, **options)
 
 
-def _simulated(
-    diagram: Diagram, engine: Engine, end: float | None, initial: Path | None, quiet: bool
-) -> tuple[Results, RunError | None]:
+def _finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results, RunError | None]:
     """The results, and why the run failed if it did; a failure without results is raised."""
-    from spart_blocks.simulation import simulate
+    from spart_blocks.simulation import finish
 
-    options = {} if end is None else {"T": end}
     if not quiet:
         start = f" from where {initial} ended" if initial else ""
-        until = diagram.run.T if end is None else end
-        say(f"running {diagram.name}{start} to t = {until:g} s")
+        say(f"running {run.engine.title}{start} to t = {run.options.T:g} s")
     try:
         with ProgressBar(wanted=not quiet) as progress:
-            results = simulate(
-                diagram, engine=engine.value, initial=initial, progress=progress, **options
-            )
+            run.progress = progress
+            results = finish(run)
     except RunError as error:
         if error.results is None or not len(error.results.t):
             raise

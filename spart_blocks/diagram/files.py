@@ -25,15 +25,22 @@ def project_root(file: Path) -> Path:
 
 
 def read_robot(
-    section: RobotSection, name: str, document: Document, root: Path, faults: list[Fault]
+    section: RobotSection,
+    name: str,
+    document: Document,
+    root: Path,
+    faults: list[Fault],
+    read: list[Path],
 ) -> Robot | None:
-    """The robot that a section names, or None after adding what is wrong to faults."""
+    """The robot that a section names, or None after adding what is wrong to faults. read:
+    the files read so far, to which its own is added."""
     kind = next(kind for kind in ("urdf", "dh", "spart") if getattr(section, kind) is not None)
     keys: Keys = ("robots", name, kind)
     place = document.place(*keys)
     path = _inside(getattr(section, kind), Path(document.file), root, place, faults)
     if path is None:
         return None
+    read.append(path)
     try:
         robot = _read(kind, path, section)
         return robot if section.base is None else robot.with_base(section.base)

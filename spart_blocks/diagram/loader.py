@@ -91,6 +91,7 @@ class _Loading:
     file: Path
     root: Path
     places: dict[str, Place] = field(default_factory=dict)
+    read: list[Path] = field(default_factory=list)
 
     def diagram(self) -> Diagram:
         """Every section in turn; faults are collected, and only the caller raises them."""
@@ -130,6 +131,7 @@ class _Loading:
             places=self.places,
             shared={name: tuple(pairs) for name, pairs in builder.shared.items()},
             tunable=tunable,
+            files=tuple(self.read),
         )
 
     def _params(self, resolver: Resolver) -> Scope:
@@ -159,7 +161,9 @@ class _Loading:
     def _robots(self, sections: DiagramSection, dropped: set[Keys]) -> dict[str, Robot | None]:
         robots: dict[str, Robot | None] = dict.fromkeys(_names(dropped, "robots"))
         for name, section in sections.robots.items():
-            robots[name] = read_robot(section, name, self.document, self.root, self.faults)
+            robots[name] = read_robot(
+                section, name, self.document, self.root, self.faults, self.read
+            )
         return robots
 
     def _clocks(self, sections: DiagramSection, bd: Any, dropped: set[Keys]) -> dict[str, Any]:

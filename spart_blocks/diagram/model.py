@@ -69,6 +69,7 @@ class Diagram:
     subsystem. What does not: `$kp` within a larger list or a mapping, a value that the
     block's other parameters change (a number repeated beside a vector), a text, and a
     subsystem's own default.
+    files: those read besides its source, such as robots.
     tunable: the quantities of robots that stay parameters of the program, such as
     'sc.mass', where they would otherwise be folded into it as constants.
     """
@@ -82,3 +83,4 @@ class Diagram:
     places: Mapping[str, Place] = field(default_factory=dict)
     shared: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     tunable: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()

@@ -202,10 +202,7 @@ def _unpack(read: _Reader) -> Results:
             discrete=read.group(final["discrete"]),
             ticks={str(clock): int(ticks) for clock, ticks in final["ticks"].items()},
         ),
-        scopes=tuple(
-            ScopeSpec(**{key: _tuples(value) for key, value in scope.items()})
-            for scope in meta["scopes"]
-        ),
+        scopes=tuple(ScopeSpec.from_plain(scope) for scope in meta["scopes"]),
         events=tuple(Event(float(e["t"]), str(e["block"]), str(e["what"])) for e in meta["events"]),
         complete=bool(meta["complete"]),
         stopped=None if meta["stopped"] is None else str(meta["stopped"]),
@@ -214,15 +211,6 @@ def _unpack(read: _Reader) -> Results:
         aliases={str(k): str(v) for k, v in meta["aliases"].items()},
         units={str(k): str(v) for k, v in meta["units"].items()},
     )
-
-
-def _tuples(value: Any) -> Any:
-    """JSON's lists as tuples, all the way down."""
-    if isinstance(value, list):
-        return tuple(_tuples(item) for item in value)
-    if isinstance(value, dict):
-        return {key: _tuples(item) for key, item in value.items()}
-    return value
 
 
 # .csv and .mat

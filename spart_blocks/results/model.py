@@ -86,6 +86,20 @@ class ScopeSpec:
                 f"indices; it has {len(self.signals)} signals and vector {self.vector}"
             )
 
+    @staticmethod
+    def from_plain(plain: Mapping[str, Any]) -> ScopeSpec:
+        """The scope of which this is `dataclasses.asdict`, read from JSON."""
+        return ScopeSpec(**{key: _tuples(value) for key, value in plain.items()})
+
+
+def _tuples(value: Any) -> Any:
+    """JSON's lists as tuples, all the way down."""
+    if isinstance(value, list):
+        return tuple(_tuples(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _tuples(item) for key, item in value.items()}
+    return value
+
 
 @dataclass(frozen=True, eq=False)
 class Results:

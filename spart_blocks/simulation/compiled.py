@@ -268,8 +268,8 @@ class CompiledLoop:
             due = [c for c, d in zip(run.clocks, self.due[struct.stop], strict=True) if d]
             run.engine.tick(t, run.x, run.xd, due)
         else:
-            probe = self.arrays["xt"][: len(run.x)]
-            run.engine.explain(t, probe, run.xd)
+            for probe in (run.x, self.arrays["xt"][: len(run.x)]):
+                run.engine.explain(t, probe, run.xd)
         return RunError(
             "the solver failed: its step became too small",
             time=t,

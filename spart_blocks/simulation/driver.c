@@ -306,8 +306,14 @@ static int sb_integrate(sb_run *r, double end) {
     r->steps++;
     double t_new = last ? end : r->t + h;
     if (!r->P) /* for samples, crossings and the next step */
-      if (!last || r->ncross || (r->sample < r->nsamples && r->samples[r->sample] < t_new))
+      if (!last || r->ncross || (r->sample < r->nsamples && r->samples[r->sample] < t_new)) {
         sb_slope(r, t_new, before_end, r->xn, r->K + S * nx);
+        if (!sb_finite(r->K + S * nx, nx)) { /* no curve leads there, and no step on */
+          memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
+          r->t = t_new;
+          return SB_STEP_TOO_SMALL;
+        }
+      }
     double theta = r->ncross ? sb_find_crossing(r, h, before_end) : 2;
     if (theta <= 1) {
       double tc = r->t + theta * h;

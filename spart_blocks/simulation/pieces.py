@@ -15,8 +15,9 @@ from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.simulation.crossings import locate, upward
 from spart_blocks.simulation.cvodes import METHODS, Cvodes
 from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.fixed_step import FixedStep
 from spart_blocks.simulation.run import Run
-from spart_blocks.simulation.tableaus import FixedStep, tableau
+from spart_blocks.simulation.tableaus import tableau
 
 Dense = Callable[[float], Floats]
 

@@ -16,6 +16,8 @@ from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, RunError, SpartWarning, did_you_mean
 from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.engine import Engine
+from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
+from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.start import prepare
 from spart_blocks.simulation.states import set_states
@@ -38,6 +40,7 @@ def simulate(
     """Run a diagram from its start to T and return its results.
 
     diagram: a path of a YAML file, a loaded diagram, a bdsim BlockDiagram, or a Program.
+    A file's program is kept in the user's cache, and used until a file of it changes.
     run_options: T [s], solver, rtol, atol, max_step [s], every [s], log and first_tick,
     in place of those of the diagram.
     initial: where to start: the final state of another run (or its Results, or its .npz
@@ -48,6 +51,18 @@ def simulate(
     for wrong input; RunError for a run that failed, with what was computed in its
     attribute `results`.
     """
+    return finish(begin(diagram, engine=engine, initial=initial, progress=progress, **run_options))
+
+
+def begin(
+    diagram: Diagram | Program | DiagramFile | str | Path | Any,
+    *,
+    engine: EngineName = "auto",
+    initial: Initial | None = None,
+    progress: Progress | None = None,
+    **run_options: Any,
+) -> Run:
+    """A run at its start; what `simulate` takes. `finish` runs it."""
     if engine not in ("auto", "native", "interpreter"):
         hint = "engine is 'auto', 'native' or 'interpreter'"
         raise InputError(Fault(f"there is no engine {engine!r}", hint=hint))
@@ -57,6 +72,11 @@ def simulate(
         set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
     elif isinstance(initial, Mapping):
         set_states(run.engine, initial, run.x, run.xd)
+    return run
+
+
+def finish(run: Run) -> Results:
+    """The results of a run that has begun. Raises as `simulate` does."""
     try:
         run.go()
     except RunError as error:
@@ -67,23 +87,24 @@ def simulate(
 
 
 def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engine:
-    """The engine asked for, for a diagram or a program."""
+    """The engine asked for, of a file, a diagram or a program."""
     from spart_blocks.program import Program
 
+    def changed(options: RunOptions) -> RunOptions:
+        return _options(options, changes) if changes else options
+
     if isinstance(diagram, Program):
-        return _engine_of_program(diagram, name, changes)
+        if name == "interpreter":
+            raise InputError("a program has no blocks to interpret; simulate its diagram instead")
+        return Native(replace(diagram, run=changed(diagram.run)))
+    if isinstance(diagram, (str, Path)):
+        diagram = DiagramFile(Path(diagram))
+    if isinstance(diagram, DiagramFile):
+        if name != "interpreter":
+            return engine_of_file(diagram, lambda ready: engine_of(ready, name), changed)
+        diagram = diagram.load()
     ready = as_diagram(diagram)
-    if changes:
-        ready = replace(ready, run=_options(ready.run, changes))
-    return engine_of(ready, name)
-
-
-def _engine_of_program(program: Program, name: EngineName, changes: Mapping[str, Any]) -> Engine:
-    from spart_blocks.simulation.native import Native
-
-    if name == "interpreter":
-        raise InputError("a program has no blocks to interpret; simulate its diagram instead")
-    return Native(replace(program, run=_options(program.run, changes)))
+    return engine_of(replace(ready, run=changed(ready.run)), name)
 
 
 def engine_of(diagram: Diagram, name: EngineName) -> Engine:

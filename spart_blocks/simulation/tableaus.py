@@ -1,15 +1,11 @@
-"""Explicit Runge-Kutta methods as tables, for the compiled driver and for SciPy's frame."""
+"""Explicit Runge-Kutta methods as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import OdeSolver
-from scipy.interpolate import CubicHermiteSpline
 
 Floats = NDArray[np.float64]
 
@@ -37,15 +33,29 @@ def _explicit(rows: list[list[float]], b: list[float], order: int) -> Tableau:
 
 
 def _dormand_prince() -> Tableau:
-    """Dormand and Prince's 5(4) pair, J. Comput. Appl. Math. 6 (1980), with L. F.
-    Shampine's dense output, Math. Comp. 46 (1986), as SciPy's RK45 has them."""
-    from scipy.integrate import RK45
-
-    A = np.zeros((7, 7))
-    A[:6, :5] = RK45.A
-    A[6, :6] = RK45.B
-    b = np.append(RK45.B, 0.0)
-    return Tableau(A, b, np.append(RK45.C, 1.0), 5, RK45.E, RK45.P)
+    """Dormand and Prince's 5(4) pair, J. Comput. Appl. Math. 6 (1980), table 2, with L. F.
+    Shampine's dense output, Math. Comp. 46 (1986); SciPy's RK45 has the same."""
+    rows = [
+        [1 / 5],
+        [3 / 40, 9 / 40],
+        [44 / 45, -56 / 15, 32 / 9],
+        [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729],
+        [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656],
+        [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
+    ]
+    e = [-71 / 57600, 0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40]
+    P = [
+        [1, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
+        [0, 0, 0, 0],
+        [0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799],
+        [0, -1754552775 / 470086768, 14199869525 / 1410260304, -10690763975 / 1880347072],
+        [0, 127303824393 / 49829197408, -318862633887 / 49829197408, 701980252875 / 199316789632],
+        [0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844],
+        [0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
+    ]
+    plain = _explicit(rows, [*rows[-1], 0.0], 5)
+    c = np.array([0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1])
+    return replace(plain, c=c, e=np.array(e), P=np.array(P))
 
 
 def tableau(name: str) -> Tableau | None:
@@ -61,66 +71,3 @@ def tableau(name: str) -> Tableau | None:
             return _dormand_prince()
         case _:
             return None
-
-
-class FixedStep(OdeSolver):  # type: ignore[misc]
-    """A tableau without error control, in the frame of SciPy's solvers. Steps are equal
-    within an interval and at most `step` [s] long. advance (t, h, x, x_next): the entries
-    of x_next that have a one-step map of their own are put into it."""
-
-    t: float
-    y: Floats
-    t_bound: float
-
-    def __init__(
-        self,
-        rates: Callable[[float, Floats], Floats],
-        t0: float,
-        x0: Floats,
-        t1: float,
-        method: Tableau,
-        step: float,
-        advance: Callable[[float, float, Floats, Floats], None] | None = None,
-    ) -> None:
-        super().__init__(rates, t0, x0, t1, vectorized=False)
-        self.method, self.step_limit, self.advance = method, step, advance
-        self.slope: Floats = self.fun(t0, self.y)
-
-    def _step_impl(self) -> tuple[bool, str | None]:
-        left = self.t_bound - self.t
-        h = left / max(1.0, np.ceil(left / self.step_limit - 1e-9))
-        t = self.t_bound if h >= left * (1 - 1e-12) else self.t + h
-        x = self._stepped(self.t, self.y, self.slope, h)
-        slope = self.fun(t, x)
-        if not np.isfinite(x).all() or not np.isfinite(slope).all():
-            return False, "a step gives no finite number"
-        self._ends = (np.array([self.t, t]), [self.y, x], [self.slope, slope])
-        self.t, self.y, self.slope = t, x, slope
-        return True, None
-
-    def _stepped(self, t: float, x: Floats, slope: Floats, h: float) -> Floats:
-        m = self.method
-        K = np.zeros((len(m.b), self.n))
-        K[0] = slope
-        for s in range(1, len(m.b)):
-            K[s] = self.fun(t + m.c[s] * h, x + h * (m.A[s, :s] @ K[:s]))
-        after = x + h * (m.b @ K)
-        if self.advance is not None:
-            self.advance(t, h, x, after)
-        return after
-
-    def at(self, t: float) -> Floats:
-        """The state at t in the last step, by a shorter step: no stage of it lies behind t,
-        where the equations may have changed."""
-        (start, _), (x, _), (slope, _) = self._ends
-        return self._stepped(start, x, slope, t - start)
-
-    def shorten(self, t: float) -> None:
-        """End the last step at t."""
-        (start, _), (x, _), (slope, _) = self._ends
-        self.t, self.y = t, self.at(t)
-        self.slope = self.fun(t, self.y)
-        self._ends = (np.array([start, t]), [x, self.y], [slope, self.slope])
-
-    def _dense_output_impl(self) -> Any:
-        return CubicHermiteSpline(*self._ends)

@@ -242,3 +242,14 @@ def test_labels_that_do_not_fit_a_scope_are_refused(diagram):
     text = "blocks: {c: {type: CONSTANT, value: [1, 2, 3]}, s: {type: SCOPE, labels: [a, b]}}\n"
     with pytest.raises(sb.DiagramError, match="2 labels for 3 lines"):
         sb.simulate(diagram(text + "wires: [c -> s]\n"), T=1)
+
+
+def test_the_adaptive_method_is_scipys():
+    from scipy.integrate import RK45
+
+    from spart_blocks.simulation.tableaus import tableau
+
+    ours = tableau("RK45")
+    for got, want in ((ours.A[:6, :5], RK45.A), (ours.A[6, :6], RK45.B), (ours.b[:6], RK45.B),
+                      (ours.c[:6], RK45.C), (ours.e, RK45.E), (ours.P, RK45.P)):  # fmt: skip
+        np.testing.assert_array_equal(got, want)

@@ -1,0 +1,74 @@
+"""A program as text, to be kept and read again: JSON around CasADi's own serialisation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, fields
+from fractions import Fraction
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from spart_blocks.diagram.clocks import Clock
+from spart_blocks.diagram.display import Display
+from spart_blocks.diagram.model import RunOptions
+from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.switching import Crossing
+from spart_blocks.results import ScopeSpec
+
+_FUNCTIONS = ("rates", "outputs", "watched", "edges", "project", "advance")
+_FAMILIES = ("updates", "resets")
+
+
+def to_text(program: Program) -> str:
+    """The program as text. Raises TypeError where a scope's style is not plain data."""
+    plain: dict[str, Any] = {f.name: getattr(program, f.name) for f in fields(program)}
+    plain["run"] = program.run.model_dump()
+    plain["display"] = asdict(program.display)
+    plain["p"] = program.p.tolist()
+    plain["start"] = dict(program.start)
+    for name in ("states", "discrete", "parameters", "signals", "crossings"):
+        plain[name] = [asdict(item) for item in plain[name]]
+    plain["clocks"] = [
+        {**asdict(clock), "period": str(clock.period), "offset": str(clock.offset)}
+        for clock in program.clocks
+    ]
+    for name in _FUNCTIONS:
+        plain[name] = None if plain[name] is None else plain[name].serialize()
+    for name in _FAMILIES:
+        plain[name] = {key: f.serialize() for key, f in plain[name].items()}
+    return json.dumps(plain)
+
+
+def from_text(text: str) -> Program:
+    """The program that `to_text` wrote. Only for text from a trusted place: CasADi reads
+    its part without checks."""
+    plain = json.loads(text)
+    display = plain["display"]
+    for name in ("watched", "acting"):
+        display[name] = tuple(display[name])
+    display["scopes"] = tuple(ScopeSpec.from_plain(scope) for scope in display["scopes"])
+    plain["run"], plain["display"] = RunOptions(**plain["run"]), Display(**display)
+    plain["p"] = np.array(plain["p"], dtype=float)
+    plain["clocks"] = tuple(_clock(clock) for clock in plain["clocks"])
+    plain["crossings"] = tuple(Crossing(**item) for item in plain["crossings"])
+    for name in ("states", "discrete", "parameters", "signals"):
+        plain[name] = tuple(_slots(plain[name]))
+    for name in ("switching", "stepped"):
+        plain[name] = tuple(plain[name])
+    for name in _FUNCTIONS:
+        plain[name] = plain[name] and ca.Function.deserialize(plain[name])
+    for name in _FAMILIES:
+        plain[name] = {key: ca.Function.deserialize(f) for key, f in plain[name].items()}
+    return Program(**plain)
+
+
+def _slots(items: Iterable[dict[str, Any]]) -> Iterable[Slot]:
+    return (Slot(item["name"], item["start"], tuple(item["shape"])) for item in items)
+
+
+def _clock(item: dict[str, Any]) -> Clock:
+    period, offset = Fraction(item["period"]), Fraction(item["offset"])
+    return Clock(item["name"], period, offset, item["first"], tuple(item["blocks"]))

@@ -1,0 +1,160 @@
+"""The engine of a diagram file: its program from the cache where nothing has changed since
+it was traced and checked, without loading the diagram or importing bdsim."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spart_blocks import cache as kept
+from spart_blocks.diagram.model import RunOptions
+from spart_blocks.errors import SpartWarning
+from spart_blocks.program.storage import from_text, to_text
+from spart_blocks.simulation.native import Native
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+    from spart_blocks.program import Program
+    from spart_blocks.simulation.engine import Engine
+
+_MADE_WITH = ("bdsim", "casadi", "numpy", "scipy", "spatialmath-python")
+
+
+@dataclass(frozen=True)
+class DiagramFile:
+    """A diagram file and what changes it: `--set` overrides, and the folder that its files
+    must lie in."""
+
+    path: Path
+    overrides: tuple[str, ...] = ()
+    root: Path | None = None
+
+    def load(self) -> Diagram:
+        """The diagram itself."""
+        from spart_blocks.diagram import load
+
+        return load(self.path, overrides=self.overrides, root=self.root)
+
+    def remembered(self) -> Native | None:
+        """The engine of the program kept for this file, if its files are as they were."""
+        folder = kept.user_folder()
+        found = kept.stored(folder, self._key()) if folder else None
+        if found is None:
+            return None
+        try:
+            entry = json.loads(found.read_text(encoding="utf-8"))
+            if any(_digest(path) != digest for path, digest in entry["files"]):
+                return None
+            program = from_text(entry["program"])
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError):
+            return None  # of another version, after all: it is made anew
+        for text in entry["warnings"]:
+            warnings.warn(text, SpartWarning, stacklevel=2)
+        return Native(program, self.reference)
+
+    def remember(self, diagram: Diagram, program: Program, told: Iterable[str]) -> None:
+        """Keep the program of the diagram. told: the warnings that making it gave."""
+        folder = kept.user_folder()
+        if folder is None or program.display.acting:
+            return
+        files = [self.path.absolute(), *diagram.files]
+        try:
+            entry = {
+                "files": [(str(path), _digest(str(path))) for path in files],
+                "warnings": list(told),
+                "program": to_text(program),
+            }
+            with tempfile.TemporaryDirectory(prefix=kept.BUILD, dir=folder) as build:
+                made = Path(build, "diagram.program")
+                made.write_text(json.dumps(entry), encoding="utf-8")
+                old = kept.stored(folder, self._key())
+                new = kept.keep(made, folder, self._key())
+            if old not in (None, new):
+                old.unlink(missing_ok=True)
+        except (OSError, TypeError, ValueError):
+            return  # a cache is a convenience
+
+    def reference(self) -> Engine:
+        """The blocks themselves, for what only they can tell."""
+        from spart_blocks.diagram.flatten import flatten
+        from spart_blocks.simulation.interpreter import Interpreter
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SpartWarning)
+            diagram = self.load()
+        return Interpreter(diagram, flatten(diagram.bd, diagram.places))
+
+    def _key(self) -> str:
+        root = str(self.root.absolute()) if self.root else ""
+        return kept.key_of(
+            json.dumps([str(self.path.absolute()), list(self.overrides), root, _package()])
+        )
+
+
+def engine_of_file(
+    file: DiagramFile,
+    make: Callable[[Diagram], Engine],
+    options: Callable[[RunOptions], RunOptions],
+) -> Engine:
+    """The engine of a file, from the cache or made anew and kept.
+
+    make: what makes the engine of a loaded diagram. options: what the call changes of the
+    file's run options.
+    """
+    found = file.remembered()
+    if found is not None:
+        run = options(found.run)
+        if run.first_tick == found.run.first_tick:  # its clocks are part of the program
+            return Native(replace(found.program, run=run), file.reference)
+    with _overheard() as told:
+        diagram = file.load()
+        changed = replace(diagram, run=options(diagram.run))
+        engine = make(changed)
+    if isinstance(engine, Native) and changed.run.first_tick == diagram.run.first_tick:
+        file.remember(diagram, replace(engine.program, run=diagram.run), told)
+    return engine
+
+
+@contextmanager
+def _overheard() -> Iterator[list[str]]:
+    """Our warnings within, which are given all the same."""
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield told
+        finally:
+            told += [str(w.message) for w in caught if issubclass(w.category, SpartWarning)]
+            found = list(caught)
+    for w in found:
+        warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+
+
+def _digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+@cache
+def _package() -> str:
+    """What could change the program that a file becomes: this package and those it uses."""
+    home = Path(__file__).parents[1]
+    files = sorted(path for path in home.rglob("*") if path.suffix in (".py", ".c"))
+    states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    return json.dumps([states, [_version(name) for name in _MADE_WITH], sys.version])
