@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spart_blocks.diagram.document import MAX_DEPTH, MAX_NODES, Document, Keys
+from spart_blocks.diagram.document import MAX_DEPTH, MAX_FAULTS, MAX_NODES, Document, Keys
 from spart_blocks.errors import DiagramError, Fault, did_you_mean
 
 MAX_EXPANDED = 10 * MAX_NODES
@@ -73,9 +73,10 @@ class Resolver:
             return Resolved(raw[1:] if _ESCAPED.fullmatch(raw) else raw)
         found = scope.find(reference[1])
         if found is None:
-            hint = did_you_mean(reference[1], scope.names())
-            if hint is None:
-                hint = "there are no params; a text that begins with $ is written $$"
+            hint = None
+            if len(self.faults) < MAX_FAULTS:  # a search through every name, for each fault
+                hint = did_you_mean(reference[1], scope.names())
+                hint = hint or "there are no params; a text that begins with $ is written $$"
             message = f"unknown parameter {raw}"
             self.faults.append(Fault(message, self.document.place(*path), hint))
             return Resolved(None, complete=False)

@@ -7,7 +7,7 @@ constructor, and wires against the ports, once the blocks are known.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -176,19 +176,19 @@ def validate(
     faults: list[Fault] = []
     known = {path[:2] for path in bad}
     dropped = set(known)
-    for path in known:
-        data = _without(data, path)
+    data = _without(data, known)
     for _ in range(100):
         try:
             return DiagramSection.model_validate(data), faults, dropped
         except ValidationError as error:
+            wrong: set[Keys] = set()
             for entry in error.errors(include_url=False):
                 path = _path(entry["loc"])
-                drop = _entry_path(path)
+                wrong.add(_entry_path(path))
                 if path[:2] not in known:
                     faults.append(_fault(document, path, entry))
-                dropped.add(drop)
-                data = _without(data, drop)
+            dropped |= wrong
+            data = _without(data, wrong)
     raise AssertionError("validation does not settle")
 
 
@@ -203,21 +203,28 @@ def _entry_path(path: Keys) -> Keys:
     return path[:1]
 
 
-def _without(data: dict[str, Any], path: Keys) -> dict[str, Any]:
-    """A copy of data without the entry at path; `blocks` itself is left empty instead."""
-    if not path:
+def _without(data: dict[str, Any], paths: Collection[Keys]) -> dict[str, Any]:
+    """A copy of data without the entries at these paths; `blocks` itself is left empty."""
+    if () in paths:
         return {"blocks": {}}
-    if len(path) == 1:
-        rest = {key: value for key, value in data.items() if key != path[0]}
-        return {**rest, "blocks": {}} if path[0] == "blocks" else rest
-    section = data.get(str(path[0]))
+    sections = {path[0] for path in paths if len(path) == 1}
+    kept = {key: value for key, value in data.items() if key not in sections}
+    if "blocks" in sections:
+        kept["blocks"] = {}
+    entries: dict[str, set[Key]] = {}
+    for path in paths:
+        if len(path) > 1 and path[0] in kept:
+            entries.setdefault(str(path[0]), set()).add(path[1])
+    return kept | {name: _without_keys(kept[name], keys) for name, keys in entries.items()}
+
+
+def _without_keys(section: Any, keys: set[Key]) -> Any:
+    """A section without these entries; an empty text in their place in a list."""
     if isinstance(section, dict):
-        kept: Any = {key: value for key, value in section.items() if key != path[1]}
-    elif isinstance(section, list):
-        kept = ["" if index == path[1] else item for index, item in enumerate(section)]
-    else:
-        return data
-    return {**data, str(path[0]): kept}
+        return {key: value for key, value in section.items() if key not in keys}
+    if isinstance(section, list):
+        return ["" if index in keys else item for index, item in enumerate(section)]
+    return section
 
 
 def _model_at(path: Keys) -> type[BaseModel]:

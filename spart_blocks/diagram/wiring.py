@@ -220,7 +220,9 @@ class Wiring:
             return self.blocks[end.block]
         if end.block in self.broken:
             raise _Skip
-        hint = did_you_mean(end.block, [*self.blocks, *self.broken])
+        hint = None
+        if len(self.faults) < MAX_FAULTS:  # a search through every name, for each fault
+            hint = did_you_mean(end.block, [*self.blocks, *self.broken])
         raise _WrongEnd(f"there is no block {end.block!r}", end.offset, hint)
 
     def _no_port(self, end: End, ports: tuple[Port, ...]) -> _WrongEnd:

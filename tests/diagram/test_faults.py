@@ -230,3 +230,20 @@ def test_very_many_mistakes_are_cut_short(faults):
     found = faults(f"blocks:\n{blocks}\n")
     assert len(found) == 101
     assert found[-1][2] == "and 400 more mistakes"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "blocks:\n  gain: {type: TIME}\n"
+        + "".join(f"  b{i}: {{type: GAIN}}\n" for i in range(80))
+        + "wires:\n"
+        + "".join(f"  - gian -> b{i}\n" for i in range(80)),
+        "params: {gain: 1}\nblocks:\n"
+        + "".join(f"  b{i}: {{type: CONSTANT, value: $gian}}\n" for i in range(80)),
+    ],
+    ids=["wires", "parameters"],
+)
+def test_only_the_first_fifty_mistakes_look_through_all_names_for_a_near_one(faults, text):
+    hints = [hint for _, _, message, hint in faults(text) if "gian" in message]
+    assert hints == ["did you mean 'gain'?"] * 50 + [""] * 30
