@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 Shape = tuple[int, ...]
@@ -48,4 +49,10 @@ def _ports(block: Any, attribute: str, count: int, names: list[str] | None) -> t
     declared: tuple[Port, ...] | None = block.__dict__.get(attribute)
     if declared is not None:
         return declared
-    return tuple(Port(names[i] if names else str(i)) for i in range(count))
+    return _named(tuple(names[:count]) if names else tuple(map(str, range(count))))
+
+
+@lru_cache(maxsize=1024)
+def _named(names: tuple[str, ...]) -> tuple[Port, ...]:
+    """Ports of any shape. Thousands of blocks have the same: each is made once."""
+    return tuple(map(Port, names))

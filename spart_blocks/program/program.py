@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
@@ -33,7 +34,7 @@ class Slot:
 
     @property
     def part(self) -> slice:
-        return slice(self.start, self.start + int(np.prod(self.shape)))
+        return slice(self.start, self.start + math.prod(self.shape))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ state outside the blocks, in two flat vectors x and xd.
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -104,7 +105,10 @@ class Interpreter(Engine):
 
     def derivative(self, t: float, x: Floats, xd: Floats) -> Floats:
         """dx/dt; RunError where it is not finite, naming the first signal that is not."""
-        values = self._evaluate(self._for_derivative, t, x, xd)
+        return self.derivative_of(self._evaluate(self._for_derivative, t, x, xd), t, x)
+
+    def derivative_of(self, values: Values, t: float, x: Floats) -> Floats:
+        """dx/dt where the outputs are known."""
         xdot = np.empty_like(x)
         for name, part in self.continuous.items():
             node = self.node[name]
@@ -120,7 +124,10 @@ class Interpreter(Engine):
         return xdot
 
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
-        values = self.outputs(t, x, xd)
+        return self.tick_of(self.outputs(t, x, xd), t, xd, due)
+
+    def tick_of(self, values: Values, t: float, xd: Floats, due: Sequence[Clock]) -> Floats:
+        """The discrete states after a tick where the outputs are known."""
         self.check_finite(t, values)
         after = xd.copy()
         for name in (name for clock in due for name in clock.blocks):
@@ -222,7 +229,10 @@ class Interpreter(Engine):
             raise_run_error(node, "its condition", t, error)
 
     def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
-        values = self.outputs(t, x, xd)
+        return self.watch_of(self.outputs(t, x, xd), t, x)
+
+    def watch_of(self, values: Values, t: float, x: Floats) -> Floats:
+        """The watched values where the outputs are known."""
         found = [v for node in self._watching for v in self._watched(node, t, values, x)]
         return np.array(found, dtype=float)
 
@@ -363,7 +373,7 @@ def _slices(nodes: Iterable[Node]) -> dict[str, slice]:
 
 def _finite(value: Any) -> bool:
     if isinstance(value, float):
-        return bool(np.isfinite(value))
+        return math.isfinite(value)
     array = np.asarray(value)
     return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
 
