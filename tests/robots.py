@@ -243,6 +243,10 @@ def bookkeeping(robot: Robot, s: State, gravity: Any) -> dict[str, Any]:
     p, h = dynamics.momentum(V.t0, V.tL, I.I0, I.Im, s.r0, K.rL, robot)
     weights = dynamics.gravity_wrenches(gravity, robot)
     rates = dynamics.multibody_rates(s.R0, s.u0, s.qm, s.um, s.tau0, s.taum, s.wF0, s.wFm, robot)
+    forces = dynamics.multibody_forces(
+        s.R0, s.u0, s.qm, s.um, s.u0dot, s.umdot, s.wF0, s.wFm, robot
+    )
+    H = dynamics.multibody_inertia(s.R0, s.qm, robot)
     held = dynamics.fixed_forward_dynamics(
         s.taum, s.wFm, V.tL, D.pm, I.Im, D.Bij, D.Bi0, s.um, robot
     )
@@ -253,6 +257,9 @@ def bookkeeping(robot: Robot, s: State, gravity: Any) -> dict[str, Any]:
         "potential": dynamics.potential_energy(s.r0, K.rL, gravity, robot),
         **weights._asdict(),
         **rates._asdict(),
+        "tau0_needed": forces.tau0,
+        "taum_needed": forces.taum,
+        **H._asdict(),
         "umdot_fixed": held,
         "frame": dynamics.frame_of_link(robot.n_links_joints, s.R0, s.r0, K.RL, K.rL, robot),
     }

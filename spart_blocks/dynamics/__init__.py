@@ -6,6 +6,7 @@ scalars in, expressions out.
 """
 
 from spart_blocks.dynamics.articulated import MultibodyRates, multibody_rates
+from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.forward import (
     ForwardDynamics,
     fixed_forward_dynamics,
@@ -55,6 +56,7 @@ from spart_blocks.dynamics.momentum import (
     momentum,
     potential_energy,
 )
+from spart_blocks.dynamics.newton_euler import multibody_forces
 
 __all__ = [
     "CompositeBodies",
@@ -91,6 +93,8 @@ __all__ = [
     "kinetic_energy",
     "mass_composite_body",
     "momentum",
+    "multibody_forces",
+    "multibody_inertia",
     "multibody_rates",
     "noc",
     "noc_dot",

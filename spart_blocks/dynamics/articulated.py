@@ -1,13 +1,7 @@
 """The plant's equations of motion: one articulated-body recursion in axial screws.
 
-The robot comes as bodies in axial screws (`screws.py`), which leave most entries of an
-inertia alone. All is arithmetic on scalars, floats or symbols; symbols drop what is
-multiplied by zero.
+Notation and frames as in `axial.py`, and
 
-    w, al, a    angular velocity, angular acceleration, acceleration of the point of the
-                body at the frame's origin (not Featherstone's spatial acceleration)
-    n, f        moment about the frame's origin, force
-    m, h        mass, mass times centre of mass
     A, B, M     blocks of an inertia: n = A al + B a, f = B' al + M a
     S           the joint's motion: al_z of a revolute, a_z of a prismatic joint
     U, d, u     I S, S' I S, and the joint's force less S' of the bias wrench
@@ -23,29 +17,38 @@ Trans. Robotics and Automation 11 (1995).
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.dynamics.axial import (
+    Motion,
+    Paths,
+    add,
+    apart_from_weight,
+    carried_in,
+    carried_out,
+    dot,
+    motions_of,
+    needed_wrenches,
+    paths_of,
+    turn_symmetric,
+)
 from spart_blocks.dynamics.forward import joint_inertia
 from spart_blocks.dynamics.screws import (
     CYCLE,
     PLACES,
+    SQUARE,
     Body,
     Screw,
     Symmetric,
     Turn,
     Vector,
     bodies_of,
-    constant_turn,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, cos, filled, kind, sin, solve_spd, zeros
-
-SQUARE = (0, 5, 4, 5, 1, 3, 4, 3, 2)  # the scalars at the nine places, row by row
+from spart_blocks.spatial import Array, array, filled, solve_spd, zeros
 
 
 class MultibodyRates(NamedTuple):
@@ -58,38 +61,7 @@ class MultibodyRates(NamedTuple):
     reaction: Array
 
 
-# --- vectors and inertias of scalars ------------------------------------------------------
-
-
-def add(a: Vector, b: Vector) -> Vector:
-    return [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
-
-
-def cross(a: Vector, b: Vector) -> Vector:
-    (a0, a1, a2), (b0, b1, b2) = a, b
-    return [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
-
-
-def dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-def times(S: Symmetric, v: Vector) -> Vector:
-    xx, yy, zz, yz, zx, xy = S
-    x, y, z = v
-    return [xx * x + xy * y + zx * z, xy * x + yy * y + yz * z, zx * x + yz * y + zz * z]
-
-
-def turned(screw: Screw, v: Vector, back: bool = False) -> Vector:
-    """A vector in the axes that the screw leads to, or back in those it starts from."""
-    if screw.turn is None:
-        return v
-    i, j, _ = CYCLE[screw.axis]
-    if back:
-        i, j = j, i
-    c, s, out = screw.turn.c, screw.turn.s, list(v)
-    out[i], out[j] = c * v[i] - s * v[j], s * v[i] + c * v[j]
-    return out
+# --- inertias of scalars ------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -104,11 +76,11 @@ class Articulated:
 
     def carry(self, screw: Screw) -> None:
         """Express it in the frame that the screw leads to."""
-        self.n, self.f = turned(screw, self.n), turned(screw, self.f)
+        self.n, self.f = carried_in(screw, self.n, self.f)
         if screw.turn is not None:
-            _turn_symmetric(self.A, screw.axis, screw.turn)
+            turn_symmetric(self.A, screw.axis, screw.turn)
             _turn_rows(self.B, screw.axis, screw.turn)
-            _turn_symmetric(self.M, screw.axis, screw.turn)
+            turn_symmetric(self.M, screw.axis, screw.turn)
         if screw.slide is not None:
             _slide(self, screw.axis, screw.slide)
 
@@ -126,17 +98,6 @@ class Articulated:
         return np.block([[A, B], [B.T, M]])
 
 
-def _turn_symmetric(S: Symmetric, axis: int, t: Turn) -> None:
-    """S becomes R S R'."""
-    i, j, k = CYCLE[axis]
-    ii, jj, ij, ki, jk = S[i], S[j], S[3 + k], S[3 + j], S[3 + i]
-    mixed = (t.cs + t.cs) * ij
-    S[i] = t.cc * ii + t.ss * jj - mixed
-    S[j] = t.ss * ii + t.cc * jj + mixed
-    S[3 + k] = t.cs * (ii - jj) + (t.cc - t.ss) * ij
-    S[3 + j], S[3 + i] = t.c * ki - t.s * jk, t.s * ki + t.c * jk
-
-
 def _turn_rows(B: list[Vector], axis: int, t: Turn) -> None:
     """B becomes R B R'."""
     i, j, k = CYCLE[axis]
@@ -150,17 +111,15 @@ def _turn_rows(B: list[Vector], axis: int, t: Turn) -> None:
 
 
 def _slide(I: Articulated, axis: int, r: Any) -> None:
-    """With r the vector along the axis, n + r x f, B + rx M, A + rx B' + (B + rx M) rx'."""
+    """With r the vector along the axis, B + rx M and A + rx B' + (B + rx M) rx'."""
     i, j, k = CYCLE[axis]
-    A, (Bi, Bj, Bk), M, n, f = I.A, (I.B[i], I.B[j], I.B[k]), I.M, list(I.n), I.f
-    n[i], n[j] = n[i] - r * f[j], n[j] + r * f[i]
+    A, (Bi, Bj, Bk), M = I.A, (I.B[i], I.B[j], I.B[k]), I.M
     ij, ji, jj = Bi[j], Bj[i], Bj[j]
     Bi[i], Bi[j], Bi[k] = Bi[i] - r * M[3 + k], ij - r * M[j], Bi[k] - r * M[3 + i]
     Bj[i], Bj[j], Bj[k] = ji + r * M[i], jj + r * M[3 + k], Bj[k] + r * M[3 + j]
     A[i], A[j] = A[i] - r * (ij + Bi[j]), A[j] + r * (ji + Bj[i])
     A[3 + k] = A[3 + k] + r * (Bi[i] - jj)
     A[3 + j], A[3 + i] = A[3 + j] - r * Bk[j], A[3 + i] + r * Bk[i]
-    I.n = n
 
 
 # --- the recursion ------------------------------------------------------------------------
@@ -182,10 +141,13 @@ def multibody_rates(
     wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (robot.n_links_joints, 6), "wFm")
     like = (R0, u0, qm, um, tau0, taum, wF0, wFm)
     bodies, floating = bodies_of(robot), robot.base == "floating"
-    paths = _paths(bodies, qm)
-    w0 = u0[:3].tolist() if floating else [0.0, 0.0, 0.0]
-    I = _bias(bodies, paths, w0, um.tolist())
-    _load(bodies, paths, I, R0, wF0, wFm)
+    paths, loads = paths_of(bodies, qm), apart_from_weight(wF0, wFm, robot)
+    # A floating base falls with the field, a fixed one is held against it.
+    still, up = [0.0] * 3, [0.0] * 3 if floating else (R0.T @ -loads.g).tolist()
+    base = Motion(u0[:3].tolist() if floating else still, still, up)
+    motions = motions_of(bodies, paths, base, um.tolist(), [0.0] * robot.nu)
+    wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
+    I = [_rigid(body, *wrench) for body, wrench in zip(bodies, wrenches, strict=True)]
     steps = _inward(bodies, paths, I, taum.tolist())
     p0 = filled(I[0].n + I[0].f, *like)
     u0dot, reaction, a0 = zeros(6, p0), zeros(6, p0), np.zeros(6)
@@ -193,7 +155,7 @@ def multibody_rates(
         force = zeros(6, p0)
         force[:3], force[3:] = tau0[:3], R0.T @ tau0[3:]
         a0 = solve_spd(I[0].matrix(qm), force - p0, "the articulated inertia of the base")
-        u0dot[:3], u0dot[3:] = a0[:3], R0 @ a0[3:]
+        u0dot[:3], u0dot[3:] = a0[:3], R0 @ a0[3:] + loads.g
     else:
         reaction[:3] = R0 @ (p0[:3] - tau0[:3])
         reaction[3:] = R0 @ p0[3:] - tau0[3:]
@@ -201,87 +163,12 @@ def multibody_rates(
     return MultibodyRates(u0dot, filled(umdot, *like), reaction)
 
 
-def _paths(bodies: tuple[Body, ...], qm: Array) -> list[tuple[Screw, ...]]:
-    """The screws that lead from each body's frame to its parent's, at qm."""
-    offsets = np.zeros(len(qm))
-    for body in bodies[1:]:
-        offsets[body.k] = body.angle
-    cosines, sines, q = cos(offsets + qm).tolist(), sin(offsets + qm).tolist(), qm.tolist()
-    paths: list[tuple[Screw, ...]] = [()]
-    for body in bodies[1:]:
-        if body.revolute:
-            c, s = cosines[body.k], sines[body.k]
-            joint = Screw(2, Turn(c, s, c * c, s * s, c * s), body.slide or None)
-        else:
-            turn = constant_turn(math.cos(body.angle), math.sin(body.angle))
-            joint = Screw(2, turn, body.slide + q[body.k])
-        paths.append((joint, *body.screws))
-    return paths
-
-
-def _carried_out(
-    path: tuple[Screw, ...], w: Vector, al: Vector, a: Vector
-) -> tuple[Vector, Vector, Vector]:
-    """The motion of the parent at the origin and in the axes of a body's frame: of each
-    slide r, a + al x r + w x (w x r)."""
-    for screw in reversed(path):
-        if screw.slide is not None:
-            i, j, k = CYCLE[screw.axis]
-            r, out = screw.slide, list(a)
-            out[i] = a[i] + r * (al[j] + w[k] * w[i])
-            out[j] = a[j] + r * (w[k] * w[j] - al[i])
-            out[k] = a[k] - r * (w[i] * w[i] + w[j] * w[j])
-            a = out
-        w, al, a = turned(screw, w, True), turned(screw, al, True), turned(screw, a, True)
-    return w, al, a
-
-
-def _bias(
-    bodies: tuple[Body, ...], paths: list[tuple[Screw, ...]], w0: Vector, um: list[Any]
-) -> list[Articulated]:
-    """Base to tips: each body's inertia, and the wrench of its bias motion (table 5.1
-    with no joint accelerations)."""
-    motions = [(w0, [0.0] * 3, [0.0] * 3)]
-    for body, path in zip(bodies[1:], paths[1:], strict=True):
-        w, al, a = _carried_out(path, *motions[body.parent])
-        rate = um[body.k]
-        if body.revolute:
-            al = [al[0] + w[1] * rate, al[1] - w[0] * rate, al[2]]
-            w = [w[0], w[1], w[2] + rate]
-        else:
-            a = [a[0] + 2.0 * (w[1] * rate), a[1] - 2.0 * (w[0] * rate), a[2]]
-        motions.append((w, al, a))
-    return [_rigid(body, *motion) for body, motion in zip(bodies, motions, strict=True)]
-
-
-def _rigid(body: Body, w: Vector, al: Vector, a: Vector) -> Articulated:
-    """Newton's and Euler's equations about the origin of the body's frame."""
-    m, h, I = body.m, body.h, body.inertia
-    n = add(add(times(I, al), cross(w, times(I, w))), cross(h, a))
-    f = add(add([m * a[0], m * a[1], m * a[2]], cross(al, h)), cross(w, cross(w, h)))
+def _rigid(body: Body, n: Vector, f: Vector) -> Articulated:
+    """A body alone, and the wrench that its bias motion needs."""
+    m, h = body.m, body.h
     B = [[0.0, -h[2], h[1]], [h[2], 0.0, -h[0]], [-h[1], h[0], 0.0]]
-    return Articulated(list(I), B, [m, m, m, 0.0, 0.0, 0.0], n, f)
-
-
-def _load(
-    bodies: tuple[Body, ...], paths: list[tuple[Screw, ...]], I: list[Articulated],
-    R0: Array, wF0: Array, wFm: Array,
-) -> None:  # fmt: skip
-    """Take the external wrenches on the links of each body off its bias wrench."""
-    if kind(wF0, wFm) is float and not wF0.any() and not wFm.any():
-        return
-    wrenches = [wF0.tolist(), *wFm.tolist()]
-    axes: list[list[Vector]] = []  # the three inertial axes, seen by each body
-    for body, path, I_i in zip(bodies, paths, I, strict=True):
-        rows = axes[body.parent] if axes else R0.tolist()
-        for screw in reversed(path):
-            rows = [turned(screw, row, True) for row in rows]
-        axes.append(rows)
-        columns = list(zip(*rows, strict=True))
-        for link_id, c in body.riders:
-            w = wrenches[link_id]
-            n, f = ([-dot(column, v) for column in columns] for v in (w[:3], w[3:]))
-            I_i.n, I_i.f = add(I_i.n, add(n, cross(c, f))), add(I_i.f, f)
+    inertia, mass = list(body.inertia), [m, m, m, 0.0, 0.0, 0.0]
+    return Articulated(inertia, B, mass, n, f)
 
 
 class Step(NamedTuple):
@@ -294,10 +181,7 @@ class Step(NamedTuple):
 
 
 def _inward(
-    bodies: tuple[Body, ...],
-    paths: list[tuple[Screw, ...]],
-    I: list[Articulated],
-    taum: list[Any],
+    bodies: tuple[Body, ...], paths: Paths, I: list[Articulated], taum: list[Any]
 ) -> list[Step]:
     """Tips to base: articulated inertias and bias wrenches gather in I (table 7.1, pass 2)."""
     steps = []
@@ -337,19 +221,17 @@ def _freed(body: Body, I: Articulated, tau: Any) -> Step:
     return Step(Un, Uf, e, u)
 
 
-def _outward(
-    bodies: tuple[Body, ...], paths: list[tuple[Screw, ...]], steps: list[Step], a0: list[Any]
-) -> list[Any]:
+def _outward(bodies: tuple[Body, ...], paths: Paths, steps: list[Step], a0: list[Any]) -> list[Any]:
     """Base to tips: the joint accelerations (table 7.1, pass 3, without velocities)."""
     still, umdot = [0.0, 0.0, 0.0], [0.0] * (len(bodies) - 1)
-    motions = [(a0[:3], a0[3:])]
+    motions = [Motion(still, a0[:3], a0[3:])]
     for body, path, (Un, Uf, e, u) in zip(bodies[1:], paths[1:], steps, strict=True):
-        _, al, a = _carried_out(path, still, *motions[body.parent])
+        _, al, a = carried_out(path, motions[body.parent])
         rate = (u - (dot(Un, al) + dot(Uf, a))) * e
         if body.revolute:
             al = [al[0], al[1], al[2] + rate]
         else:
             a = [a[0], a[1], a[2] + rate]
-        motions.append((al, a))
+        motions.append(Motion(still, al, a))
         umdot[body.k] = rate
     return umdot

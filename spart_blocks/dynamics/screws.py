@@ -23,6 +23,7 @@ Vector = list[Any]  # three scalars
 Symmetric = list[Any]  # six scalars of a 3x3 matrix: xx, yy, zz, yz, zx, xy
 
 PLACES = ((0, 0), (1, 1), (2, 2), (1, 2), (2, 0), (0, 1))  # of a Symmetric's scalars
+SQUARE = (0, 5, 4, 5, 1, 3, 4, 3, 2)  # the scalars at the nine places, row by row
 CYCLE = ((1, 2, 0), (2, 0, 1), (0, 1, 2))  # the two axes that a turn mixes, and its own
 ROUNDING = 1e-14  # constant cosines, sines, angles and lengths [m] below it are zero
 
@@ -72,7 +73,7 @@ def constant_turn(c: float, s: float) -> Turn | None:
     elif abs(s) < ROUNDING:
         c, s = math.copysign(1.0, c), 0.0
     cc, ss = (0.0 if x * x < 1e-20 else x * x for x in (c, s))
-    return None if c == 1 else Turn(c, s, cc, ss, c * s)
+    return None if c == 1 and s == 0 else Turn(c, s, cc, ss, c * s)
 
 
 def screw_matrix(axis: int, angle: float, slide: float) -> Array:

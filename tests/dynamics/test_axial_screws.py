@@ -9,7 +9,12 @@ import pytest
 import robots
 from scipy.spatial.transform import Rotation
 
-from spart_blocks.dynamics import gravity_wrenches, multibody_rates
+from spart_blocks.dynamics import (
+    gravity_wrenches,
+    multibody_forces,
+    multibody_inertia,
+    multibody_rates,
+)
 from spart_blocks.dynamics.screws import path_of, screw_matrix
 from spart_blocks.robot import JointType
 
@@ -81,6 +86,43 @@ def test_any_arrangement_of_axes_gives_spart_s_forward_dynamics(frame, kinds, ba
         close(got.umdot, out["umdot_FD"], "umdot", rel=1e-10)
     else:
         close(got.umdot, robots.bookkeeping(robot, s, np.zeros(3))["umdot_fixed"], "u", rel=1e-10)
+
+
+@pytest.mark.parametrize("kinds", [(R,), (R, P), (P, R, R)], ids=["r", "rp", "prr"])
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_any_arrangement_of_axes_gives_spart_s_forces_and_inertia(frame, kinds, base, close):
+    robot = arranged(frame, kinds).with_base(base)
+    s = robots.random_state(robot, 4)
+    s = s if base == "floating" else replace(s.held(), wF0=s.wF0)
+    out = robots.everything(robot, s)
+    got = multibody_forces(s.R0, s.u0, s.qm, s.um, s.u0dot, s.umdot, s.wF0, s.wFm, robot)
+    want = np.concatenate([out["tau0_ID"], out["taum_ID"]])
+    close(np.concatenate(got), want, "tau0 and taum")
+    for name, block in multibody_inertia(s.R0, s.qm, robot)._asdict().items():
+        close(block, out[name], name)
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("on_the_base", [1.0, 0.0])
+@pytest.mark.parametrize("more", [0.0, 0.3])
+def test_weights_are_an_acceleration_of_the_frame_and_other_wrenches_are_not(
+    base, on_the_base, more, close
+):
+    robot = robots.random_robot(9, 8).with_base(base)
+    s = robots.random_state(robot, 5)
+    weights = gravity_wrenches(np.array([1.0, -2.0, -9.0]), robot)
+    wF0, wFm = on_the_base * weights.wF0, weights.wFm + more * s.wFm
+    # Numbers among objects could be symbols, and stay wrenches.
+    loads = (wF0, wFm), (wF0.astype(object), wFm.astype(object))
+    found = [
+        (
+            *multibody_rates(s.R0, s.u0, s.qm, s.um, s.tau0, s.taum, *load, robot),
+            *multibody_forces(s.R0, s.u0, s.qm, s.um, s.u0dot, s.umdot, *load, robot),
+        )
+        for load in loads
+    ]
+    for number, (got, want) in enumerate(zip(*found, strict=True)):
+        close(got, want, f"result {number}")
 
 
 def instructions(robot, wFm):

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 import robots
 
-from spart_blocks.dynamics import fixed_forward_dynamics, multibody_rates
+from spart_blocks.dynamics import (
+    fixed_forward_dynamics,
+    multibody_forces,
+    multibody_inertia,
+    multibody_rates,
+)
 
 pytest.importorskip("pinocchio")
 from pinocchio_twin import Twin
@@ -43,7 +48,14 @@ def test_floating_trees_agree_with_pinocchio(tree, close):
     tau0, taum = twin.rnea(s)
     close(ours["tau0_ID"], tau0, "ID tau0 against rnea", rel=1e-10)
     close(ours["taum_ID"], taum, "ID taum against rnea", rel=1e-10)
-    close(robots.whole(ours)[0], twin.crba(s), "GIM against crba", rel=1e-10)
+    needed = multibody_forces(s.R0, s.u0, s.qm, s.um, s.u0dot, s.umdot, s.wF0, s.wFm, robot)
+    whole = np.concatenate([tau0, taum])
+    close(np.concatenate(needed), whole, "multibody_forces against rnea")
+    H = twin.crba(s)
+    close(robots.whole(ours)[0], H, "GIM against crba", rel=1e-10)
+    made = multibody_inertia(s.R0, s.qm, robot)
+    made = np.block([[made.H0, made.H0m], [made.H0m.T, made.Hm]])
+    close(made, H, "multibody_inertia against crba")
 
 
 def test_fixed_trees_agree_with_pinocchio(tree, close):
@@ -60,7 +72,10 @@ def test_fixed_trees_agree_with_pinocchio(tree, close):
     rates = multibody_rates(s.R0, s.u0, s.qm, s.um, s.tau0, s.taum, s.wF0, s.wFm, robot)
     close(rates.umdot, umdot, "multibody_rates against aba", rel=1e-10)
     close(ours["taum_ID"], twin.rnea(s)[1], "ID against rnea", rel=1e-10)
+    needed = multibody_forces(s.R0, s.u0, s.qm, s.um, s.u0dot, s.umdot, s.wF0, s.wFm, robot)
+    close(needed.taum, twin.rnea(s)[1], "multibody_forces against rnea")
     close(ours["Hm"], twin.crba(s), "Hm against crba", rel=1e-10)
+    close(multibody_inertia(s.R0, s.qm, robot).Hm, twin.crba(s), "multibody_inertia against crba")
 
 
 def test_the_comparison_notices_a_joint_turned_the_wrong_way(close):

@@ -1,0 +1,109 @@
+"""The inertia matrix of the plant: composite bodies in axial screws.
+
+The same quantities as `generalized_inertia`, SPART's GIM, which is its oracle, in the
+bodies' own axes. Notation and frames as in `axial.py`.
+
+Sources: M. Walker and D. Orin, "Efficient dynamic computer simulation of robotic
+mechanisms", ASME J. Dynamic Systems, Measurement, and Control 104 (1982); R. Featherstone,
+"Rigid Body Dynamics Algorithms" (2008), table 6.2 and sec. 9.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.dynamics.axial import (
+    Paths,
+    add,
+    carried_in,
+    paths_of,
+    turn_symmetric,
+    turned,
+)
+from spart_blocks.dynamics.inertia import InertiaMatrix
+from spart_blocks.dynamics.screws import CYCLE, SQUARE, Body, Screw, Symmetric, Vector, bodies_of
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array, array, filled, skew, zeros
+
+
+@dataclass(slots=True)
+class Composite:
+    """A body and all beyond it as one: m, h and I about the origin of its frame."""
+
+    m: float
+    h: Vector
+    inertia: Symmetric
+
+    def carry(self, screw: Screw) -> None:
+        """Express it in the frame that the screw leads to."""
+        self.h = turned(screw, self.h)
+        if screw.turn is not None:
+            turn_symmetric(self.inertia, screw.axis, screw.turn)
+        if screw.slide is None:
+            return
+        i, j, k = CYCLE[screw.axis]
+        r, h, I = screw.slide, list(self.h), self.inertia
+        h[k] = h[k] + self.m * r
+        more = r * (self.h[k] + h[k])
+        I[i], I[j] = I[i] + more, I[j] + more
+        I[3 + j], I[3 + i] = I[3 + j] - r * h[i], I[3 + i] - r * h[j]
+        self.h = h
+
+    def gather(self, other: Composite) -> None:
+        """Add what hangs on this body."""
+        self.m, self.h = self.m + other.m, add(self.h, other.h)
+        self.inertia = [a + b for a, b in zip(self.inertia, other.inertia, strict=True)]
+
+    def wrench(self, revolute: bool) -> tuple[Vector, Vector]:
+        """What it takes to accelerate it at 1 rad/s^2 or 1 m/s^2 about or along z."""
+        h, I = self.h, self.inertia
+        if revolute:
+            return [I[4], I[3], I[2]], [-h[1], h[0], 0.0]
+        return [h[1], -h[0], 0.0], [0.0, 0.0, self.m]
+
+
+def multibody_inertia(R0: Any, qm: Any, robot: Robot) -> InertiaMatrix:
+    """The generalized inertia matrix H at R0 (3,3) and qm (nq,), in its blocks H0 (6,6),
+    H0m (6,nu) and Hm (nu,nu), which is that of a fixed base."""
+    R0, qm = array(R0, (3, 3), "R0"), array(qm, (robot.nq,), "qm")
+    bodies, like = bodies_of(robot), (R0, qm)
+    paths = paths_of(bodies, qm)
+    composites = [Composite(body.m, body.h, list(body.inertia)) for body in bodies]
+    H0m, Hm = zeros((6, robot.nu), *like), zeros((robot.nu, robot.nu), *like)
+    for i in range(len(bodies) - 1, 0, -1):
+        whole, k = composites[i], bodies[i].k
+        along, (n, f) = _climb(bodies, paths, i, *whole.wrench(bodies[i].revolute))
+        for m, entry in along:
+            Hm[m, k] = Hm[k, m] = entry
+        H0m[:, k] = filled(n + f, *like)
+        for screw in paths[i]:
+            whole.carry(screw)
+        composites[bodies[i].parent].gather(whole)
+    H0m[3:] = R0 @ H0m[3:]
+    return InertiaMatrix(_of_the_base(composites[0], R0, like), H0m, Hm)
+
+
+def _climb(
+    bodies: tuple[Body, ...], paths: Paths, i: int, n: Vector, f: Vector
+) -> tuple[list[tuple[int, Any]], tuple[Vector, Vector]]:
+    """What joint i and those between it and the base feel of a wrench on body i, each with
+    its place in qm, and the wrench in the base's frame."""
+    along = []
+    while i:
+        body = bodies[i]
+        along.append((body.k, n[2] if body.revolute else f[2]))
+        for screw in paths[i]:
+            n, f = carried_in(screw, n, f)
+        i = body.parent
+    return along, (n, f)
+
+
+def _of_the_base(whole: Composite, R0: Array, like: tuple[Array, ...]) -> Array:
+    H0 = zeros((6, 6), *like)
+    H0[:3, :3] = filled([whole.inertia[k] for k in SQUARE], *like).reshape(3, 3)
+    H0[:3, 3:] = skew(filled(whole.h, *like)) @ R0.T
+    H0[3:, :3], H0[3:, 3:] = H0[:3, 3:].T, whole.m * np.eye(3)
+    return H0

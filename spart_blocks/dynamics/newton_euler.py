@@ -1,0 +1,64 @@
+"""Inverse dynamics of the plant: Newton's and Euler's equations in axial screws.
+
+The same quantities as `inverse_dynamics`, SPART's ID, which is its oracle, in the bodies'
+own axes, where it costs a tenth. Notation and frames as in `axial.py`.
+
+Sources: J. Luh, M. Walker, R. Paul, "On-line computational scheme for mechanical
+manipulators", ASME J. Dynamic Systems, Measurement, and Control 102 (1980); R.
+Featherstone, "Rigid Body Dynamics Algorithms" (2008), table 5.1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spart_blocks.dynamics.axial import (
+    Motion,
+    add,
+    apart_from_weight,
+    carried_in,
+    motions_of,
+    needed_wrenches,
+    paths_of,
+)
+from spart_blocks.dynamics.inverse import GeneralizedForces
+from spart_blocks.dynamics.screws import bodies_of
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import array, filled, zeros
+
+
+def multibody_forces(
+    R0: Any, u0: Any, qm: Any, um: Any, u0dot: Any, umdot: Any, wF0: Any, wFm: Any, robot: Robot
+) -> GeneralizedForces:
+    """Forces of a motion of a robot with a fixed or floating base, as `robot.base` says.
+
+    R0 (3,3), u0 (6,), qm (nq,), um (nu,): configuration and rates; u0dot (6,) [rad/s^2
+    base axes, m/s^2 inertial], umdot (nu,) [rad/s^2, m/s^2]: accelerations; a fixed base
+    ignores u0 and u0dot. wF0 (6,), wFm (n,6) [N m, N]: wrenches on base and links at their
+    centres of mass, inertial. Cost linear in the links.
+    Returns tau0, for a fixed base what the ground supplies, and taum.
+    """
+    R0, u0, u0dot = array(R0, (3, 3), "R0"), array(u0, (6,), "u0"), array(u0dot, (6,), "u0dot")
+    qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
+    umdot = array(umdot, (robot.nu,), "umdot")
+    wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (robot.n_links_joints, 6), "wFm")
+    like = (R0, u0, qm, um, u0dot, umdot, wF0, wFm)
+    bodies, loads = bodies_of(robot), apart_from_weight(wF0, wFm, robot)
+    if robot.base != "floating":
+        u0, u0dot = zeros(6), zeros(6)
+    paths = paths_of(bodies, qm)
+    base = Motion(u0[:3].tolist(), u0dot[:3].tolist(), (R0.T @ (u0dot[3:] - loads.g)).tolist())
+    motions = motions_of(bodies, paths, base, um.tolist(), umdot.tolist())
+    wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
+    taum: list[Any] = [0.0] * robot.nu
+    for i in range(len(bodies) - 1, 0, -1):
+        body, (n, f) = bodies[i], wrenches[i]
+        taum[body.k] = n[2] if body.revolute else f[2]
+        for screw in paths[i]:
+            n, f = carried_in(screw, n, f)
+        n0, f0 = wrenches[body.parent]
+        wrenches[body.parent] = add(n0, n), add(f0, f)
+    n, f = wrenches[0]
+    tau0 = filled(n + f, *like)
+    tau0[3:] = R0 @ tau0[3:]
+    return GeneralizedForces(tau0, filled(taum, *like))
