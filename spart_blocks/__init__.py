@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spart_blocks.analysis import linearize, trim
     from spart_blocks.diagram import Diagram, load, new_diagram
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
-    from spart_blocks.program import Program, TraceError, trace
+    from spart_blocks.program import Program, TraceError, compiled, trace
     from spart_blocks.results import Results
     from spart_blocks.robot import Robot
     from spart_blocks.simulation import simulate
@@ -27,6 +27,7 @@ _HOMES = {
     "new_diagram": "spart_blocks.diagram",
     "simulate": "spart_blocks.simulation",
     "trace": "spart_blocks.program",
+    "compiled": "spart_blocks.program",
     "Program": "spart_blocks.program",
     "TraceError": "spart_blocks.program",
     "linearize": "spart_blocks.analysis",
@@ -53,6 +54,7 @@ __all__ = [
     "RunError",
     "SpartError",
     "TraceError",
+    "compiled",
     "linearize",
     "load",
     "new_diagram",
