@@ -72,7 +72,8 @@ class CompiledFunction:
     fetched from the cache where it is loaded.
 
     address: of `int f(const double **arguments, double **results, long long *, double *,
-    int)` for callers in C, who pass 0 for the last three; None where there is no compiler.
+    int)` for callers in C, who pass every array, and 0 for the last three; None where there
+    is no compiler.
     """
 
     def __init__(
