@@ -125,23 +125,64 @@ def test_weights_are_an_acceleration_of_the_frame_and_other_wrenches_are_not(
         close(got, want, f"result {number}")
 
 
-def instructions(robot, wFm):
+def instructions(function, *shapes):
+    """How many a function of arrays of these shapes takes, in CasADi's count."""
     casadi = pytest.importorskip("casadi")
     from spart_blocks.program.symbol import column_of, symbols
 
-    columns, (q, u, tau) = zip(*(symbols(name, (robot.nu,)) for name in "qut"), strict=True)
-    none = np.zeros(6)
-    rates = multibody_rates(np.eye(3), none, q, u, none, tau, none, wFm, robot)
-    return casadi.Function("f", columns, [casadi.cse(column_of([rates.umdot]))]).n_instructions()
+    columns, arrays = zip(*(symbols(f"i{k}", s) for k, s in enumerate(shapes)), strict=True)
+    return casadi.Function(
+        "f", columns, [casadi.cse(column_of([function(*arrays)]))]
+    ).n_instructions()
+
+
+def cost(robot, wFm):
+    """Of forward dynamics, inverse dynamics and inertia matrix."""
+    none, n, R0 = np.zeros(6), robot.nu, np.eye(3)
+
+    def forward(q, u, tau):
+        return multibody_rates(R0, none, q, u, none, tau, none, wFm, robot).umdot
+
+    def inverse(q, u, udot):
+        return multibody_forces(R0, none, q, u, none, udot, none, wFm, robot).taum
+
+    return [
+        instructions(forward, (n,), (n,), (n,)),
+        instructions(inverse, (n,), (n,), (n,)),
+        instructions(lambda q: multibody_inertia(R0, q, robot).Hm, (n,)),
+    ]
 
 
 def test_wrenches_that_are_zero_cost_nothing_and_weights_little():
     robot = robots.random_robot(8, 7, kinds="r", chain=True).with_base("fixed")
     none = np.zeros((7, 6))
-    free = instructions(robot, none)
-    assert instructions(robot, none.astype(object)) == free
+    free = cost(robot, none)
+    assert cost(robot, none.astype(object)) == free
     weights = gravity_wrenches(np.array([0.0, 0.0, -9.81]), robot).wFm
-    assert free < instructions(robot, weights) < 1.15 * free
+    loaded = cost(robot, weights)
+    assert free[0] < loaded[0] < 1.02 * free[0]
+    assert free[1] < loaded[1] < 1.03 * free[1]
+
+
+def test_links_on_fixed_joints_cost_nothing():
+    robot = robots.random_robot(8, 7, kinds="r", chain=True).with_base("fixed")
+    extra = robots.random_robot(9, 14, kinds="f")
+    joints = tuple(
+        replace(joint, id=joint.id + 7, parent_link=i // 2 + 1, child_link=joint.child_link + 7)
+        for i, joint in enumerate(extra.joints)
+    )
+    links = tuple(
+        replace(link, id=link.id + 7, parent_joint=link.parent_joint + 7) for link in extra.links
+    )
+    more = replace(robot, joints=robot.joints + joints, links=robot.links + links)
+    assert cost(more, np.zeros((21, 6))) == cost(robot, np.zeros((7, 6)))
+
+
+def test_one_more_link_costs_the_same_however_many_there_are():
+    chains = [robots.random_robot(2, n, kinds="r", chain=True) for n in (8, 16, 32)]
+    counts = np.array([cost(robot, np.zeros((robot.nu, 6)))[:2] for robot in chains])
+    prices = np.diff(counts, axis=0) / np.array([[8], [16]])
+    assert (np.abs(prices[1] / prices[0] - 1) < 0.02).all()
 
 
 def test_sympy_runs_through_the_plant(close):
