@@ -70,10 +70,9 @@ def c_loop(function: sb.program.CompiledFunction, given: list[np.ndarray], out: 
     """Our function called from a loop in C."""
     loop = ctypes.CDLL(str(shared_library(LOOP))).sb_loop
     loop.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_longlong]
-    arguments, results = pointers(given), pointers([out])
 
-    def repeat(calls: int, _kept: object = (given, out)) -> None:
-        loop(function.address, arguments, results, calls)
+    def repeat(calls: int) -> None:
+        loop(function.address, pointers(given), pointers([out]), calls)
 
     return repeat
 
@@ -109,6 +108,19 @@ def cpp_twin(library: ctypes.CDLL, model: pin.Model) -> ctypes.c_void_p:
     return ctypes.c_void_p(library.twin(ctypes.c_longlong(len(kind)), *addresses))
 
 
+def cpp_loop(
+    library: ctypes.CDLL, peer: str, model: pin.Model, given: list[np.ndarray], out: np.ndarray
+) -> Callable[[int], None]:
+    """Pinocchio's function called from a loop in C++."""
+    twin, loop = cpp_twin(library, model), getattr(library, peer)
+
+    def repeat(calls: int) -> None:
+        addresses = (ctypes.c_void_p(array.ctypes.data) for array in (*given, out))
+        loop(twin, *addresses, ctypes.c_longlong(calls))
+
+    return repeat
+
+
 def peers_of(twins: Twins, algorithm: str, library: ctypes.CDLL | None) -> tuple[Peers, Peers]:
     """Those called from Python, and those called in a loop, checked against each other."""
     names, peer = ALGORITHMS[algorithm]
@@ -133,9 +145,8 @@ def peers_of(twins: Twins, algorithm: str, library: ctypes.CDLL | None) -> tuple
     if function.address:
         in_c["ours"] = c_loop(function, given, np.zeros_like(truth))
     if library:
-        twin, out, loop = cpp_twin(library, model), np.zeros_like(truth), getattr(library, peer)
-        addresses = [ctypes.c_void_p(array.ctypes.data) for array in (*given, out)]
-        in_c["pinocchio"] = lambda calls: loop(twin, *addresses, ctypes.c_longlong(calls))
+        out = np.zeros_like(truth)
+        in_c["pinocchio"] = cpp_loop(library, peer, model, given, out)
         in_c["pinocchio"](1)
         found = np.triu(out.T) + np.triu(out.T, 1).T if out.ndim == 2 else out
         assert np.abs(found - truth).max() < 1e-9 * np.abs(truth).max(), f"{algorithm} in C++"
