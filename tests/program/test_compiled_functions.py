@@ -17,7 +17,8 @@ import robots
 
 import spart_blocks as sb
 from spart_blocks import dynamics
-from spart_blocks.program import compiler
+from spart_blocks.errors import SpartWarning
+from spart_blocks.program import compiler, machine_code
 
 RNG = np.random.default_rng(5)
 
@@ -185,6 +186,15 @@ def test_empty_arrays_pass(engine):
 def test_nan_passes_through(engine):
     f = sb.compiled(lambda a: np.where(a > 0, a, 0.0) + a, 2)
     assert np.isnan(f([np.nan, 1.0])).tolist() == [True, False]
+
+
+def test_a_library_that_does_not_load_is_done_without(tmp_path, monkeypatch):
+    (tmp_path / "broken.so").write_text("no library")
+    monkeypatch.setattr(machine_code, "shared_library", lambda source: tmp_path / "broken.so")
+    with pytest.warns(SpartWarning, match="running without compiled code"):
+        f = sb.compiled(lambda a: 2 * a, 2)
+    assert f([1.0, 2.0]).tolist() == [2.0, 4.0]
+    assert "virtual machine" in repr(f)
 
 
 # --- lifetimes ------------------------------------------------------------------------------
