@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
 import numpy as np
-import scipy
 
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.constructors import constructors_of_symbols
+from spart_blocks.program.faults import located
 from spart_blocks.program.parameters import Parameters, Shared
 from spart_blocks.program.program import Slot
 from spart_blocks.program.rules import rule_of
@@ -129,7 +127,7 @@ class Evaluation:
                 with constructors_of_symbols():
                     return run(t, *more, boxed, x)
             except Exception:
-                raise _located(node, error) from error
+                raise located(_label(node), error) from error
 
     def function(self, name: str, values: list[Any], result: str) -> Any:
         """The CasADi Function (t, x, xd, p) -> all values in one column, with what occurs
@@ -157,22 +155,9 @@ def _settled(node: Node, value: Any) -> Any:
     return folded(value)
 
 
-# --- errors -------------------------------------------------------------------------------------
-
-_MACHINERY = tuple(
-    str(Path(file).parent) for file in (__file__, np.__file__, scipy.__file__, ca.__file__)
-)
+def _label(node: Node) -> str:
+    return f"block {node.name} ({node.block.type.upper()})"
 
 
-def _error(node: Node, text: str, where: str = "") -> TraceError:
-    return TraceError(f"block {node.name} ({node.block.type.upper()}){where}: {text}")
-
-
-def _located(node: Node, error: Exception) -> TraceError:
-    """The error with the block, and the last line of its code, or of what that called,
-    before NumPy's and ours."""
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame for frame in frames if not frame.filename.startswith(_MACHINERY)]
-    where = f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
-    text = str(error) if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"
-    return _error(node, text, where)
+def _error(node: Node, text: str) -> TraceError:
+    return TraceError(f"{_label(node)}: {text}")

@@ -5,10 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, NoReturn
 
 import casadi as ca
@@ -17,6 +15,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.errors import InputError
 from spart_blocks.program.constructors import constructors_of_symbols
+from spart_blocks.program.faults import located
 from spart_blocks.program.machine_code import MachineCode, machine_code
 from spart_blocks.program.symbol import (
     Symbol,
@@ -24,12 +23,12 @@ from spart_blocks.program.symbol import (
     TraceError,
     box,
     column_of,
-    has_symbols,
     is_number,
     scalars,
     symbols,
     unbox,
 )
+from spart_blocks.program.symbol_array import has_symbols
 
 Floats = NDArray[np.float64]
 Shape = tuple[int, ...]
@@ -288,18 +287,7 @@ def _traced(function: Callable[..., Any], arrays: Sequence[SymbolArray], label: 
             with constructors_of_symbols():
                 return function(*(unbox(array.copy()) for array in arrays))
         except Exception:
-            raise _located(function, label, error) from error
-
-
-def _located(function: Callable[..., Any], label: str, error: Exception) -> TraceError:
-    """The error with the last line of the function, or of what that called, before NumPy's
-    and ours."""
-    machinery = tuple(str(Path(str(file)).parent) for file in (__file__, np.__file__, ca.__file__))
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame for frame in frames if not frame.filename.startswith(machinery)]
-    where = f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
-    text = str(error) if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"
-    return TraceError(f"{label}{where}: {text}")
+            raise located(label, error) from error
 
 
 def _results(value: Any, label: str) -> tuple[list[Any], type[tuple[Any, ...]] | None]:

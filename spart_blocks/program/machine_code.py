@@ -9,17 +9,16 @@ no header of Python is needed to compile it.
 from __future__ import annotations
 
 import ctypes
-import re
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from spart_blocks.errors import SpartWarning
+from spart_blocks.program.c_code import c_source
 from spart_blocks.program.compiler import shared_library
 
 # sb_call is a PyCFunction (METH_NOARGS): it gives a new reference to the result.
@@ -47,11 +46,6 @@ CASADI_SYMBOL_EXPORT void *sb_call(void *self, void *none) {{
 }}
 """
 _METH_NOARGS = 0x0004
-
-# CasADi asks at every result whether its array is missing; here none is. Without, a matrix
-# of 2500 entries takes 15 % less. It asks for every argument too, and that stays: it cuts the
-# code into pieces, for which gcc takes a third of the time, at 35 000 instructions.
-_IF_WANTED = re.compile(r"if \(res\[\d+\]!=0\) ")
 
 
 class _MethodDef(ctypes.Structure):
@@ -114,10 +108,7 @@ def machine_code(function: Any) -> MachineCode | None:
     """Compile a CasADi function of scalars, or fetch it from the cache; None without a
     compiler."""
     name, n_in, n_out = function.name(), max(1, function.sz_arg()), max(1, function.sz_res())
-    generator = ca.CodeGenerator("library", {"with_header": False, "casadi_int": "long long"})
-    generator.add(function)
-    source = _IF_WANTED.sub("", generator.dump())
-    path = shared_library(source + _ENTRY.format(arg=n_in, res=n_out, name=name))
+    path = shared_library(c_source([function]) + _ENTRY.format(arg=n_in, res=n_out, name=name))
     if path is None:
         return None
     try:

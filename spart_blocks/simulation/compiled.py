@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError, SpartWarning
+from spart_blocks.program.c_code import c_source
 from spart_blocks.simulation.tableaus import Tableau
 
 if TYPE_CHECKING:
@@ -127,17 +128,12 @@ def _renamed(name: str, function: Any) -> Any:
 
 def _source(program: Program, functions: dict[str, Any]) -> str:
     """The library in C: the program's functions, tables of its clocks, the driver."""
-    import casadi as ca
-
-    generator = ca.CodeGenerator("program", {"with_header": False, "casadi_int": "long long"})
-    for function in functions.values():
-        generator.add(function)
     ticks = [name for name in functions if name.startswith("program_tick_")]
     discrete = {slot.name: slot.part for slot in program.discrete}
     states = [_entries(discrete, clock.blocks) for clock in program.clocks]
     stepped = _entries({slot.name: slot.part for slot in program.states}, program.stepped)
     lines = [
-        generator.dump(),
+        c_source(functions.values()),
         "typedef int (*sb_tick_function)(const double **, double **, long long *, double *, int);",
         f"#define SB_PROJECTS {int(program.project is not None)}",
         f"#define SB_STEPPED {len(stepped)}",
