@@ -102,7 +102,8 @@ class Program:
         return self._start(self.discrete)
 
     def _start(self, slots: tuple[Slot, ...]) -> Floats:
-        parts = [self.parameter(self.start[slot.name]) for slot in slots]
+        parameters = {slot.name: slot.part for slot in self.parameters}
+        parts = [self.p[parameters[self.start[slot.name]]] for slot in slots]
         start = np.concatenate([np.zeros(0), *parts])
         start.flags.writeable = False
         return start

@@ -442,5 +442,5 @@ def rule_of(block: Any) -> Rule:
     module = type(block).__module__
     if module.startswith("bdsim.blocks."):
         key = f"{module.removeprefix('bdsim.blocks.')}.{type(block).__name__}"
-        return RULES.get(key, _no("it has no rule yet"))
+        return RULES.get(key) or _no("it has no rule yet")
     return Rule(tunable=tuple(getattr(block, "tunable", ())))

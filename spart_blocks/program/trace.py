@@ -10,6 +10,7 @@ import numpy as np
 
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.clocks import Clock, clocks_of
+from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.display import display_of
 from spart_blocks.diagram.flatten import Node, Wiring, flatten
 from spart_blocks.program.evaluation import Evaluation
@@ -31,7 +32,11 @@ def trace(
     an expression.
     """
     diagram = as_diagram(diagram)
-    wiring = wiring or flatten(diagram.bd, diagram.places)
+    with collector_paused():
+        return _traced(diagram, wiring or flatten(diagram.bd, diagram.places), resets)
+
+
+def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
     traced = Evaluation(wiring, diagram.shared)
     signals, columns = _signals(traced)
     clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)

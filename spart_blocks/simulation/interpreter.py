@@ -209,22 +209,25 @@ class Interpreter(Engine):
     @cached_property
     def crossings(self) -> Sequence[Crossing]:
         """Found by one evaluation, for a CLIP watches as many values as its signal has."""
-        values = self.outputs(0.0, *self.initial())
-        counts = [(node, len(self._watched(node, 0.0, values))) for node in self._watching]
-        return [crossing for node, count in counts for crossing in crossings_of(node, count)]
+        return [c for node, count in self._watching for c in crossings_of(node, count)]
 
     @cached_property
-    def _watching(self) -> list[Node]:
-        return [node for node in self.nodes if rule_of(node.block).watch is not None]
+    def _watching(self) -> list[tuple[Node, int]]:
+        """The nodes that watch something, and how many values."""
+        x, xd = self.initial()
+        values = self.outputs(0.0, x, xd)
+        nodes = [node for node in self.nodes if rule_of(node.block).watch is not None]
+        counts = [len(self._watched(node, 0.0, values, x)) for node in nodes]
+        return [(node, count) for node, count in zip(nodes, counts, strict=True) if count]
 
-    def _watched(self, node: Node, t: float, values: Values, x: Any = None) -> list[Any]:
+    def _watched(self, node: Node, t: float, values: Values, x: Floats) -> list[Any]:
         watch = rule_of(node.block).watch
         assert watch is not None
         part = self.continuous.get(node.name)
-        start = node.block.getstate0() if part is not None and x is None else None
-        state = start if x is None or part is None else x[part]
         try:
-            return watch(node.block, t, self.inputs(node, values), state)
+            return watch(
+                node.block, t, self.inputs(node, values), None if part is None else x[part]
+            )
         except Exception as error:
             raise_run_error(node, "its condition", t, error)
 
@@ -233,7 +236,7 @@ class Interpreter(Engine):
 
     def watch_of(self, values: Values, t: float, x: Floats) -> Floats:
         """The watched values where the outputs are known."""
-        found = [v for node in self._watching for v in self._watched(node, t, values, x)]
+        found = [v for node, _ in self._watching for v in self._watched(node, t, values, x)]
         return np.array(found, dtype=float)
 
     def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:

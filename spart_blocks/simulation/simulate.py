@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ValidationError
 
 from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, RunError, SpartWarning, did_you_mean
@@ -67,7 +68,8 @@ def begin(
         hint = "engine is 'auto', 'native' or 'interpreter'"
         raise InputError(Fault(f"there is no engine {engine!r}", hint=hint))
     state = _continued(initial)
-    run = prepare(_engine(diagram, engine, run_options), state, progress)
+    with collector_paused():
+        run = prepare(_engine(diagram, engine, run_options), state, progress)
     if state is not None:
         set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
     elif isinstance(initial, Mapping):
