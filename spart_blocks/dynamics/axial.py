@@ -156,7 +156,7 @@ class Loads(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _masses(robot: Robot) -> Array:
-    return np.array([float(link.mass) for link in robot.links])
+    return np.array([link.mass for link in robot.links])
 
 
 def apart_from_weight(wF0: Array, wFm: Array, robot: Robot) -> Loads:
@@ -166,7 +166,7 @@ def apart_from_weight(wF0: Array, wFm: Array, robot: Robot) -> Loads:
     """
     everything = Loads(np.zeros(3), wF0, wFm)
     masses = _masses(robot)
-    if kind(wFm) is not float or not wFm.any() or wFm[:, :3].any() or not masses.any():
+    if kind(wFm, masses) is not float or not wFm.any() or wFm[:, :3].any() or not masses.any():
         return everything
     heaviest = masses.argmax()
     g = wFm[heaviest, 3:] / masses[heaviest]

@@ -60,7 +60,7 @@ class Body(NamedTuple):
     slide: float
     screws: tuple[Screw, ...]
     riders: tuple[tuple[int, Vector], ...]
-    m: float
+    m: Any
     h: Vector
     inertia: Symmetric
 
@@ -167,14 +167,16 @@ def _frames(robot: Robot, joints: list[tuple[int, int, Array]]) -> list[Array]:
 
 def _body(robot: Robot, parent: int, i: int, path: Path, attached: list[tuple[int, Array]]) -> Body:
     """attached: the ids of its links and their centre-of-mass frames in its own, T (4,4)."""
-    m, h, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
+    m: Any = 0.0
+    h, inertia = np.zeros(3), np.zeros((3, 3))
     for link_id, T in attached:
         link = robot.links[link_id - 1] if link_id else robot.base_link
         R, c = T[:3, :3], T[:3, 3]
-        m, h = m + float(link.mass), h + link.mass * c
-        inertia += R @ link.inertia @ R.T + link.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        m, h = m + link.mass, h + link.mass * c
+        steiner = link.mass * (c @ c * np.eye(3) - np.outer(c, c))
+        inertia = inertia + R @ link.inertia @ R.T + steiner
     riders = tuple((link_id, T[:3, 3].tolist()) for link_id, T in attached)
-    matter = (riders, m, h.tolist(), [float(inertia[place]) for place in PLACES])
+    matter = (riders, m, h.tolist(), [inertia[place] for place in PLACES])
     if i < 0:
         return Body(-1, robot.base_link.name, False, -1, 0.0, 0.0, (), *matter)
     joint, k = robot.joints[i], robot.q_index[i]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import casadi as ca
@@ -12,7 +13,7 @@ import numpy as np
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.constructors import constructors_of_symbols
 from spart_blocks.program.faults import located
-from spart_blocks.program.parameters import Parameters, Shared
+from spart_blocks.program.parameters import Matter, Parameters, Shared
 from spart_blocks.program.program import Slot
 from spart_blocks.program.rules import rule_of
 from spart_blocks.program.symbol import (
@@ -26,6 +27,7 @@ from spart_blocks.program.symbol import (
     symbols,
     unbox,
 )
+from spart_blocks.robot import Robot
 
 
 class Evaluation:
@@ -35,7 +37,13 @@ class Evaluation:
     outputs of each node. order: the nodes with outputs, as they were evaluated.
     """
 
-    def __init__(self, wiring: Wiring, shared: Shared) -> None:
+    def __init__(
+        self,
+        wiring: Wiring,
+        shared: Shared,
+        robots: Mapping[str, Robot] = MappingProxyType({}),
+        tunable: Matter = (),
+    ) -> None:
         self.nodes = wiring.nodes
         numeric = [node for node in self.nodes if node.kind not in ("sink", "graphics")]
         for node in numeric:
@@ -47,7 +55,7 @@ class Evaluation:
         self.states, self.x_column, x = self._state_symbols("continuous", "x")
         self.discrete, self.xd_column, xd = self._state_symbols("sampled", "xd")
         self.state = x | xd
-        self.parameters = Parameters(numeric, shared)
+        self.parameters = Parameters(numeric, shared, robots, tunable)
         self.values: list[Sequence[Any]] = [()] * len(self.nodes)
         self.order = [
             self.nodes[i] for i in wiring.schedule if self.nodes[i].kind not in ("sink", "graphics")

@@ -1,4 +1,5 @@
-"""The parameters of a program: tunable attributes of blocks, and initial states."""
+"""The parameters of a program: tunable attributes of blocks, initial states, and what the
+file asks for of its robots."""
 
 from __future__ import annotations
 
@@ -12,9 +13,12 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.flatten import Node
 from spart_blocks.program.program import START, Slot
 from spart_blocks.program.rules import rule_of
-from spart_blocks.program.symbol import symbols, unbox
+from spart_blocks.program.symbol import box, symbols, unbox
+from spart_blocks.robot import Robot
 
 Shared = Mapping[str, Sequence[tuple[str, str]]]
+Matter = Sequence[str]
+"""Names such as 'sc.mass': what of robots stays a parameter."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,15 @@ class Parameters:
     the initial state of a block.
     """
 
-    def __init__(self, nodes: Iterable[Node], shared: Shared) -> None:
+    def __init__(
+        self, nodes: Iterable[Node], shared: Shared, robots: Mapping[str, Robot], tunable: Matter
+    ) -> None:
         nodes = list(nodes)
+        matter = {name: _quantity(robots, name) for name in tunable}
         uses = [use for node in nodes for use in _uses(node)]
         uses += [_Use(node, START, _start(node)) for node in nodes if _has_state(node)]
         names = _names(uses, shared)
-        nominal = {names[use.name]: use.value for use in uses}
+        nominal = {names[use.name]: use.value for use in uses} | matter
         slots, start = [], 0
         for name, value in nominal.items():
             slots.append(Slot(name, start, value.shape))
@@ -51,19 +58,31 @@ class Parameters:
         self.slots = tuple(slots)
         self.p = np.concatenate([np.zeros(0), *(value.ravel() for value in nominal.values())])
         self.column, flat = symbols("p", (start,))
-        self.blocks = {node.index: node.block for node in nodes}
         symbol = {slot.name: flat[slot.part].reshape(slot.shape) for slot in slots}
+        self.blocks = {node.index: node.block for node in nodes}
+        for name in {name.rpartition(".")[0] for name in tunable}:
+            self._put_robot(nodes, robots[name], _with_symbols(robots[name], name, symbol))
         self.start = {use.node.name: names[use.name] for use in uses if use.attribute == START}
         for use in uses:
             if use.attribute != START:
                 self._put(use, symbol[names[use.name]])
 
     def _put(self, use: _Use, symbol: Any) -> None:
-        """The symbol in the place of the attribute, in a copy of the block."""
-        i, block = use.node.index, use.node.block
-        if self.blocks[i] is block:
-            self.blocks[i] = _copy(block)
-        self.blocks[i].__dict__[use.attribute] = _like(block.__dict__[use.attribute], symbol)
+        """The symbol in the place of the attribute."""
+        given = use.node.block.__dict__[use.attribute]
+        self._own(use.node).__dict__[use.attribute] = _like(given, symbol)
+
+    def _put_robot(self, nodes: Iterable[Node], robot: Robot, symbolic: Robot) -> None:
+        """The robot with symbols in the place of the robot, in all blocks that have it."""
+        for node in nodes:
+            if getattr(node.block, "robot", None) is robot:
+                self._own(node).__dict__["robot"] = symbolic
+
+    def _own(self, node: Node) -> Any:
+        """The copy of a node's block in which symbols stand."""
+        if self.blocks[node.index] is node.block:
+            self.blocks[node.index] = _copy(node.block)
+        return self.blocks[node.index]
 
 
 def _uses(node: Node) -> Iterable[_Use]:
@@ -92,6 +111,22 @@ def _names(uses: Sequence[_Use], shared: Shared) -> dict[str, str]:
         if len(alike) > 1 and parameter not in values:
             names |= dict.fromkeys(alike, parameter)
     return names
+
+
+def _quantity(robots: Mapping[str, Robot], name: str) -> NDArray[np.float64]:
+    """'sc.mass' (n+1,) [kg] or 'sc.inertia' (n+1, 3, 3) [kg m^2], the base-link first."""
+    robot, _, quantity = name.rpartition(".")
+    mass, inertia = robots[robot].matter
+    return mass if quantity == "mass" else inertia
+
+
+def _with_symbols(robot: Robot, name: str, symbol: Mapping[str, Any]) -> Robot:
+    """The robot with symbols for what is tunable of it; all its matter is an array of
+    symbolic scalars, so that what is computed of it is one too."""
+    mass, inertia = robot.matter
+    return robot.with_matter(
+        symbol.get(f"{name}.mass", box(mass)), symbol.get(f"{name}.inertia", box(inertia))
+    )
 
 
 def _has_state(node: Node) -> bool:

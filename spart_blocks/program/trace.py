@@ -37,7 +37,7 @@ def trace(
 
 
 def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
-    traced = Evaluation(wiring, diagram.shared)
+    traced = Evaluation(wiring, diagram.shared, diagram.robots, diagram.tunable)
     signals, columns = _signals(traced)
     clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)
     crossings, watched = _crossings(traced)

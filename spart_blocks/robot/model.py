@@ -29,9 +29,20 @@ class JointType(IntEnum):
 
 
 def _frozen_array(value: ArrayLike) -> Floats:
-    array = np.array(value, dtype=float)
+    """Floats, or the symbolic scalars of a robot with unknown matter."""
+    symbolic = isinstance(value, np.ndarray) and value.dtype.hasobject
+    array = np.array(value, dtype=None if symbolic else float, subok=symbolic)
     array.setflags(write=False)
     return array
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values are equal; symbolic ones only where they are the same object."""
+    if isinstance(a, np.ndarray) and a.dtype.hasobject:
+        return a is b
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b)
+    return a is b or (isinstance(a, _PLAIN) and isinstance(b, _PLAIN) and a == b)
 
 
 class Record:
@@ -54,17 +65,18 @@ class Record:
         if type(other) is not type(self):
             return NotImplemented
         return all(
-            np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
+            _same(mine, theirs)
             for mine, theirs in zip(self._values(), other._values(), strict=True)
         )
 
     def __hash__(self) -> int:
-        # Equal records have equal hashes; arrays and long tuples are left out, so that a
-        # robot can be the key of a cache in an inner loop.
-        plain = (v for v in self._values() if not isinstance(v, (np.ndarray, tuple)))
+        # Equal records have equal hashes; arrays, long tuples and symbols are left out, so
+        # that a robot can be the key of a cache in an inner loop.
+        plain = (v for v in self._values() if isinstance(v, _PLAIN) and type(v) is not tuple)
         return hash((type(self), *plain))
 
 
+_PLAIN = (int, float, str, tuple, type(None), Record)
 _ARRAY = {"array": True}  # metadata of a field whose value becomes a read-only array
 
 
@@ -206,6 +218,20 @@ class Robot(Record):
         joints = {joint.name: joint.id for joint in self.joints}
         active = {joint.name: joint.q_id for joint in self.joints if joint.q_id > 0}
         return RobotKeys(links, joints, active)
+
+    @cached_property
+    def matter(self) -> tuple[Floats, Floats]:
+        """mass (n+1,) [kg] and inertia (n+1, 3, 3) [kg m^2] of all links, the base first."""
+        bodies: tuple[BaseLink | Link, ...] = (self.base_link, *self.links)
+        mass = np.array([body.mass for body in bodies])
+        return mass, np.array([body.inertia for body in bodies])
+
+    def with_matter(self, mass: Any, inertia: Any) -> Robot:
+        """The same tree with other masses (n+1,) [kg] and inertias (n+1, 3, 3) [kg m^2],
+        the base-link first; floats, or arrays of symbolic scalars."""
+        base = replace(self.base_link, mass=mass[0], inertia=inertia[0])
+        links = (replace(link, mass=mass[link.id], inertia=inertia[link.id]) for link in self.links)
+        return replace(self, base_link=base, links=tuple(links))
 
     # --- the tree as plain integers, prepared once ------------------------------
 
