@@ -6,9 +6,7 @@ From Python, each by its fastest public call:
   pinocchio   pinocchio.aba(model, data, q, v, tau), rnea, crba
 
 In a loop in C, without Python: ours by its address, and Pinocchio's headers compiled here
-with -O3 -march=native -DNDEBUG, where --eigen names a folder with Eigen's headers:
-  pip download --no-deps -d /tmp/eigen cmeel-eigen && unzip -qd /tmp/eigen /tmp/eigen/*.whl
-  --eigen /tmp/eigen/cmeel.prefix/include/eigen3
+with -O3 -march=native -DNDEBUG, which takes g++ two minutes, once.
 
 Both sides take the same arrays in the same coordinates and gravity, and their results are
 compared first. The 7-joint arm has a fixed base; Talos (pip install example-robot-data) is
@@ -23,6 +21,7 @@ import argparse
 import ctypes
 import hashlib
 import os
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -166,9 +165,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--moment", type=float, default=0.05, help="seconds of each round")
-    parser.add_argument("--eigen", type=Path, help="folder of Eigen's headers")
+    parser.add_argument(
+        "--eigen",
+        type=Path,
+        default=Path(ca.__file__).parent / "include" / "eigen3",
+        help="folder of Eigen's headers, by default those that CasADi brings",
+    )
     options = parser.parse_args()
-    library = pinocchio_library(options.eigen) if options.eigen else None
+    compiler = shutil.which(os.environ.get("CXX", "g++"))
+    library = pinocchio_library(options.eigen) if compiler else None
+    if library is None:
+        print("no C++ compiler (CXX): the loops in C are left out")
     print(f"pinocchio {pin.__version__}, casadi {ca.__version__}, numpy {np.__version__}")
     print(f"compiler: {compiler_name()}")
     robots = [Twins(ARM, floating=False)]

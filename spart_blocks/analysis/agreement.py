@@ -46,6 +46,8 @@ def compare_engines(
     the diagram cannot be traced.
     """
     options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL} | ({} if T is None else {"T": T})
+    if diagram.run.solver == "auto":  # the same for both, on any machine
+        diagram = replace(diagram, run=diagram.run.model_copy(update={"solver": "RK45"}))
     native = simulate(diagram, engine="native", progress=progress, **options)
     if diagram.run.solver in METHODS:
         diagram = replace(diagram, run=diagram.run.model_copy(update={"solver": "DOP853"}))
