@@ -17,7 +17,12 @@ import pytest
 import robots
 from pinocchio_twin import Twin
 
-from spart_blocks.dynamics import fixed_forward_dynamics, multibody_rates
+from spart_blocks.dynamics import (
+    fixed_forward_dynamics,
+    multibody_forces,
+    multibody_inertia,
+    multibody_rates,
+)
 from spart_blocks.errors import RobotError, SpartWarning
 from spart_blocks.robot import JointType, Robot
 
@@ -118,7 +123,12 @@ def test_floating_dynamics_agree(real, close):
     tau0, taum = twin.rnea(s)
     got = np.concatenate([ours["tau0_ID"], ours["taum_ID"]])
     close(got, np.concatenate([tau0, taum]), "ID", rel=1e-10)
+    needed = multibody_forces(s.R0, s.u0, s.qm, s.um, s.u0dot, s.umdot, s.wF0, s.wFm, robot)
+    close(np.concatenate(needed), np.concatenate([tau0, taum]), "multibody_forces", rel=1e-10)
     close(robots.whole(ours)[0], twin.crba(s), "GIM", rel=1e-10)
+    H = multibody_inertia(s.R0, s.qm, robot)
+    H = np.block([[H.H0, H.H0m], [H.H0m.T, H.Hm]])
+    close(H, twin.crba(s), "multibody_inertia", rel=1e-10)
 
 
 def test_fixed_dynamics_agree(real, close):
@@ -134,4 +144,7 @@ def test_fixed_dynamics_agree(real, close):
     rates = multibody_rates(s.R0, s.u0, s.qm, s.um, s.tau0, s.taum, s.wF0, s.wFm, robot)
     close(rates.umdot, umdot, "multibody_rates", rel=1e-10)
     close(ours["taum_ID"], twin.rnea(s)[1], "ID", rel=1e-10)
+    needed = multibody_forces(s.R0, s.u0, s.qm, s.um, s.u0dot, s.umdot, s.wF0, s.wFm, robot)
+    close(needed.taum, twin.rnea(s)[1], "multibody_forces", rel=1e-10)
+    close(multibody_inertia(s.R0, s.qm, robot).Hm, twin.crba(s), "multibody_inertia", rel=1e-10)
     close(ours["Hm"], twin.crba(s), "Hm", rel=1e-10)
