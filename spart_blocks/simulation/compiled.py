@@ -7,6 +7,7 @@ called for a number of steps at a time, so that progress is reported and Ctrl-C 
 from __future__ import annotations
 
 import ctypes
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -78,14 +79,36 @@ class Library:
 def library_of(program: Program, kept: Sequence[str]) -> Library | None:
     """Compile a program, or fetch it from the cache; None without compiler.
 
-    kept: the signals to keep.
+    kept: the signals to keep. The libraries of the last programs are remembered: a sweep
+    over parameters (`with_parameters`) writes no C between its runs.
     """
+    functions = _functions(program)
+    environment = [os.environ.get(name) for name in ("SPART_COMPILER", "SPART_CACHE", "CC")]
+    key = (*map(id, functions.values()), *kept, *environment)
+    if key in _REMEMBERED:
+        return _REMEMBERED[key][1]
+    library = _made(program, functions, kept)
+    if library is not None:
+        while len(_REMEMBERED) >= _MOST_REMEMBERED:
+            del _REMEMBERED[next(iter(_REMEMBERED))]
+        _REMEMBERED[key] = (functions, library)
+    return library
+
+
+_MOST_REMEMBERED = 16
+_REMEMBERED: dict[tuple[Any, ...], tuple[dict[str, Any], Library]] = {}
+"""By the functions' identities; they are held here, so that those stay theirs."""
+
+
+def _made(program: Program, functions: dict[str, Any], kept: Sequence[str]) -> Library | None:
     from spart_blocks.program.compiler import compiler_name, shared_library
 
     if compiler_name() is None:
         return None
-    functions = _functions(program, kept)
-    path = shared_library(_source(program, functions))
+    named = {name: f for name, f in functions.items() if name != "outputs"}
+    named["kept"] = program.selected(kept)
+    named = {f"program_{name}": _renamed(f"program_{name}", f) for name, f in named.items()}
+    path = shared_library(_source(program, named))
     if path is None:
         return None
     try:
@@ -98,24 +121,23 @@ def library_of(program: Program, kept: Sequence[str]) -> Library | None:
     assert handle.sb_size() == ctypes.sizeof(_RunStruct), "driver.c and _RunStruct differ"
     handle.sb_advance.argtypes = [ctypes.POINTER(_RunStruct)]
     handle.sb_advance.restype = ctypes.c_int
-    sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in functions.values()]
+    sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in named.values()]
     arg, res, iw, w = (max(column) for column in zip(*sizes, strict=True))
     return Library(handle.sb_advance, handle, (arg, res, iw, w))
 
 
-def _functions(program: Program, kept: Sequence[str]) -> dict[str, Any]:
-    """The functions of the library, each (t, x, xd, p) -> one dense column; `advance` takes
-    the step too."""
+def _functions(program: Program) -> dict[str, Any]:
+    """The program's functions that a library holds, each (t, x, xd, p) -> one dense column;
+    `advance` takes the step too."""
     functions = {
         "rates": program.rates,
-        "kept": program.selected(kept),
+        "outputs": program.outputs,
         "cross": program.watched,
         "project": program.project,
         "advance": program.advance,
     }
     functions |= {f"tick_{k}": f for k, f in enumerate(program.updates.values())}
-    found = {f"program_{name}": f for name, f in functions.items() if f is not None}
-    return {name: _renamed(name, f) for name, f in found.items()}
+    return {name: f for name, f in functions.items() if f is not None}
 
 
 def _renamed(name: str, function: Any) -> Any:

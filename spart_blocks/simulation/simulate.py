@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -158,8 +159,6 @@ def _continued(initial: Initial | None) -> FinalState | None:
 
 def results_of(run: Run) -> Results:
     """The results of a run so far."""
-    from importlib.metadata import version
-
     recorder, engine = run.recorder, run.engine
     return Results(
         t=recorder.times(),
@@ -178,9 +177,17 @@ def results_of(run: Run) -> Results:
             "steps": run.stats.steps,
             "evaluations": run.stats.evaluations,
             "wall_time": run.stats.wall_time,
-            **{name: version(name) for name in ("spart_blocks", "bdsim", "numpy", "scipy")},
+            **_versions(),
         },
         aliases=engine.display.aliases,
         units=engine.display.units,
         recompute=recorder.recompute,
     )
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """What a run was made with."""
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("spart_blocks", "bdsim", "numpy", "scipy")}

@@ -147,3 +147,23 @@ def test_a_function_that_cannot_be_traced_needs_its_diagram(runtime):
 def test_a_program_has_no_blocks_to_interpret(load):
     with pytest.raises(sb.InputError, match="no blocks to interpret"):
         sb.simulate(sb.trace(load(SWITCHING)), engine="interpreter")
+
+
+def test_a_sweep_over_parameters_writes_its_c_once(load, monkeypatch):
+    from spart_blocks.program import compiler
+    from spart_blocks.simulation import compiled
+
+    if compiler.compiler_name() is None:
+        return
+    program = sb.trace(load(SWITCHING))
+    sources = []
+    write = compiled.c_source
+    monkeypatch.setattr(compiled, "c_source", lambda f: (sources.append(1), write(f))[1])
+    ends = [
+        sb.simulate(program.with_parameters({"x.x0": value}))["states.x"][-1, 0]
+        for value in (0.0, 1.0, 2.0)
+    ]
+    assert len(sources) == 1
+    assert np.diff(ends) == pytest.approx([1.0, 1.0], abs=1e-9)
+    sb.simulate(program, log=["sum"])  # another signal is kept
+    assert len(sources) == 2
