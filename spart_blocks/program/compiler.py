@@ -8,6 +8,7 @@ again without starting a compiler.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import platform
@@ -66,8 +67,7 @@ def shared_library(source: str) -> Path | None:
     """The shared library of a C source, compiled now or taken from the cache.
 
     None, silently, where there is no compiler; None and one SpartWarning where it failed
-    or took longer than TIMEOUT. Loading the library remains the caller's, and may fail,
-    as on a disk mounted noexec.
+    or took longer than TIMEOUT.
     """
     compilers = _compilers()
     folder = user_folder() if compilers else None
@@ -91,6 +91,20 @@ def shared_library(source: str) -> Path | None:
             )
             return None
     return None
+
+
+def loaded_library(source: str) -> ctypes.CDLL | None:
+    """The library of a C source in memory; None where there is none, after a SpartWarning
+    where it cannot be loaded."""
+    path = shared_library(source)
+    if path is None:
+        return None
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:  # a cache on a disk from which nothing may be run
+        text = f"running without compiled code: {error}; set SPART_CACHE to another folder"
+        warnings.warn(text, SpartWarning, stacklevel=2)
+        return None
 
 
 def compiler_name() -> str | None:

@@ -9,7 +9,6 @@ no header of Python is needed to compile it.
 from __future__ import annotations
 
 import ctypes
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import SpartWarning
 from spart_blocks.program.c_code import c_source
-from spart_blocks.program.compiler import shared_library
+from spart_blocks.program.compiler import loaded_library
 
 # sb_call is a PyCFunction (METH_NOARGS): it gives a new reference to the result.
 _ENTRY = """
@@ -108,14 +106,9 @@ def machine_code(function: Any) -> MachineCode | None:
     """Compile a CasADi function of scalars, or fetch it from the cache; None without a
     compiler."""
     name, n_in, n_out = function.name(), max(1, function.sz_arg()), max(1, function.sz_res())
-    path = shared_library(c_source([function]) + _ENTRY.format(arg=n_in, res=n_out, name=name))
-    if path is None:
-        return None
-    try:
-        library = ctypes.CDLL(str(path))
-    except OSError as error:  # a cache on a disk from which nothing may be run
-        text = f"running without compiled code: {error}; set SPART_CACHE to another folder"
-        warnings.warn(text, SpartWarning, stacklevel=2)
+    entry = _ENTRY.format(arg=n_in, res=n_out, name=name)
+    library = loaded_library(c_source([function]) + entry)
+    if library is None:
         return None
     api = ctypes.pythonapi
     library.sb_python.argtypes, library.sb_python.restype = [ctypes.c_void_p] * 2, None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import exact
-from spart_blocks.errors import RunError, SpartWarning
+from spart_blocks.errors import RunError
 from spart_blocks.program.c_code import c_source
 from spart_blocks.simulation.tableaus import Tableau
 
@@ -101,21 +100,15 @@ _REMEMBERED: dict[tuple[Any, ...], tuple[dict[str, Any], Library]] = {}
 
 
 def _made(program: Program, functions: dict[str, Any], kept: Sequence[str]) -> Library | None:
-    from spart_blocks.program.compiler import compiler_name, shared_library
+    from spart_blocks.program.compiler import compiler_name, loaded_library
 
     if compiler_name() is None:
         return None
     named = {name: f for name, f in functions.items() if name != "outputs"}
     named["kept"] = program.selected(kept)
     named = {f"program_{name}": _renamed(f"program_{name}", f) for name, f in named.items()}
-    path = shared_library(_source(program, named))
-    if path is None:
-        return None
-    try:
-        handle = ctypes.CDLL(str(path))
-    except OSError as error:  # a cache on a disk from which nothing may be run
-        text = f"running without compiled code: {error}; set SPART_CACHE to another folder"
-        warnings.warn(text, SpartWarning, stacklevel=2)
+    handle = loaded_library(_source(program, named))
+    if handle is None:
         return None
     handle.sb_size.restype = ctypes.c_longlong
     assert handle.sb_size() == ctypes.sizeof(_RunStruct), "driver.c and _RunStruct differ"

@@ -44,6 +44,18 @@ def diagram(bdsim_runtime):
     return lambda name="test": bdsim_runtime.blockdiagram(name=name)
 
 
+@pytest.fixture
+def load(tmp_path):
+    """load(text): the diagram of a YAML text."""
+
+    def make(text):
+        path = tmp_path / "diagram.yaml"
+        path.write_text(text)
+        return sb.load(path)
+
+    return make
+
+
 @pytest.fixture(params=ENGINES)
 def simulate(request):
     """simulate(bd, ...) on either engine."""

@@ -25,24 +25,14 @@ wires: [s -> clip, clip -> area]
 """
 
 
-@pytest.fixture
-def diagram(tmp_path):
-    def make(text):
-        path = tmp_path / "diagram.yaml"
-        path.write_text(text)
-        return sb.load(path)
-
-    return make
-
-
 ENGINES = [("native", "RK45"), ("native", "CVODES"), ("native", "RK4"), ("interpreter", "RK45"),
            ("interpreter", "BDF")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("engine", "solver"), ENGINES)
-def test_an_integrator_stays_at_its_limit_and_leaves_it(diagram, engine, solver):
+def test_an_integrator_stays_at_its_limit_and_leaves_it(load, engine, solver):
     options = {"T": 6, "every": 0.25, "rtol": 1e-8, "atol": 1e-10}
-    results = sb.simulate(diagram(LIMITED), engine=engine, solver=solver, **options)
+    results = sb.simulate(load(LIMITED), engine=engine, solver=solver, **options)
     t = results.t
     want = np.maximum(np.where(t <= 3, np.minimum(t, 1.5), 1.5 - (t - 3)), -0.25)
     assert np.abs(results["states.x"][:, 0] - want).max() < 1e-7
@@ -50,8 +40,8 @@ def test_an_integrator_stays_at_its_limit_and_leaves_it(diagram, engine, solver)
 
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
-def test_a_limit_is_never_exceeded(diagram, engine):
-    results = sb.simulate(diagram(LIMITED), engine=engine, T=6, every=0.01)
+def test_a_limit_is_never_exceeded(load, engine):
+    results = sb.simulate(load(LIMITED), engine=engine, T=6, every=0.01)
     x = results["states.x"]
     # 1e-10 s past the crossing at rate 1.
     assert x.max() <= 1.5 + 1e-9
@@ -59,9 +49,9 @@ def test_a_limit_is_never_exceeded(diagram, engine):
 
 
 @pytest.mark.parametrize(("engine", "solver"), ENGINES)
-def test_no_step_passes_over_the_bend_of_a_clip(diagram, engine, solver):
+def test_no_step_passes_over_the_bend_of_a_clip(load, engine, solver):
     options = {"T": 2 * np.pi, "every": np.pi / 20, "rtol": 1e-9, "atol": 1e-11, "max_step": 0.1}
-    results = sb.simulate(diagram(CLIPPED), engine=engine, solver=solver, **options)
+    results = sb.simulate(load(CLIPPED), engine=engine, solver=solver, **options)
     half = int(np.argmin(np.abs(results.t - np.pi)))
     # Twice the rise from 0 to pi/6, and 0.5 between.
     area = 2 * (1 - np.cos(np.pi / 6)) + 0.5 * (np.pi - np.pi / 3)
@@ -69,8 +59,8 @@ def test_no_step_passes_over_the_bend_of_a_clip(diagram, engine, solver):
     assert results["area"][-1] == pytest.approx(0.0, abs=4e-7)
 
 
-def test_a_limit_is_a_parameter(diagram):
-    program = sb.trace(diagram(LIMITED)).with_parameters({"x.max": 0.75})
+def test_a_limit_is_a_parameter(load):
+    program = sb.trace(load(LIMITED)).with_parameters({"x.max": 0.75})
     results = sb.simulate(program, T=2)
     assert results["states.x"][-1, 0] == pytest.approx(0.75, abs=1e-12)
 

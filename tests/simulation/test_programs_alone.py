@@ -29,16 +29,6 @@ run: {T: 3}
 """
 
 
-@pytest.fixture
-def load(tmp_path):
-    def make(text):
-        path = tmp_path / "diagram.yaml"
-        path.write_text(text)
-        return sb.load(path)
-
-    return make
-
-
 def same(a, b):
     assert np.array_equal(a.t, b.t)
     for name in a:

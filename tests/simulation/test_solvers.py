@@ -27,16 +27,6 @@ ADAPTIVE = ["RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA", "CVODES", "Adams"
 FIXED = {"euler": 1, "heun": 2, "RK4": 4}
 
 
-@pytest.fixture
-def diagram(tmp_path):
-    def make(text):
-        path = tmp_path / "diagram.yaml"
-        path.write_text(text)
-        return sb.load(path)
-
-    return make
-
-
 @pytest.fixture(params=["compiled", "virtual machine", "interpreter"])
 def engine(request, monkeypatch):
     """The engine's name, with or without the compiled loop behind 'native'."""
@@ -46,21 +36,21 @@ def engine(request, monkeypatch):
 
 
 @pytest.mark.parametrize("solver", ADAPTIVE)
-def test_an_adaptive_solver_keeps_its_tolerance(diagram, engine, solver):
+def test_an_adaptive_solver_keeps_its_tolerance(load, engine, solver):
     if engine == "interpreter" and solver in ("CVODES", "Adams"):
         with pytest.raises(sb.InputError, match="not traced"):
-            sb.simulate(diagram(OSCILLATOR), engine=engine, solver=solver)
+            sb.simulate(load(OSCILLATOR), engine=engine, solver=solver)
         return
     options = {"solver": solver, "rtol": 1e-9, "atol": 1e-11, "T": 5}
-    results = sb.simulate(diagram(OSCILLATOR), engine=engine, **options)
+    results = sb.simulate(load(OSCILLATOR), engine=engine, **options)
     assert np.abs(results["states.x"][:, 0] - np.cos(2 * results.t)).max() < 1e-5
 
 
 @pytest.mark.parametrize(("solver", "order"), FIXED.items())
-def test_a_fixed_step_method_shows_its_order(diagram, engine, solver, order):
+def test_a_fixed_step_method_shows_its_order(load, engine, solver, order):
     def error(step):
         options = {"solver": solver, "max_step": step, "T": 2, "every": 2}
-        results = sb.simulate(diagram(OSCILLATOR), engine=engine, **options)
+        results = sb.simulate(load(OSCILLATOR), engine=engine, **options)
         return np.hypot(
             results["states.x"][-1, 0] - np.cos(4), results["states.v"][-1, 0] + 2 * np.sin(4)
         )
@@ -70,12 +60,12 @@ def test_a_fixed_step_method_shows_its_order(diagram, engine, solver, order):
 
 
 @pytest.mark.parametrize("solver", [*ADAPTIVE, *FIXED])
-def test_no_solver_steps_over_a_tick_or_a_switch(diagram, engine, solver):
+def test_no_solver_steps_over_a_tick_or_a_switch(load, engine, solver):
     # x' = hold + 2 (t >= 0.75), the hold taken every 0.3 s: straight lines throughout.
     if engine == "interpreter" and solver in ("CVODES", "Adams"):
         return
     options = {"solver": solver, "T": 1.2, "every": 0.15, "max_step": 0.5}
-    results = sb.simulate(diagram(SWITCHED), engine=engine, **options)
+    results = sb.simulate(load(SWITCHED), engine=engine, **options)
     # Up to 0.75 nothing moves; 0.9: x = 0.3, held from there; 1.2: 0.3 + 0.3 (0.3 + 2).
     expected = {0.75: 0.0, 0.9: 0.3, 1.05: 0.3 + 0.15 * 2.3, 1.2: 0.3 + 0.3 * 2.3}
     for time, value in expected.items():
@@ -84,58 +74,58 @@ def test_no_solver_steps_over_a_tick_or_a_switch(diagram, engine, solver):
     assert results["hold"][-1] == pytest.approx(0.3 + 0.3 * 2.3, abs=1e-7)
 
 
-def test_the_compiled_loop_takes_scipys_steps(diagram, monkeypatch):
-    compiled = sb.simulate(diagram(OSCILLATOR), engine="native", T=5)
+def test_the_compiled_loop_takes_scipys_steps(load, monkeypatch):
+    compiled = sb.simulate(load(OSCILLATOR), engine="native", T=5)
     monkeypatch.setattr("spart_blocks.simulation.compiled.library_of", lambda *a: None)
-    scipys = sb.simulate(diagram(OSCILLATOR), engine="native", T=5)
+    scipys = sb.simulate(load(OSCILLATOR), engine="native", T=5)
     assert abs(compiled.info["steps"] - scipys.info["steps"]) <= 2
     assert np.abs(compiled["states.x"] - scipys["states.x"]).max() < 1e-6
 
 
-def test_the_compiled_loop_is_what_runs_where_there_is_a_compiler(diagram, monkeypatch):
+def test_the_compiled_loop_is_what_runs_where_there_is_a_compiler(load, monkeypatch):
     used = []
     go = CompiledLoop.go
     monkeypatch.setattr(CompiledLoop, "go", lambda self: (used.append(self), go(self)))
     from spart_blocks.program.compiler import compiler_name
 
-    sb.simulate(diagram(OSCILLATOR), engine="native", T=1)
+    sb.simulate(load(OSCILLATOR), engine="native", T=1)
     assert bool(used) == (compiler_name() is not None)
 
 
 @pytest.mark.parametrize("solver", ["RK45", "CVODES", "Adams"])
-def test_a_stop_is_located_within_a_step(diagram, solver):
+def test_a_stop_is_located_within_a_step(load, solver):
     # x = cos 2t falls through zero at pi/4; the signal of the STOP is -x.
     text = OSCILLATOR.replace(
         "blocks:", "blocks:\n  minus: {type: GAIN, K: -1.0}\n  stop: {type: STOP}"
     ).replace("wires: [", "wires: [x -> minus, minus -> stop, ")
     options = {"solver": solver, "rtol": 1e-10, "atol": 1e-12, "T": 5, "every": 0.1}
-    results = sb.simulate(diagram(text), **options)
+    results = sb.simulate(load(text), **options)
     assert results.t[-1] == pytest.approx(np.pi / 4, abs=1e-8)
     assert abs(results["states.x"][-1, 0]) < 1e-8
     assert results.events[0].block == "stop"
     assert np.allclose(np.diff(results.t[:-1]), 0.1)
 
 
-def test_too_many_samples_are_refused_before_the_run(diagram):
+def test_too_many_samples_are_refused_before_the_run(load):
     with pytest.raises(sb.InputError, match=r"longer run\.every"):
-        sb.simulate(diagram(OSCILLATOR), T=1e9, every=1e-3)
+        sb.simulate(load(OSCILLATOR), T=1e9, every=1e-3)
 
 
-def test_too_many_ticks_are_refused_before_the_run(diagram):
+def test_too_many_ticks_are_refused_before_the_run(load):
     with pytest.raises(sb.InputError, match="longer period"):
-        sb.simulate(diagram(SWITCHED.replace("T: 0.3}", "T: 1.0e-9}")), T=10)
+        sb.simulate(load(SWITCHED.replace("T: 0.3}", "T: 1.0e-9}")), T=10)
 
 
-def test_a_continued_run_begins_where_it_starts(diagram, engine):
-    first = sb.simulate(diagram(OSCILLATOR), engine=engine, T=1.2345, every=0.1)
-    second = sb.simulate(diagram(OSCILLATOR), engine=engine, T=2, every=0.1, initial=first)
+def test_a_continued_run_begins_where_it_starts(load, engine):
+    first = sb.simulate(load(OSCILLATOR), engine=engine, T=1.2345, every=0.1)
+    second = sb.simulate(load(OSCILLATOR), engine=engine, T=2, every=0.1, initial=first)
     assert (second.t[0], second.t[-1]) == (1.2345, 2.0)
     assert second["states.x"][0, 0] == first["states.x"][-1, 0]
 
 
-def test_auto_picks_a_solver_and_says_which(diagram, monkeypatch):
+def test_auto_picks_a_solver_and_says_which(load, monkeypatch):
     def picked(**options):
-        return sb.simulate(diagram(OSCILLATOR), T=0.1, **options).info["solver"]
+        return sb.simulate(load(OSCILLATOR), T=0.1, **options).info["solver"]
 
     assert picked(engine="interpreter") == "RK45"
     assert picked(solver="BDF") == "BDF"
@@ -146,13 +136,13 @@ def test_auto_picks_a_solver_and_says_which(diagram, monkeypatch):
     assert picked() == "RK45"
 
 
-def test_a_library_that_cannot_be_loaded_means_a_warning_and_a_run(diagram, monkeypatch, tmp_path):
+def test_a_library_that_cannot_be_loaded_means_a_warning_and_a_run(load, monkeypatch, tmp_path):
     broken = tmp_path / "broken.so"
     broken.write_bytes(b"not a library")
     monkeypatch.setattr("spart_blocks.program.compiler.shared_library", lambda source: broken)
     monkeypatch.setattr("spart_blocks.program.compiler.compiler_name", lambda: "cc")
     with pytest.warns(SpartWarning, match="without compiled code"):
-        results = sb.simulate(diagram(OSCILLATOR), T=1)
+        results = sb.simulate(load(OSCILLATOR), T=1)
     assert results["x"][-1] == pytest.approx(np.cos(2), abs=1e-5)
 
 
@@ -171,7 +161,7 @@ WIRES = {"time itself": "t -> j.0, one -> j.1, ", "a held sample": "t -> j, "}
 
 @pytest.mark.parametrize("states", [True, False], ids=["with states", "without"])
 @pytest.mark.parametrize("kind", JUMPS)
-def test_a_stop_acts_on_signals_that_jump(diagram, engine, kind, states):
+def test_a_stop_acts_on_signals_that_jump(load, engine, kind, states):
     blocks, time = JUMPS[kind]
     more = "\n  i: {type: INTEGRATOR}\n  z: {type: CONSTANT, value: 0.0}" if states else ""
     wires = WIRES.get(kind, "") + "j -> stop" + (", z -> i" if states else "")
@@ -179,14 +169,14 @@ def test_a_stop_acts_on_signals_that_jump(diagram, engine, kind, states):
         f"clocks: {{c: {{T: 0.5}}}}\nblocks:\n  {blocks}\n  stop: {{type: STOP}}{more}\n"
         f"wires: [{wires}]\n"
     )
-    results = sb.simulate(diagram(text), engine=engine, T=3)
+    results = sb.simulate(load(text), engine=engine, T=3)
     assert results.final_state.t == pytest.approx(time, abs=1e-9)
     assert results.t[-1] == results.final_state.t
     assert "stopped by block stop" in results.stopped
 
 
 @pytest.mark.parametrize("solver", ["RK45", "LSODA", "RK4", "heun", "euler", "CVODES"])
-def test_stops_that_rounding_parts_are_no_obstacle(diagram, engine, solver):
+def test_stops_that_rounding_parts_are_no_obstacle(load, engine, solver):
     if engine == "interpreter" and solver == "CVODES":
         return
     text = """
@@ -197,12 +187,12 @@ blocks:
   i: {type: INTEGRATOR}
 wires: [w -> z, z -> i]
 """
-    results = sb.simulate(diagram(text), engine=engine, solver=solver, max_step=0.01, T=2)
+    results = sb.simulate(load(text), engine=engine, solver=solver, max_step=0.01, T=2)
     assert results.complete
     assert np.abs(results["i"]).max() < 0.5
 
 
-def test_an_interrupt_in_the_compiled_loop_leaves_states_of_one_time(diagram, monkeypatch):
+def test_an_interrupt_in_the_compiled_loop_leaves_states_of_one_time(load, monkeypatch):
     text = "clocks: {c: {T: 0.01}}\nblocks:\n  i: {type: INTEGRATOR}\n  z: {type: ZOH, clock: c}\n"
     text += "  one: {type: CONSTANT, value: 1.0}\nwires: [one -> i, i -> z]\n"
     monkeypatch.setattr("spart_blocks.simulation.compiled.STEPS_A_CALL", 1000)
@@ -213,11 +203,11 @@ def test_an_interrupt_in_the_compiled_loop_leaves_states_of_one_time(diagram, mo
         if len(calls) == 3:
             raise KeyboardInterrupt
 
-    part = sb.simulate(diagram(text), T=100, engine="native", progress=interrupt)
+    part = sb.simulate(load(text), T=100, engine="native", progress=interrupt)
     assert not part.complete
     state = part.final_state
     assert state.continuous["i"][0] == pytest.approx(state.t, rel=1e-12)
-    rest = sb.simulate(diagram(text), T=100, engine="native", initial=part)
+    rest = sb.simulate(load(text), T=100, engine="native", initial=part)
     assert rest["i"][-1] == pytest.approx(100, rel=1e-12)
     assert rest.final_state.ticks == {"0.01+0.0": 10001}
 
@@ -232,16 +222,16 @@ def test_a_function_cannot_write_into_a_signal(tmp_path):
         sb.simulate(bd, T=1, engine="interpreter")
 
 
-def test_wrong_initial_states_are_refused(diagram):
+def test_wrong_initial_states_are_refused(load):
     for value in ("abc", [np.nan], [1.0, 2.0]):
         with pytest.raises(sb.InputError, match="initial of x"):
-            sb.simulate(diagram(OSCILLATOR), T=1, initial={"x": value})
+            sb.simulate(load(OSCILLATOR), T=1, initial={"x": value})
 
 
-def test_labels_that_do_not_fit_a_scope_are_refused(diagram):
+def test_labels_that_do_not_fit_a_scope_are_refused(load):
     text = "blocks: {c: {type: CONSTANT, value: [1, 2, 3]}, s: {type: SCOPE, labels: [a, b]}}\n"
     with pytest.raises(sb.DiagramError, match="2 labels for 3 lines"):
-        sb.simulate(diagram(text + "wires: [c -> s]\n"), T=1)
+        sb.simulate(load(text + "wires: [c -> s]\n"), T=1)
 
 
 def test_the_adaptive_method_is_scipys():
