@@ -52,12 +52,13 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
 
 def picked_solver(engine: Engine) -> str:
     """The solver asked for. 'auto' is CVODES where the native engine has no compiler and no
-    crossings to find, and RK45 elsewhere."""
+    STOP or EVENT to meet, and RK45 elsewhere."""
     asked = engine.run.solver
     if asked != "auto":
         return asked
     slow = engine.traced and compiler_name() is None
-    return "CVODES" if slow and not engine.crossings else "RK45"
+    acting = any(crossing.kind != "limit" for crossing in engine.crossings)
+    return "CVODES" if slow and not acting else "RK45"
 
 
 def _check_size(
