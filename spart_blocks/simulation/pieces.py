@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,12 @@ Dense = Callable[[float], Floats]
 
 
 class Piecewise(ABC):
-    """Advances a run from stop to stop, keeping samples on the way."""
+    """Advances a run from stop to stop, keeping samples on the way.
+
+    located: the kinds of crossings that it stops at.
+    """
+
+    located: ClassVar[tuple[str, ...]] = ("stop", "event", "limit")
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -40,7 +45,7 @@ class Piecewise(ABC):
         found = [
             (locate(run.engine, k, upward(crossing, after[k]), dense, run.xd, t0, t1), k)
             for k, crossing in enumerate(run.crossings)
-            if crossing.crossed(before[k], after[k])
+            if crossing.kind in self.located and crossing.crossed(before[k], after[k])
         ]
         return min(found) if found else None
 
@@ -188,7 +193,9 @@ class Stepwise(Piecewise):
 
 class Multistep(Piecewise):
     """CVODES, which steps from sample to sample inside one call. Crossings are looked for
-    between samples, and located by shorter calls."""
+    between samples, and located by shorter calls; bends it meets by its error control."""
+
+    located = ("stop", "event")
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -228,7 +235,7 @@ class Multistep(Piecewise):
         """The earliest crossing: when, which, and the states there."""
         run = self.run
         run.before = run.watch(start, run.x)
-        if not run.crossings:
+        if not any(crossing.kind in self.located for crossing in run.crossings):
             return None
         t0, x0 = start, run.x
         before_end = float(np.nextafter(times[-1], start))
