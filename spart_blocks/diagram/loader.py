@@ -62,10 +62,15 @@ def as_diagram(diagram: Diagram | str | Path | Any) -> Diagram:
         return diagram
     if not hasattr(diagram, "blocklist") or not hasattr(diagram, "wirelist"):
         raise InputError(
-            f"a diagram is a path, a loaded diagram or a bdsim BlockDiagram, not {diagram!r}"
+            f"a diagram is a path, a loaded diagram or a bdsim BlockDiagram, not {_short(diagram)}"
         )
     complete(diagram)
     return Diagram(name=str(diagram.name), bd=diagram)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 80 else f"a {type(value).__name__}"
 
 
 def _in_order(faults: tuple[Fault, ...]) -> list[Fault]:

@@ -90,6 +90,9 @@ class Evaluation:
 
     def _outputs(self, node: Node) -> list[Any]:
         out = self._call(node, "output", blind=not node.feedthrough)
+        if not isinstance(out, (list, tuple)):
+            kind = "nothing" if out is None else f"a {type(out).__name__}"
+            raise _error(node, f"output gives {kind}; it must give a list, one value for each port")
         if len(out) != len(node.out_ports):
             found, ports = len(out), len(node.out_ports)
             raise _error(node, f"output gives {found} values for {ports} output ports")
@@ -104,6 +107,8 @@ class Evaluation:
         value = _settled(node, value)
         out = box(np.zeros(self.state[node.index].shape))
         try:
+            if method in ("project", "advance") and np.shape(value) != out.shape:
+                raise ValueError(method)
             out[...] = value if method == "deriv" else np.ravel(value)
         except ValueError:
             shapes = f"{np.shape(value)}, its state is {out.shape}"

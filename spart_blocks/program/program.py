@@ -37,7 +37,7 @@ class Slot:
         return slice(self.start, self.start + math.prod(self.shape))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Program:
     """What a trace of a diagram gives. Immutable and picklable.
 
@@ -91,6 +91,16 @@ class Program:
         values = [getattr(self, field.name) for field in fields(self)]
         return Program, tuple(dict(v) if isinstance(v, MappingProxyType) else v for v in values)
 
+    def __repr__(self) -> str:
+        counts = (
+            f"{len(self.x0)} states",
+            f"{len(self.xd0)} discrete states",
+            f"{len(self.signals)} signals",
+            f"{len(self.parameters)} parameters",
+            f"{len(self.clocks)} clocks",
+        )
+        return f"<program {self.name}: {', '.join(c for c in counts if not c.startswith('0 '))}>"
+
     @property
     def x0(self) -> Floats:
         """The initial continuous states, from p."""
@@ -127,7 +137,12 @@ class Program:
         p = self.p.copy()
         for name, value in values.items():
             slot = _find(self.parameters, name, "parameter")
-            new = np.asarray(value, dtype=float)
+            try:
+                new = np.asarray(value, dtype=float)
+            except (TypeError, ValueError):
+                raise InputError(f"parameter {name} takes numbers, not {value!r}") from None
+            if not np.isfinite(new).all():
+                raise InputError(f"parameter {name} takes finite numbers, not {value!r}")
             if new.shape not in ((), slot.shape):
                 raise InputError(f"parameter {name} has shape {slot.shape}, not {new.shape}")
             p[slot.part] = np.broadcast_to(new, slot.shape).ravel()
@@ -164,8 +179,9 @@ class Program:
         derivative = ca.Function(
             "jacobian", arguments, [ca.densify(ca.jacobian(column, arguments[argument][columns]))]
         )
-        point = (self.x0 if x is None else x, self.xd0 if xd is None else xd)
-        value = derivative(t, *point, self.p if p is None else p)
+        given = {"x": (x, self.x0), "xd": (xd, self.xd0), "p": (p, self.p)}
+        point = [_vector(name, *pair) for name, pair in given.items()]
+        value = derivative(t, *point)
         return np.array(value, dtype=float).reshape(shape + width)
 
     def _argument(self, wrt: str) -> tuple[int, slice, tuple[int, ...]]:
@@ -181,6 +197,15 @@ class Program:
         if wrt not in whole:
             raise InputError(Fault(f"no state or parameter {wrt!r}", hint=did_you_mean(wrt, whole)))
         return whole[wrt]
+
+
+def _vector(name: str, given: Any, default: Floats) -> Floats:
+    if given is None:
+        return default
+    vector: Floats = np.asarray(given, dtype=float)
+    if vector.shape != default.shape:
+        raise InputError(f"{name} has shape {vector.shape}, takes {default.shape}")
+    return vector
 
 
 def _find(slots: Iterable[Slot], name: str, kind: str, others: tuple[str, ...] = ()) -> Slot:

@@ -135,7 +135,9 @@ def _projected(traced: Evaluation, node: Node) -> Any:
     if rule.project is not None:
         return rule.project(block, x)
     own = getattr(block, "project", None)
-    return x if own is None else own(x)
+    if own is None:
+        return x
+    return traced.moved(node, traced.run(node, lambda t, inputs, x: own(x)), "project")
 
 
 def _own_steps(traced: Evaluation, wiring: Wiring) -> tuple[tuple[str, ...], Any]:

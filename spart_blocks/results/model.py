@@ -101,7 +101,7 @@ def _tuples(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Results:
     """What a run produced. Arrays are read-only; copy one to change it.
 
@@ -140,6 +140,13 @@ class Results:
         if frozen.shape[:1] != self.t.shape:
             raise InputError(f"{name} has shape {frozen.shape}, takes ({len(self.t)}, ...)")
         return frozen
+
+    def __repr__(self) -> str:
+        end = f", the last at {self.t[-1]:.6g} s" if len(self.t) else ""
+        return (
+            f"<results of {self.diagram_name or 'a run'}: {len(self.t)} samples{end}; "
+            f"{len(self.signals)} signals>"
+        )
 
     def __getitem__(self, name: str) -> Array:
         """A signal, (N, ...): 'plant.qm', 'ctrl', 'plant.qm[0:2]', 'states.plant'."""

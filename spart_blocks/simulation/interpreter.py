@@ -94,6 +94,10 @@ class Interpreter(Engine):
             out = node.block.output(t, inputs, self._state(node, x, xd))
         except Exception as error:
             raise_run_error(node, "output", t, error)
+        if not isinstance(out, (list, tuple)):
+            kind = "nothing" if out is None else f"a {type(out).__name__}"
+            text = f"output gives {kind}; it must give a list, one value for each port"
+            raise RunError(text, block=node.name, time=t)
         return [_signal(v) for v in out]
 
     def _state(self, node: Node, x: Floats, xd: Floats) -> Floats | None:
@@ -148,7 +152,7 @@ class Interpreter(Engine):
             if rule.project is not None:
                 out[part] = rule.project(block, x[part])
             elif hasattr(block, "project"):
-                out[part] = block.project(x[part])
+                out[part] = self._own(name, "project", t, x[part])
         return out
 
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
@@ -158,14 +162,22 @@ class Interpreter(Engine):
         values = self._evaluate(self._for_derivative, t, x, xd)
         after = {}
         for name in stepped:
-            node = self.node[name]
-            inputs = [np.array(v) for v in self.inputs(node, values)]
-            try:
-                moved = node.block.advance(t, h, inputs, x[self.continuous[name]])
-                after[name] = np.asarray(moved, dtype=float)
-            except Exception as error:
-                raise_run_error(node, "advance", t, error)
+            inputs = [np.array(v) for v in self.inputs(self.node[name], values)]
+            after[name] = self._own(name, "advance", t, h, inputs, x[self.continuous[name]])
         return after
+
+    def _own(self, name: str, method: str, t: float, *arguments: Any) -> Floats:
+        """What a block's method makes of its state, as many entries as that has."""
+        node = self.node[name]
+        first = arguments if method == "project" else (t, *arguments)
+        try:
+            out: Floats = np.asarray(getattr(node.block, method)(*first), dtype=float)
+        except Exception as error:
+            raise_run_error(node, method, t, error)
+        if out.shape != arguments[-1].shape:
+            text = f"{method} gives {out.shape}, its state is {arguments[-1].shape}"
+            raise RunError(text, block=name, time=t)
+        return out
 
     # --- signals -------------------------------------------------------------------
 

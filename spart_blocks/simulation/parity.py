@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -11,11 +12,13 @@ from spart_blocks.diagram.flatten import Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
 from spart_blocks.program import TraceError, trace
+from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.interpreter import Interpreter, Values
 from spart_blocks.simulation.native import Native
 
 CHECKED_POINTS = 20
 AGREEMENT = 1e-10
+OWN_STEP = 1e-3  # s
 
 
 def native_engine(diagram: Diagram, wiring: Wiring) -> Native:
@@ -50,10 +53,17 @@ def check(native: Native, blocks: Interpreter) -> None:
                 values = blocks.outputs(t, x, xd)
                 changes = {"derivatives": blocks.derivative_of(values, t, x)}
                 changes["watched values"] = blocks.watch_of(values, t, x)
+                changes["projections"] = blocks.project(t, x)
+                changes["own steps"] = _joined(blocks.advance(t, OWN_STEP, x, xd))
             except SpartError:
                 continue
             _check_signals(native, blocks, values, t, native.outputs(t, x, xd))
-            got = {"derivatives": native.rates(t, x, xd), "watched values": native.watch(t, x, xd)}
+            got = {
+                "derivatives": native.rates(t, x, xd),
+                "watched values": native.watch(t, x, xd),
+                "projections": native.project(t, x),
+                "own steps": _joined(native.advance(t, OWN_STEP, x, xd)),
+            }
             for clock in native.clocks:
                 with suppress(SpartError):
                     changes[f"ticks of clock {clock.name}"] = blocks.tick_of(values, t, xd, [clock])
@@ -63,6 +73,10 @@ def check(native: Native, blocks: Interpreter) -> None:
                     raise TraceError(
                         f"the {what} differ between the program and the blocks at t = {t:.6g} s"
                     )
+
+
+def _joined(parts: Mapping[str, Floats]) -> Floats:
+    return np.concatenate([np.zeros(0), *parts.values()])
 
 
 def _check_signals(native: Native, blocks: Interpreter, values: Values, t: float, y: Any) -> None:

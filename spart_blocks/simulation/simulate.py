@@ -99,7 +99,10 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
     if isinstance(diagram, Program):
         if name == "interpreter":
             raise InputError("a program has no blocks to interpret; simulate its diagram instead")
-        return Native(replace(diagram, run=changed(diagram.run)))
+        run = changed(diagram.run)
+        if run.first_tick != diagram.run.first_tick:
+            raise InputError("first_tick is part of a program; trace the diagram with it instead")
+        return Native(replace(diagram, run=run))
     if isinstance(diagram, (str, Path)):
         diagram = DiagramFile(Path(diagram))
     if isinstance(diagram, DiagramFile):

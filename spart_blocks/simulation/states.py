@@ -43,8 +43,8 @@ def set_states(
             off = engine.project(0.0, x)[part] - x[part]
             if np.abs(off).max(initial=0.0) > 1e-3:
                 raise InputError(
-                    f"{each} {name}: its quaternion, the first four, is not of unit length, or "
-                    "a state is beyond its limits"
+                    f"{each} {name} is off by {np.abs(off).max():.3g} from where the block keeps "
+                    "it: a quaternion (a plant's first four) has length 1, an integrator its limits"
                 )
 
 
@@ -52,7 +52,9 @@ def _state(value: Any, engine: Engine, name: str, shape: tuple[int, ...], what: 
     if isinstance(value, Mapping):
         plant: PlantState | None = engine.plant_state(name)
         if plant is None:
-            raise InputError(f"{what} must be a vector; only a plant takes entries")
+            raise InputError(
+                f"{what} must be a vector; only a plant takes entries, and only in a diagram"
+            )
         value = plant.initial(value)[1]
     try:
         state: Floats = np.atleast_1d(np.asarray(value, dtype=float))

@@ -83,3 +83,44 @@ def test_a_solver_with_error_control_keeps_to_the_derivative(run):
     own = run(Pendulum, engine="native", solver="RK45", rtol=1e-10, atol=1e-12)
     plain = run(Plain, engine="native", solver="RK45", rtol=1e-10, atol=1e-12)
     assert np.array_equal(own["states.pendulum"], plain["states.pendulum"])
+
+
+class Wide(Pendulum):
+    def project(self, x):
+        return np.arange(4000.0)
+
+
+class Short(Pendulum):
+    def advance(self, t, h, inputs, x):
+        return x[:1]
+
+
+class Remembering(Pendulum):
+    def __init__(self, **blockargs):
+        super().__init__(**blockargs)
+        self.calls = 0
+
+    def advance(self, t, h, inputs, x):
+        self.calls += 1
+        return x + self.calls
+
+
+class Bare(Pendulum):
+    def output(self, t, inputs, x):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(Wide, r"pendulum.*project gives \(4000,\)"), (Short, r"pendulum.*advance gives \(1,\)"),
+     (Bare, "pendulum.*output gives nothing; it must give a list")],
+)  # fmt: skip
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_wrong_result_of_a_method_names_the_block(run, kind, text, engine):
+    with pytest.raises(sb.SpartError, match=text):
+        run(kind, engine=engine, solver="euler")
+
+
+def test_a_step_that_remembers_is_found_out(run):
+    with pytest.raises(sb.TraceError, match="own steps differ"):
+        run(Remembering, engine="native", solver="euler")
