@@ -38,6 +38,7 @@ _ROOM = [
     "kinds",
     "g0",
     "g1",
+    "hit",
     "K",
     "xt",
     "xn",
@@ -202,7 +203,8 @@ class CompiledLoop:
             A=method.A, b=method.b, c=method.c, e=method.e, P=method.P,
             direction=np.array([c.direction for c in run.crossings], float),
             kinds=np.array([_KINDS[c.kind] for c in run.crossings], np.uint8),
-            g0=np.zeros(crossings), g1=np.zeros(crossings), K=np.zeros((s + 1, nx)),
+            g0=np.zeros(crossings), g1=np.zeros(crossings),
+            hit=np.zeros(crossings, np.uint8), K=np.zeros((s + 1, nx)),
             xt=np.zeros(nx), xn=np.zeros(nx), xm=np.zeros(nx),
             f=np.zeros(max(nx, nd, crossings)), xdn=np.zeros(nd), w=np.zeros(w),
             iw=np.zeros(iw, np.int64), arg=np.zeros(arg, np.uintp), res=np.zeros(res, np.uintp),
@@ -261,9 +263,9 @@ class CompiledLoop:
         run.stats.steps, run.stats.evaluations = struct.steps, struct.evaluations
 
     def _cross(self) -> bool:
-        """Handle a crossing; True where it ends the run."""
+        """Handle the crossings of one time; True where they end the run."""
         run, struct = self.run, self.struct
-        run.cross(struct.crossed, struct.t)
+        run.cross(np.flatnonzero(self.arrays["hit"]).tolist(), struct.t)
         self.arrays["x"][: len(run.x)] = run.x
         self.arrays["xd"][: len(run.xd)] = run.xd
         return run.stopped is not None

@@ -35,6 +35,7 @@ typedef struct {
   const double *direction;
   const unsigned char *kinds; /* of each crossing: SB_EVENT, SB_STOP or SB_LIMIT */
   double *g0, *g1;
+  unsigned char *hit; /* the crossings that act now */
   /* room: K (stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
      xdn (nd), and the functions' work */
   double *K, *xt, *xn, *xm, *f, *xdn, *w;
@@ -177,6 +178,7 @@ static double sb_find_crossing(sb_run *r, double h, double before_end) {
   double first = 2, t1 = r->t + h < before_end ? r->t + h : before_end;
   sb_call(r, program_cross, t1, r->xn, r->g1);
   for (long long k = 0; k < r->ncross; k++) {
+    if (!r->nx && r->kinds[k] == SB_LIMIT) continue; /* there is no step to end */
     if (!sb_crossed(r, r->g0[k], r->g1[k], k)) continue;
     double lo = 0, hi = 1, up = r->direction[k] ? r->direction[k] : r->g1[k] > 0 ? 1 : -1;
     while ((hi - lo) * h > 2.5e-11 && hi - lo > 1e-15) {
@@ -194,6 +196,18 @@ static double sb_find_crossing(sb_run *r, double h, double before_end) {
   return first;
 }
 
+/* Mark the crossings that act where the first has led: it, and those that come with it.
+   Whether one of them is for the caller to act on. */
+static int sb_hits(sb_run *r) {
+  int acts = 0;
+  sb_call(r, program_cross, r->t, r->x, r->f);
+  for (long long k = 0; k < r->ncross; k++) {
+    r->hit[k] = k == r->crossed || sb_crossed(r, r->g0[k], r->f[k], k);
+    acts |= r->hit[k] && r->kinds[k] != SB_LIMIT;
+  }
+  return acts;
+}
+
 /* Pass over an interval without states, watching signals that depend on time alone. */
 static int sb_idle(sb_run *r, double at) {
   double before_end = nextafter(at, r->t);
@@ -208,27 +222,31 @@ static int sb_idle(sb_run *r, double at) {
     if (r->ncross) {
       sb_call(r, program_cross, r->t, r->x, r->g0);
       theta = sb_find_crossing(r, h, next == at ? before_end : next);
-      memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
     }
-    if (theta <= 1 && r->kinds[r->crossed] != SB_LIMIT) {
+    if (theta <= 1) {
       r->t += theta * h;
+      sb_hits(r);
       return SB_CROSSED;
     }
+    memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
     r->t = next;
   }
   return SB_DONE;
 }
 
-/* A crossing by a jump at a stop, or a STOP whose signal is above zero; -1 for none. */
-static long long sb_jumped(sb_run *r) {
-  if (!r->ncross) return -1;
+/* Mark the crossings by a jump at a stop, and STOPs whose signal is above zero. */
+static int sb_jumped(sb_run *r) {
+  int any = 0;
+  if (!r->ncross) return 0;
   sb_call(r, program_cross, r->t, r->x, r->f);
-  for (long long k = 0; k < r->ncross; k++)
-    if (r->kinds[k] == SB_STOP
-            ? r->f[k] > 0
-            : r->kinds[k] == SB_EVENT && r->stop > 0 && sb_crossed(r, r->g0[k], r->f[k], k))
-      return k;
-  return -1;
+  for (long long k = 0; k < r->ncross; k++) {
+    r->hit[k] = r->kinds[k] == SB_STOP
+                    ? r->f[k] > 0
+                    : r->kinds[k] == SB_EVENT && r->stop > 0 &&
+                          sb_crossed(r, r->g0[k], r->f[k], k);
+    any |= r->hit[k];
+  }
+  return any;
 }
 
 static int sb_tick(sb_run *r) {
@@ -329,7 +347,7 @@ static int sb_integrate(sb_run *r, double end) {
       r->t = tc;
       r->have_slope = 0;
       r->h = 0;
-      if (r->kinds[r->crossed] != SB_LIMIT) return SB_CROSSED;
+      if (sb_hits(r)) return SB_CROSSED;
       sb_project(r);
       sb_call(r, program_cross, r->t, r->x, r->g0);
       continue;
@@ -361,11 +379,12 @@ int sb_advance(sb_run *r) {
         if (status != SB_DONE) return status;
         sb_project(r);
         r->have_slope = 0; /* what is known of the far side starts anew */
+      } else if (r->ncross) { /* a crossing led here: what it acted on is done */
+        sb_call(r, program_cross, nextafter(at, -INFINITY), r->x, r->g0);
       }
       if (!sb_tick(r)) return SB_BAD_TICK;
       r->entered = 1;
-      r->crossed = sb_jumped(r);
-      if (r->crossed >= 0) return SB_CROSSED;
+      if (sb_jumped(r)) return SB_CROSSED;
     }
     if (r->entered == 1) {
       r->entered = 2;

@@ -39,15 +39,23 @@ class Piecewise(ABC):
 
     def crossed(
         self, before: Floats, after: Floats, dense: Dense, t0: float, t1: float
-    ) -> tuple[float, int] | None:
-        """The earliest crossing between two times: when, and which; dense gives x."""
+    ) -> tuple[float, list[int]] | None:
+        """The earliest crossing between two times: when, and which, with those that come
+        with it; dense gives x."""
         run = self.run
         found = [
-            (locate(run.engine, k, upward(crossing, after[k]), dense, run.xd, t0, t1), k)
-            for k, crossing in enumerate(run.crossings)
-            if crossing.kind in self.located and crossing.crossed(before[k], after[k])
+            (locate(run.engine, k, upward(run.crossings[k], after[k]), dense, run.xd, t0, t1), k)
+            for k in self._located(before, after)
         ]
-        return min(found) if found else None
+        if not found:
+            return None
+        t, first = min(found)
+        return t, sorted({first, *self._located(before, run.watch(t, dense(t)))})
+
+    def _located(self, before: Floats, after: Floats) -> list[int]:
+        """The crossings between two sets of watched values at which it stops."""
+        found = self.run.crossed(before, after)
+        return [k for k in found if self.run.crossings[k].kind in self.located]
 
 
 def pieces_of(run: Run) -> Piecewise:
@@ -172,7 +180,7 @@ class Stepwise(Piecewise):
             )
         self.refused.clear()
 
-    def _first_crossing(self, solver: Any, before_end: float) -> tuple[float, int] | None:
+    def _first_crossing(self, solver: Any, before_end: float) -> tuple[float, list[int]] | None:
         """The earliest crossing within the solver's last step."""
         run = self.run
         if not run.crossings:
@@ -231,7 +239,7 @@ class Multistep(Piecewise):
 
     def _first_crossing(
         self, start: float, times: Floats, states: Floats
-    ) -> tuple[float, int, Floats] | None:
+    ) -> tuple[float, list[int], Floats] | None:
         """The earliest crossing: when, which, and the states there."""
         run = self.run
         run.before = run.watch(start, run.x)

@@ -179,25 +179,33 @@ class Run:
 
     def _jump(self) -> None:
         """Act on a crossing by a jump at this stop, or on a STOP whose signal is above zero."""
-        now = self.watch(float(self.t), self.x)
-        for k, crossing in enumerate(self.crossings):
-            jumped = self.before is not None and crossing.crossed(self.before[k], now[k])
-            if (crossing.kind == "stop" and now[k] > 0) or (crossing.kind == "event" and jumped):
-                self.cross(k, float(self.t))
-                return
+        now, before = self.watch(float(self.t), self.x), self.before
+        jumped = [] if before is None else self.crossed(before, now)
+        found = [
+            k
+            for k, crossing in enumerate(self.crossings)
+            if (crossing.kind == "stop" and now[k] > 0)
+            or (crossing.kind == "event" and k in jumped)
+        ]
+        self.cross(found, float(self.t))
 
-    def cross(self, k: int, t: float) -> Fraction:
-        """Act on crossing k at t: stop, let an EVENT block's function reset states, or put
-        the states on the limit that they met."""
-        crossing = self.crossings[k]
-        if crossing.kind == "stop":
-            self.events.append(Event(t, crossing.block, "stopped the run"))
-            self.stopped = f"stopped by block {crossing.block} at t = {t:.6g} s"
-        elif crossing.kind == "event":
-            self.events.append(Event(t, crossing.block, "crossed zero"))
-            self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
-        else:
-            self.x = self.engine.project(t, self.x)
+    def crossed(self, before: Floats, after: Floats) -> list[int]:
+        """The crossings whose values before and after lie on both sides of zero."""
+        return [k for k, c in enumerate(self.crossings) if c.crossed(before[k], after[k])]
+
+    def cross(self, found: Sequence[int], t: float) -> Fraction:
+        """Act on all crossings found at t: stop, let an EVENT block's function reset states,
+        or put the states on the limit that they met."""
+        for k in found:
+            crossing = self.crossings[k]
+            if crossing.kind == "stop":
+                self.events.append(Event(t, crossing.block, "stopped the run"))
+                self.stopped = f"stopped by block {crossing.block} at t = {t:.6g} s"
+            elif crossing.kind == "event":
+                self.events.append(Event(t, crossing.block, "crossed zero"))
+                self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
+            else:
+                self.x = self.engine.project(t, self.x)
         return exact(t)
 
     # --- the end -----------------------------------------------------------------------

@@ -130,3 +130,82 @@ def test_a_failure_in_an_event_s_function_names_the_block(diagram, wire, interpr
     ) as caught:
         interpret(bd, T=2)
     assert caught.value.results.t[-1] <= 0.5
+
+
+def counter(bd, wire, name):
+    """An EVENT, and a state that counts how often it fired."""
+
+    def count(event, states):
+        (state,) = (x for block, x in states.items() if block.name == f"{name}-count")
+        state[:] = state + 1
+
+    bd.CONSTANT(0.0, name=f"{name}-zero")
+    bd.INTEGRATOR(x0=0.0, name=f"{name}-count")
+    bd.EVENT("+", count, name=name)
+    wire(bd, f"{name}-zero -> {name}-count")
+
+
+def rising(bd, wire, zero):
+    """s = t - zero."""
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=-zero, name="s")
+    wire(bd, "one -> s")
+
+
+@pytest.mark.parametrize("solver", ["RK45", "RK4", "CVODES", "Radau"])
+def test_two_events_at_one_time_both_act(solver, diagram, wire):
+    bd = diagram()
+    rising(bd, wire, 0.5)
+    counter(bd, wire, "a")
+    counter(bd, wire, "b")
+    wire(bd, "s -> a, b")
+    res = sb.simulate(bd, engine="native", solver=solver, T=1)
+    assert [event.block for event in res.events] == ["a", "b"]
+    assert res.final_state.continuous["a-count"] == res.final_state.continuous["b-count"] == 1
+
+
+def test_two_events_by_one_jump_both_act(diagram, wire, simulate):
+    bd = diagram()
+    bd.STEP(T=0.5, off=-1.0, on=1.0, name="step")
+    counter(bd, wire, "a")
+    counter(bd, wire, "b")
+    wire(bd, "step -> a, b")
+    assert [event.block for event in simulate(bd, T=1).events] == ["a", "b"]
+
+
+@pytest.mark.parametrize("solver", ["RK45", "RK4"])
+def test_a_stop_acts_where_a_clip_bends(solver, diagram, wire, simulate):
+    # The bend is found first, being the first block; the stop comes with it.
+    bd = diagram()
+    rising(bd, wire, 0.5)
+    bd.CLIP(min=-5.0, max=0.0, name="clip")
+    bd.NULL(name="end")
+    bd.STOP(name="stop")
+    wire(bd, "s -> clip, stop", "clip -> end")
+    assert simulate(bd, T=1, solver=solver).t[-1] == pytest.approx(0.5, abs=1e-10)
+
+
+def test_an_event_acts_after_a_bend_where_nothing_is_integrated(diagram, wire, simulate):
+    # Between two stops of a diagram without states, the bend at 0.3 comes first.
+    bd = diagram()
+    bd.TIME(name="time")
+    bd.CONSTANT(0.6, name="late")
+    bd.SUM("+-", name="s")
+    bd.CLIP(min=-5.0, max=0.3, name="clip")
+    bd.NULL(name="end")
+    bd.EVENT("+", lambda event, states: None, name="event")
+    wire(bd, "time -> clip, s.0", "late -> s.1", "clip -> end", "s -> event")
+    res = simulate(bd, T=1, every=10)
+    assert [event.t for event in res.events] == [pytest.approx(0.6, abs=1e-10)]
+
+
+@pytest.mark.parametrize("early", [0.0, 1e-13, 1e-12, 5e-12])
+def test_an_event_just_before_a_tick_fires_once(early, diagram, wire, simulate):
+    bd = diagram()
+    rising(bd, wire, 0.5 - early)
+    counter(bd, wire, "event")
+    bd.ZOH(bd.clock(0.1, unit="s"), x0=0.0, name="held")
+    wire(bd, "s -> event, held")
+    res = simulate(bd, T=1)
+    assert len(res.events) == 1
+    assert res.final_state.continuous["event-count"] == 1
