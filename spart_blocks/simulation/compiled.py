@@ -292,7 +292,7 @@ class CompiledLoop:
     def _hand_over_samples(self) -> None:
         n, run = int(self.struct.sample), self.run
         times = self.samples
-        if run.t < run.end or not n:  # it stopped early: the last state is a sample too
+        if n < len(times):  # it stopped early: the last state is a sample too
             n, times = self._last_sample(n)
         ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
         columns = np.split(self.kept[:n], ends[:-1], axis=1) if self.shapes else []
@@ -305,6 +305,8 @@ class CompiledLoop:
     def _last_sample(self, n: int) -> tuple[int, NDArray[Any]]:
         """The state reached as one more sample, where it can be evaluated."""
         run, t = self.run, float(self.run.t)
+        if n and self.samples[n - 1] > t:  # within the step that failed
+            return n, self.samples
         if n and self.samples[n - 1] == t:
             n -= 1  # a crossing may have changed what was kept there
         try:

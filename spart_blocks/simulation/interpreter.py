@@ -390,7 +390,9 @@ def _finite(value: Any) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
     array = np.asarray(value)
-    return array.dtype.kind not in "fc" or bool(np.isfinite(array).all())
+    if array.dtype.kind == "c":  # Python's roots and powers of numbers below zero
+        return False
+    return array.dtype.kind != "f" or bool(np.isfinite(array).all())
 
 
 def _shown(value: Any) -> str:

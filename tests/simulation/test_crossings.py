@@ -209,3 +209,14 @@ def test_an_event_just_before_a_tick_fires_once(early, diagram, wire, simulate):
     res = simulate(bd, T=1)
     assert len(res.events) == 1
     assert res.final_state.continuous["event-count"] == 1
+
+
+def test_a_stop_at_the_end_keeps_the_last_sample(diagram, wire, simulate):
+    bd = diagram()
+    rising(bd, wire, 0.0)
+    bd.STEP(T=1.0, name="step")
+    bd.STOP(name="stop")
+    wire(bd, "step -> stop")
+    res = simulate(bd, T=1, every=0.3)
+    assert res.stopped is not None
+    np.testing.assert_array_equal(res.t, [0.0, 0.3, 0.6, 0.9, 1.0])

@@ -264,3 +264,20 @@ def test_every_input_is_known_before_the_block_that_needs_it(diagram, wire):
         assert not node.feedthrough or {source for source, _ in node.sources} <= known
         known.add(i)
     assert known == set(range(41))
+
+
+@pytest.mark.parametrize("solver", ["RK45", "RK4"])
+def test_a_failure_within_a_step_keeps_the_samples_before_it_in_order(
+    solver, diagram, wire, simulate
+):
+    # One long step leads over many samples; the signal kept fails at one of them.
+    bd = diagram()
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=-0.45, name="x")
+    bd.GAIN(-1.0, name="back")
+    bd.POW(0.5, name="root")
+    bd.SCOPE(name="scope")
+    wire(bd, "one -> x", "x -> back", "back -> root", "root -> scope")
+    with pytest.raises(sb.RunError, match="block root: its output is not finite") as e:
+        simulate(bd, T=1, every=0.1, solver=solver, max_step=0.6)
+    np.testing.assert_allclose(e.value.results.t, [0.0, 0.1, 0.2, 0.3, 0.4], atol=1e-15)
