@@ -259,8 +259,11 @@ def _table_edges(block: Any) -> list[tuple[Any, Any]]:
 
 def _waveform_edges(block: Any) -> list[tuple[Any, Any]]:
     fractions = {"square": (0.0, block.duty), "triangle": (0.25, 0.75)}.get(block.wave, ())
-    period = 1.0 / block.freq
-    return [((block.phase + fraction) * period, period) for fraction in fractions]
+    # The first of each series lies within the first period, whatever the phase; a wave of
+    # negative frequency runs backwards.
+    sign = if_else(block.freq > 0, 1.0, -1.0)
+    period = sign / block.freq
+    return [((block.phase + f) * sign % 1.0 * period, period) for f in fractions]
 
 
 # --- states --------------------------------------------------------------------------------

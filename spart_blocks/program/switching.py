@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -18,7 +19,7 @@ MOST_SWITCHES = 50_000_000
 @dataclass(frozen=True)
 class Switch:
     """Times at which a block switches: first, and then every period [s]; once where the
-    period is 0."""
+    period is 0, never where a time is not finite."""
 
     block: str
     first: float
@@ -26,6 +27,8 @@ class Switch:
 
     def times(self, start: float, end: float) -> Iterator[float]:
         """The times from start to end."""
+        if not (math.isfinite(self.first) and math.isfinite(self.period)):
+            return
         if self.period <= 0:
             yield self.first
             return

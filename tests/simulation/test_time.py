@@ -234,3 +234,30 @@ def test_max_step_bounds_the_steps(diagram, wire, simulate):
 
 def test_bdsim_is_the_version_these_rules_were_read_from():
     assert bdsim.__version__ == "1.4.0"
+
+
+@pytest.mark.parametrize(
+    ("wave", "frequency", "phase", "want"),
+    [
+        # A square is high from phase to phase + duty, a triangle turns at phase + 1/4 and 3/4.
+        ("square", 1.0, 0.9, {0.4, 0.9}),
+        ("square", -1.0, 0.2, {0.3, 0.8}),
+        ("triangle", 1.0, 0.9, {0.15, 0.65}),
+        ("triangle", -2.0, 0.2, {0.025, 0.275, 0.525, 0.775}),
+    ],
+)
+def test_a_wave_is_known_to_switch_in_its_first_period(wave, frequency, phase, want, diagram, wire):
+    bd = diagram()
+    bd.WAVEFORM(wave, freq=frequency, phase=phase, duty=0.5, name="wave")
+    bd.INTEGRATOR(x0=0.0, name="x")
+    wire(bd, "wave -> x")
+    times = {t for switch in sb.trace(bd).switches() for t in switch.times(0.0, 1.0)}
+    np.testing.assert_allclose(sorted(times), sorted(want), rtol=0, atol=1e-12)
+
+
+def test_a_step_at_infinity_never_comes(diagram, wire, simulate):
+    bd = diagram()
+    bd.STEP(T=np.inf, name="step")
+    bd.INTEGRATOR(x0=0.0, name="x")
+    wire(bd, "step -> x")
+    assert simulate(bd, T=1).final_state.continuous["x"] == 0.0
