@@ -212,6 +212,7 @@ static int sb_hits(sb_run *r) {
 static int sb_idle(sb_run *r, double at) {
   double before_end = nextafter(at, r->t);
   while (r->t < at) {
+    if (r->budget-- <= 0) return SB_MORE;
     double next = at, theta = 2, h;
     if (r->sample < r->nsamples && r->samples[r->sample] <= r->t) {
       if (!sb_record(r, r->t, r->x)) return SB_BAD_SAMPLE;

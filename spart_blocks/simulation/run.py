@@ -196,17 +196,30 @@ class Run:
     def cross(self, found: Sequence[int], t: float) -> Fraction:
         """Act on all crossings found at t: stop, let an EVENT block's function reset states,
         or put the states on the limit that they met."""
+        kinds = {self.crossings[k].kind for k in found}
         for k in found:
             crossing = self.crossings[k]
             if crossing.kind == "stop":
-                self.events.append(Event(t, crossing.block, "stopped the run"))
-                self.stopped = f"stopped by block {crossing.block} at t = {t:.6g} s"
+                self._stop(crossing.block, t)
             elif crossing.kind == "event":
                 self.events.append(Event(t, crossing.block, "crossed zero"))
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
-            else:
-                self.x = self.engine.project(t, self.x)
+        if kinds & {"event", "limit"}:
+            self.x = self.engine.project(t, self.x)
+        if "event" in kinds and self.stopped is None:
+            self._stop_after_reset(t)
         return exact(t)
+
+    def _stop(self, block: str, t: float) -> None:
+        self.events.append(Event(t, block, "stopped the run"))
+        self.stopped = f"stopped by block {block} at t = {t:.6g} s"
+
+    def _stop_after_reset(self, t: float) -> None:
+        """Stop where the new states put the signal of a STOP above zero."""
+        for crossing, value in zip(self.crossings, self.watch(t, self.x), strict=True):
+            if crossing.kind == "stop" and value > 0:
+                self._stop(crossing.block, t)
+                return
 
     # --- the end -----------------------------------------------------------------------
 

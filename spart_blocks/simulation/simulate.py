@@ -75,6 +75,8 @@ def begin(
         set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
     elif isinstance(initial, Mapping):
         set_states(run.engine, initial, run.x, run.xd)
+    if state is None:  # what a run ended with lies within its limits
+        run.x = run.engine.project(float(run.t), run.x)
     return run
 
 

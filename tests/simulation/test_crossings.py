@@ -220,3 +220,34 @@ def test_a_stop_at_the_end_keeps_the_last_sample(diagram, wire, simulate):
     res = simulate(bd, T=1, every=0.3)
     assert res.stopped is not None
     np.testing.assert_array_equal(res.t, [0.0, 0.3, 0.6, 0.9, 1.0])
+
+
+def test_what_a_reset_brings_about_is_seen_at_once(diagram, wire, simulate):
+    # The event lifts the STOP's signal above zero, and a state beyond its limit.
+    bd = diagram()
+
+    def lift(event, states):
+        for block, x in states.items():
+            if block.name in ("high", "held"):
+                x[:] = 5.0
+
+    rising(bd, wire, 0.5)
+    bd.CONSTANT(0.0, name="zero")
+    bd.INTEGRATOR(x0=-1.0, name="high")
+    bd.INTEGRATOR(x0=0.0, min=-1.0, max=1.0, name="held")
+    bd.EVENT("+", lift, name="event")
+    bd.STOP(name="stop")
+    wire(bd, "zero -> high, held", "s -> event", "high -> stop")
+    res = simulate(bd, T=2)
+    assert [event.block for event in res.events] == ["event", "stop"]
+    assert res.t[-1] == pytest.approx(0.5, abs=1e-10)
+    assert res.final_state.continuous["held"] == 1.0
+
+
+def test_a_state_that_starts_beyond_its_limit_is_put_on_it(diagram, wire, simulate):
+    # Pushed outward all the time: without an event on the way, only the start can do it.
+    bd = diagram()
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=0.4, min=-0.3, max=0.3, name="x")
+    wire(bd, "one -> x")
+    np.testing.assert_array_equal(simulate(bd, T=1, every=0.25).states["x"], np.full((5, 1), 0.3))
