@@ -23,10 +23,12 @@ METHODS = {"CVODES": "bdf", "Adams": "adams"}
 
 
 class Cvodes:
-    """The integrators of one run, by their pattern of samples."""
+    """The integrators of one run, by their pattern of samples and least number of steps."""
 
-    def __init__(self, program: Program, solver: str, rtol: float, atol: float) -> None:
-        self.program = program
+    def __init__(
+        self, program: Program, solver: str, rtol: float, atol: float, max_step: float | None
+    ) -> None:
+        self.program, self.max_step = program, max_step
         self.options: dict[str, Any] = {
             "linear_multistep_method": METHODS[solver],
             "reltol": rtol,
@@ -35,13 +37,15 @@ class Cvodes:
             "show_eval_warnings": False,
         }
         self.steps = self.evaluations = 0
-        self._made: dict[tuple[float, ...], Any] = {}
+        self._made: dict[tuple[tuple[float, ...], int], Any] = {}
 
     def over(self, start: float, times: Sequence[float], x: Floats, xd: Floats) -> Floats:
         """The states at times (m,) after start, (m, nx); the last time is the stop."""
         length = times[-1] - start
         pattern = [round((t - start) / length, 12) for t in times[:-1]] + [1.0]
-        integrator = self._integrator(tuple(pattern))
+        # A whole number of steps at least, for pieces of like length to share an integrator.
+        least = int(np.ceil(length / self.max_step - 1e-9)) if self.max_step else 1
+        integrator = self._integrator(tuple(pattern), max(least, 1))
         before_end = np.nextafter(times[-1], start)
         parameters = np.concatenate([[start, length, before_end], xd, self.program.p])
         try:
@@ -58,12 +62,14 @@ class Cvodes:
         self.evaluations += stats["nfevals"]
         return states.reshape(len(x), len(times)).T
 
-    def _integrator(self, pattern: tuple[float, ...]) -> Any:
-        if pattern not in self._made:
-            self._made[pattern] = self._make(pattern)
-        return self._made[pattern]
+    def _integrator(self, pattern: tuple[float, ...], least: int) -> Any:
+        key = (pattern, least)
+        if key not in self._made:
+            self._made[key] = self._make(pattern, least)
+        return self._made[key]
 
-    def _make(self, pattern: tuple[float, ...]) -> Any:
+    def _make(self, pattern: tuple[float, ...], least: int) -> Any:
+        """least: the number of steps that it takes at least."""
         import casadi as ca
 
         _, x, xd, p = self.program.rates.sx_in()
@@ -75,4 +81,5 @@ class Cvodes:
             "p": ca.vertcat(start, length, before_end, xd, p),
             "ode": length * self.program.rates(t, x, xd, p),
         }
-        return ca.integrator("cvodes", "cvodes", dae, 0.0, list(pattern), self.options)
+        options = {**self.options, "max_step_size": 1.0 / least}
+        return ca.integrator("cvodes", "cvodes", dae, 0.0, list(pattern), options)

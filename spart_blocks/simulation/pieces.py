@@ -217,7 +217,9 @@ class Multistep(Piecewise):
                     hint="use BDF or LSODA",
                 )
             )
-        self.cvodes = Cvodes(run.engine.program, options.solver, options.rtol, options.atol)
+        self.cvodes = Cvodes(
+            run.engine.program, options.solver, options.rtol, options.atol, options.max_step
+        )
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run

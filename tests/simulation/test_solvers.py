@@ -243,3 +243,14 @@ def test_the_adaptive_method_is_scipys():
     for got, want in ((ours.A[:6, :5], RK45.A), (ours.A[6, :6], RK45.B), (ours.b[:6], RK45.B),
                       (ours.c[:6], RK45.C), (ours.e, RK45.E), (ours.P, RK45.P)):  # fmt: skip
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("solver", ["RK45", "Radau", "CVODES", "Adams"])
+def test_no_step_is_longer_than_max_step(diagram, solver):
+    ready = diagram(SWITCHED)
+    steps = [
+        sb.simulate(ready, solver=solver, T=3, every=3, max_step=longest).info["steps"]
+        for longest in (None, 0.01)
+    ]
+    assert steps[0] < 200
+    assert 300 <= steps[1] < 600
