@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from spart_blocks.simulation.engine import Engine, Floats
 
+SINGLES = 1000
+"""Samples that came one at a time, up to which they wait to become one block."""
+
 
 class Recorder:
     """Samples of the kept signals and of every state."""
@@ -21,6 +24,7 @@ class Recorder:
         self.engine, self.names = engine, tuple(names)
         self._pick = engine.picked(self.names)
         self._acts = bool(engine.display.acting)
+        self._singles: list[tuple[float, list[Floats], Floats, Floats]] = []
         self._t: list[Floats] = []
         self._x: list[Floats] = []
         self._xd: list[Floats] = []
@@ -28,8 +32,9 @@ class Recorder:
 
     def keep(self, t: float, x: Floats, xd: Floats) -> None:
         """Evaluate the diagram at a sample and keep what is wanted of it."""
-        values = self._pick(t, x, xd)
-        self.adopt(np.array([t]), [v[None] for v in values], x[None].copy(), xd[None].copy())
+        self._singles.append((t, self._pick(t, x, xd), x.copy(), xd.copy()))
+        if len(self._singles) >= SINGLES:
+            self._gather()
         if self._acts:
             self.engine.act(t, x, xd)
 
@@ -53,6 +58,20 @@ class Recorder:
 
     def adopt(self, t: Floats, signals: Sequence[Floats], x: Floats, xd: Floats) -> None:
         """Take over N samples made elsewhere: each kept signal, (N, ...)."""
+        self._gather()
+        self._add(t, signals, x, xd)
+
+    def _gather(self) -> None:
+        """Make one block of the samples that came one at a time: an array each would take
+        more room than its numbers, and keep alive the array of all signals that it is of."""
+        if not self._singles:
+            return
+        t, values, x, xd = zip(*self._singles, strict=True)
+        self._singles.clear()
+        signals = [np.array(column) for column in zip(*values, strict=True)]
+        self._add(np.array(t), signals, np.array(x), np.array(xd))
+
+    def _add(self, t: Floats, signals: Sequence[Floats], x: Floats, xd: Floats) -> None:
         self._t.append(t)
         self._x.append(x)
         self._xd.append(xd)
@@ -61,18 +80,22 @@ class Recorder:
 
     def ends_at(self, t: float) -> bool:
         """Whether the last kept sample is at t."""
+        self._gather()
         return bool(self._t) and bool(len(self._t[-1])) and bool(self._t[-1][-1] == t)
 
     def times(self) -> Floats:
         """The times of the samples (N,) [s]."""
+        self._gather()
         return _joined(self._t)
 
     def signals(self) -> dict[str, NDArray[Any]]:
         """The kept signals by name, (N, ...)."""
+        self._gather()
         return {name: _joined(kept) for name, kept in zip(self.names, self._signals, strict=True)}
 
     def states(self) -> dict[str, NDArray[Any]]:
         """The states of every block that has one, (N, nstates)."""
+        self._gather()
         if not self._t:
             return {}
         x, xd = _joined(self._x), _joined(self._xd)
@@ -86,7 +109,7 @@ class Recorder:
 
 
 def _joined(blocks: list[Floats]) -> Floats:
-    """Blocks of samples as one array; a single one is not copied."""
-    if len(blocks) == 1:
-        return blocks[0]
-    return np.concatenate(blocks) if blocks else np.zeros(0)
+    """Blocks of samples as one array, which takes their place: samples exist once."""
+    if len(blocks) > 1:
+        blocks[:] = [np.concatenate(blocks)]
+    return blocks[0] if blocks else np.zeros(0)

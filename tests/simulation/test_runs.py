@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import robots
 
 import spart_blocks as sb
+from spart_blocks.simulation import begin, finish
 
 TIGHT = {"rtol": 1e-11, "atol": 1e-13, "solver": "DOP853"}
 
@@ -225,3 +228,25 @@ def test_flattening_leaves_the_diagram_as_it_was(diagram, wire, interpret):
     before = [block.name for block in bd.blocklist], len(bd.wirelist)
     interpret(bd, T=0.1)
     assert ([block.name for block in bd.blocklist], len(bd.wirelist)) == before
+
+
+def test_samples_that_come_one_at_a_time_take_little_more_than_their_numbers(diagram, wire):
+    # One kept signal of many: an array for each sample would keep the others alive.
+    bd = diagram()
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=0.0, name="x")
+    bd.SCOPE(name="scope")
+    wire(bd, "one -> x", "x -> scope")
+    for k in range(50):
+        bd.GAIN(np.ones(20), name=f"g{k}")
+        bd.NULL(name=f"n{k}")
+        wire(bd, f"x -> g{k}", f"g{k} -> n{k}")
+    run = begin(sb.trace(bd), T=1.0, every=1e-4, solver="DOP853")
+    tracemalloc.start()
+    try:
+        results = finish(run)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(results.t) == 10_001
+    assert held < 3 * 10_001 * 8 * 4  # t, the signal and the state are three numbers
