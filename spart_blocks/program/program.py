@@ -48,8 +48,10 @@ class Program:
 
     Functions are CasADi's, of (t, x, xd, p) where nothing else is said; their results are
     dense columns.
-    rates: xdot. outputs: all signals. updates: xd after a tick, for each clock by name; it
-    moves the states on that clock and keeps the others.
+    rates: xdot. held: (t, x, xd, p, x_start) -> xdot, where limits act by the state at the
+    start of a step, so that no step has a bend in it; None without limits.
+    outputs: all signals. updates: xd after a tick, for each clock by name; it moves the
+    states on that clock and keeps the others.
     watched: the values of the crossings. resets: (x, xd) in one column after the event of
     an EVENT block, by its name, where its function could be traced.
     edges: p -> (first, period) of the known times at which the blocks `switching` switch.
@@ -72,6 +74,7 @@ class Program:
     p: Floats
     start: Mapping[str, str]
     rates: Any
+    held: Any
     outputs: Any
     updates: Mapping[str, Any]
     watched: Any

@@ -43,12 +43,12 @@ class Crossing:
     """A watched value whose sign matters.
 
     kind: 'stop' ends the run where the value is above zero, 'event' lets an EVENT block
-    reset states, 'limit' is a bend that no step shall pass over. direction: +1 for upward,
-    -1 for downward, 0 for both.
+    reset states, 'limit' puts a state on its limit, 'bend' is where a signal bends and a
+    step shall end. direction: +1 for upward, -1 for downward, 0 for both.
     """
 
     block: str
-    kind: Literal["stop", "event", "limit"]
+    kind: Literal["stop", "event", "limit", "bend"]
     direction: float
 
     def crossed(self, before: float, after: float) -> bool:
@@ -69,8 +69,9 @@ def crossings_of(node: Node, count: int) -> list[Crossing]:
         return [Crossing(node.name, "stop", 1.0)] * count
     if node.block.type == "event":
         return [Crossing(node.name, "event", float(node.block.direction))] * count
-    direction = 1.0 if node.kind == "continuous" else 0.0
-    return [Crossing(node.name, "limit", direction)] * count
+    if node.kind == "continuous":
+        return [Crossing(node.name, "limit", 1.0)] * count
+    return [Crossing(node.name, "bend", 0.0)] * count
 
 
 def switches_of(node: Node, block: Any, until: float) -> list[tuple[Any, Any]]:

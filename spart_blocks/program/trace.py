@@ -58,6 +58,7 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         p=traced.parameters.p,
         start=traced.parameters.start,
         rates=traced.function("rates", rates, "xdot"),
+        held=_held(traced, wiring, rates),
         outputs=traced.function("outputs", columns, "y"),
         updates=_updates(traced, wiring, clocks),
         watched=traced.function("watched", watched, "g"),
@@ -138,6 +139,23 @@ def _projected(traced: Evaluation, node: Node) -> Any:
     if own is None:
         return x
     return traced.moved(node, traced.run(node, lambda t, inputs, x: own(x)), "project")
+
+
+def _held(traced: Evaluation, wiring: Wiring, rates: list[Any]) -> Any:
+    """The rates where limits act by the state at the start of a step, as (t, x, xd, p,
+    x_start) -> xdot; None without limits."""
+    column, start = symbols("start", (traced.x_column.numel(),))
+    parts, limited = list(rates), False
+    for k, (node, slot) in enumerate(zip(wiring.of_kind("continuous"), traced.states, strict=True)):
+        rule, block = rule_of(node.block), traced.block(node)
+        if rule.deriv is not None and rule.corrects is not None and rule.corrects(node.block):
+            rate = rule.deriv(block, traced.t, traced.inputs(node), start[slot.part])
+            parts[k], limited = traced.moved(node, rate, "deriv"), True
+    if not limited:
+        return None
+    xdot = ca.cse(ca.densify(column_of(parts)))
+    names = ["t", "x", "xd", "p", "x_start"]
+    return ca.Function("held", [*traced.arguments(), column], [xdot], names, ["xdot"])
 
 
 def _own_steps(traced: Evaluation, wiring: Wiring) -> tuple[tuple[str, ...], Any]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.native import Native
     from spart_blocks.simulation.run import Run
 
-_KINDS = {"event": 0, "stop": 1, "limit": 2}
+_KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 2}
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK = range(6)
 STEPS_A_CALL = 20_000
 
@@ -61,7 +61,7 @@ class _RunStruct(ctypes.Structure):
         + [(name, ctypes.c_void_p) for name in _ARRAYS]
         + [(name, ctypes.c_double) for name in _NUMBERS]
         + [(name, ctypes.c_void_p) for name in _ROOM]
-        + [("t", ctypes.c_double), ("h", ctypes.c_double)]
+        + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi")]
         + [(name, ctypes.c_longlong) for name in _PROGRESS]
         + [("have_slope", ctypes.c_int), ("entered", ctypes.c_int)]
     )
@@ -124,7 +124,7 @@ def _functions(program: Program) -> dict[str, Any]:
     """The program's functions that a library holds, each (t, x, xd, p) -> one dense column;
     `advance` takes the step too."""
     functions = {
-        "rates": program.rates,
+        "rates": program.held or program.rates,
         "outputs": program.outputs,
         "cross": program.watched,
         "project": program.project,

@@ -19,7 +19,17 @@ from spart_blocks.errors import RunError
 from spart_blocks.program import Program
 
 Floats = NDArray[np.float64]
+INSIDE = 8
 METHODS = {"CVODES": "bdf", "Adams": "adams"}
+
+
+def within(start: float, end: float) -> tuple[float, float]:
+    """A piece as signals see it: some units in the last place inside its ends, since the
+    times at which signals switch are known to so many."""
+    return (
+        float(start + INSIDE * np.spacing(start)),
+        float(end - INSIDE * np.spacing(end)),
+    )
 
 
 class Cvodes:
@@ -46,8 +56,8 @@ class Cvodes:
         # A whole number of steps at least, for pieces of like length to share an integrator.
         least = int(np.ceil(length / self.max_step - 1e-9)) if self.max_step else 1
         integrator = self._integrator(tuple(pattern), max(least, 1))
-        before_end = np.nextafter(times[-1], start)
-        parameters = np.concatenate([[start, length, before_end], xd, self.program.p])
+        inside = within(start, times[-1])
+        parameters = np.concatenate([[start, length, *inside], xd, self.program.p])
         try:
             states = np.array(integrator(x0=x, p=parameters)["xf"])
         except RuntimeError as error:
@@ -73,12 +83,12 @@ class Cvodes:
         import casadi as ca
 
         _, x, xd, p = self.program.rates.sx_in()
-        tau, start, length, before_end = (ca.SX.sym(n) for n in ("tau", "start", "len", "end"))
-        t = ca.fmin(start + length * tau, before_end)
+        tau, start, length, lo, hi = (ca.SX.sym(n) for n in ("tau", "start", "len", "lo", "hi"))
+        t = ca.fmin(ca.fmax(start + length * tau, lo), hi)
         dae = {
             "t": tau,
             "x": x,
-            "p": ca.vertcat(start, length, before_end, xd, p),
+            "p": ca.vertcat(start, length, lo, hi, xd, p),
             "ode": length * self.program.rates(t, x, xd, p),
         }
         options = {**self.options, "max_step_size": 1.0 / least}

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+/* A piece is seen from within: switching times are known to some units in the last place. */
+#define SB_INSIDE 8
 enum { SB_EVENT, SB_STOP, SB_LIMIT };
 enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK };
 
@@ -43,7 +45,7 @@ typedef struct {
   const double **arg;
   double **res;
   /* progress */
-  double t, h;
+  double t, h, lo, hi;
   long long stop, sample, steps, evaluations, budget, crossed;
   int have_slope, entered;
 } sb_run;
@@ -57,9 +59,9 @@ static void sb_call(sb_run *r, sb_function f, double t, const double *x, double 
   f(r->arg, r->res, r->iw, r->w, 0);
 }
 
-static void sb_slope(sb_run *r, double t, double before_end, const double *x, double *out) {
-  /* A signal that switches at the end of the interval does so after it. */
-  sb_call(r, program_rates, t < before_end ? t : before_end, x, out);
+static void sb_slope(sb_run *r, double t, const double *x, double *out) {
+  r->arg[4] = r->x; /* limits act by the state at the start of the step */
+  sb_call(r, program_rates, t < r->lo ? r->lo : t > r->hi ? r->hi : t, x, out);
   r->evaluations++;
 }
 
@@ -79,12 +81,12 @@ static double sb_norm(const double *v, const double *x, const double *y, const s
   return sqrt(sum / (double)r->nx);
 }
 
-static double sb_first_step(sb_run *r, double end, double before_end) {
+static double sb_first_step(sb_run *r, double end) {
   double d0 = sb_norm(r->x, r->x, r->x, r), d1 = sb_norm(r->K, r->x, r->x, r);
   double h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
   if (h0 > end - r->t) h0 = end - r->t;
   for (long long i = 0; i < r->nx; i++) r->xt[i] = r->x[i] + h0 * r->K[i];
-  sb_slope(r, r->t + h0, before_end, r->xt, r->f);
+  sb_slope(r, r->t + h0, r->xt, r->f);
   for (long long i = 0; i < r->nx; i++) r->xm[i] = r->f[i] - r->K[i];
   double d2 = sb_norm(r->xm, r->x, r->x, r) / h0, d = d1 > d2 ? d1 : d2;
   double h1 = d <= 1e-15 ? (h0 * 1e-3 > 1e-6 ? h0 * 1e-3 : 1e-6)
@@ -94,7 +96,7 @@ static double sb_first_step(sb_run *r, double end, double before_end) {
 }
 
 /* One trial step of size h from r->x with slopes K[0]: result in xn, slopes in K. */
-static void sb_try(sb_run *r, double h, double before_end) {
+static void sb_try(sb_run *r, double h) {
   long long nx = r->nx, S = r->stages;
   for (long long s = 1; s < S; s++) {
     for (long long i = 0; i < nx; i++) {
@@ -102,7 +104,7 @@ static void sb_try(sb_run *r, double h, double before_end) {
       for (long long j = 0; j < s; j++) sum += r->A[s * S + j] * r->K[j * nx + i];
       r->xt[i] = r->x[i] + h * sum;
     }
-    sb_slope(r, r->t + r->c[s] * h, before_end, r->xt, r->K + s * nx);
+    sb_slope(r, r->t + r->c[s] * h, r->xt, r->K + s * nx);
   }
   for (long long i = 0; i < nx; i++) {
     double sum = 0;
@@ -163,19 +165,19 @@ static int sb_crossed(const sb_run *r, double before, double after, long long k)
 
 /* The state at t + theta h: without error control by a shorter step, no stage of which lies
    behind that time, where the equations may have changed. */
-static void sb_within(sb_run *r, double h, double theta, double before_end, double *out) {
+static void sb_within(sb_run *r, double h, double theta, double *out) {
   if (r->e || !r->nx) {
     sb_dense(r, h, theta, out);
     return;
   }
-  sb_try(r, theta * h, before_end);
+  sb_try(r, theta * h);
   memcpy(out, r->xn, (size_t)r->nx * sizeof(double));
 }
 
 /* The first crossing within the step: its time as a fraction of h, just at its far side,
    or 2 where there is none. */
-static double sb_find_crossing(sb_run *r, double h, double before_end) {
-  double first = 2, t1 = r->t + h < before_end ? r->t + h : before_end;
+static double sb_find_crossing(sb_run *r, double h, double until) {
+  double first = 2, t1 = r->t + h < until ? r->t + h : until;
   sb_call(r, program_cross, t1, r->xn, r->g1);
   for (long long k = 0; k < r->ncross; k++) {
     if (!r->nx && r->kinds[k] == SB_LIMIT) continue; /* there is no step to end */
@@ -183,7 +185,7 @@ static double sb_find_crossing(sb_run *r, double h, double before_end) {
     double lo = 0, hi = 1, up = r->direction[k] ? r->direction[k] : r->g1[k] > 0 ? 1 : -1;
     while ((hi - lo) * h > 2.5e-11 && hi - lo > 1e-15) {
       double mid = 0.5 * (lo + hi);
-      sb_within(r, h, mid, before_end, r->xm);
+      sb_within(r, h, mid, r->xm);
       sb_call(r, program_cross, r->t + mid * h, r->xm, r->f);
       if (up > 0 ? r->f[k] > 0 : r->f[k] <= 0 && (r->f[k] < 0 || !r->direction[k])) hi = mid;
       else lo = mid;
@@ -277,20 +279,21 @@ static void sb_project(sb_run *r) {
 
 /* Integrate from r->t to the stop at `end`. */
 static int sb_integrate(sb_run *r, double end) {
-  double before_end = nextafter(end, r->t);
+  r->lo = r->t + SB_INSIDE * (nextafter(r->t, INFINITY) - r->t);
+  r->hi = end - SB_INSIDE * (end - nextafter(end, r->t));
   long long nx = r->nx, S = r->stages;
   if (r->ncross) sb_call(r, program_cross, r->t, r->x, r->g0);
   if (end - r->t < 1e-12 * (end > 1 ? end : 1)) { /* two stops that rounding parts */
-    sb_slope(r, r->t, before_end, r->x, r->K);
+    sb_slope(r, r->t, r->x, r->K);
     for (long long i = 0; i < nx; i++) r->x[i] += (end - r->t) * r->K[i];
     r->t = end;
     return SB_DONE;
   }
   while (r->t < end) {
     if (!r->have_slope) {
-      sb_slope(r, r->t, before_end, r->x, r->K);
+      sb_slope(r, r->t, r->x, r->K);
       r->have_slope = 1;
-      if (r->e && r->h <= 0) r->h = sb_first_step(r, end, before_end);
+      if (r->e && r->h <= 0) r->h = sb_first_step(r, end);
     }
     if (r->budget-- <= 0) return SB_MORE;
     double h, error = 0, left = end - r->t;
@@ -305,7 +308,7 @@ static int sb_integrate(sb_run *r, double end) {
       last = h >= left * (1 - 1e-12);
     }
     if (h < 10 * (nextafter(r->t, INFINITY) - r->t) && !last) return SB_STEP_TOO_SMALL;
-    sb_try(r, h, before_end);
+    sb_try(r, h);
     if (r->e) {
       for (long long i = 0; i < nx; i++) {
         double sum = 0;
@@ -326,21 +329,21 @@ static int sb_integrate(sb_run *r, double end) {
     double t_new = last ? end : r->t + h;
     if (!r->P) /* for samples, crossings and the next step */
       if (!last || r->ncross || (r->sample < r->nsamples && r->samples[r->sample] < t_new)) {
-        sb_slope(r, t_new, before_end, r->xn, r->K + S * nx);
+        sb_slope(r, t_new, r->xn, r->K + S * nx);
         if (!sb_finite(r->K + S * nx, nx)) { /* no curve leads there, and no step on */
           memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
           r->t = t_new;
           return SB_STEP_TOO_SMALL;
         }
       }
-    double theta = r->ncross ? sb_find_crossing(r, h, before_end) : 2;
+    double theta = r->ncross ? sb_find_crossing(r, h, r->hi) : 2;
     if (theta <= 1) {
       double tc = r->t + theta * h;
       if (!r->e) { /* the shorter step itself */
         h *= theta;
         theta = 1;
-        sb_try(r, h, before_end);
-        sb_slope(r, tc, before_end, r->xn, r->K + S * nx);
+        sb_try(r, h);
+        sb_slope(r, tc, r->xn, r->K + S * nx);
       }
       if (!sb_sample_step(r, h, tc)) return SB_BAD_SAMPLE;
       sb_dense(r, h, theta, r->xm);

@@ -48,8 +48,11 @@ class Engine(ABC):
         """The initial continuous and discrete states."""
 
     @abstractmethod
-    def derivative(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """dx/dt; RunError where it is not finite, naming the first signal that is not."""
+    def derivative(self, t: float, x: Floats, xd: Floats, start: Floats | None = None) -> Floats:
+        """dx/dt; RunError where it is not finite, naming the first signal that is not.
+
+        start: the state at the start of the step, by which limits act; x by default.
+        """
 
     @abstractmethod
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:

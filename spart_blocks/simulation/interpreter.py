@@ -48,6 +48,7 @@ class Interpreter(Engine):
         self.sampled = _slices(sampled)
         self.clocks = clocks_of(sampled, diagram.run.first_tick)
         self._rates = {name: _rate(self.node[name].block) for name in self.continuous}
+        self._limited = {name for name, rate in self._rates.items() if isinstance(rate, partial)}
         self._vectors_of_one = {
             node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]
             for node in self.nodes
@@ -107,18 +108,21 @@ class Interpreter(Engine):
             return xd[self.sampled[node.name]]
         return None
 
-    def derivative(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """dx/dt; RunError where it is not finite, naming the first signal that is not."""
-        return self.derivative_of(self._evaluate(self._for_derivative, t, x, xd), t, x)
+    def derivative(self, t: float, x: Floats, xd: Floats, start: Floats | None = None) -> Floats:
+        values = self._evaluate(self._for_derivative, t, x, xd)
+        return self.derivative_of(values, t, x, start)
 
-    def derivative_of(self, values: Values, t: float, x: Floats) -> Floats:
+    def derivative_of(
+        self, values: Values, t: float, x: Floats, start: Floats | None = None
+    ) -> Floats:
         """dx/dt where the outputs are known."""
         xdot = np.empty_like(x)
         for name, part in self.continuous.items():
             node = self.node[name]
             inputs = [np.array(v) for v in self.inputs(node, values)]
             try:
-                xdot[part] = self._rates[name](t, inputs, x[part])
+                by = x if start is None or name not in self._limited else start
+                xdot[part] = self._rates[name](t, inputs, by[part])
             except Exception as error:
                 raise_run_error(node, "deriv", t, error)
         if not np.isfinite(xdot).all():

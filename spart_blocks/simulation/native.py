@@ -36,10 +36,12 @@ class _Call:
             self.buffer.set_arg(k, memoryview(argument.data))
         self.buffer.set_res(0, memoryview(self.result.data))
 
-    def __call__(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """A fresh vector of results."""
+    def __call__(self, t: float, x: Floats, xd: Floats, *more: Floats) -> Floats:
+        """A fresh vector of results. more: what the function takes after p."""
         arguments = self.arguments
         arguments[0][0], arguments[1][:], arguments[2][:] = t, x, xd
+        for argument, value in zip(arguments[4:], more, strict=True):
+            argument[:] = value
         self.evaluate()
         return self.result.copy()
 
@@ -68,6 +70,10 @@ class Native(Engine):
     @cached_property
     def _rates(self) -> _Call:
         return _Call(self.program.rates, self.program.p)
+
+    @cached_property
+    def _held(self) -> _Call:
+        return _Call(self.program.held, self.program.p)
 
     @cached_property
     def _outputs(self) -> _Call:
@@ -104,8 +110,11 @@ class Native(Engine):
         """dx/dt, finite or not."""
         return self._rates(t, x, xd)
 
-    def derivative(self, t: float, x: Floats, xd: Floats) -> Floats:
-        xdot = self._rates(t, x, xd)
+    def derivative(self, t: float, x: Floats, xd: Floats, start: Floats | None = None) -> Floats:
+        if self.program.held is None or start is None:
+            xdot = self._rates(t, x, xd)
+        else:
+            xdot = self._held(t, x, xd, start)
         if np.isfinite(xdot).all():
             return xdot
         self.explain(t, x, xd)

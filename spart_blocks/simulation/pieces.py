@@ -13,7 +13,7 @@ import numpy as np
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.simulation.crossings import locate, upward
-from spart_blocks.simulation.cvodes import METHODS, Cvodes
+from spart_blocks.simulation.cvodes import METHODS, Cvodes, within
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
 from spart_blocks.simulation.run import Run
@@ -28,7 +28,7 @@ class Piecewise(ABC):
     located: the kinds of crossings that it stops at.
     """
 
-    located: ClassVar[tuple[str, ...]] = ("stop", "event", "limit")
+    located: ClassVar[tuple[str, ...]] = ("stop", "event", "limit", "bend")
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -92,6 +92,8 @@ class Stepwise(Piecewise):
         super().__init__(run)
         self.last_step: float | None = None
         self.refused: list[RunError] = []
+        self.start = run.x
+        """The state at the start of the step."""
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run
@@ -100,12 +102,13 @@ class Stepwise(Piecewise):
         if t1 - t0 < 1e-12 * max(1.0, t1):  # two stops that rounding parts
             run.x = run.x + (t1 - t0) * run.engine.derivative(t0, run.x, run.xd)
             return b
-        before_end = np.nextafter(t1, t0)
-        solver = self._solver(self._rates(before_end), t0, t1)
+        inside = within(t0, t1)
+        self.start = run.x
+        solver = self._solver(self._rates(*inside), t0, t1)
         while solver.status == "running":
             self._step(solver)
             run.stats.steps += 1
-            found = self._first_crossing(solver, before_end)
+            found = self._first_crossing(solver, inside[1])
             until = found[0] if found else solver.t
             if found and isinstance(solver, FixedStep):
                 solver.shorten(until)
@@ -113,6 +116,7 @@ class Stepwise(Piecewise):
             self._record_between(dense, until, b)
             run.t = exact(until)
             run.x = np.asarray(dense(until)) if found else solver.y
+            self.start = run.x
             run.report(until)
             if found:
                 self.last_step = None
@@ -121,13 +125,13 @@ class Stepwise(Piecewise):
         run.x = run.engine.project(t1, solver.y)
         return b
 
-    def _rates(self, before_end: float) -> Callable[[float, Floats], Floats]:
+    def _rates(self, lo: float, hi: float) -> Callable[[float, Floats], Floats]:
         run, xd = self.run, self.run.xd
 
         def rates(t: float, x: Floats) -> Floats:
             run.stats.evaluations += 1
             try:
-                return run.engine.derivative(min(t, before_end), x, xd)
+                return run.engine.derivative(min(max(t, lo), hi), x, xd, self.start)
             except RunError as error:
                 # A trial step may reach too far; NaN makes the solver try a shorter one.
                 if run.options.solver == "LSODA":  # its Fortran does not look for NaN
@@ -180,12 +184,12 @@ class Stepwise(Piecewise):
             )
         self.refused.clear()
 
-    def _first_crossing(self, solver: Any, before_end: float) -> tuple[float, list[int]] | None:
+    def _first_crossing(self, solver: Any, end: float) -> tuple[float, list[int]] | None:
         """The earliest crossing within the solver's last step."""
         run = self.run
         if not run.crossings:
             return None
-        t0, t1 = solver.t_old, min(solver.t, before_end)
+        t0, t1 = solver.t_old, min(solver.t, end)
         before, after = run.before, run.watch(t1, solver.y)
         assert before is not None
         run.before = after
@@ -203,7 +207,7 @@ class Multistep(Piecewise):
     """CVODES, which steps from sample to sample inside one call. Crossings are looked for
     between samples, and located by shorter calls; bends it meets by its error control."""
 
-    located = ("stop", "event")
+    located = ("stop", "event", "limit")
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -248,9 +252,9 @@ class Multistep(Piecewise):
         if not any(crossing.kind in self.located for crossing in run.crossings):
             return None
         t0, x0 = start, run.x
-        before_end = float(np.nextafter(times[-1], start))
+        end = within(start, float(times[-1]))[1]
         for t, x in zip(times.tolist(), states, strict=True):
-            t1 = min(t, before_end)
+            t1 = min(t, end)
             after = run.watch(t1, x)
 
             def dense(at: float, t0: float = t0, x0: Floats = x0) -> Floats:

@@ -52,12 +52,12 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
 
 def picked_solver(engine: Engine) -> str:
     """The solver asked for. 'auto' is CVODES where the native engine has no compiler and no
-    STOP or EVENT to meet, and RK45 elsewhere."""
+    crossings to locate but bends, and RK45 elsewhere."""
     asked = engine.run.solver
     if asked != "auto":
         return asked
     slow = engine.traced and compiler_name() is None
-    acting = any(crossing.kind != "limit" for crossing in engine.crossings)
+    acting = any(crossing.kind != "bend" for crossing in engine.crossings)
     return "CVODES" if slow and not acting else "RK45"
 
 

@@ -40,6 +40,30 @@ def test_an_integrator_stays_at_its_limit_and_leaves_it(load, engine, solver):
 
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize(("solver", "step"), [("RK4", 0.5), ("heun", 0.5), ("RK4", 0.3)])
+def test_no_stage_beyond_a_limit_shortens_a_fixed_step(load, engine, solver, step):
+    results = sb.simulate(load(LIMITED), engine=engine, solver=solver, T=6, every=step)
+    t = results.t
+    want = np.maximum(np.where(t <= 3, np.minimum(t, 1.5), 1.5 - (t - 3)), -0.25)
+    assert np.abs(results["states.x"][:, 0] - want).max() < 1e-8
+
+
+@pytest.mark.parametrize(("engine", "solver"), ENGINES)
+def test_a_switch_is_taken_whole_although_its_time_is_rounded(load, engine, solver):
+    # 0.4 = 0.9 - 0.5 periods rounds down: the wave's value there is still the old one.
+    text = """
+blocks:
+  wave: {type: WAVEFORM, wave: square, freq: 1.0, phase: 0.9}
+  area: {type: INTEGRATOR}
+wires: [wave -> area]
+"""
+    options = {"T": 1.7, "every": 0.5, "rtol": 1e-10, "atol": 1e-12}
+    results = sb.simulate(load(text), engine=engine, solver=solver, **options)
+    # It is 1 in [-0.1, 0.4) and every period on, -1 between.
+    assert results["area"][-1] == pytest.approx(0.4 - 0.5 + 0.5 - 0.3, abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
 def test_a_limit_is_never_exceeded(load, engine):
     results = sb.simulate(load(LIMITED), engine=engine, T=6, every=0.01)
     x = results["states.x"]

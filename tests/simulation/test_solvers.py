@@ -246,8 +246,8 @@ def test_the_adaptive_method_is_scipys():
 
 
 @pytest.mark.parametrize("solver", ["RK45", "Radau", "CVODES", "Adams"])
-def test_no_step_is_longer_than_max_step(diagram, solver):
-    ready = diagram(SWITCHED)
+def test_no_step_is_longer_than_max_step(load, solver):
+    ready = load(SWITCHED)
     steps = [
         sb.simulate(ready, solver=solver, T=3, every=3, max_step=longest).info["steps"]
         for longest in (None, 0.01)
