@@ -78,6 +78,8 @@ def _full_path(path: str, data: dict[str, Any]) -> Keys:
         listed = " or ".join(".".join(map(str, choice)) for choice in choices[:6])
         raise _WrongPath(f"{path!r} is ambiguous", f"write {listed}")
     known = [*_section(data, "params"), *_section(data, "blocks"), *RunOptions.model_fields]
+    if len(keys) == 1 and keys[0] in _section(data, "blocks"):
+        raise _WrongPath(f"{path!r} is a whole block", f"name an argument, as {path}.NAME")
     raise _WrongPath(f"there is nothing named {keys[0]!r}", did_you_mean(str(keys[0]), known))
 
 

@@ -55,6 +55,7 @@ class Program:
     watched: the values of the crossings. resets: (x, xd) in one column after the event of
     an EVENT block, by its name, where its function could be traced.
     edges: p -> (first, period) of the known times at which the blocks `switching` switch.
+    declared_until: users' blocks have declared theirs up to this time [s]; None without.
     project: x on its constraints (unit quaternions, limits of integrators), or None.
     advance: (t, x, xd, p, h) -> x at t + h by the blocks' own one-step maps, or None where
     no block has one; `stepped` names those that have.
@@ -70,6 +71,7 @@ class Program:
     clocks: tuple[Clock, ...]
     crossings: tuple[Crossing, ...]
     switching: tuple[str, ...]
+    declared_until: float | None
     stepped: tuple[str, ...]
     p: Floats
     start: Mapping[str, str]

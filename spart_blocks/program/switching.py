@@ -11,7 +11,6 @@ import numpy as np
 
 from spart_blocks.diagram.flatten import Node
 from spart_blocks.errors import InputError
-from spart_blocks.program.rules import rule_of
 
 MOST_SWITCHES = 50_000_000
 
@@ -57,12 +56,6 @@ class Crossing:
         return before * self.direction <= 0 < after * self.direction
 
 
-def watched(node: Node, block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
-    """The values that a block wants watched, numbers or symbols."""
-    watch = rule_of(node.block).watch
-    return [] if watch is None else watch(block, t, inputs, x)
-
-
 def crossings_of(node: Node, count: int) -> list[Crossing]:
     """The crossings of a block that watches so many values."""
     if node.block.type == "stop":
@@ -72,15 +65,6 @@ def crossings_of(node: Node, count: int) -> list[Crossing]:
     if node.kind == "continuous":
         return [Crossing(node.name, "limit", 1.0)] * count
     return [Crossing(node.name, "bend", 0.0)] * count
-
-
-def switches_of(node: Node, block: Any, until: float) -> list[tuple[Any, Any]]:
-    """(first, period) of every series of times at which a source switches: by its rule as
-    expressions, else those that a user's block declares at its start, until that time [s]."""
-    edges = rule_of(node.block).edges
-    if edges is not None:
-        return edges(block)
-    return [] if type(block).__module__.startswith("bdsim.") else started(node, until)
 
 
 def started(node: Node, until: float) -> list[tuple[Any, Any]]:

@@ -16,7 +16,7 @@ from spart_blocks.diagram.flatten import Node, Wiring, flatten
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.rules import rule_of
-from spart_blocks.program.switching import Crossing, crossings_of, switches_of
+from spart_blocks.program.switching import Crossing, crossings_of, started
 from spart_blocks.program.symbol import box, column_of, symbols
 
 
@@ -41,7 +41,7 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
     signals, columns = _signals(traced)
     clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)
     crossings, watched = _crossings(traced)
-    switching, edges = _edges(traced, diagram.run.T)
+    switching, edges, declared_until = _edges(traced, diagram.run.T)
     stepped, advance = _own_steps(traced, wiring)
     rates = [traced.change(node, "deriv") for node in wiring.of_kind("continuous")]
     return Program(
@@ -55,6 +55,7 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         clocks=clocks,
         crossings=crossings,
         switching=switching,
+        declared_until=declared_until,
         p=traced.parameters.p,
         start=traced.parameters.start,
         rates=traced.function("rates", rates, "xdot"),
@@ -110,16 +111,25 @@ def _crossings(traced: Evaluation) -> tuple[tuple[Crossing, ...], list[Any]]:
     return tuple(found), [np.array(values, dtype=object)] if values else []
 
 
-def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any]:
-    """The blocks that switch at known times, and the Function p -> (first, period) of each."""
-    names, rows = [], []
+def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any, float | None]:
+    """The blocks that switch at known times, the Function p -> (first, period) of each, and
+    the time [s] up to which users' blocks have declared theirs, where there are such."""
+    names, rows, declared = [], [], False
     for node in traced.nodes:
-        for first, period in switches_of(node, traced.block(node), until):
+        edges = rule_of(node.block).edges
+        if edges is not None:
+            times = edges(traced.block(node))
+        elif type(node.block).__module__.startswith("bdsim."):
+            continue
+        else:
+            times = started(node, until)
+            declared = declared or bool(times)
+        for first, period in times:
             names.append(node.name)
             rows += [box(first), box(period)]
-    return tuple(names), ca.Function(
-        "edges", [traced.parameters.column], [ca.densify(column_of(rows))], ["p"], ["edges"]
-    )
+    column = ca.densify(column_of(rows))
+    function = ca.Function("edges", [traced.parameters.column], [column], ["p"], ["edges"])
+    return tuple(names), function, until if declared else None
 
 
 def _projection(traced: Evaluation, wiring: Wiring) -> Any:

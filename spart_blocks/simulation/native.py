@@ -228,4 +228,13 @@ class Native(Engine):
         return after[: len(x)], after[len(x) :]
 
     def switches(self) -> Iterable[Switch]:
+        until = self.program.declared_until
+        if until is not None and until < self.run.T:
+            raise InputError(
+                Fault(
+                    f"T is {self.run.T:g} s, and blocks of this program have declared when they "
+                    f"switch up to {until:g} s",
+                    hint="trace the diagram with a T as long as that of the run",
+                )
+            )
         return self.program.switches()

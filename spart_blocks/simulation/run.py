@@ -10,6 +10,7 @@ tick or an event is the one after it.
 from __future__ import annotations
 
 import time as wall_clock
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import Clock, exact, grid
 from spart_blocks.diagram.model import RunOptions
+from spart_blocks.errors import RunError
 from spart_blocks.program.switching import Crossing
 from spart_blocks.results import Event, FinalState
 from spart_blocks.simulation.engine import Engine, Floats
@@ -29,6 +31,9 @@ from spart_blocks.simulation.samples import Samples
 if TYPE_CHECKING:
     from spart_blocks.simulation.compiled import CompiledLoop
     from spart_blocks.simulation.pieces import Piecewise
+
+CHATTER = 10_000
+"""So many crossings within a millionth of the run are too many."""
 
 Progress = Callable[[float, float], None]
 
@@ -63,6 +68,7 @@ class Run:
     stats: Stats = field(default_factory=Stats)
     events: list[Event] = field(default_factory=list)
     stopped: str | None = None
+    _recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
     before: Floats | None = None
     """The watched values before the stop that comes next."""
 
@@ -196,6 +202,7 @@ class Run:
     def cross(self, found: Sequence[int], t: float) -> Fraction:
         """Act on all crossings found at t: stop, let an EVENT block's function reset states,
         or put the states on the limit that they met."""
+        self._refuse_chatter(found, t)
         kinds = {self.crossings[k].kind for k in found}
         for k in found:
             crossing = self.crossings[k]
@@ -209,6 +216,18 @@ class Run:
         if "event" in kinds and self.stopped is None:
             self._stop_after_reset(t)
         return exact(t)
+
+    def _refuse_chatter(self, found: Sequence[int], t: float) -> None:
+        """RunError where the same few instants are filled with crossings."""
+        recent = self._recent
+        recent.append(t)
+        if len(recent) == CHATTER and t - recent[0] < 1e-6 * float(self.end):
+            raise RunError(
+                f"it crosses zero without end: {CHATTER:,} crossings in {t - recent[0]:.3g} s",
+                block=self.crossings[found[0]].block,
+                time=t,
+                hint="reset the state to the side that the signal came from, or add hysteresis",
+            )
 
     def _stop(self, block: str, t: float) -> None:
         self.events.append(Event(t, block, "stopped the run"))

@@ -142,6 +142,8 @@ def _options(options: RunOptions, changes: Mapping[str, Any]) -> RunOptions:
             )
             for name in unknown
         )
+    if isinstance(changes.get("log"), str):
+        changes = {**changes, "log": (changes["log"],)}
     try:
         return RunOptions(**{**options.model_dump(), **changes})
     except ValidationError as error:

@@ -251,3 +251,17 @@ def test_a_state_that_starts_beyond_its_limit_is_put_on_it(diagram, wire, simula
     bd.INTEGRATOR(x0=0.4, min=-0.3, max=0.3, name="x")
     wire(bd, "one -> x")
     np.testing.assert_array_equal(simulate(bd, T=1, every=0.25).states["x"], np.full((5, 1), 0.3))
+
+
+def test_crossings_without_end_are_refused(diagram, wire, simulate, monkeypatch):
+    monkeypatch.setattr("spart_blocks.simulation.run.CHATTER", 50)
+    bd = diagram()
+    bd.INTEGRATOR(x0=0.1, name="x")
+    bd.FUNCTION(lambda x: -np.sign(x), name="relay")
+    bd.EVENT("-", lambda event, states: None, name="down")
+    bd.EVENT("+", lambda event, states: None, name="up")
+    wire(bd, "x -> relay", "relay -> x", "x -> down, up")
+    with pytest.raises(sb.RunError, match="crosses zero without end: 50 crossings") as caught:
+        simulate(bd, T=1)
+    assert caught.value.block in ("down", "up")
+    assert caught.value.results.t[-1] == pytest.approx(0.1, abs=1e-6)

@@ -71,6 +71,30 @@ def test_the_second_run_loads_nothing_and_is_the_same(project, loads):
     assert np.array_equal(first["plant.um"], second["plant.um"])  # recomputed in both
 
 
+HYBRID = """
+clocks: {c: {T: 0.25}}
+blocks:
+  wave: {type: WAVEFORM, wave: square, freq: 1.0}
+  hold: {type: ZOH, clock: c}
+  clip: {type: CLIP, min: -0.5, max: 0.5}
+  x: {type: INTEGRATOR, max: 0.3}
+  stop: {type: STOP}
+  late: {type: RAMP, T: 1.9, slope: 1.0}
+wires: [wave -> hold, hold -> clip, clip -> x, late -> stop]
+run: {T: 3, log: [clip]}
+"""
+
+
+def test_everything_of_a_program_is_kept(project, loads):
+    (project / "hybrid.yaml").write_text(HYBRID)
+    first, second = (sb.simulate(project / "hybrid.yaml") for _ in range(2))
+    assert len(loads) == 1
+    same(first, second)
+    assert first.events == second.events
+    assert first.t[-1] == pytest.approx(1.9, abs=1e-9)
+    assert first["x"].max() == pytest.approx(0.3, abs=1e-9)
+
+
 def test_run_options_change_without_loading(project, loads):
     sb.simulate(project / "plant.yaml")
     results = sb.simulate(project / "plant.yaml", T=0.2, solver="RK4", max_step=0.01, every=0.1)

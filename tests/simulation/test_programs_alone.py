@@ -157,3 +157,26 @@ def test_a_sweep_over_parameters_writes_its_c_once(load, monkeypatch):
     assert np.diff(ends) == pytest.approx([1.0, 1.0], abs=1e-9)
     sb.simulate(program, log=["sum"])  # another signal is kept
     assert len(sources) == 2
+
+
+def test_declared_times_end_with_the_run_that_was_traced(runtime):
+    from bdsim.components import SourceBlock
+
+    class Pulses(SourceBlock):
+        nin, nout = 0, 1
+
+        def start(self, simstate):
+            for t in np.arange(0.5, simstate.T, 1.0):
+                simstate.declare_event(self, t)
+
+        def output(self, t, inputs, x):
+            return [np.where(np.floor(t - 0.5) == np.floor(t), 0.0, 1.0)]
+
+    bd = runtime.blockdiagram(name="pulses")
+    x = bd.INTEGRATOR(x0=0.0, name="x")
+    bd.connect(Pulses(bd=bd, name="pulses"), x)
+    program = sb.trace(bd)  # T is 10 s
+    assert len(program.switches()) == 10
+    assert sb.simulate(program, T=5).complete
+    with pytest.raises(sb.InputError, match="switch up to 10 s"):
+        sb.simulate(program, T=30)
