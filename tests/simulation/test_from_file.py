@@ -77,7 +77,7 @@ blocks:
   wave: {type: WAVEFORM, wave: square, freq: 1.0}
   hold: {type: ZOH, clock: c}
   clip: {type: CLIP, min: -0.5, max: 0.5}
-  x: {type: INTEGRATOR, max: 0.3}
+  x: {type: INTEGRATOR, max: 0.2}
   stop: {type: STOP}
   late: {type: RAMP, T: 1.9, slope: 1.0}
 wires: [wave -> hold, hold -> clip, clip -> x, late -> stop]
@@ -92,7 +92,7 @@ def test_everything_of_a_program_is_kept(project, loads):
     same(first, second)
     assert first.events == second.events
     assert first.t[-1] == pytest.approx(1.9, abs=1e-9)
-    assert first["x"].max() == pytest.approx(0.3, abs=1e-9)
+    assert first["x"].max() == pytest.approx(0.2, abs=1e-9)
 
 
 def test_run_options_change_without_loading(project, loads):
