@@ -18,7 +18,7 @@ from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
-from spart_blocks.errors import DiagramError, Fault, Place, RunError, SpartError
+from spart_blocks.errors import RunError, SpartError
 from spart_blocks.program.rules import rule_of
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick
@@ -76,7 +76,7 @@ class Interpreter(Engine):
     def _evaluate(self, nodes: Iterable[Node], t: float, x: Floats, xd: Floats) -> Values:
         values: Values = [()] * len(self.nodes)
         for node in nodes:
-            values[node.index] = self._output(node, t, values, x, xd)
+            values[node.index] = self.output(node, t, values, x, xd)
         return values
 
     def inputs(self, node: Node, values: Values) -> list[Any]:
@@ -88,7 +88,7 @@ class Interpreter(Engine):
                 inputs[k] = np.reshape(inputs[k], (1,))
         return inputs
 
-    def _output(self, node: Node, t: float, values: Values, x: Floats, xd: Floats) -> Sequence[Any]:
+    def output(self, node: Node, t: float, values: Values, x: Floats, xd: Floats) -> Sequence[Any]:
         blind = self._blind.get(node.index)
         inputs = self.inputs(node, values) if blind is None else blind
         try:
@@ -293,61 +293,10 @@ class Interpreter(Engine):
                     )
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
-        """DiagramError for every wire whose shape is not what its end takes, found by
-        evaluating the diagram once; evaluation ends at the first block with a fault."""
-        values: Values = [()] * len(self.nodes)
-        for i in self.wiring.schedule:
-            node = self.nodes[i]
-            # A state's outputs do not wait for its inputs; those are looked at last.
-            faults = list(self._wrong_inputs(node, values)) if node.feedthrough else []
-            faults += self._wrong_labels(node, values)
-            if faults:
-                raise DiagramError(faults)
-            if node.kind in ("sink", "graphics"):
-                continue
-            values[i] = self._output(node, t, values, x, xd)
-            if len(values[i]) != len(node.out_ports):
-                raise RunError(
-                    f"output gives {len(values[i])} values, the block has "
-                    f"{len(node.out_ports)} output ports",
-                    block=node.name,
-                )
-        states = [node for node in self.nodes if not node.feedthrough and node.sources]
-        late = [fault for node in states for fault in self._wrong_inputs(node, values)]
-        if late:
-            raise DiagramError(late)
-        self.derivative(t, x, xd)
+        """DiagramError for every wire whose shape is not what its end takes."""
+        from spart_blocks.simulation.fitness import check_fitness
 
-    def _wrong_inputs(self, node: Node, values: Values) -> Iterable[Fault]:
-        for k, value in enumerate(self.inputs(node, values)):
-            port, (source, number) = node.in_ports[k], node.sources[k]
-            if port.shape is None or np.shape(value) == port.shape:
-                continue
-            start, end = self.nodes[source].output_name(number), node.input_name(k)
-            yield Fault(
-                f"wire '{start} -> {end}': {start} is {np.shape(value)}, {end} takes {port.shape}",
-                self._place(start, end, node),
-                f"{self.nodes[source].name} is {self.nodes[source].block.type.upper()}, "
-                f"{node.name} is {node.block.type.upper()}",
-            )
-
-    def _wrong_labels(self, node: Node, values: Values) -> Iterable[Fault]:
-        """A scope's labels must be one a port or one a line."""
-        labels = getattr(node.block, "labels", None) if node.block.type == "scope" else None
-        if labels:
-            picked = getattr(node.block, "vector", None)
-            lines = sum(np.size(value) for value in self.inputs(node, values))
-            lines = len(picked) if isinstance(picked, list) else lines
-            if len(labels) not in (lines, len(node.sources)):
-                yield Fault(
-                    f"scope {node.name} has {len(labels)} labels for {lines} lines",
-                    self.diagram.places.get(f"blocks.{node.name}"),
-                    "give one label a line, or one a port",
-                )
-
-    def _place(self, start: str, end: str, node: Node) -> Place | None:
-        places = self.diagram.places
-        return places.get(f"wires.{start} -> {end}") or places.get(f"blocks.{node.name}")
+        check_fitness(self, t, x, xd)
 
 
 def _rate(block: Any) -> Callable[[float, list[Any], Floats], Any]:

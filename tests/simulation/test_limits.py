@@ -98,3 +98,16 @@ def test_a_table_by_time_stops_the_solver_at_its_points():
     for engine, solver in ENGINES:
         results = sb.simulate(d, T=10, engine=engine, solver=solver)
         assert results["states.x"][-1, 0] == pytest.approx(0.2, abs=1e-6)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("kind", ["INTEGRATOR", "CLIP"])
+def test_limits_without_room_between_them_are_refused(load, engine, kind):
+    text = f"""
+blocks:
+  u: {{type: STEP, T: 1.0}}
+  x: {{type: {kind}, min: 2.0, max: 1.0}}
+wires: [u -> x]
+"""
+    with pytest.raises(sb.DiagramError, match=r"diagram.yaml:4:.*min .*2.*above its max"):
+        sb.simulate(load(text), engine=engine)

@@ -1,0 +1,88 @@
+"""Whether a wired diagram fits together: the shapes on its wires, the labels of its scopes,
+the limits of its blocks. Found by evaluating it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from spart_blocks.diagram.flatten import Node
+from spart_blocks.errors import DiagramError, Fault, Place, RunError
+from spart_blocks.program.rules import rule_of
+from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.interpreter import Interpreter, Values
+
+
+def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
+    """DiagramError for every wire whose shape is not what its end takes, found by
+    evaluating the diagram once; evaluation ends at the first block with a fault."""
+    values: Values = [()] * len(engine.nodes)
+    for i in engine.wiring.schedule:
+        node = engine.nodes[i]
+        # A state's outputs do not wait for its inputs; those are looked at last.
+        faults = list(_wrong_inputs(engine, node, values)) if node.feedthrough else []
+        faults += _wrong_labels(engine, node, values)
+        faults += _wrong_limits(engine, node)
+        if faults:
+            raise DiagramError(faults)
+        if node.kind in ("sink", "graphics"):
+            continue
+        values[i] = engine.output(node, t, values, x, xd)
+        if len(values[i]) != len(node.out_ports):
+            raise RunError(
+                f"output gives {len(values[i])} values, the block has "
+                f"{len(node.out_ports)} output ports",
+                block=node.name,
+            )
+    states = [node for node in engine.nodes if not node.feedthrough and node.sources]
+    late = [fault for node in states for fault in _wrong_inputs(engine, node, values)]
+    if late:
+        raise DiagramError(late)
+    engine.derivative(t, x, xd)
+
+
+def _wrong_inputs(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:
+    for k, value in enumerate(engine.inputs(node, values)):
+        port, (source, number) = node.in_ports[k], node.sources[k]
+        if port.shape is None or np.shape(value) == port.shape:
+            continue
+        start, end = engine.nodes[source].output_name(number), node.input_name(k)
+        yield Fault(
+            f"wire '{start} -> {end}': {start} is {np.shape(value)}, {end} takes {port.shape}",
+            _place(engine, start, end, node),
+            f"{engine.nodes[source].name} is {engine.nodes[source].block.type.upper()}, "
+            f"{node.name} is {node.block.type.upper()}",
+        )
+
+
+def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:
+    """A scope's labels must be one a port or one a line."""
+    labels = getattr(node.block, "labels", None) if node.block.type == "scope" else None
+    if labels:
+        picked = getattr(node.block, "vector", None)
+        lines = sum(np.size(value) for value in engine.inputs(node, values))
+        lines = len(picked) if isinstance(picked, list) else lines
+        if len(labels) not in (lines, len(node.sources)):
+            yield Fault(
+                f"scope {node.name} has {len(labels)} labels for {lines} lines",
+                engine.diagram.places.get(f"blocks.{node.name}"),
+                "give one label a line, or one a port",
+            )
+
+
+def _wrong_limits(engine: Interpreter, node: Node) -> Iterable[Fault]:
+    """Limits of an INTEGRATOR or a CLIP must leave room between them."""
+    if rule_of(node.block).watch is None or not hasattr(node.block, "min"):
+        return
+    low, high = node.block.min, node.block.max
+    if low is not None and high is not None and np.any(np.asarray(low) > np.asarray(high)):
+        yield Fault(
+            f"{node.name} ({node.block.type.upper()}) has min {low}, above its max {high}",
+            engine.diagram.places.get(f"blocks.{node.name}"),
+        )
+
+
+def _place(engine: Interpreter, start: str, end: str, node: Node) -> Place | None:
+    places = engine.diagram.places
+    return places.get(f"wires.{start} -> {end}") or places.get(f"blocks.{node.name}")
