@@ -282,7 +282,7 @@ class CompiledLoop:
             run.engine.tick(t, run.x, run.xd, due)
         else:
             for probe in (run.x, self.arrays["xt"][: len(run.x)]):
-                run.engine.explain(t, probe, run.xd)
+                run.engine.explain(min(max(t, struct.lo), struct.hi), probe, run.xd)
         return RunError(
             "the solver failed: its step became too small",
             time=t,

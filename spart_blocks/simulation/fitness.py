@@ -28,7 +28,12 @@ def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
             raise DiagramError(faults)
         if node.kind in ("sink", "graphics"):
             continue
-        values[i] = engine.output(node, t, values, x, xd)
+        try:
+            values[i] = engine.output(node, t, values, x, xd)
+        except RunError as error:
+            if isinstance(error.__cause__, ValueError) and len(node.sources) > 1:
+                _refuse_unlike(engine, node, values, error)
+            raise
         if len(values[i]) != len(node.out_ports):
             raise RunError(
                 f"output gives {len(values[i])} values, the block has "
@@ -40,6 +45,22 @@ def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
     if late:
         raise DiagramError(late)
     engine.derivative(t, x, xd)
+
+
+def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunError) -> None:
+    """DiagramError where NumPy could not put the inputs of a block together."""
+    text = str(error.__cause__)
+    if not any(word in text for word in ("broadcast", "shape", "dimension", "mismatch")):
+        return
+    shapes = [np.shape(value) for value in engine.inputs(node, values)]
+    listed = ", ".join(f"{node.input_name(k)} is {shape}" for k, shape in enumerate(shapes))
+    raise DiagramError(
+        Fault(
+            f"the inputs of {node.name} ({node.block.type.upper()}) do not fit together: {listed}",
+            engine.diagram.places.get(f"blocks.{node.name}"),
+            text.strip(),
+        )
+    ) from error
 
 
 def _wrong_inputs(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:

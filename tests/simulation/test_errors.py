@@ -281,3 +281,29 @@ def test_a_failure_within_a_step_keeps_the_samples_before_it_in_order(
     with pytest.raises(sb.RunError, match="block root: its output is not finite") as e:
         simulate(bd, T=1, every=0.1, solver=solver, max_step=0.6)
     np.testing.assert_allclose(e.value.results.t, [0.0, 0.1, 0.2, 0.3, 0.4], atol=1e-15)
+
+
+@pytest.mark.parametrize("engine", ["auto", "native", "interpreter"])
+def test_inputs_that_do_not_fit_together_are_told_with_their_shapes(load, engine):
+    text = """
+blocks:
+  a: {type: CONSTANT, value: [1, 2]}
+  b: {type: CONSTANT, value: [1, 2, 3]}
+  s: {type: SUM, signs: "++"}
+wires: [a -> s.0, b -> s.1]
+"""
+    with pytest.raises(sb.DiagramError, match=r":5:3: .*s \(SUM\).*s.0 is \(2,\), s.1 is \(3,\)"):
+        sb.simulate(load(text), engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_table_that_ends_before_the_run_is_named(load, engine):
+    text = """
+blocks:
+  table: {type: INTERPOLATE, x: [0, 1, 2], y: [0, 1, 2], time: true}
+  x: {type: INTEGRATOR}
+wires: [table -> x]
+run: {T: 5}
+"""
+    with pytest.raises(sb.RunError, match="block table"):
+        sb.simulate(load(text), engine=engine)
