@@ -258,7 +258,10 @@ def _fault(document: Document, path: Keys, entry: Any) -> Fault:
     name = f"{where}.{key}" if where else key
     if kind == "value_error":
         return Fault(f"{name}: {entry['ctx']['error']}", document.place(*path))
-    return Fault(f"{name} {_expected(entry)}, not {shown(given)}", document.place(*path))
+    hint = None
+    if key == "type" and given is None:  # YAML reads NULL so
+        hint = "for the block of that name write type: 'NULL', with quotes"
+    return Fault(f"{name} {_expected(entry)}, not {shown(given)}", document.place(*path), hint)
 
 
 _EXPECTED = {

@@ -151,7 +151,7 @@ class Symbol:
         if self.sx.is_constant():
             return float(self.sx)
         raise TraceError(
-            "its code turns a signal into a float (math.sin, float(), a float array); "
+            "its code turns a signal into a float (float(), int(), a float array); "
             "use NumPy's functions, and np.array or np.concatenate to build arrays"
         )
 
