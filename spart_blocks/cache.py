@@ -28,13 +28,12 @@ LARGEST_CACHE = 512 * 1024**2  # bytes
 MOST_FILES = 200
 BUILD = ".build-"
 """How the folders begin in which things are made; one left over is cleared after hours."""
-MARKS = (".timeout",)
-"""Endings of empty files that remember a failure, for as long as REMEMBERED."""
 REMEMBERED = 24 * 3600.0  # s
+"""So long the file `KEY.timeout` says that something took too long to make."""
 _ABANDONED = 2 * 3600.0  # s
 
 _KEPT = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(so|dylib|dll|program)")
-_MARK = re.compile(r"[0-9a-f]{32}(" + "|".join(map(re.escape, MARKS)) + ")")
+_MARK = re.compile(r"[0-9a-f]{32}\.timeout")
 
 
 def key_of(text: str) -> str:
@@ -109,7 +108,7 @@ def stored(folder: Path, key: str) -> Path | None:
             status = path.lstat()
             if not stat.S_ISREG(status.st_mode) or not _private(status):
                 continue
-            if _digest(path) == path.stem.partition("-")[2]:
+            if digest(path) == path.stem.partition("-")[2]:
                 with suppress(OSError):
                     os.utime(path)  # for _prune: used now
                 return path
@@ -117,7 +116,8 @@ def stored(folder: Path, key: str) -> Path | None:
     return None
 
 
-def _digest(path: Path) -> str:
+def digest(path: Path) -> str:
+    """The hash of a file's contents."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
 
 
@@ -146,7 +146,7 @@ def keep(made: Path, folder: Path, key: str) -> Path:
     """Move a finished file to its place in one step, so that other processes see it whole
     or not at all; make room for it. Raises OSError."""
     made.chmod(0o700)
-    place = folder / f"{key}-{_digest(made)}{made.suffix}"
+    place = folder / f"{key}-{digest(made)}{made.suffix}"
     try:
         os.replace(made, place)
     except OSError:  # Windows, where another process has just loaded the same

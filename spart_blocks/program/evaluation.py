@@ -12,7 +12,7 @@ import numpy as np
 
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.constructors import constructors_of_symbols
-from spart_blocks.program.faults import located
+from spart_blocks.program.faults import located, wrong_outputs
 from spart_blocks.program.parameters import Matter, Parameters, Shared
 from spart_blocks.program.program import Slot
 from spart_blocks.program.rules import rule_of
@@ -90,12 +90,8 @@ class Evaluation:
 
     def _outputs(self, node: Node) -> list[Any]:
         out = self._call(node, "output", blind=not node.feedthrough)
-        if not isinstance(out, (list, tuple)):
-            kind = "nothing" if out is None else f"a {type(out).__name__}"
-            raise _error(node, f"output gives {kind}; it must give a list, one value for each port")
-        if len(out) != len(node.out_ports):
-            found, ports = len(out), len(node.out_ports)
-            raise _error(node, f"output gives {found} values for {ports} output ports")
+        if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
+            raise _error(node, wrong_outputs(out, len(node.out_ports)))
         return [_settled(node, value) for value in out]
 
     def change(self, node: Node, method: str) -> Any:
@@ -142,15 +138,18 @@ class Evaluation:
             except Exception:
                 raise located(_label(node), error) from error
 
-    def function(self, name: str, values: list[Any], result: str) -> Any:
+    def function(self, name: str, values: list[Any], result: str, **more: Any) -> Any:
         """The CasADi Function (t, x, xd, p) -> all values in one column, with what occurs
-        twice computed once."""
+        twice computed once. more: arguments after p, by name, and their columns."""
+        columns = {
+            "t": self.t_column,
+            "x": self.x_column,
+            "xd": self.xd_column,
+            "p": self.parameters.column,
+            **more,
+        }
         column = ca.cse(ca.densify(column_of(values)))
-        return ca.Function(name, self.arguments(), [column], ["t", "x", "xd", "p"], [result])
-
-    def arguments(self) -> list[Any]:
-        """The columns of t, x, xd and p."""
-        return [self.t_column, self.x_column, self.xd_column, self.parameters.column]
+        return ca.Function(name, list(columns.values()), [column], list(columns), [result])
 
 
 def _settled(node: Node, value: Any) -> Any:

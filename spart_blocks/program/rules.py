@@ -50,6 +50,13 @@ class Rule:
     reason: str | None = None
 
 
+def correction(block: Any) -> Change | None:
+    """What takes the place of a block's own derivative, on numbers too; None for nearly all."""
+    rule = rule_of(block)
+    wrong = rule.corrects is not None and rule.corrects(block)
+    return rule.deriv if wrong else None
+
+
 def _vector(value: Any) -> Any:
     return np.ravel(np.asarray(value) if not isinstance(value, Symbol) else box(value))
 

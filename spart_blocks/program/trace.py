@@ -15,7 +15,7 @@ from spart_blocks.diagram.display import display_of
 from spart_blocks.diagram.flatten import Node, Wiring, flatten
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.program import Program, Slot
-from spart_blocks.program.rules import rule_of
+from spart_blocks.program.rules import correction, rule_of
 from spart_blocks.program.switching import Crossing, crossings_of, started
 from spart_blocks.program.symbol import box, column_of, symbols
 
@@ -157,15 +157,11 @@ def _held(traced: Evaluation, wiring: Wiring, rates: list[Any]) -> Any:
     column, start = symbols("start", (traced.x_column.numel(),))
     parts, limited = list(rates), False
     for k, (node, slot) in enumerate(zip(wiring.of_kind("continuous"), traced.states, strict=True)):
-        rule, block = rule_of(node.block), traced.block(node)
-        if rule.deriv is not None and rule.corrects is not None and rule.corrects(node.block):
-            rate = rule.deriv(block, traced.t, traced.inputs(node), start[slot.part])
+        deriv = correction(node.block)
+        if deriv is not None:
+            rate = deriv(traced.block(node), traced.t, traced.inputs(node), start[slot.part])
             parts[k], limited = traced.moved(node, rate, "deriv"), True
-    if not limited:
-        return None
-    xdot = ca.cse(ca.densify(column_of(parts)))
-    names = ["t", "x", "xd", "p", "x_start"]
-    return ca.Function("held", [*traced.arguments(), column], [xdot], names, ["xdot"])
+    return traced.function("held", parts, "xdot", x_start=column) if limited else None
 
 
 def _own_steps(traced: Evaluation, wiring: Wiring) -> tuple[tuple[str, ...], Any]:
@@ -181,10 +177,7 @@ def _own_steps(traced: Evaluation, wiring: Wiring) -> tuple[tuple[str, ...], Any
         parts.append(part)
     if not stepped:
         return (), None
-    arguments = [*traced.arguments(), h_column]
-    column = ca.cse(ca.densify(column_of(parts)))
-    names = ["t", "x", "xd", "p", "h"]
-    return tuple(stepped), ca.Function("advance", arguments, [column], names, ["x_next"])
+    return tuple(stepped), traced.function("advance", parts, "x_next", h=h_column)
 
 
 def _resets(traced: Evaluation) -> dict[str, Any]:

@@ -84,20 +84,20 @@ def library_of(program: Program, kept: Sequence[str]) -> Library | None:
     """
     functions = _functions(program)
     environment = [os.environ.get(name) for name in ("SPART_COMPILER", "SPART_CACHE", "CC")]
-    key = (*map(id, functions.values()), *kept, *environment)
+    key = (*map(id, (program.outputs, *functions.values())), *kept, *environment)
     if key in _REMEMBERED:
         return _REMEMBERED[key][1]
     library = _made(program, functions, kept)
     if library is not None:
         while len(_REMEMBERED) >= _MOST_REMEMBERED:
             del _REMEMBERED[next(iter(_REMEMBERED))]
-        _REMEMBERED[key] = (functions, library)
+        _REMEMBERED[key] = (program, library)
     return library
 
 
 _MOST_REMEMBERED = 16
-_REMEMBERED: dict[tuple[Any, ...], tuple[dict[str, Any], Library]] = {}
-"""By the functions' identities; they are held here, so that those stay theirs."""
+_REMEMBERED: dict[tuple[Any, ...], tuple[Program, Library]] = {}
+"""By the functions' identities; a program holds them here, so that those stay theirs."""
 
 
 def _made(program: Program, functions: dict[str, Any], kept: Sequence[str]) -> Library | None:
@@ -105,9 +105,10 @@ def _made(program: Program, functions: dict[str, Any], kept: Sequence[str]) -> L
 
     if compiler_name() is None:
         return None
-    named = {name: f for name, f in functions.items() if name != "outputs"}
-    named["kept"] = program.selected(kept)
-    named = {f"program_{name}": _renamed(f"program_{name}", f) for name, f in named.items()}
+    named = {
+        f"program_{name}": _renamed(f"program_{name}", f)
+        for name, f in {**functions, "kept": program.selected(kept)}.items()
+    }
     handle = loaded_library(_source(program, named))
     if handle is None:
         return None
@@ -125,7 +126,6 @@ def _functions(program: Program) -> dict[str, Any]:
     `advance` takes the step too."""
     functions = {
         "rates": program.held or program.rates,
-        "outputs": program.outputs,
         "cross": program.watched,
         "project": program.project,
         "advance": program.advance,
@@ -191,8 +191,8 @@ class CompiledLoop:
 
     def _fill(self, run: Run, method: Tableau) -> None:
         nx, nd, n, s = len(run.x), len(run.xd), len(self.samples), len(method.b)
-        self.shapes = [self.engine.slot[name].shape for name in run.recorder.names]
-        width = sum(int(np.prod(shape)) for shape in self.shapes)
+        slots = [self.engine.slot[name] for name in run.recorder.names]
+        width = sum(slot.part.stop - slot.start for slot in slots)
         crossings = len(run.crossings)
         arg, res, iw, w = self.library.work
         # One row more, for the state at which a run stops before its end.
@@ -294,9 +294,7 @@ class CompiledLoop:
         times = self.samples
         if n < len(times):  # it stopped early: the last state is a sample too
             n, times = self._last_sample(n)
-        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
-        columns = np.split(self.kept[:n], ends[:-1], axis=1) if self.shapes else []
-        signals = [c.reshape(n, *shape) for c, shape in zip(columns, self.shapes, strict=True)]
+        signals = self.engine.parted(run.recorder.names, self.kept[:n])
         run.recorder.adopt(times[:n], signals, self.xs[:n], self.xds[:n])
         done = self.due[: self.struct.stop + (1 if self.struct.entered else 0)]
         for k, clock in enumerate(run.clocks):

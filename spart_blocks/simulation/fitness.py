@@ -34,12 +34,6 @@ def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
             if isinstance(error.__cause__, ValueError) and len(node.sources) > 1:
                 _refuse_unlike(engine, node, values, error)
             raise
-        if len(values[i]) != len(node.out_ports):
-            raise RunError(
-                f"output gives {len(values[i])} values, the block has "
-                f"{len(node.out_ports)} output ports",
-                block=node.name,
-            )
     states = [node for node in engine.nodes if not node.feedthrough and node.sources]
     late = [fault for node in states for fault in _wrong_inputs(engine, node, values)]
     if late:

@@ -3,7 +3,6 @@ it was traced and checked, without loading the diagram or importing bdsim."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 import tempfile
@@ -45,22 +44,22 @@ class DiagramFile:
 
         return load(self.path, overrides=self.overrides, root=self.root)
 
-    def remembered(self) -> Native | None:
-        """The engine of the program kept for this file, if its files are as they were."""
+    def remembered(self) -> Program | None:
+        """The program kept for this file, if its files are as they were."""
         folder = kept.user_folder()
         found = kept.stored(folder, self._key()) if folder else None
         if found is None:
             return None
         try:
             entry = json.loads(found.read_text(encoding="utf-8"))
-            if any(_digest(path) != digest for path, digest in entry["files"]):
+            if any(kept.digest(Path(path)) != digest for path, digest in entry["files"]):
                 return None
             program = from_text(entry["program"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError):
             return None  # of another version, after all: it is made anew
         for text in entry["warnings"]:
             warnings.warn(text, SpartWarning, stacklevel=2)
-        return Native(program, self.reference)
+        return program
 
     def remember(self, diagram: Diagram, program: Program, told: Iterable[str]) -> None:
         """Keep the program of the diagram. told: the warnings that making it gave."""
@@ -70,7 +69,7 @@ class DiagramFile:
         files = [self.path.absolute(), *diagram.files]
         try:
             entry = {
-                "files": [(str(path), _digest(str(path))) for path in files],
+                "files": [(str(path), kept.digest(path)) for path in files],
                 "warnings": list(told),
                 "program": to_text(program),
             }
@@ -115,7 +114,7 @@ def engine_of_file(
     if found is not None:
         run = options(found.run)
         if run.first_tick == found.run.first_tick:  # its clocks are part of the program
-            return Native(replace(found.program, run=run), file.reference)
+            return Native(replace(found, run=run), file.reference)
     with _overheard() as told:
         diagram = file.load()
         changed = replace(diagram, run=options(diagram.run))
@@ -138,10 +137,6 @@ def _overheard() -> Iterator[list[str]]:
             found = list(caught)
     for w in found:
         warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
-
-
-def _digest(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _version(package: str) -> str:

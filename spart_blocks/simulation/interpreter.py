@@ -19,7 +19,8 @@ from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
-from spart_blocks.program.rules import rule_of
+from spart_blocks.program.faults import wrong_outputs
+from spart_blocks.program.rules import correction, rule_of
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick
 
@@ -48,7 +49,7 @@ class Interpreter(Engine):
         self.sampled = _slices(sampled)
         self.clocks = clocks_of(sampled, diagram.run.first_tick)
         self._rates = {name: _rate(self.node[name].block) for name in self.continuous}
-        self._limited = {name for name, rate in self._rates.items() if isinstance(rate, partial)}
+        self._limited = {n for n in self.continuous if correction(self.node[n].block)}
         self._vectors_of_one = {
             node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]
             for node in self.nodes
@@ -95,10 +96,8 @@ class Interpreter(Engine):
             out = node.block.output(t, inputs, self._state(node, x, xd))
         except Exception as error:
             raise_run_error(node, "output", t, error)
-        if not isinstance(out, (list, tuple)):
-            kind = "nothing" if out is None else f"a {type(out).__name__}"
-            text = f"output gives {kind}; it must give a list, one value for each port"
-            raise RunError(text, block=node.name, time=t)
+        if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
+            raise RunError(wrong_outputs(out, len(node.out_ports)), block=node.name, time=t)
         return [_signal(v) for v in out]
 
     def _state(self, node: Node, x: Floats, xd: Floats) -> Floats | None:
@@ -301,9 +300,8 @@ class Interpreter(Engine):
 
 def _rate(block: Any) -> Callable[[float, list[Any], Floats], Any]:
     """The derivative of a block's state: its own method, or what corrects it."""
-    rule = rule_of(block)
-    wrong = rule.deriv is not None and rule.corrects is not None and rule.corrects(block)
-    return partial(rule.deriv, block) if wrong and rule.deriv else block.deriv
+    corrected = correction(block)
+    return partial(corrected, block) if corrected else block.deriv
 
 
 def _signal(value: Any) -> Any:

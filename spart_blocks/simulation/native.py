@@ -6,8 +6,9 @@ tell the cause of a failure, EVENT blocks call their functions, and sinks such a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import casadi as ca
@@ -56,7 +57,7 @@ class Native(Engine):
     traced = True
 
     def __init__(self, program: Program, reference: Reference | None = None) -> None:
-        self.program, self._reference = program, reference
+        self.program, self._reference = program, reference and cache(reference)
         self.title, self.run, self.display = program.name, program.run, program.display
         self.clocks = program.clocks
         self.continuous = {slot.name: slot.part for slot in program.states}
@@ -137,11 +138,7 @@ class Native(Engine):
         return after
 
     def project(self, t: float, x: Floats) -> Floats:
-        return x if self.program.project is None else self._project(t, x, np.zeros(self._nd))
-
-    @property
-    def _nd(self) -> int:
-        return len(self.program.xd0)
+        return x if self.program.project is None else self._project(t, x, self.program.xd0)
 
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
         if self.program.advance is None:
@@ -170,13 +167,20 @@ class Native(Engine):
         return pick
 
     def over(self, names: Sequence[str], t: Floats, x: Floats, xd: Floats) -> list[Floats]:
-        slots = [self.slot[name] for name in names]
-        if not slots:
+        unknown = [name for name in names if name not in self.slot]
+        if unknown:
+            raise KeyError(unknown[0])
+        if not names:
             return []
-        y = np.array(self._selected(tuple(names))(t[None], x.T, xd.T, self.program.p)).T
-        ends = np.cumsum([slot.part.stop - slot.start for slot in slots])
-        columns = np.split(y, ends[:-1], axis=1)
-        return [c.reshape(len(t), *slot.shape) for c, slot in zip(columns, slots, strict=True)]
+        selected = self._selected(tuple(names))
+        return self.parted(names, np.array(selected(t[None], x.T, xd.T, self.program.p)).T)
+
+    def parted(self, names: Sequence[str], y: Floats) -> list[Floats]:
+        """The named signals (N, ...) out of N rows in which they stand side by side."""
+        slots = [self.slot[name] for name in names]
+        ends = np.cumsum([math.prod(slot.shape) for slot in slots])
+        columns = np.split(y, ends[:-1], axis=1) if slots else []
+        return [c.reshape(len(y), *slot.shape) for c, slot in zip(columns, slots, strict=True)]
 
     def _selected(self, names: tuple[str, ...]) -> Any:
         """The program's outputs, those of these names alone; CasADi calls it for every
