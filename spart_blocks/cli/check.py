@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from spart_blocks.cli.options import DiagramFile, Root
+from spart_blocks.cli.options import DiagramFile, EndTime, Quiet, Root, Settings
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, put, say
@@ -21,22 +21,10 @@ if TYPE_CHECKING:
 
 def check(
     file: DiagramFile,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="PATH=VALUE",
-            help="Replace a value of the file, as with spart run. May be repeated.",
-        ),
-    ] = None,
-    end: Annotated[
-        float | None,
-        typer.Option("--t", "-t", metavar="SECONDS", help="End time, in place of run.T."),
-    ] = None,
+    settings: Settings = None,
+    end: EndTime = None,
     root: Root = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")
-    ] = False,
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Run a diagram on the native engine and on the interpreter, and compare.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.options import DiagramFile, Root
+from spart_blocks.cli.options import DiagramFile, Root, Settings
 from spart_blocks.cli.outputs import check_files, check_folder
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put, say, warn
@@ -61,14 +61,7 @@ def linearize(
             "--t", "-t", metavar="SECONDS", help="The time: by default that of --at, or 0."
         ),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="PATH=VALUE",
-            help="Replace a value of the file, as with spart run. May be repeated.",
-        ),
-    ] = None,
+    settings: Settings = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Save the system: .npz or .json."),

@@ -20,3 +20,17 @@ Root = Annotated[
         show_default=False,
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Replace a value of the file: params.kp=3, ctrl.kd=[1,2], run.rtol=1e-8. "
+        "May be repeated.",
+    ),
+]
+EndTime = Annotated[
+    float | None,
+    typer.Option("--t", "-t", metavar="SECONDS", help="End time, in place of run.T."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]

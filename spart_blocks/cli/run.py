@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.options import DiagramFile, Root
+from spart_blocks.cli.options import DiagramFile, EndTime, Quiet, Root, Settings
 from spart_blocks.cli.outputs import Outputs, Written, check_files, check_folder
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
@@ -30,20 +30,9 @@ class Engine(StrEnum):
 
 def run(
     file: DiagramFile,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="PATH=VALUE",
-            help="Replace a value of the file: params.kp=3, ctrl.kd=[1,2], run.rtol=1e-8. "
-            "May be repeated.",
-        ),
-    ] = None,
+    settings: Settings = None,
     engine: Annotated[Engine, typer.Option(help="What runs the diagram.")] = Engine.auto,
-    end: Annotated[
-        float | None,
-        typer.Option("--t", "-t", metavar="SECONDS", help="End time, in place of run.T."),
-    ] = None,
+    end: EndTime = None,
     out: Annotated[
         list[Path] | None,
         typer.Option(
@@ -69,9 +58,7 @@ def run(
         typer.Option(metavar="RUN.NPZ", help="Go on from where this saved run ended."),
     ] = None,
     root: Root = None,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")
-    ] = False,
+    quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
     """Run a diagram: print a summary, show its scopes, save its results.
