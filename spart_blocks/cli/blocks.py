@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spart_blocks.cli.docstrings import BlockText, PortText, read_docstring
+from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put
 from spart_blocks.errors import Fault, InputError, did_you_mean
@@ -29,12 +30,16 @@ def blocks(
         typer.Argument(metavar="[NAME]", help="A block type; all are listed without it."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
+    packages: Blocks = None,
     debug: Debug = False,
 ) -> None:
     """List the block types, or show one with its ports and parameters."""
     with reporting(debug):
+        from spart_blocks.diagram.own_blocks import add_blocks, add_installed
         from spart_blocks.diagram.registry import block_types
 
+        add_installed()
+        add_blocks(*packages or ())
         if name is not None:
             record = describe(_named(name))
             typer.echo(_json(record)) if as_json else put(*_page(record))

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from spart_blocks.cli.options import DiagramFile, EndTime, Quiet, Root, Settings
+from spart_blocks.cli.options import (
+    Blocks,
+    DiagramFile,
+    EndTime,
+    Quiet,
+    Root,
+    Settings,
+    Variants,
+    diagram_file,
+)
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, put, say
@@ -23,6 +32,8 @@ def check(
     file: DiagramFile,
     settings: Settings = None,
     end: EndTime = None,
+    variants: Variants = None,
+    blocks: Blocks = None,
     root: Root = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -34,12 +45,9 @@ def check(
     more than 1e-7 apart.
     """
     with reporting(debug):
-        if not quiet:
-            say(f"loading {file}")
+        diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
         from spart_blocks.analysis.agreement import ALIKE, compare_engines
-        from spart_blocks.diagram import load
 
-        diagram = load(file, overrides=settings or [], root=root)
         if not quiet:
             until = diagram.run.T if end is None else end
             say(f"running {diagram.name} on both engines to t = {until:g} s")

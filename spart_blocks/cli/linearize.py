@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.options import DiagramFile, Root, Settings
+from spart_blocks.cli.options import (
+    Blocks,
+    DiagramFile,
+    Root,
+    Settings,
+    Variants,
+    diagram_file,
+)
 from spart_blocks.cli.outputs import check_files, check_folder
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put, say, warn
@@ -70,6 +77,8 @@ def linearize(
         Path | None,
         typer.Option(metavar="DIR", help="Write bode.png and poles.png into DIR."),
     ] = None,
+    variants: Variants = None,
+    blocks: Blocks = None,
     root: Root = None,
     debug: Debug = False,
 ) -> None:
@@ -83,11 +92,9 @@ def linearize(
             check_files([out], (".npz", ".json"))
         if plots is not None:
             check_folder(plots)
-        say(f"loading {file}")
+        diagram = diagram_file(file, settings, root, variants, blocks).load()
         from spart_blocks.analysis import linearize as linearized
-        from spart_blocks.diagram import load
 
-        diagram = load(file, overrides=settings or [], root=root)
         say(f"linearizing {diagram.name}")
         system = linearized(
             diagram, inputs=inputs, outputs=outputs, open_at=open_at or (), at=at, t=t

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from spart_blocks.cli.terminal import say
+
+if TYPE_CHECKING:
+    from spart_blocks import simulation
 
 DiagramFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A diagram: a YAML file.", show_default=False)
@@ -29,8 +34,42 @@ Settings = Annotated[
         "May be repeated.",
     ),
 ]
+Variants = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--variant",
+        metavar="SLOT=CHOICE",
+        help="Take another choice for one of the file's variants. May be repeated.",
+    ),
+]
+Blocks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--blocks",
+        metavar="PACKAGE",
+        help="Import blocks of your own: a module, a package, or a .py file. May be repeated.",
+    ),
+]
 EndTime = Annotated[
     float | None,
     typer.Option("--t", "-t", metavar="SECONDS", help="End time, in place of run.T."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
+
+
+def diagram_file(
+    file: Path,
+    settings: list[str] | None,
+    root: Path | None,
+    variants: list[str] | None,
+    blocks: list[str] | None,
+    quiet: bool = False,
+) -> simulation.DiagramFile:
+    """The file as these options change it; says that it is being loaded."""
+    if not quiet:
+        say(f"loading {file}")
+    from spart_blocks.simulation import DiagramFile
+
+    some = (tuple(given or ()) for given in (settings, variants, blocks))
+    overrides, chosen, packages = some
+    return DiagramFile(file, overrides, root, chosen, packages)

@@ -60,11 +60,12 @@ def report(error: SpartError) -> int:
 
 
 def _as_typed(fault: Fault) -> Fault:
-    """A fault of an override, placed at the option that the user typed."""
-    place = fault.place
-    if place is None or not place.file.startswith("override "):
+    """A fault of an override or a variant, placed at the option that the user typed."""
+    what, blank, written = fault.place.file.partition(" ") if fault.place else ("", "", "")
+    option = {"override": "--set", "variant": "--variant"}.get(what)
+    if fault.place is None or not blank or option is None:
         return fault
-    return replace(fault, place=replace(place, file="--set " + place.file[len("override ") :]))
+    return replace(fault, place=replace(fault.place, file=f"{option} {written}"))
 
 
 def _report_bug(error: Exception, debug: bool) -> None:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.options import DiagramFile, EndTime, Quiet, Root, Settings
+from spart_blocks.cli.options import (
+    Blocks,
+    DiagramFile,
+    EndTime,
+    Quiet,
+    Root,
+    Settings,
+    Variants,
+    diagram_file,
+)
 from spart_blocks.cli.outputs import Outputs, Written, check_files, check_folder
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
@@ -17,6 +26,7 @@ from spart_blocks.errors import RunError
 
 if TYPE_CHECKING:
     from spart_blocks.results import Results
+    from spart_blocks.simulation import DiagramFile as SomeFile
     from spart_blocks.simulation.run import Run
 
 
@@ -57,6 +67,8 @@ def run(
         Path | None,
         typer.Option(metavar="RUN.NPZ", help="Go on from where this saved run ended."),
     ] = None,
+    variants: Variants = None,
+    blocks: Blocks = None,
     root: Root = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -72,27 +84,17 @@ def run(
         if plots is not None:
             check_folder(plots)
         outputs = Outputs(files, plots, has_display() and not headless)
-        run = _begun(file, settings or [], root, engine, end, initial, quiet)
+        read = diagram_file(file, settings, root, variants, blocks, quiet)
+        run = _begun(read, engine, end, initial)
         results, failure = _finished_run(run, initial, quiet)
         if not _finished(results, failure, outputs, quiet):
             raise typer.Exit(FAILED)
 
 
-def _begun(
-    file: Path,
-    settings: list[str],
-    root: Path | None,
-    engine: Engine,
-    end: float | None,
-    initial: Path | None,
-    quiet: bool,
-) -> Run:
-    if not quiet:
-        say(f"loading {file}")
-    from spart_blocks.simulation import DiagramFile, begin
+def _begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | None) -> Run:
+    from spart_blocks.simulation import begin
 
     options: dict[str, Any] = {} if end is None else {"T": end}
-    read = DiagramFile(file, tuple(settings), root)
     return begin(read, engine=engine.value, initial=initial, **options)
 
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from spart_blocks.cli.options import DiagramFile, Root
+from spart_blocks.cli.options import Blocks, DiagramFile, Root, Variants, diagram_file
 from spart_blocks.cli.outputs import check_files, default_name
 from spart_blocks.cli.reporting import Debug, reporting
-from spart_blocks.cli.terminal import has_display, say
+from spart_blocks.cli.terminal import has_display
 from spart_blocks.errors import InputError
 
 PICTURES = (".svg", ".png", ".pdf")
@@ -29,6 +29,8 @@ def show(
         ),
     ] = None,
     headless: Annotated[bool, typer.Option("--headless", help="Open no window.")] = False,
+    variants: Variants = None,
+    blocks: Blocks = None,
     root: Root = None,
     debug: Debug = False,
 ) -> None:
@@ -37,11 +39,9 @@ def show(
         if out is not None:
             out = out.expanduser()
             check_files([out], PICTURES)
-        say(f"loading {file}")
-        from spart_blocks.diagram import load
+        diagram = diagram_file(file, None, root, variants, blocks).load()
         from spart_blocks.diagram.drawing import draw
 
-        diagram = load(file, root=root)
         path = out or _default(diagram.name)
         figure = draw(diagram, path)
         typer.echo(str(path))

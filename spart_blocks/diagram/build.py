@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from spart_blocks.blocks._ports import output_ports
 from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
 from spart_blocks.diagram.document import Document, Keys
+from spart_blocks.diagram.own_blocks import add_installed
 from spart_blocks.diagram.references import Resolved, Resolver, Scope
 from spart_blocks.diagram.registry import (
     BlockType,
@@ -17,31 +18,61 @@ from spart_blocks.diagram.registry import (
     new_diagram,
     type_names,
 )
-from spart_blocks.diagram.schema import BlockSection, SubsystemSection
-from spart_blocks.diagram.subsystems import as_block, make_gates
+from spart_blocks.diagram.schema import BlockSection, PartSection, SubsystemSection
+from spart_blocks.diagram.subsystems import MAX_BLOCKS, as_block, make_gates
 from spart_blocks.diagram.wires import WireText
 from spart_blocks.diagram.wiring import InputCount, Wiring, count_inputs, read_wires
-from spart_blocks.errors import Fault, InputError, Place, did_you_mean
+from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 
+_TYPES = "`spart blocks` lists them; for blocks of your own give --blocks PACKAGE (blocks=)"
 # Blocks whose number of inputs is that of their wires, when it is not given.
 _COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
 
 
+Part = tuple[SubsystemSection | PartSection, Wiring]
+
+
+@dataclass
+class Product:
+    """What is built of all files of a diagram: the faults found on the way, the places of
+    its blocks and wires, the blocks' arguments that are a parameter's value, and the
+    packages that the blocks are of."""
+
+    faults: list[Fault] = field(default_factory=list)
+    places: dict[str, Place] = field(default_factory=dict)
+    shared: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    packages: set[str] = field(default_factory=set)
+    blocks: int = 0
+
+    def count(self, place: Place) -> None:
+        """One block more; DiagramError where they are too many."""
+        self.blocks += 1
+        if self.blocks > MAX_BLOCKS:
+            message = f"with its subsystems the diagram has more than {MAX_BLOCKS} blocks"
+            raise DiagramError([*self.faults, Fault(message, place)])
+
+
 @dataclass
 class Builder:
-    """Makes the blocks and wires of a file."""
+    """Makes the blocks and wires of a file.
+
+    use: what reads a file with ports and builds it, from its path as written, where that
+    is written, its parameters and the prefix of its blocks' names.
+    """
 
     document: Document
-    faults: list[Fault]
-    places: dict[str, Place]
+    product: Product
     subsystems: Mapping[str, SubsystemSection]
     broken_subsystems: set[str]
     resolver: Resolver
     reader: ArgumentReader
-    scope: Scope
-    shared: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    use: Callable[[str, Place, Mapping[str, Resolved], str], Part | None]
     _built: set[str] = field(default_factory=set)
     _wires: dict[Keys, dict[int, WireText]] = field(default_factory=dict)
+
+    @property
+    def faults(self) -> list[Fault]:
+        return self.product.faults
 
     # --- levels -----------------------------------------------------------------
 
@@ -64,14 +95,14 @@ class Builder:
         if path not in self._wires:
             self._wires[path] = read_wires(wires, self.document, path, self.faults)
         texts = self._wires[path]
-        kinds = {name: block.type for name, block in blocks.items()}
+        kinds = {name: block.kind for name, block in blocks.items()}
         wiring = Wiring(
             bd=bd,
             document=self.document,
             path=path,
             prefix=prefix,
             faults=self.faults,
-            places=self.places,
+            places=self.product.places,
             kinds=kinds,
             broken=set(broken or ()),
             counts=count_inputs(texts),
@@ -108,9 +139,9 @@ class Builder:
                 for key, value in section.parameters.items()
             }
             complete = all(item.complete for item in resolved.values())
-            if section.type in self.subsystems:
+            if section.use or section.type in self.subsystems:
                 if complete:
-                    made = self._subsystem(wiring, name, section.type, resolved, keys)
+                    made = self._subsystem(wiring, name, section, resolved, scope, keys)
             elif section.type not in self.broken_subsystems:
                 kind = self._kind(name, section, keys)
                 if kind and complete:
@@ -131,19 +162,23 @@ class Builder:
 
     def _note_places(self, wiring: Wiring, name: str, section: BlockSection, keys: Keys) -> None:
         full = f"blocks.{wiring.prefix}{name}"
-        self.places[full] = self.document.key_place(*keys)
+        places = self.product.places
+        places[full] = self.document.key_place(*keys)
         for key in section.parameters:
-            self.places[f"{full}.{key}"] = self.document.place(*keys, key)
+            places[f"{full}.{key}"] = self.document.place(*keys, key)
 
     def _kind(self, name: str, section: BlockSection, keys: Keys) -> BlockType | None:
         kind = find_type(section.type)
+        if kind is None:
+            add_installed()
+            kind = find_type(section.type)
         place = self.document.place(*keys, "type")
         if kind is None:
             known = [*type_names(), *self.subsystems]
             hint = did_you_mean(section.type, known)
             if hint is None or hint.startswith("it has"):
                 near = did_you_mean(section.type.upper(), known)
-                hint = near if near and near.startswith("did") else "`spart blocks` lists them"
+                hint = near if near and near.startswith("did") else _TYPES
             message = f"{name}: there is no block type {section.type[:60]!r}"
             self.faults.append(Fault(message, place, hint))
         elif kind.refusal:
@@ -162,6 +197,8 @@ class Builder:
         keys: Keys,
     ) -> Any:
         """The block, or None after a fault; notes which arguments are a parameter's value."""
+        self.product.count(self.document.place(*keys))
+        self.product.packages.add(kind.package)
         values = {key: item.value for key, item in resolved.items()}
         given = _with_inputs(kind, values, wiring.counts.get(name, InputCount()), width)
         arguments = self.reader.read(kind, name, given, keys)
@@ -171,7 +208,7 @@ class Builder:
         if block is not None:
             for key, item in resolved.items():
                 if item.origin is not None and same_numbers(item.value, arguments[key]):
-                    pairs = self.shared.setdefault(item.origin, [])
+                    pairs = self.product.shared.setdefault(item.origin, [])
                     pairs.append((wiring.prefix + name, key))
         return block
 
@@ -236,56 +273,98 @@ class Builder:
     # --- subsystems ---------------------------------------------------------------
 
     def _subsystem(
-        self, wiring: Wiring, name: str, type_name: str, given: dict[str, Resolved], keys: Keys
+        self,
+        wiring: Wiring,
+        name: str,
+        block: BlockSection,
+        given: dict[str, Resolved],
+        scope: Scope,
+        keys: Keys,
     ) -> Any:
-        section = self.subsystems[type_name]
-        unknown = [key for key in given if key not in section.params]
-        for key in unknown:
-            listed = ", ".join(section.params) or "none"
-            message = f"unknown parameter {key!r} of {name} ({type_name}): it has {listed}"
-            hint = did_you_mean(key, section.params)
-            near = hint if hint and hint.startswith("did") else None
-            self.faults.append(Fault(message, self.document.key_place(*keys, key), near))
-        if unknown:
+        """The diagram that a block stands for, as a block: of this file or of another."""
+        prefix = f"{wiring.prefix}{name}/"
+        if block.use:
+            part = self.use(block.use, self.document.place(*keys, "use"), given, prefix)
+        else:
+            part = self.instance(block.type, given, prefix, scope)
+        if part is None:
             return None
-        inner = self.instance(type_name, given, f"{wiring.prefix}{name}/")
-        if inner is None:
+        section, inner = part
+        if not self._known(given, section.params, f"{name} ({block.kind})", keys):
             return None
         wiring.children[name] = inner
         try:
             return as_block(wiring.bd, name, inner.bd, section)
         except Exception as error:
-            text = f"{name} ({type_name}): {_first_line(error)}"
+            text = f"{name} ({block.kind}): {_first_line(error)}"
             self.faults.append(Fault(text, self.document.place(*keys)))
             return None
 
-    def instance(self, type_name: str, given: Mapping[str, Resolved], prefix: str) -> Wiring | None:
-        """A subsystem's own diagram, built with these parameters."""
+    def _known(
+        self, given: Collection[str], params: Collection[str], label: str, keys: Keys
+    ) -> bool:
+        """Whether a subsystem has all the parameters given to it."""
+        unknown = [key for key in given if key not in params]
+        for key in unknown:
+            listed = ", ".join(params) or "none"
+            message = f"unknown parameter {key!r} of {label}: it has {listed}"
+            hint = did_you_mean(key, params)
+            near = hint if hint and hint.startswith("did") else None
+            self.faults.append(Fault(message, self.document.key_place(*keys, key), near))
+        return not unknown
+
+    def instance(
+        self, type_name: str, given: Mapping[str, Resolved], prefix: str, scope: Scope
+    ) -> Part | None:
+        """A subsystem of this file, with these parameters; scope: that of its user."""
         section = self.subsystems[type_name]
         path: Keys = ("subsystems", type_name)
         self._built.add(type_name)
-        bd = new_diagram(type_name)
+        inner = self.resolver.scope(section.params, (*path, "params"), scope.of_file, given)
+        wiring = self.with_ports(section, type_name, inner, path, prefix)
+        return None if wiring is None else (section, wiring)
+
+    def with_ports(
+        self,
+        section: SubsystemSection | PartSection,
+        label: str,
+        scope: Scope,
+        path: Keys,
+        prefix: str,
+        broken: set[str] | None = None,
+    ) -> Wiring | None:
+        """A diagram with ports, written at path; broken: its blocks known to be wrong."""
+        bd = new_diagram(label)
         try:
             gates = make_gates(bd, section)
         except Exception as error:
-            text = f"the ports of subsystem {type_name}: {_first_line(error)}"
-            self.faults.append(Fault(text, self.document.key_place(*path)))
+            text = f"the ports of subsystem {label}: {_first_line(error)}"
+            self.faults.append(Fault(text, self.document.key_place(*(path or ("inputs",)))))
             return None
-        scope = self.resolver.scope(section.params, (*path, "params"), self.scope, given)
         wiring = self.level(
-            bd, section.blocks, section.wires, scope, path=path, prefix=prefix, gates=gates
+            bd,
+            section.blocks,
+            section.wires,
+            scope,
+            path=path,
+            prefix=prefix,
+            broken=broken,
+            gates=gates,
         )
         wiring.finish()
         return wiring
 
-    def check_unused(self) -> None:
-        """Build each subsystem that nothing uses once, so that its mistakes are seen."""
+    def check_unused(self, scope: Scope) -> None:
+        """Build each subsystem that nothing uses once, so that its mistakes are seen.
+
+        scope: that of the file.
+        """
         for name in self.subsystems:
             if name not in self._built:
-                kept = self.places, self.shared
-                self.places, self.shared = {}, {}
-                self.instance(name, {}, f"{name}/")
-                self.places, self.shared = kept
+                kept = self.product.places, self.product.shared
+                self.product.places, self.product.shared = {}, {}
+                self.instance(name, {}, f"{name}/", scope)
+                self.product.places, self.product.shared = kept
 
 
 def _with_inputs(

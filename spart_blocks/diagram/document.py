@@ -61,35 +61,48 @@ class Node:
 
 @dataclass(frozen=True)
 class Document:
-    """A file's plain values in data, and the place of each."""
+    """A file's plain values in data, and the place of each.
+
+    replaced: paths whose value is another's, such as an override's, and where that is
+    written. moved: paths in data whose value stands elsewhere in the file.
+    """
 
     file: str
     data: dict[str, Any]
     root: Node
     replaced: Mapping[Keys, Place] = field(default_factory=dict)
+    moved: Mapping[Keys, Keys] = field(default_factory=dict)
 
     def place(self, *path: Key) -> Place:
         """Where the value at this path is written, or the nearest value around it."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.replaced:
                 return self.replaced[path[:end]]
-        node = self._nearest(path)
+        node = self._nearest(self._written(path))
         return Place(self.file, node.line + 1, node.column + 1)
 
     def key_place(self, *path: Key) -> Place:
         """Where the key at the end of this path is written."""
-        holder = self._nearest(path[:-1])
         if any(path[:end] in self.replaced for end in range(1, len(path) + 1)):
             return self.place(*path)
+        path = self._written(path)
+        holder = self._nearest(path[:-1])
         line, column = holder.keys.get(path[-1], (holder.line, holder.column))
         return Place(self.file, line + 1, column + 1)
 
     def place_inside(self, path: Keys, offset: int) -> Place:
         """Where the character at offset in the text at this path is written."""
-        node = self._nearest(path)
+        node = self._nearest(self._written(path))
         if node.inside is None or path in self.replaced:
             return self.place(*path)
         return Place(self.file, node.line + 1, node.inside + offset + 1)
+
+    def _written(self, path: Keys) -> Keys:
+        """The path at which the file has what data has at path."""
+        for start, home in self.moved.items():
+            if path[: len(start)] == start:
+                return (*home, *path[len(start) :])
+        return path
 
     def _nearest(self, path: Keys) -> Node:
         node = self.root

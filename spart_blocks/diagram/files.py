@@ -11,7 +11,7 @@ from spart_blocks.diagram.schema import RobotSection
 from spart_blocks.errors import Fault, InputError, Place
 from spart_blocks.robot import Robot
 
-MAX_ROBOT_BYTES = 64_000_000
+MAX_BYTES = 64_000_000
 ROOT_MARKS = ("pyproject.toml", ".git", "spart.toml")
 
 
@@ -37,7 +37,7 @@ def read_robot(
     kind = next(kind for kind in ("urdf", "dh", "spart") if getattr(section, kind) is not None)
     keys: Keys = ("robots", name, kind)
     place = document.place(*keys)
-    path = _inside(getattr(section, kind), Path(document.file), root, place, faults)
+    path = inside(getattr(section, kind), document, root, place, faults)
     if path is None:
         return None
     read.append(path)
@@ -52,9 +52,13 @@ def read_robot(
     return None
 
 
-def _inside(given: str, file: Path, root: Path, place: Place, faults: list[Fault]) -> Path | None:
+def inside(
+    given: str, document: Document, root: Path, place: Place, faults: list[Fault]
+) -> Path | None:
+    """The file that a document names by a relative path, or None after a fault: it must
+    be a file of a bounded size and lie in root."""
     try:
-        path = (file.parent / given).resolve()
+        path = (Path(document.file).parent / given).resolve()
         limit = root.resolve()
         if not path.is_relative_to(limit):
             hint = f"files must lie in {limit}; give root= (--root) to widen it"
@@ -62,8 +66,8 @@ def _inside(given: str, file: Path, root: Path, place: Place, faults: list[Fault
         elif not path.is_file():
             problem = "is not a file" if path.exists() else "does not exist"
             faults.append(Fault(f"{given} {problem}", place, f"looked for {path}"))
-        elif path.stat().st_size > MAX_ROBOT_BYTES:
-            faults.append(Fault(f"{given} is larger than {MAX_ROBOT_BYTES} bytes", place))
+        elif path.stat().st_size > MAX_BYTES:
+            faults.append(Fault(f"{given} is larger than {MAX_BYTES} bytes", place))
         else:
             return path
     except (OSError, ValueError, RuntimeError) as error:

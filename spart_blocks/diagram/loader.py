@@ -1,57 +1,102 @@
-"""`load`: a YAML file -> a checked Diagram, or every mistake of the file at once."""
+"""`load`: a YAML file -> a checked Diagram, or every mistake of its files at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.arguments import ArgumentReader, Catalogue, arrays
-from spart_blocks.diagram.build import Builder
+from spart_blocks.diagram.alike import Choices
 from spart_blocks.diagram.collector import collector_paused
-from spart_blocks.diagram.document import Document, Key, Keys, read_document
-from spart_blocks.diagram.files import project_root, read_robot
+from spart_blocks.diagram.content import DiagramContent
+from spart_blocks.diagram.document import Document, read_document
+from spart_blocks.diagram.files import project_root
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.overrides import Overrides, apply_overrides
-from spart_blocks.diagram.references import Resolver, Scope
-from spart_blocks.diagram.registry import name_problem, new_diagram
-from spart_blocks.diagram.schema import DiagramSection, validate
-from spart_blocks.diagram.subsystems import check_subsystems
-from spart_blocks.diagram.tunable import read_tunable
+from spart_blocks.diagram.own_blocks import add_blocks
+from spart_blocks.diagram.schema import VariantSection
+from spart_blocks.diagram.variants import Asked, Chosen, chosen_of, read_variants, with_choices
 from spart_blocks.diagram.wires import complete
-from spart_blocks.diagram.wiring import Wiring
 from spart_blocks.errors import DiagramError, Fault, InputError, Place
-from spart_blocks.robot import Robot
 
 MAX_SHOWN = 100
 
 
-def load(path: str | Path, *, overrides: Overrides = (), root: str | Path | None = None) -> Diagram:
+def load(
+    path: str | Path,
+    *,
+    overrides: Overrides = (),
+    root: str | Path | None = None,
+    variants: Asked = (),
+    blocks: Sequence[str | Path] = (),
+) -> Diagram:
     """Read a diagram from a YAML file.
 
-    overrides: `{"params.kp": 3}` or `["params.kp=3"]`; root: the folder that the files the
-    diagram names must lie in, by default its project's. Raises DiagramError with every
-    mistake of the file, each with its line and column. Format: docs/diagrams.md.
+    overrides: `{"params.kp": 3}` or `["params.kp=3"]`. root: the folder that the files the
+    diagram names must lie in, by default its project's. variants: the choice for each of
+    the file's slots, `{"controller": "lqr"}` or `["controller=lqr"]`, where not its default.
+    blocks: modules, packages or Python files of the user's own blocks, which are imported.
+    Raises DiagramError with every mistake of its files, each with its line and column.
+    Format: docs/diagrams.md.
     """
     with collector_paused():
-        return _load(Path(path), overrides, root)
+        if blocks:
+            add_blocks(*([blocks] if isinstance(blocks, (str, Path)) else blocks))
+        file = Path(path)
+        document = read_document(file)
+        limit = Path(root) if root else project_root(file.absolute())
+        slots = read_variants(document)
+        chosen = chosen_of(slots, variants)
+        others = _check_choices(document, slots, file, limit) if slots else ()
+        diagram = _load(with_choices(document, slots, chosen), overrides, file, limit)
+        return _with_variants(diagram, slots, chosen, others)
 
 
-def _load(file: Path, overrides: Overrides, root: str | Path | None) -> Diagram:
-    document = read_document(file)
+def _load(document: Document, overrides: Overrides, file: Path, root: Path) -> Diagram:
     faults: list[Fault] = []
     document = apply_overrides(document, overrides, faults)
-    loading = _Loading(
-        document, faults, file, Path(root) if root else project_root(file.absolute())
-    )
     try:
-        diagram = loading.diagram()
+        content = DiagramContent.of(document, file, root)
+        diagram = content.diagram(file)
+        faults += content.faults
     except DiagramError as error:
-        raise DiagramError(_in_order(error.faults)) from None
+        raise DiagramError(_in_order((*faults, *error.faults))) from None
     if faults:
         raise DiagramError(_in_order(tuple(faults)))
     return diagram
+
+
+def _check_choices(
+    document: Document, slots: Mapping[str, VariantSection], file: Path, root: Path
+) -> tuple[Path, ...]:
+    """See that every choice of a file, as it is written, fits; the files that they read."""
+    read: dict[Path, None] = {}
+
+    def block(chosen: Chosen, slot: str) -> Any:
+        content = DiagramContent.of(with_choices(document, slots, chosen), file, root)
+        made = content.block(slot)
+        if made is None:
+            raise DiagramError(content.faults)
+        return made
+
+    def whole(chosen: Chosen) -> Diagram:
+        made = _load(with_choices(document, slots, chosen), (), file, root)
+        read.update(dict.fromkeys(made.files))
+        return made
+
+    Choices(document, slots, block, whole).check()
+    return tuple(read)
+
+
+def _with_variants(
+    diagram: Diagram, slots: Mapping[str, VariantSection], chosen: Chosen, read: Sequence[Path]
+) -> Diagram:
+    """The diagram with its choices in its name, and the files of the others among its own."""
+    others = [f"{slot}={c}" for slot, c in chosen.items() if c != slots[slot].default]
+    name = f"{diagram.name} ({', '.join(others)})" if others else diagram.name
+    files = tuple(dict.fromkeys((*diagram.files, *read)))
+    return replace(diagram, name=name, variants=dict(chosen), files=files)
 
 
 def as_diagram(diagram: Diagram | str | Path | Any) -> Diagram:
@@ -87,121 +132,3 @@ def _in_order(faults: tuple[Fault, ...]) -> list[Fault]:
         more = Fault(f"and {len(ordered) - MAX_SHOWN} more mistakes")
         return [*ordered[:MAX_SHOWN], more]
     return ordered
-
-
-@dataclass
-class _Loading:
-    document: Document
-    faults: list[Fault]
-    file: Path
-    root: Path
-    places: dict[str, Place] = field(default_factory=dict)
-    read: list[Path] = field(default_factory=list)
-
-    def diagram(self) -> Diagram:
-        """Every section in turn; faults are collected, and only the caller raises them."""
-        resolver = Resolver(self.document, self.faults)
-        scope = self._params(resolver)
-        data, unresolved = self._resolved(resolver, scope)
-        sections, faults, dropped = validate(self.document, data, unresolved)
-        self.faults += faults
-        robots = self._robots(sections, dropped)
-        bd = new_diagram(sections.name or self.file.stem)
-        clocks = self._clocks(sections, bd, dropped)
-        broken = check_subsystems(sections.subsystems, sections.blocks, self.document, self.faults)
-        builder = Builder(
-            document=self.document,
-            faults=self.faults,
-            places=self.places,
-            subsystems={k: v for k, v in sections.subsystems.items() if k not in broken},
-            broken_subsystems=broken | _names(dropped, "subsystems"),
-            resolver=resolver,
-            reader=ArgumentReader(self.document, self.faults, Catalogue(robots, clocks)),
-            scope=scope,
-        )
-        known_bad = _names(dropped, "blocks")
-        wiring = builder.level(bd, sections.blocks, sections.wires, scope, broken=known_bad)
-        self._check_content(sections, dropped)
-        self._log(sections, wiring)
-        tunable = self._tunable(sections, robots, dropped)
-        wiring.finish()
-        builder.check_unused()
-        return Diagram(
-            name=sections.name or self.file.stem,
-            bd=bd,
-            run=sections.run,
-            robots={name: robot for name, robot in robots.items() if robot is not None},
-            params={name: arrays(item.value) for name, item in scope.values.items()},
-            source=self.file,
-            places=self.places,
-            shared={name: tuple(pairs) for name, pairs in builder.shared.items()},
-            tunable=tunable,
-            files=tuple(self.read),
-        )
-
-    def _params(self, resolver: Resolver) -> Scope:
-        raw = self.document.data.get("params")
-        raw = raw if isinstance(raw, dict) else {}
-        for name in raw:
-            if not name.isidentifier():
-                message = f"the parameter name {name[:60]!r} must be letters, digits and _"
-                self.faults.append(Fault(message, self.document.key_place("params", name)))
-        return resolver.scope(raw, ("params",))
-
-    def _resolved(self, resolver: Resolver, scope: Scope) -> tuple[dict[str, Any], set[Keys]]:
-        """The data with references replaced in run, clocks and robots, and where they fail."""
-        data = dict(self.document.data)
-        unresolved: set[Keys] = set()
-        for name in ("run", "clocks", "robots"):
-            section = data.get(name)
-            if not isinstance(section, dict):
-                continue
-            found = {
-                key: resolver.resolve(value, scope, (name, key)) for key, value in section.items()
-            }
-            unresolved |= {(name, key) for key, item in found.items() if not item.complete}
-            data[name] = {key: item.value for key, item in found.items()}
-        return data, unresolved
-
-    def _robots(self, sections: DiagramSection, dropped: set[Keys]) -> dict[str, Robot | None]:
-        robots: dict[str, Robot | None] = dict.fromkeys(_names(dropped, "robots"))
-        for name, section in sections.robots.items():
-            robots[name] = read_robot(
-                section, name, self.document, self.root, self.faults, self.read
-            )
-        return robots
-
-    def _clocks(self, sections: DiagramSection, bd: Any, dropped: set[Keys]) -> dict[str, Any]:
-        clocks: dict[str, Any] = dict.fromkeys(_names(dropped, "clocks"))
-        for name, section in sections.clocks.items():
-            problem = name_problem(name)
-            if problem:
-                message = f"the clock name {name[:60]!r} {problem}"
-                self.faults.append(Fault(message, self.document.key_place("clocks", name)))
-            clocks[name] = bd.clock(section.period, offset=section.offset, name=name)
-            self.places[f"clocks.{name}"] = self.document.key_place("clocks", name)
-        return clocks
-
-    def _check_content(self, sections: DiagramSection, dropped: set[Keys]) -> None:
-        whole: tuple[Key, ...] = ("blocks",)
-        if not sections.blocks and not _names(dropped, "blocks") and whole not in dropped:
-            hint = "write name: {type: ...} under blocks:"
-            self.faults.append(Fault("there are no blocks", self.document.place("blocks"), hint))
-
-    def _tunable(
-        self, sections: DiagramSection, robots: Mapping[str, Any], dropped: set[Keys]
-    ) -> tuple[str, ...]:
-        asked = {
-            number: text
-            for number, text in enumerate(sections.tunable)
-            if ("tunable", number) not in dropped
-        }
-        return read_tunable(asked, robots, self.document, self.faults)
-
-    def _log(self, sections: DiagramSection, wiring: Wiring) -> None:
-        for number, text in enumerate(sections.run.log):
-            wiring.check_signal(text, ("run", "log", number))
-
-
-def _names(paths: set[Keys], section: str) -> set[str]:
-    return {str(path[1]) for path in paths if path[0] == section and len(path) > 1}

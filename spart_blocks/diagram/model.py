@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 from spart_blocks.errors import Place
 from spart_blocks.robot import Robot
 
+STANDARD = ("bdsim", "spart_blocks")
+"""The packages of blocks that every diagram knows, and whose names no other block can have."""
+
 Solver = Literal[
     "auto",
     "RK45",
@@ -70,6 +73,8 @@ class Diagram:
     block's other parameters change (a number repeated beside a vector), a text, and a
     subsystem's own default.
     files: those read besides its source, such as robots.
+    variants: the choice for each slot of the file's `variants:`.
+    packages: those that the blocks of a file are of.
     tunable: the quantities of robots that stay parameters of the program, such as
     'sc.mass', where they would otherwise be folded into it as constants.
     """
@@ -84,3 +89,5 @@ class Diagram:
     shared: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     tunable: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
+    variants: Mapping[str, str] = field(default_factory=dict)
+    packages: frozenset[str] = frozenset()

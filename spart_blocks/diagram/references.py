@@ -88,9 +88,11 @@ class Resolver:
         path: Keys,
         parent: Scope | None = None,
         given: Mapping[str, Resolved] | None = None,
+        named: bool = False,
     ) -> Scope:
         """The parameters of a params section, some of them given from outside.
 
+        named: they are the diagram's own, so that each is the origin of its value.
         A circle of references is a fault.
         """
         scope = Scope(dict(given or {}), parent)
@@ -104,7 +106,7 @@ class Resolver:
         while ready:
             name = ready.pop()
             value = self.resolve(raw[name], scope, (*path, name))
-            if parent is None and value.origin is None:
+            if named and value.origin is None:
                 value = replace(value, origin=name)
             scope.values[name] = value
             for user in users[name]:
@@ -127,7 +129,7 @@ class Resolver:
 
 @dataclass(frozen=True)
 class Scope:
-    """The parameters that can be referred to: a diagram's, or a subsystem's above them."""
+    """The parameters that can be referred to: a file's, or a subsystem's above them."""
 
     values: dict[str, Resolved] = field(default_factory=dict)
     parent: Scope | None = None
@@ -140,6 +142,11 @@ class Scope:
                 return scope.values[name]
             scope = scope.parent
         return None
+
+    @property
+    def of_file(self) -> Scope:
+        """The parameters of the file that this scope is in."""
+        return self if self.parent is None else self.parent.of_file
 
     def names(self) -> list[str]:
         """Every name that can be referred to from here."""

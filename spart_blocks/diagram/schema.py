@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -22,6 +22,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from spart_blocks.diagram.document import Document, Key, Keys
 from spart_blocks.diagram.model import RunOptions
@@ -88,11 +89,29 @@ class ClockSection(_Section):
 
 
 class BlockSection(BaseModel):
-    """A block: its type, or the name of a subsystem, and its parameters."""
+    """A block: its type, the name of a subsystem or a file of one, and its parameters."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(
+        frozen=True,
+        extra="allow",
+        json_schema_extra={"oneOf": [{"required": ["type"]}, {"required": ["use"]}]},
+    )
 
-    type: StrictStr = Field(description="a block type such as GAIN, or a subsystem's name")
+    type: StrictStr = Field("", description="a block type such as GAIN, or a subsystem's name")
+    use: StrictStr = Field("", description="a YAML file with ports, to be used as this block")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> BlockSection:
+        if "type" not in self.model_fields_set and not self.use:
+            raise PydanticCustomError("no_type", "a block needs its type")
+        if self.type and self.use:
+            raise ValueError("a block has either a type or a file that it uses, not both")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """What errors call it: its type, or the file it uses."""
+        return self.type or self.use
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -110,8 +129,17 @@ class SubsystemSection(_Section):
     wires: Wires = Field(())
 
 
-class DiagramSection(_Section):
-    """A diagram file."""
+class VariantSection(_Section):
+    """Alternatives for a block: one of its choices takes its place."""
+
+    default: StrictStr = Field(description="the choice that is taken when none is asked for")
+    choices: dict[StrictStr, BlockSection] = Field(
+        description="the alternatives by name; all have the same ports and shapes"
+    )
+
+
+class FileSection(_Section):
+    """What every file of blocks has."""
 
     name: StrictStr | None = Field(None, description="by default the file's name")
     description: StrictStr | None = Field(None, description="free text")
@@ -121,6 +149,21 @@ class DiagramSection(_Section):
     subsystems: Annotated[dict[StrictStr, SubsystemSection], _Mapping] = Field(default_factory=dict)
     blocks: dict[StrictStr, BlockSection] = Field(description="the blocks, by name")
     wires: Wires = Field((), description="wires such as `plant.qm[0:2] -> ctrl.qm, scope`")
+
+
+class PartSection(FileSection):
+    """A file that others use as a block: a diagram with ports."""
+
+    inputs: Wires = Field((), description="names of the input ports, outputs of block `in`")
+    outputs: Wires = Field((), description="names of the output ports, inputs of block `out`")
+
+
+class DiagramSection(FileSection):
+    """A diagram file."""
+
+    variants: Annotated[dict[StrictStr, VariantSection], _Mapping] = Field(
+        default_factory=dict, description="blocks by name, and the alternatives for each"
+    )
     tunable: Wires = Field(
         (), description="robots' quantities that stay parameters: ROBOT.mass, ROBOT.inertia"
     )
@@ -130,22 +173,23 @@ class DiagramSection(_Section):
 
 
 _MAY_BE_EMPTY = (
-    *("robots", "params", "clocks", "subsystems"),
+    *("robots", "params", "clocks", "subsystems", "variants"),
     *("inputs", "outputs", "wires", "tunable"),
 )
 # Whose entries are left out one by one when they are wrong.
 _SECTIONS = ("robots", "clocks", "subsystems", "blocks", "run", "wires", "tunable")
 
 
-def json_schema() -> str:
-    """The JSON Schema of a diagram file, as docs/diagram.schema.json holds it."""
-    schema = DiagramSection.model_json_schema()
+def json_schema(model: type[FileSection] = DiagramSection) -> str:
+    """The JSON Schema of diagrams, as docs/diagram.schema.json holds it, or of files that
+    are used."""
+    schema = model.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["title"] = "spart_blocks diagram"
+    schema["title"] = f"spart_blocks {'diagram' if model is DiagramSection else 'file with ports'}"
     definitions = schema["$defs"]
     reference = {"type": "string", "pattern": REFERENCE_PATTERN, "description": "a parameter"}
     definitions["Reference"] = reference
-    for name in ("RunOptions", "ClockSection"):
+    for name in definitions.keys() & {"RunOptions", "ClockSection"}:
         for key, entry in definitions[name]["properties"].items():
             definitions[name]["properties"][key] = _or_reference(entry)
     for holder in (schema, definitions["SubsystemSection"]):
@@ -164,9 +208,12 @@ def _or_reference(entry: dict[str, Any]) -> dict[str, Any]:
     return {**outside, "anyOf": [*choices, {"$ref": "#/$defs/Reference"}]}
 
 
+AnyFile = TypeVar("AnyFile", bound=FileSection)
+
+
 def validate(
-    document: Document, data: dict[str, Any], bad: Iterable[Keys] = ()
-) -> tuple[DiagramSection, list[Fault], set[Keys]]:
+    document: Document, data: dict[str, Any], model: type[AnyFile], bad: Iterable[Keys] = ()
+) -> tuple[AnyFile, list[Fault], set[Keys]]:
     """Check a file's structure.
 
     data is the document's with overrides and references put in; the values at the paths
@@ -179,14 +226,14 @@ def validate(
     data = _without(data, known)
     for _ in range(100):
         try:
-            return DiagramSection.model_validate(data), faults, dropped
+            return model.model_validate(data), faults, dropped
         except ValidationError as error:
             wrong: set[Keys] = set()
             for entry in error.errors(include_url=False):
                 path = _path(entry["loc"])
                 wrong.add(_entry_path(path))
                 if path[:2] not in known:
-                    faults.append(_fault(document, path, entry))
+                    faults.append(_fault(document, path, entry, model))
             dropped |= wrong
             data = _without(data, wrong)
     raise AssertionError("validation does not settle")
@@ -227,34 +274,48 @@ def _without_keys(section: Any, keys: set[Key]) -> Any:
     return section
 
 
-def _model_at(path: Keys) -> type[BaseModel]:
-    """The model whose keys stand at this path."""
+def _model_at(path: Keys, top: type[FileSection]) -> type[BaseModel]:
+    """The model whose keys stand at this path of a file."""
     models: dict[Key, type[BaseModel]] = {
         "robots": RobotSection,
         "clocks": ClockSection,
         "subsystems": SubsystemSection,
         "blocks": BlockSection,
+        "variants": VariantSection,
         "run": RunOptions,
     }
     if not path:
-        return DiagramSection
+        return top
     if path[0] == "subsystems" and "blocks" in path[2:3]:
         return BlockSection
-    return models.get(path[0], DiagramSection)
+    return models.get(path[0], top)
 
 
-def _fault(document: Document, path: Keys, entry: Any) -> Fault:
+def _unknown_key(document: Document, path: Keys, top: type[FileSection]) -> Fault:
+    where, key = ".".join(str(key) for key in path[:-1]), str(path[-1])
+    inside = f" in {where}" if where else ""
+    hint = did_you_mean(key, _model_at(path[:-1], top).model_fields)
+    if not where and top is PartSection and key in DiagramSection.model_fields:
+        inside, hint = " in a file that is used", "only the diagram that is run has this section"
+    elif not where and key in PartSection.model_fields:
+        inside = " in a diagram"
+        hint = "a file with ports is for others to use: write use: and its path in their block"
+    return Fault(f"unknown key {key!r}{inside}", document.key_place(*path), hint)
+
+
+def _fault(document: Document, path: Keys, entry: Any, top: type[FileSection]) -> Fault:
     kind, given = entry["type"], entry["input"]
     where = ".".join(str(key) for key in path[:-1])
     key = str(path[-1]) if path else ""
     if kind == "extra_forbidden":
-        inside = f" in {where}" if where else ""
-        hint = did_you_mean(key, _model_at(path[:-1]).model_fields)
-        return Fault(f"unknown key {key!r}{inside}", document.key_place(*path), hint)
+        return _unknown_key(document, path, top)
     if kind == "missing":
         message = f"{where or 'the file'} needs {key!r}"
-        hint = "write type: and a block type" if key == "type" else None
-        return Fault(message, document.place(*path[:-1]), hint)
+        return Fault(message, document.place(*path[:-1]))
+    if kind == "no_type":
+        message = f"{where}.{key} needs 'type'"
+        choices = "write type: and a block type, or use: and the path of a file with ports"
+        return Fault(message, document.place(*path), choices)
     name = f"{where}.{key}" if where else key
     if kind == "value_error":
         return Fault(f"{name}: {entry['ctx']['error']}", document.place(*path))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from spart_blocks.diagram.document import Document
+from spart_blocks.diagram.document import Document, Keys
 from spart_blocks.diagram.registry import find_type, name_problem
-from spart_blocks.diagram.schema import BlockSection, SubsystemSection
+from spart_blocks.diagram.schema import BlockSection, PartSection, SubsystemSection
 from spart_blocks.errors import Fault
 
 MAX_BLOCKS = 100_000
@@ -45,6 +45,14 @@ def _bad_names(
     if problem:
         message = f"the subsystem name {name[:60]!r} {problem}"
         faults.append(Fault(message, document.key_place("subsystems", name)))
+    check_ports(section, ("subsystems", name), document, faults)
+    return len(faults) > before
+
+
+def check_ports(
+    section: SubsystemSection | PartSection, path: Keys, document: Document, faults: list[Fault]
+) -> None:
+    """Add a fault for each port of a diagram, written at path, whose name cannot be one."""
     for side in ("inputs", "outputs"):
         ports: tuple[str, ...] = getattr(section, side)
         for number, port in enumerate(ports):
@@ -52,9 +60,8 @@ def _bad_names(
             if problem is None and port in ports[:number]:
                 problem = "is given twice"
             if problem:
-                place = document.place("subsystems", name, side, number)
+                place = document.place(*path, side, number)
                 faults.append(Fault(f"the port name {port[:60]!r} {problem}", place))
-    return len(faults) > before
 
 
 def _measure(
@@ -85,7 +92,7 @@ def _measure(
     return sizes[name]
 
 
-def make_gates(bd: Any, section: SubsystemSection) -> dict[str, Any]:
+def make_gates(bd: Any, section: SubsystemSection | PartSection) -> dict[str, Any]:
     """The blocks `in` and `out` of a subsystem's diagram."""
     from bdsim.blocks import InPort, OutPort
 
@@ -103,7 +110,7 @@ def _no_check() -> None:
     """A gate without ports is right: the subsystem is a source, or a sink."""
 
 
-def as_block(bd: Any, name: str, inner: Any, section: SubsystemSection) -> Any:
+def as_block(bd: Any, name: str, inner: Any, section: SubsystemSection | PartSection) -> Any:
     """The diagram inner as a block in bd, with named ports.
 
     bdsim 1.4.0's SubSystem makes a deep copy of the diagram it is given, and with it of

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spart_blocks import cache as kept
-from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.model import STANDARD, RunOptions
 from spart_blocks.errors import SpartWarning
 from spart_blocks.program.storage import from_text, to_text
 from spart_blocks.simulation.native import Native
@@ -31,18 +31,26 @@ _MADE_WITH = ("bdsim", "casadi", "numpy", "scipy", "spatialmath-python")
 
 @dataclass(frozen=True)
 class DiagramFile:
-    """A diagram file and what changes it: `--set` overrides, and the folder that its files
-    must lie in."""
+    """A diagram file and what changes it: `--set` overrides, the folder that its files must
+    lie in, the choices for its variants as `slot=choice`, and packages of the user's blocks."""
 
     path: Path
     overrides: tuple[str, ...] = ()
     root: Path | None = None
+    variants: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
 
     def load(self) -> Diagram:
         """The diagram itself."""
         from spart_blocks.diagram import load
 
-        return load(self.path, overrides=self.overrides, root=self.root)
+        return load(
+            self.path,
+            overrides=self.overrides,
+            root=self.root,
+            variants=self.variants,
+            blocks=self.blocks,
+        )
 
     def remembered(self) -> Program | None:
         """The program kept for this file, if its files are as they were."""
@@ -64,7 +72,8 @@ class DiagramFile:
     def remember(self, diagram: Diagram, program: Program, told: Iterable[str]) -> None:
         """Keep the program of the diagram. told: the warnings that making it gave."""
         folder = kept.user_folder()
-        if folder is None or program.display.acting:
+        own = diagram.packages - set(STANDARD)  # their code can change any time
+        if folder is None or program.display.acting or own:
             return
         files = [self.path.absolute(), *diagram.files]
         try:
@@ -95,9 +104,8 @@ class DiagramFile:
 
     def _key(self) -> str:
         root = str(self.root.absolute()) if self.root else ""
-        return kept.key_of(
-            json.dumps([str(self.path.absolute()), list(self.overrides), root, _package()])
-        )
+        asked = [self.overrides, root, self.variants, self.blocks]
+        return kept.key_of(json.dumps([str(self.path.absolute()), asked, _package()]))
 
 
 def engine_of_file(

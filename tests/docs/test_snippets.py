@@ -55,13 +55,28 @@ def of_language(*languages):
 
 
 def diagrams():
-    """Whole diagrams: README's with blocks, and docs' that name their file."""
+    """Whole diagrams: README's with blocks, and docs' that name their file; those with ports
+    run in the diagrams that use them."""
     return [
         s
         for s in of_language("yaml")
         if s.text.startswith("# file:")
         or (s.page.name == "README.md" and re.search(r"^blocks:", s.text, re.MULTILINE))
+        if not re.search(r"^inputs:", s.text, re.MULTILINE)
     ]
+
+
+def put_files(page, folder):
+    """Write the files of a page, those that begin with their name; returns their paths."""
+    paths = []
+    for snippet in snippets(page):
+        found = re.match(r"# file: (\S+)\n", snippet.text)
+        if found:
+            path = folder / found[1]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(snippet.text, encoding="utf-8")
+            paths.append(path)
+    return paths
 
 
 def commands():
@@ -73,7 +88,8 @@ def commands():
             for part in line.removeprefix("$ ").split("&&"):
                 words = shlex.split(part, comments=True)
                 if words and Path(words[0]).name == "spart":
-                    found.append(pytest.param(words[1:], id=f"{snippet}: {shlex.join(words)}"))
+                    name = f"{snippet}: {shlex.join(words)}"
+                    found.append(pytest.param(snippet.page, words[1:], id=name))
     return found
 
 
@@ -97,15 +113,11 @@ def test_the_python_of_a_page_runs(page, workplace, monkeypatch):
     if bdsim is not None:  # a reader's process begins with the block library unread
         monkeypatch.setattr(bdsim.BDSim, "_blocklibrary", None)
         runtime.cache_clear()
-    for diagram in diagrams():
-        if diagram.page == page:  # the Python of a page may use its diagrams by name
-            found = re.match(r"# file: (\S+)\n", diagram.text)
-            if found:
-                (workplace / found[1]).write_text(diagram.text, encoding="utf-8")
+    put_files(page, workplace)  # the Python of a page may use its files by name
     names = {"__name__": "__main__"}
     with np.printoptions():
         for snippet in snippets(page):
-            if snippet.language == "python":
+            if snippet.language == "python" and not snippet.text.startswith("# file:"):
                 # Empty lines in front make a traceback name the line of the page.
                 source = "\n" * (snippet.line - 1) + snippet.text
                 exec(compile(source, str(page), "exec"), names)
@@ -114,15 +126,17 @@ def test_the_python_of_a_page_runs(page, workplace, monkeypatch):
 @pytest.mark.filterwarnings("ignore:running on the interpreter")
 @pytest.mark.parametrize("snippet", diagrams(), ids=str)
 def test_a_diagram_runs(snippet, workplace):
+    blocks = [path for path in put_files(snippet.page, workplace) if path.suffix == ".py"]
     file = workplace / "diagram.yaml"
     file.write_text(snippet.text, encoding="utf-8")
-    results = sb.simulate(file, T=MOMENT)
+    results = sb.simulate(sb.load(file, blocks=blocks), T=MOMENT)
     assert results.complete
     assert results.t[-1] == MOMENT
 
 
-@pytest.mark.parametrize("words", commands())
-def test_a_command_runs(words, workplace, capsys):
+@pytest.mark.parametrize(("page", "words"), commands())
+def test_a_command_runs(page, words, workplace, capsys):
+    put_files(page, workplace)
     if words[0] == "run":  # a later --t wins over the one shown
         words = [*words, "--headless", "--quiet", "--t", str(MOMENT)]
     if words[0] == "show":
@@ -136,7 +150,7 @@ def test_every_page_is_read():
     assert commands()
     assert diagrams()
     languages = {s.language for page in PAGES for s in snippets(page)}
-    assert languages <= {"python", "yaml", "sh", "bash", "console", "json", "text"}
+    assert languages <= {"python", "yaml", "sh", "bash", "console", "json", "text", "toml"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

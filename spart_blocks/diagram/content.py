@@ -1,0 +1,268 @@
+"""The content of a diagram's files: sections in turn, and the files that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from os.path import normpath
+from pathlib import Path
+from typing import Any, Generic
+
+from spart_blocks.diagram.arguments import ArgumentReader, Catalogue, arrays
+from spart_blocks.diagram.build import Builder, Part, Product
+from spart_blocks.diagram.document import Document, Key, Keys, read_document
+from spart_blocks.diagram.files import inside, read_robot
+from spart_blocks.diagram.model import Diagram
+from spart_blocks.diagram.references import Resolved, Resolver, Scope
+from spart_blocks.diagram.registry import name_problem, new_diagram
+from spart_blocks.diagram.schema import AnyFile, DiagramSection, PartSection, validate
+from spart_blocks.diagram.subsystems import MAX_LEVELS, check_ports, check_subsystems
+from spart_blocks.diagram.tunable import read_tunable
+from spart_blocks.diagram.wiring import Wiring
+from spart_blocks.errors import DiagramError, Fault, Place
+from spart_blocks.robot import Robot
+
+MAX_USES = 2000
+
+
+@dataclass
+class Files:
+    """What all files of one diagram share.
+
+    root: the folder that they lie in. bd: the diagram, which has all the clocks. read: the
+    files read besides the diagram's own. texts: those with ports, so that each is read
+    once. uses: how often one was used.
+    """
+
+    root: Path
+    bd: Any
+    product: Product = field(default_factory=Product)
+    read: list[Path] = field(default_factory=list)
+    texts: dict[Path, Document | None] = field(default_factory=dict)
+    uses: int = 0
+
+    def part(
+        self,
+        user: _Content[Any],
+        given: str,
+        place: Place,
+        parameters: Mapping[str, Resolved],
+        prefix: str,
+    ) -> Part | None:
+        """A file with ports, given by its path as user writes it, as a part of the diagram;
+        None after a fault."""
+        path = inside(given, user.document, self.root, place, self.product.faults)
+        if path is None or self._circular(path, user.around, given, place):
+            return None
+        self.uses += 1
+        if self.uses > MAX_USES:
+            message = f"files are used more than {MAX_USES} times"
+            raise DiagramError([*self.product.faults, Fault(message, place)])
+        document = self._text(path, normpath(Path(user.document.file).parent / given))
+        if document is None:
+            return None
+        around = (*user.around, path)
+        part = _PartContent(document, self, around, prefix, PartSection, user.catalogue)
+        return part.part(parameters)
+
+    def _circular(self, path: Path, around: tuple[Path, ...], given: str, place: Place) -> bool:
+        if path in around:
+            chain = " uses ".join(file.name for file in (*around[around.index(path) :], path))
+            hint = "take one of these uses out"
+            self.product.faults.append(Fault(f"{given} uses itself: {chain}", place, hint))
+        elif len(around) > MAX_LEVELS:
+            message = f"more than {MAX_LEVELS} files in each other"
+            self.product.faults.append(Fault(message, place))
+        else:
+            return False
+        return True
+
+    def _text(self, path: Path, shown: str) -> Document | None:
+        if path not in self.texts:
+            self.read.append(path)
+            self.texts[path] = None
+            try:
+                document = read_document(path)
+                self.texts[path] = replace(document, file=shown)
+            except DiagramError as error:
+                faults = [_shown_as(fault, shown) for fault in error.faults]
+                self.product.faults += faults
+        return self.texts[path]
+
+
+def _shown_as(fault: Fault, file: str) -> Fault:
+    return fault if fault.place is None else replace(fault, place=replace(fault.place, file=file))
+
+
+@dataclass
+class _Content(Generic[AnyFile]):
+    """The content of one file: of the diagram, or of a file that it uses.
+
+    around: the files in whose parts this is, and this one. prefix: the names of the blocks
+    around, as `arm/`. model: what its sections must be. catalogue: the robots and clocks
+    that its blocks can name, those of the file around among them.
+    """
+
+    document: Document
+    files: Files
+    around: tuple[Path, ...]
+    prefix: str
+    model: type[AnyFile]
+    catalogue: Catalogue = field(default_factory=lambda: Catalogue({}, {}))
+
+    @property
+    def faults(self) -> list[Fault]:
+        return self.files.product.faults
+
+    def begin(
+        self, given: Mapping[str, Resolved], *, named: bool
+    ) -> tuple[AnyFile, Scope, Builder, set[Keys], dict[str, Robot | None]]:
+        """The sections that are right, the scope and builder of the file's own blocks, the
+        paths of what was left out, and the robots. Faults are collected on the way."""
+        resolver = Resolver(self.document, self.faults)
+        scope = self._params(resolver, given, named)
+        data, unresolved = self._resolved(resolver, scope)
+        sections, faults, dropped = validate(self.document, data, self.model, unresolved)
+        self.files.product.faults += faults
+        robots: dict[str, Robot | None] = dict.fromkeys(_names(dropped, "robots"))
+        for name, section in sections.robots.items():
+            robots[name] = read_robot(
+                section, name, self.document, self.files.root, self.faults, self.files.read
+            )
+        clocks = self._clocks(sections, dropped)
+        self.catalogue = Catalogue(
+            {**self.catalogue.robots, **robots}, {**self.catalogue.clocks, **clocks}
+        )
+        broken = check_subsystems(sections.subsystems, sections.blocks, self.document, self.faults)
+        builder = Builder(
+            document=self.document,
+            product=self.files.product,
+            subsystems={k: v for k, v in sections.subsystems.items() if k not in broken},
+            broken_subsystems=broken | _names(dropped, "subsystems"),
+            resolver=resolver,
+            reader=ArgumentReader(self.document, self.faults, self.catalogue),
+            use=partial(self.files.part, self),
+        )
+        return sections, scope, builder, dropped, robots
+
+    def _params(self, resolver: Resolver, given: Mapping[str, Resolved], named: bool) -> Scope:
+        raw = self.document.data.get("params")
+        raw = raw if isinstance(raw, dict) else {}
+        for name in raw:
+            if not name.isidentifier():
+                message = f"the parameter name {name[:60]!r} must be letters, digits and _"
+                self.faults.append(Fault(message, self.document.key_place("params", name)))
+        return resolver.scope(raw, ("params",), None, given, named)
+
+    def _resolved(self, resolver: Resolver, scope: Scope) -> tuple[dict[str, Any], set[Keys]]:
+        """The data with references replaced in run, clocks and robots, and where they fail."""
+        data = dict(self.document.data)
+        unresolved: set[Keys] = set()
+        for name in ("run", "clocks", "robots"):
+            section = data.get(name)
+            if not isinstance(section, dict):
+                continue
+            found = {
+                key: resolver.resolve(value, scope, (name, key)) for key, value in section.items()
+            }
+            unresolved |= {(name, key) for key, item in found.items() if not item.complete}
+            data[name] = {key: item.value for key, item in found.items()}
+        return data, unresolved
+
+    def _clocks(self, sections: AnyFile, dropped: set[Keys]) -> dict[str, Any]:
+        clocks: dict[str, Any] = dict.fromkeys(_names(dropped, "clocks"))
+        for name, section in sections.clocks.items():
+            problem = name_problem(name)
+            if problem:
+                message = f"the clock name {name[:60]!r} {problem}"
+                self.faults.append(Fault(message, self.document.key_place("clocks", name)))
+            full = self.prefix + name
+            clocks[name] = self.files.bd.clock(section.period, offset=section.offset, name=full)
+            self.files.product.places[f"clocks.{full}"] = self.document.key_place("clocks", name)
+        return clocks
+
+
+class DiagramContent(_Content[DiagramSection]):
+    """The content of a diagram's own file."""
+
+    @staticmethod
+    def of(document: Document, source: Path, root: Path) -> DiagramContent:
+        """The content of a document that was read from source; root: see Files."""
+        files = Files(root, new_diagram(source.stem))
+        return DiagramContent(document, files, (source.resolve(),), "", DiagramSection)
+
+    def block(self, name: str) -> Any:
+        """One of its blocks without wires, or None after a fault."""
+        sections, scope, builder, _, _ = self.begin({}, named=True)
+        if name not in sections.blocks:
+            return None
+        alone = {name: sections.blocks[name]}
+        return builder.level(self.files.bd, alone, (), scope).blocks.get(name)
+
+    def diagram(self, source: Path) -> Diagram:
+        """Every section in turn; faults are collected, and only the caller raises them."""
+        sections, scope, builder, dropped, robots = self.begin({}, named=True)
+        bd, product = self.files.bd, self.files.product
+        bd.name = sections.name or source.stem
+        known_bad = _names(dropped, "blocks")
+        wiring = builder.level(bd, sections.blocks, sections.wires, scope, broken=known_bad)
+        self._check_content(sections, dropped)
+        self._log(sections, wiring)
+        tunable = self._tunable(sections, robots, dropped)
+        wiring.finish()
+        builder.check_unused(scope)
+        return Diagram(
+            name=bd.name,
+            bd=bd,
+            run=sections.run,
+            robots={name: robot for name, robot in robots.items() if robot is not None},
+            params={name: arrays(item.value) for name, item in scope.values.items()},
+            source=source,
+            places=product.places,
+            shared={name: tuple(pairs) for name, pairs in product.shared.items()},
+            tunable=tunable,
+            files=tuple(self.files.read),
+            packages=frozenset(product.packages),
+        )
+
+    def _check_content(self, sections: DiagramSection, dropped: set[Keys]) -> None:
+        whole: tuple[Key, ...] = ("blocks",)
+        if not sections.blocks and not _names(dropped, "blocks") and whole not in dropped:
+            hint = "write name: {type: ...} under blocks:"
+            self.faults.append(Fault("there are no blocks", self.document.place("blocks"), hint))
+
+    def _tunable(
+        self, sections: DiagramSection, robots: Mapping[str, Any], dropped: set[Keys]
+    ) -> tuple[str, ...]:
+        asked = {
+            number: text
+            for number, text in enumerate(sections.tunable)
+            if ("tunable", number) not in dropped
+        }
+        return read_tunable(asked, robots, self.document, self.faults)
+
+    def _log(self, sections: DiagramSection, wiring: Wiring) -> None:
+        for number, text in enumerate(sections.run.log):
+            wiring.check_signal(text, ("run", "log", number))
+
+
+class _PartContent(_Content[PartSection]):
+    """The content of a file with ports, which is read anew for each use."""
+
+    def part(self, given: Mapping[str, Resolved]) -> Part | None:
+        """Its blocks and wires, with these parameters."""
+        sections, scope, builder, dropped, _ = self.begin(given, named=False)
+        before = len(self.faults)
+        check_ports(sections, (), self.document, self.faults)
+        if len(self.faults) > before:
+            return None
+        label = self.around[-1].name
+        broken = _names(dropped, "blocks")
+        wiring = builder.with_ports(sections, label, scope, (), self.prefix, broken)
+        builder.check_unused(scope)
+        return None if wiring is None else (sections, wiring)
+
+
+def _names(paths: set[Keys], section: str) -> set[str]:
+    return {str(path[1]) for path in paths if path[0] == section and len(path) > 1}

@@ -1,0 +1,83 @@
+"""The shapes of a diagram's signals, found by evaluating it once at its start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.diagram.display import aliases_of
+from spart_blocks.diagram.flatten import Node, Source, Wiring
+
+Shape = tuple[int, ...]
+
+
+def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], str | None]:
+    """The shapes by signal at t = 0, as far as they can be known, and what fails in the
+    block or subsystem `inside`, if anything does.
+
+    A block that fails at the start leaves what follows from it unknown: why it fails is
+    for a run to tell.
+    """
+    values: dict[Source, Any] = {}
+    failure: str | None = None
+    with np.errstate(all="ignore"):
+        for node in _in_time(wiring):
+            try:
+                _evaluate(node, values)
+            except Exception as error:
+                mine = node.name == inside or node.name.startswith(f"{inside}/")
+                if mine and failure is None and not isinstance(error, _Unknown):
+                    failure = f"{node.name} ({node.block.type.upper()}): {error}"
+    shapes = {wiring.nodes[i].output_name(k): np.shape(v) for (i, k), v in values.items()}
+    for alias, name in aliases_of(wiring).items():
+        if name in shapes:
+            shapes[alias] = shapes[name]
+    return shapes, failure
+
+
+class _Unknown(Exception):  # noqa: N818 - a signal within this file
+    """An input of the block is not known."""
+
+
+def _in_time(wiring: Wiring) -> list[Node]:
+    """The blocks in the order of evaluation; those whose outputs do not wait for their
+    inputs come once more at the end, with these."""
+    order = [wiring.nodes[i] for i in wiring.schedule]
+    return [*order, *(node for node in order if not node.feedthrough and node.sources)]
+
+
+def _evaluate(node: Node, values: dict[Source, Any]) -> None:
+    """Give a block's outputs to values; whatever does not fit raises."""
+    if node.kind in ("sink", "graphics"):
+        return
+    state = None
+    if node.kind in ("continuous", "sampled"):
+        state = np.ravel(np.asarray(node.block.getstate0(), float))
+    again = (node.index, 0) in values
+    inputs: list[Any] = [None] * len(node.sources)
+    if node.feedthrough or again:
+        inputs = _inputs(node, values)
+    if not again:
+        for port, value in enumerate(node.block.output(0.0, inputs, state)):
+            values[node.index, port] = value
+    if state is not None and (node.feedthrough or again):
+        change = node.block.deriv if node.kind == "continuous" else node.block.next
+        size = np.size(change(0.0, inputs, state))
+        if size != state.size:
+            raise ValueError(f"its state has {state.size} entries, its rate {size}")
+
+
+def _inputs(node: Node, values: Mapping[Source, Any]) -> list[Any]:
+    inputs = []
+    for port, source in zip(node.in_ports, node.sources, strict=True):
+        if source not in values:
+            raise _Unknown
+        value = values[source]
+        if port.shape == (1,) and np.ndim(value) == 0:
+            value = np.reshape(value, (1,))  # bdsim's blocks give a vector of one as a scalar
+        if port.shape is not None and np.shape(value) != port.shape:
+            raise ValueError(f"{port.name} takes {port.shape}, its wire brings {np.shape(value)}")
+        inputs.append(value)
+    return inputs

@@ -1,0 +1,95 @@
+"""Variants: alternatives for a block, one of which takes its place.
+
+A choice takes its place in the document, before anything is built: whatever comes after
+sees an ordinary block. What makes the choices alike is in alike.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from spart_blocks.diagram.document import Document, Keys
+from spart_blocks.diagram.schema import DiagramSection, VariantSection, validate
+from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
+
+Asked = Mapping[str, str] | Sequence[str]
+Chosen = Mapping[str, str]
+
+
+def read_variants(document: Document) -> dict[str, VariantSection]:
+    """The variants of a file by slot; DiagramError with every fault of their section."""
+    raw = document.data.get("variants")
+    if raw is None:
+        return {}
+    sections, faults, _ = validate(document, {"blocks": {}, "variants": raw}, DiagramSection)
+    if not faults:
+        faults = list(_faults(document, sections.variants))
+    if faults:
+        raise DiagramError(faults)
+    return sections.variants
+
+
+def _faults(document: Document, slots: Mapping[str, VariantSection]) -> Iterator[Fault]:
+    blocks = document.data.get("blocks")
+    for slot, variants in slots.items():
+        place = document.key_place("variants", slot)
+        if isinstance(blocks, dict) and slot in blocks:
+            first = document.key_place("blocks", slot)
+            yield Fault(f"variants.{slot} has a block of its name, in line {first.line}", place)
+        if not variants.choices:
+            hint = "write name: {type: ...} or name: {use: FILE} under choices:"
+            yield Fault(f"variants.{slot} has no choices", place, hint)
+        elif variants.default not in variants.choices:
+            yield Fault(
+                f"variants.{slot} has no choice {variants.default[:60]!r}, its default",
+                document.place("variants", slot, "default"),
+                did_you_mean(variants.default, variants.choices),
+            )
+
+
+def chosen_of(slots: Mapping[str, VariantSection], asked: Asked) -> Chosen:
+    """The choice for each slot: the one asked for, `{slot: choice}` or `["slot=choice"]`,
+    or else the default. InputError for what is not there."""
+    faults: list[Fault] = []
+    chosen = {slot: variants.default for slot, variants in slots.items()}
+    for slot, choice in asked.items() if isinstance(asked, Mapping) else _parsed(asked, faults):
+        place = Place(f"variant {slot}={choice}")
+        if slot not in slots:
+            known = did_you_mean(slot, slots) or "the file has no section variants:"
+            faults.append(Fault(f"there is no slot {slot[:60]!r}", place, known))
+        elif choice not in slots[slot].choices:
+            near = did_you_mean(choice, slots[slot].choices)
+            faults.append(Fault(f"{slot} has no choice {choice[:60]!r}", place, near))
+        else:
+            chosen[slot] = choice
+    if faults:
+        raise InputError(faults)
+    return chosen
+
+
+def _parsed(asked: Sequence[str], faults: list[Fault]) -> Iterator[tuple[str, str]]:
+    for text in [asked] if isinstance(asked, str) else asked:
+        slot, _, choice = (part.strip() for part in text.partition("="))
+        if slot and choice:
+            yield slot, choice
+        else:
+            hint = "write slot=choice, for instance controller=pd"
+            faults.append(Fault("names no slot or no choice", Place(f"variant {text}"), hint))
+
+
+def with_choices(
+    document: Document, slots: Mapping[str, VariantSection], chosen: Chosen
+) -> Document:
+    """The document with the chosen variants among its blocks."""
+    if not slots:
+        return document
+    data = {key: value for key, value in document.data.items() if key != "variants"}
+    raw = document.data["variants"]
+    moved: dict[Keys, Keys] = {}
+    blocks = data.get("blocks")
+    blocks = dict(blocks) if isinstance(blocks, dict) else {}
+    for slot in slots:
+        blocks[slot] = raw[slot]["choices"][chosen[slot]]
+        moved["blocks", slot] = ("variants", slot, "choices", chosen[slot])
+    return replace(document, data=data | {"blocks": blocks}, moved=moved)

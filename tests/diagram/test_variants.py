@@ -1,0 +1,207 @@
+"""A slot has several choices of one interface, and one of them takes its place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import spart_blocks as sb
+from spart_blocks.errors import InputError
+
+SWAP = """\
+params: {k: 3}
+subsystems:
+  offset:
+    params: {by: 1}
+    inputs: [u]
+    outputs: [y]
+    blocks: {one: {type: CONSTANT, value: $by}, sum: {type: SUM, signs: "++"}}
+    wires: [in.u -> sum.0, one -> sum.1, sum -> out.y]
+variants:
+  law:
+    default: gain
+    choices:
+      gain: {type: GAIN, K: $k}
+      offset: {type: offset, by: 2}
+blocks:
+  c: {type: CONSTANT, value: [1, 2]}
+  s: {type: SCOPE, labels: [a, b]}
+wires:
+  - c -> law
+  - law -> s
+run: {T: 1}
+"""
+
+
+def final(diagram):
+    return sb.simulate(diagram)["law"][-1].tolist()
+
+
+def test_the_default_is_taken_unless_another_is_asked_for(read):
+    assert final(read(SWAP)) == [3, 6]
+    assert final(read(SWAP, variants={"law": "offset"})) == [3, 4]
+    assert final(read(SWAP, variants=["law=offset"])) == [3, 4]
+    assert final(read(SWAP.replace("default: gain", "default: offset"))) == [3, 4]
+
+
+def test_a_diagram_says_which_choices_it_has(read):
+    assert read(SWAP).variants == {"law": "gain"}
+    assert read(SWAP, name="swap.yaml").name == "swap"
+    other = read(SWAP, name="swap.yaml", variants={"law": "offset"})
+    assert (other.name, other.variants) == ("swap (law=offset)", {"law": "offset"})
+
+
+def test_overrides_reach_the_choice_that_is_taken(read):
+    assert final(read(SWAP, overrides=["law.K=5"])) == [5, 10]
+    assert final(read(SWAP, overrides=["k=5"])) == [5, 10]
+    assert final(read(SWAP, overrides=["law.by=7"], variants=["law=offset"])) == [8, 9]
+
+
+@pytest.mark.parametrize(
+    ("asked", "message", "hint"),
+    [
+        ({"law": "gian"}, "law has no choice 'gian'", "did you mean 'gain'?"),
+        ({"lw": "gain"}, "there is no slot 'lw'", "did you mean 'law'?"),
+        (["law"], "names no slot or no choice", "write slot=choice"),
+        (["=gain"], "names no slot or no choice", "write slot=choice"),
+    ],
+)
+def test_what_is_not_there_is_refused(read, asked, message, hint):
+    with pytest.raises(InputError) as caught:
+        read(SWAP, variants=asked)
+    assert caught.value.faults[0].message == message
+    assert hint in caught.value.faults[0].hint
+
+
+def test_a_file_without_variants_says_so(read):
+    with pytest.raises(InputError, match="the file has no section variants"):
+        read("blocks: {c: {type: CONSTANT}}", variants={"law": "gain"})
+
+
+# Each choice is looked at, whichever is taken.
+
+ASKED = [{}, {"law": "gain"}, {"law": "other"}]
+
+
+def with_other(choice):
+    text = SWAP.replace("      offset: {type: offset, by: 2}\n", f"      other: {choice}\n")
+    more = """\
+  two: {inputs: [u, v], outputs: [y], blocks: {s: {type: SUM, signs: "++"}},
+        wires: [in.u -> s.0, in.v -> s.1, s -> out.y]}
+  renamed: {inputs: [u], outputs: [z, w], blocks: {g: {type: GAIN, K: 1}},
+        wires: [in.u -> g, g -> out.z, g -> out.w]}
+  longer: {inputs: [u], outputs: [y], blocks: {c: {type: CONSTANT, value: [1, 2, 3]},
+        n: {type: "NULL"}}, wires: [in.u -> n, c -> out.y]}
+  failing: {inputs: [u], outputs: [y], blocks: {g: {type: GAIN, K: [1, 2, 3]}},
+        wires: [in.u -> g, g -> out.y]}
+  stateful: {inputs: [u], outputs: [y], blocks: {i: {type: INTEGRATOR, x0: [0, 0, 0]}},
+        wires: [in.u -> i, "i[0:2] -> out.y"]}
+variants:
+"""
+    return text.replace("variants:\n", more)
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+@pytest.mark.parametrize(
+    ("choice", "message", "interface"),
+    [
+        ("two", "ports than gain", "other: u, v -> y\n  gain: 0 (2,) -> 0 (2,)"),
+        ("renamed", "ports than gain", "other: u -> z, w"),
+        ("TIME", "ports than gain", "other: nothing -> 0"),
+        ("longer", "shapes than gain", "other: u (2,) -> y (3,)\n  gain: 0 (2,)"),
+        ("failing", "shapes than gain: law/g (GAIN): ", "other: u (2,) -> y\n"),
+        ("stateful", "shapes than gain: law/i (INTEGRATOR): ", "other: u (2,)"),
+    ],
+)
+def test_another_interface_is_refused_whichever_is_chosen(
+    faults, asked, choice, message, interface
+):
+    text = with_other(f"{{type: {choice}}}")
+    line = text[: text.index("      other:")].count("\n") + 1
+    found = faults(text, variants=asked)
+    assert [(at, column) for at, column, *_ in found] == [(line, 7)]
+    assert f"law: other has other {message}" in found[0][2]
+    assert interface in found[0][3]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_mistakes_within_a_choice_are_told_whichever_is_chosen(faults, asked):
+    found = faults(with_other("{type: GAIN, K: $kk}"), variants=asked)
+    assert found == [(24, 30, "unknown parameter $kk", "did you mean 'k'?")]
+
+
+PORTS = """\
+variants:
+  ctrl:
+    default: a
+    choices:
+      a: {type: JOINT_PD, kp: 1, kd: 2}
+      b: {type: bare}
+subsystems:
+  bare: {inputs: [qm, um, qd], outputs: [tau], blocks: {s: {type: SUM, signs: "+--"}},
+         wires: [in.qd -> s.0, in.qm -> s.1, in.um -> s.2, s -> out.tau]}
+blocks: {c: {type: CONSTANT, value: [1, 2]}, s: {type: SCOPE}}
+wires: [c -> ctrl.qd, c -> ctrl.qm, c -> ctrl.um, ctrl -> s]
+"""
+
+
+def test_ports_go_by_name_and_optional_inputs_without_a_wire_may_be_missing(read):
+    first = sb.simulate(read(PORTS), T=1)["ctrl"][-1]
+    second = sb.simulate(read(PORTS, variants=["ctrl=b"]), T=1)["ctrl"][-1]
+    assert np.array_equal(first, [-2, -4])
+    assert np.array_equal(second, [-1, -2])
+
+
+@pytest.mark.parametrize("end", ["ctrl.ud", "ctrl.1"])
+def test_an_optional_input_with_a_wire_or_a_number_must_be_there_in_all(faults, end):
+    found = faults(PORTS.replace("ctrl -> s]", f"ctrl -> s, c -> {end}]"))
+    assert [message for _, _, message, _ in found] == ["ctrl: b has other ports than a"]
+    b = "b: qm, um, qd -> tau"
+    assert found[0][3] == f"{b}\n  a: qd (2,), ud? (2,), qm (2,), um (2,) -> tau (2,)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("default: gain", "default: gian", "variants.law has no choice 'gian', its default"),
+        ("    default: gain\n", "", "variants.law needs 'default'"),
+        ("default: gain", "deflt: gain", "unknown key 'deflt' in variants.law"),
+        ("default: gain", "default: [1]", "variants.law.default must be text"),
+        ("{type: GAIN, K: $k}", "{K: $k}", "variants.law.choices.gain needs 'type'"),
+        ("{type: GAIN, K: $k}", "3", "variants.law.choices.gain must be a mapping"),
+        ("blocks:\n  c:", "blocks:\n  law: {type: TIME}\n  c:", "variants.law has a block of its"),
+        ("variants:\n  law:", "variants: 3\nother:\n  law:", "variants must be a mapping"),
+    ],
+)
+def test_a_section_that_cannot_be_read_is_refused(faults, old, new, message):
+    assert old in SWAP
+    found = faults(SWAP.replace(old, new))
+    assert any(message in text for _, _, text, _ in found)
+    assert all(line and column for line, column, *_ in found)
+
+
+def test_a_slot_without_choices_is_refused(faults):
+    text = "variants: {law: {default: a, choices: {}}}\nblocks: {c: {type: CONSTANT}}\n"
+    assert faults(text)[0][2] == "variants.law has no choices"
+
+
+def test_the_kept_program_is_of_the_choice_and_follows_every_file(tmp_path, monkeypatch):
+    from spart_blocks.simulation import DiagramFile
+    from spart_blocks.simulation.simulate import begin, finish
+
+    monkeypatch.setenv("SPART_CACHE", str(tmp_path / "cache"))
+    part = "inputs: [u]\noutputs: [y]\nblocks: {g: {type: GAIN, K: 10}}\n"
+    part += "wires: [in.u -> g, g -> out.y]\n"
+    (tmp_path / "part.yaml").write_text(part)
+    file = tmp_path / "swap.yaml"
+    file.write_text(SWAP.replace("{type: offset, by: 2}", "{use: part.yaml}"))
+
+    def final_of(*variants):
+        return finish(begin(DiagramFile(file, variants=variants)))["law"][-1, 0]
+
+    for _ in range(2):
+        assert (final_of(), final_of("law=offset")) == (3, 10)
+    # A choice that is not taken and no longer fits is still refused.
+    (tmp_path / "part.yaml").write_text(part.replace("[u]", "[u, v]"))
+    with pytest.raises(sb.DiagramError, match="other ports than gain"):
+        final_of()
