@@ -58,12 +58,38 @@ def dual_arm(results):
     at_rest_at(results, "plant.qm", [0.6, -0.4, 0.3, -0.6, 0.4, -0.3], 2e-3)
 
 
+def spacecraft_controllers(results):
+    at_rest_at(results, "plant.qm", [0.5, -0.3, 0.2], 1e-6)
+
+
+def test_every_controller_of_the_slot_brings_the_arm_to_rest():
+    file = ROOT / "diagrams" / "spacecraft_controllers.yaml"
+    for choice in ("pd", "computed_torque", "lqr"):
+        results = sb.simulate(file, variants={"controller": choice})
+        spacecraft_controllers(results)
+        # Which way the joints went there matters little to the base, as nothing pushes it.
+        assert np.abs(results["attitude"][-1] - [0.0864, 0.0469, -0.0102]).max() < 2e-3
+
+
+def test_computed_torque_gives_each_joint_the_error_it_asks_for():
+    # From the step at t = 1 s on: e'' + 4 e' + 4 e = 0 from rest, e = e0 (1 + 2 t) exp(-2 t).
+    file = ROOT / "diagrams" / "spacecraft_controllers.yaml"
+    tight = {"rtol": 1e-10, "atol": 1e-12}
+    results = sb.simulate(file, variants={"controller": "computed_torque"}, **tight)
+    t = results.t - 1.0
+    want = np.array([-0.3, 0.2])
+    e = results["plant.qm"][:, 1:] - want
+    exact = -want * ((1 + 2 * t) * np.exp(-2 * t))[:, None]
+    assert np.abs((e - exact)[t >= 0]).max() < 1e-7
+
+
 CLAIMS = {
     check.__name__: check
     for check in (
         arm_computed_torque,
         dual_arm,
         momentum_exchange,
+        spacecraft_controllers,
         spacecraft_functions,
         spacecraft_pd,
         spacecraft_sampled,
@@ -89,6 +115,7 @@ UNTIL = {
     "arm_computed_torque": 1.0,
     "dual_arm": 2.5,
     "momentum_exchange": 5.0,
+    "spacecraft_controllers": 4.0,
     "spacecraft_functions": 3.0,
     "spacecraft_pd": 4.0,
     "spacecraft_sampled": 3.0,

@@ -37,12 +37,14 @@ def simulate(
     engine: EngineName = "auto",
     initial: Initial | None = None,
     progress: Progress | None = None,
+    variants: Mapping[str, str] | None = None,
     **run_options: Any,
 ) -> Results:
     """Run a diagram from its start to T and return its results.
 
     diagram: a path of a YAML file, a loaded diagram, a bdsim BlockDiagram, or a Program.
     A file's program is kept in the user's cache, and used until a file of it changes.
+    variants: the choice for each slot of a file, where not its default.
     run_options: T [s], solver, rtol, atol, max_step [s], every [s], log and first_tick,
     in place of those of the diagram.
     initial: where to start: the final state of another run (or its Results, or its .npz
@@ -53,6 +55,11 @@ def simulate(
     for wrong input; RunError for a run that failed, with what was computed in its
     attribute `results`.
     """
+    if variants is not None:
+        if not isinstance(diagram, (str, Path)):
+            raise InputError("variants are chosen when a file is loaded; give its path")
+        asked = tuple(f"{slot}={choice}" for slot, choice in variants.items())
+        diagram = DiagramFile(Path(diagram), variants=asked)
     return finish(begin(diagram, engine=engine, initial=initial, progress=progress, **run_options))
 
 

@@ -57,6 +57,14 @@ def test_overrides_reach_the_choice_that_is_taken(read):
     assert final(read(SWAP, overrides=["law.by=7"], variants=["law=offset"])) == [8, 9]
 
 
+def test_simulate_takes_the_choices_of_a_file(tmp_path):
+    file = tmp_path / "swap.yaml"
+    file.write_text(SWAP)
+    assert sb.simulate(file, variants={"law": "offset"})["law"][-1, 0] == 3
+    with pytest.raises(InputError, match="variants are chosen when a file is loaded"):
+        sb.simulate(sb.load(file), variants={"law": "offset"})
+
+
 @pytest.mark.parametrize(
     ("asked", "message", "hint"),
     [

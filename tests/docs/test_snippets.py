@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,10 +99,7 @@ def workplace(tmp_path, monkeypatch):
     """A folder with the repository's models, diagrams and docs, current for the test."""
     (tmp_path / "spart.toml").touch()
     for name in ("models", "diagrams", "docs", "examples"):
-        (tmp_path / name).mkdir()
-        for file in (ROOT / name).iterdir():
-            if file.is_file():
-                (tmp_path / name / file.name).write_bytes(file.read_bytes())
+        shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     return tmp_path

@@ -13,11 +13,15 @@ import sys
 from math import cos, sin
 from pathlib import Path
 
+import control
 import numpy as np
 import pytest
 import robots
+import yaml
 
 import spart_blocks as sb
+from spart_blocks import spart
+from spart_blocks.diagram.registry import runtime
 from spart_blocks.robot._transforms import rotation_x, rotation_z, translation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -34,6 +38,7 @@ def run(monkeypatch, tmp_path, capsys):
         bdsim = sys.modules.get("bdsim")
         if bdsim is not None:  # a script's own process finds the block library unread
             monkeypatch.setattr(bdsim.BDSim, "_blocklibrary", None)
+            runtime.cache_clear()
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr(sys, "argv", [name, *arguments])
         with np.printoptions():
@@ -204,6 +209,31 @@ def test_own_controller(run):
     assert 1 < numbers(free, "from t =") < numbers(limited, "from t =") < 10
     for part in (free, limited):
         assert numbers(part, "joint error after 20 s:") < 1e-6
+
+
+def test_lqr(run):
+    """The gain is that of python-control, from SPART's inertia matrix, and the diagram's own."""
+    printed = re.search(r"gain K.*?:\n(.*?)poles", run("lqr"), re.DOTALL)
+    gain = np.array(NUMBER.findall(printed[1]), float).reshape(3, 6)
+    robot = sb.Robot.from_urdf(EXAMPLES.parent / "models" / "spacecraft_3dof.urdf")
+    H = reduced_inertia(robot, np.array([0.5, -0.3, 0.2]))
+    A, B = np.zeros((6, 6)), np.zeros((6, 3))
+    A[:3, 3:], B[3:] = np.eye(3), np.linalg.inv(H)
+    want, _, _ = control.lqr(A, B, np.diag([1600, 1600, 400, 100, 100, 25]), np.eye(3))
+    assert gain == pytest.approx(want, abs=6e-5)
+    file = EXAMPLES.parent / "diagrams" / "controllers" / "lqr.yaml"
+    assert np.array_equal(yaml.safe_load(file.read_text())["params"]["K"], gain)
+
+
+def reduced_inertia(robot, qm):
+    """The inertia matrix of the joints of a free base at rest: Hm - H0m' inv(H0) H0m."""
+    state = (np.eye(3), np.zeros(3))
+    K = spart.Kinematics(*state, qm, robot)
+    Bij, Bi0, P0, pm = spart.DiffKinematics(*state, K.rL, K.e, K.g, robot)
+    I0, Im = spart.I_I(state[0], K.RL, robot)
+    M0, Mm = spart.MCB(I0, Im, Bij, Bi0, robot)
+    H0, H0m, Hm = spart.GIM(M0, Mm, Bij, Bi0, P0, pm, robot)
+    return Hm - H0m.T @ np.linalg.solve(H0, H0m)
 
 
 def test_matlab_port(run):
