@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.diagram.companions import AUDIT, COMPANION
 from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import Fault, InputError, did_you_mean
@@ -56,7 +57,7 @@ class Spot:
 
     source, signal: the output that feeds it, and its name. consumers: the inputs, as
     (node, number). label: its full name. The input of a plant is also that of its
-    companion.
+    companion and its audit.
     """
 
     label: str
@@ -77,7 +78,7 @@ class Spots:
             node.input_name(k): (node, k)
             for node in wiring.nodes
             for k in range(len(node.in_ports))
-            if not node.name.endswith(".companion")
+            if not node.name.endswith((COMPANION, AUDIT))
         }
 
     def find(self, name: str) -> tuple[Spot, str | None]:
@@ -113,7 +114,7 @@ class Spots:
         twins = [
             (other.index, number)
             for other in self.wiring.nodes
-            if other.name == f"{node.name}.companion"
+            if other.name in (f"{node.name}{COMPANION}", f"{node.name}{AUDIT}")
             for number, port in enumerate(other.in_ports)
             if port.name == node.in_ports[k].name
         ]

@@ -15,7 +15,9 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 from spart_blocks.blocks._initial import STABILISATION, BaseFrame, PlantState
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import OfRobot, need_robot, ports
+from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics import multibody_rates
+from spart_blocks.errors import InputError
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, quaternion_rate
 
@@ -92,6 +94,9 @@ class Multibody(ContinuousBlock):
     :param base_frame: the frame that the base pose and rates in initial belong to: that of
         the centre of mass, "com", or the URDF link frame, "urdf"
     :type base_frame: str
+    :param audit: whether a block AUDIT named after the plant, as ``plant.audit``, goes with
+        it: its momentum, energy, work and balances are kept in every run
+    :type audit: bool
     """
 
     nin = 4
@@ -104,8 +109,12 @@ class Multibody(ContinuousBlock):
         robot: Robot,
         initial: Any = None,
         base_frame: BaseFrame = "com",
+        audit: bool = False,
         **blockargs: Any,
     ) -> None:
+        if not isinstance(audit, bool):
+            raise InputError(f"audit is {audit!r}; it must be true or false")
+        self.audit = audit
         self.robot = need_robot(robot, "MULTIBODY")
         self.plant_state = PlantState(robot)
         taum = "taum" if robot.nu else "taum?"
@@ -145,6 +154,10 @@ class Multibody(ContinuousBlock):
     def make_companion(self, **blockargs: Any) -> Multibody_Rates:
         """The block that gives this plant's accelerations and reaction."""
         return Multibody_Rates(self.robot, **blockargs)
+
+    def make_audit(self, **blockargs: Any) -> Audit:
+        """The block that keeps this plant's books."""
+        return Audit(self.robot, **blockargs)
 
 
 class Multibody_Rates(OfRobot, FunctionBlock):

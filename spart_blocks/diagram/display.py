@@ -3,11 +3,12 @@ blocks that act while it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from spart_blocks.diagram.companions import is_audit
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import DiagramError, Fault, did_you_mean
 from spart_blocks.results import ScopeSpec
@@ -21,7 +22,8 @@ class Display:
     """Names for signals, and what is kept of them without being asked for.
 
     aliases: short names to full ones. units: by full name. watched: the signals of WATCH
-    blocks. acting: the blocks that do something at every sample, such as PRINT.
+    blocks and of plants' audits. acting: the blocks that do something at every sample,
+    such as PRINT.
     """
 
     aliases: Mapping[str, str]
@@ -53,19 +55,25 @@ class Display:
 
 def display_of(wiring: Wiring) -> Display:
     """The display of a wired diagram."""
-    sinks = list(wiring.of_kind("sink"))
     return Display(
         aliases=aliases_of(wiring),
         units=units_of(wiring),
         scopes=tuple(scope_of(node, wiring) for node in wiring.of_kind("graphics")),
-        watched=tuple(
-            _name(wiring, source)
-            for node in sinks
-            if node.block.type == "watch"
-            for source in node.sources
-        ),
-        acting=tuple(node.name for node in sinks if node.block.type not in _SILENT),
+        watched=(*_watched(wiring), *_audited(wiring)),
+        acting=tuple(n.name for n in wiring.of_kind("sink") if n.block.type not in _SILENT),
     )
+
+
+def _watched(wiring: Wiring) -> Iterator[str]:
+    for node in wiring.of_kind("sink"):
+        if node.block.type == "watch":
+            yield from (_name(wiring, source) for source in node.sources)
+
+
+def _audited(wiring: Wiring) -> Iterator[str]:
+    for node in wiring.of_kind("continuous"):
+        if is_audit(node.block):
+            yield from (node.output_name(k) for k in range(len(node.out_ports)))
 
 
 def _name(wiring: Wiring, source: Source) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spart_blocks.blocks._ports import Port, input_ports, output_ports
+from spart_blocks.diagram.companions import COMPANION
 from spart_blocks.errors import DiagramError, Fault, Place
 
 Source = tuple[int, int]  # index of a node, number of its output port
@@ -42,7 +43,7 @@ class Node:
         name = self.out_ports[port].name
         alone = len(self.out_ports) == 1 and name == "0"
         # A plant's accelerations go by the plant's name; the companion is our affair.
-        return self.name if alone else f"{self.name.removesuffix('.companion')}.{name}"
+        return self.name if alone else f"{self.name.removesuffix(COMPANION)}.{name}"
 
     def input_name(self, port: int) -> str:
         return f"{self.name}.{self.in_ports[port].name}"

@@ -64,6 +64,11 @@ class Parameter:
         return words.replace("Optional[", "").strip(" |]") == "str"
 
     @property
+    def takes_only_bool(self) -> bool:
+        """Whether nothing but true and false can be meant."""
+        return self.annotation in ("bool", "<class 'bool'>")
+
+    @property
     def takes_arrays(self) -> bool:
         """Whether a list of numbers is meant as an array."""
         return "list" not in self.annotation or "ndarray" in self.annotation

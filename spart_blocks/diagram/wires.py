@@ -2,22 +2,26 @@
 
 SOURCE -> END, END, ...        SOURCE is block, block.port or block.port[slice]
                                END is block or block.port
+An audit's port is block.audit.port.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.blocks._ports import Port, input_ports, output_ports
+from spart_blocks.diagram.companions import AUDIT, make_companion, wants_audit
 
 Selection = int | tuple[int | None, int | None, int | None]
 
-_END = re.compile(r"(?P<block>[^\s.\[\]]+)(?:\.(?P<port>[^\s.\[\]]+))?(?P<rest>\[.*\])?")
+_END = re.compile(
+    r"(?P<block>[^\s.\[\]]+)(?:\.(?P<port>(?:audit\.)?[^\s.\[\]]+))?(?P<rest>\[.*\])?"
+)
 _SLICE = re.compile(r"(-?\d{1,9})?:(-?\d{1,9})?(?::(-?\d{1,9})?)?")
 _INDEX = re.compile(r"-?\d{1,9}")
 
@@ -166,20 +170,54 @@ def unconnected(bd: Any) -> Iterator[tuple[Any, int, Port]]:
             yield from ((block, index, ports[index]) for index in missing)
 
 
-def complete(bd: Any, *, leave: Collection[Any] = ()) -> list[Any]:
-    """Give each optional input that no wire reaches a CONSTANT of zeros.
+def complete(bd: Any, *, companions: Mapping[Any, Any] | None = None) -> list[Any]:
+    """Give each optional input that no wire reaches a CONSTANT of zeros, and each plant
+    with `audit: true` its AUDIT.
 
     For any bdsim BlockDiagram, its subsystems included; a second call adds nothing.
-    leave: blocks of bd that are not to be touched.
-    Returns the blocks added, named after the input, such as `plant.tau0=0`.
+    companions: blocks of bd that are to take a plant's wires, and the plant of each.
+    Returns the blocks added: `plant.audit`, and zeros such as `plant.tau0=0`.
     """
-    from bdsim.blocks import Constant
     from bdsim.components import SubsystemBlock
 
     added: list[Any] = []
     for block in list(bd.blocklist):
         if isinstance(block, SubsystemBlock):
             added += complete(block.subsystem)
+    plants = dict(companions or {})
+    for block in list(bd.blocklist):
+        if wants_audit(block) and f"{block.name}{AUDIT}" not in bd.blocknames:
+            audit = make_companion(block, AUDIT, bd)
+            plants[audit] = block
+            added.append(audit)
+    added += _fill(bd, leave=plants)  # a companion shares the zeros of its plant
+    if plants:
+        sources = sources_of(bd)
+        for companion, plant in plants.items():
+            _follow(bd, plant, companion, sources)
+        added += _fill(bd)
+    return added
+
+
+def _follow(
+    bd: Any, plant: Any, companion: Any, sources: Mapping[tuple[Any, int], tuple[Any, int]]
+) -> None:
+    """Wire a companion's inputs to what the plant gets and gives under the same names."""
+    gets = {port.name: k for k, port in enumerate(input_ports(plant))}
+    gives = {port.name: k for k, port in enumerate(output_ports(plant))}
+    for index, port in enumerate(input_ports(companion)):
+        source = sources.get((plant, gets[port.name])) if port.name in gets else None
+        if port.name in gives and port.name not in gets:
+            source = (plant, gives[port.name])
+        if source is not None:
+            connect(bd, source, (companion, index))
+
+
+def _fill(bd: Any, leave: Collection[Any] = ()) -> list[Any]:
+    """Zeros on the optional inputs without a wire, but not on the blocks to leave."""
+    from bdsim.blocks import Constant
+
+    added: list[Any] = []
     for block, index, port in list(unconnected(bd)):
         if port.optional and block not in leave:
             # A port of any shape takes a scalar, which broadcasts.

@@ -6,6 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spart_blocks.blocks._ports import Port, input_ports, output_ports
+from spart_blocks.diagram.companions import (
+    AUDIT,
+    COMPANION,
+    can_be_audited,
+    make_companion,
+    wants_audit,
+)
 from spart_blocks.diagram.document import MAX_FAULTS, Document, Keys
 from spart_blocks.diagram.registry import port_names
 from spart_blocks.diagram.wires import (
@@ -19,7 +26,6 @@ from spart_blocks.diagram.wires import (
     parse_wire,
     selection_text,
     signal_name,
-    sources_of,
     unconnected,
     wire_name,
 )
@@ -105,7 +111,7 @@ class Wiring:
     unread: bool = False
     blocks: dict[str, Any] = field(default_factory=dict)
     children: dict[str, Wiring] = field(default_factory=dict)
-    companions: dict[str, Any] = field(default_factory=dict)
+    companions: dict[Any, Any] = field(default_factory=dict)
     _taken: dict[tuple[Any, int], Place] = field(default_factory=dict)
     _next: dict[str, int] = field(default_factory=dict)
     _picks: dict[str, Any] = field(default_factory=dict)
@@ -158,26 +164,24 @@ class Wiring:
 
     def finish(self) -> None:
         """Wire the companions, put zeros on optional inputs, report inputs without a wire."""
-        self._note(complete(self.bd, leave=set(self.companions.values())))
-        sources = sources_of(self.bd) if self.companions else {}
-        for name, companion in self.companions.items():
-            self._wire_companion(self.blocks[name], companion, sources)
-        if self.companions:
-            self._note(complete(self.bd))
+        for name, block in list(self.blocks.items()):
+            if wants_audit(block):
+                self._companion(name, AUDIT, self.places[f"blocks.{self.prefix}{name}"])
+        self._note(complete(self.bd, companions=self.companions))
         if self.unread:
             return  # an input may be the end of a wire that could not be read
-        made = {id(block) for block in self.companions.values()}
         for block, index, port in unconnected(self.bd):
             if len(self.faults) >= MAX_FAULTS:
                 break
             known = block.name in self.broken or block.name in self._doubtful
-            if not known and id(block) not in made and (block, index) not in self._taken:
+            if not known and block not in self.companions and (block, index) not in self._taken:
                 self._missing(block, port)
 
     # --- ends -------------------------------------------------------------------
 
     def output(self, end: End, place: Place) -> Output:
         """The output an end means, through a slice block if it is sliced."""
+        end = self._of_audit(end, place)
         block = self._block(end)
         ports = output_ports(block)
         kind = self._described(end.block)
@@ -190,7 +194,7 @@ class Wiring:
             return self._picked((block, 0), end, ports[0], place)
         index = _index(end.port, ports)
         if index is None and end.port in getattr(block, "companion_outputs", ()):
-            companion = self._companion(end.block, block, place)
+            companion = self._companion(end.block, COMPANION, place)
             ports = output_ports(companion)
             index, block = _index(end.port, ports), companion
         if index is None:
@@ -222,7 +226,8 @@ class Wiring:
             raise _Skip
         hint = None
         if len(self.faults) < MAX_FAULTS:  # a search through every name, for each fault
-            hint = did_you_mean(end.block, [*self.blocks, *self.broken])
+            written = [name for name in self.blocks if "." not in name]
+            hint = did_you_mean(end.block, [*written, *self.broken])
         raise _WrongEnd(f"there is no block {end.block!r}", end.offset, hint)
 
     def _no_port(self, end: End, ports: tuple[Port, ...]) -> _WrongEnd:
@@ -278,30 +283,33 @@ class Wiring:
             shown = selection_text(end.selection) if end.selection is not None else ""
             raise _WrongEnd(f"{message}; {shown} takes others", end.selection_offset, hint)
 
-    def _companion(self, name: str, block: Any, place: Place) -> Any:
-        if name not in self.companions:
-            full = f"{name}.companion"
+    def _companion(self, name: str, suffix: str, place: Place) -> Any:
+        """The plant's companion or audit, which is made when it is first asked for."""
+        full, plant = f"{name}{suffix}", self.blocks[name]
+        if full not in self.blocks:
             try:
-                self.companions[name] = block.make_companion(bd=self.bd, name=full)
+                made = make_companion(plant, suffix, self.bd)
             except Exception as error:
                 message = str(error) if isinstance(error, InputError) else repr(error)
-                fault = Fault(f"the companion of {name} cannot be made: {message}", place)
+                fault = Fault(f"the {suffix[1:]} of {name} cannot be made: {message}", place)
                 raise DiagramError([*self.faults, fault]) from None
-            self.places[f"blocks.{self.prefix}{full}"] = place
-        return self.companions[name]
+            self.blocks[full], self.companions[made] = made, plant
+            self.kinds[full] = str(made.type).upper()
+            self.places.setdefault(f"blocks.{self.prefix}{full}", place)
+        return self.blocks[full]
 
-    def _wire_companion(
-        self, block: Any, companion: Any, sources: dict[tuple[Any, int], Output]
-    ) -> None:
-        place = self.places[f"blocks.{self.prefix}{companion.name}"]
-        for index, port in enumerate(input_ports(companion)):
-            own = _index(port.name, input_ports(block))
-            source = sources.get((block, own)) if own is not None else None
-            output = _index(port.name, output_ports(block))
-            if own is None and output is not None:
-                source = (block, output)
-            if source is not None:
-                self._connect(source, (companion, index), place)
+    def _of_audit(self, end: End, place: Place) -> End:
+        """An end such as plant.audit.h as the port h of the block plant.audit."""
+        first, _, port = (end.port or "").partition(".")
+        plant = self.blocks.get(end.block)
+        if f".{first}" != AUDIT or not can_be_audited(plant):
+            return end
+        if not wants_audit(plant):
+            hint = f"write audit: true in {end.block}"
+            raise _WrongEnd(f"{self._described(end.block)} has no audit", end.port_offset, hint)
+        audit = str(self._companion(end.block, AUDIT, place).name)
+        offset = end.port_offset + len(AUDIT)
+        return replace(end, block=audit, port=port or None, port_offset=offset)
 
     def _note(self, zeros: list[Any]) -> None:
         for block in zeros:
