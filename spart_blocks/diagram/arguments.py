@@ -102,7 +102,7 @@ class ArgumentReader:
         elif name in _COUNTS and isinstance(value, int) and not 0 < value <= MAX_PORTS:
             self._fault(f"{name} of {label} is {value}; it must be 1 to {MAX_PORTS}", path)
         elif parameter.takes_only_bool and not isinstance(value, bool):
-            self._fault(f"{name} of {label} is true or false, not {shown(value)}", path)
+            self._fault(f"{name} of {label} takes true or false, not {shown(value)}", path)
         elif parameter.takes_only_text and not isinstance(value, str) and value is not None:
             self._fault(f"{name} of {label} takes text, not {shown(value)}", path)
         elif _wants_array(parameter) and isinstance(arrays(value), list) and not _has_text(value):

@@ -206,6 +206,8 @@ def _follow(
     gets = {port.name: k for k, port in enumerate(input_ports(plant))}
     gives = {port.name: k for k, port in enumerate(output_ports(plant))}
     for index, port in enumerate(input_ports(companion)):
+        if (companion, index) in sources:
+            continue
         source = sources.get((plant, gets[port.name])) if port.name in gets else None
         if port.name in gives and port.name not in gets:
             source = (plant, gives[port.name])

@@ -156,6 +156,8 @@ class Wiring:
                     raise _WrongEnd(f"there is no subsystem {subsystem!r}", 0, hint)
                 level = level.children[subsystem]
             level.output(replace(end, block=name, selection=None), self.document.place(*keys))
+            if level is not self:  # it was finished before it had this companion
+                level._complete()
         except (WireSyntaxError, _WrongEnd) as error:
             place = self.document.place(*keys)
             self.faults.append(Fault(f"log {text!r}: {error.message}", place, error.hint))
@@ -167,7 +169,7 @@ class Wiring:
         for name, block in list(self.blocks.items()):
             if wants_audit(block):
                 self._companion(name, AUDIT, self.places[f"blocks.{self.prefix}{name}"])
-        self._note(complete(self.bd, companions=self.companions))
+        self._complete()
         if self.unread:
             return  # an input may be the end of a wire that could not be read
         for block, index, port in unconnected(self.bd):
@@ -311,8 +313,9 @@ class Wiring:
         offset = end.port_offset + len(AUDIT)
         return replace(end, block=audit, port=port or None, port_offset=offset)
 
-    def _note(self, zeros: list[Any]) -> None:
-        for block in zeros:
+    def _complete(self) -> None:
+        """Zeros and the wires of companions; each added block is noted where its plant is."""
+        for block in complete(self.bd, companions=self.companions):
             owner = str(block.name).split(".", 1)[0]
             place = self.places.get(f"blocks.{self.prefix}{owner}")
             if place is not None:
