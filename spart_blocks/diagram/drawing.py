@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram._layout import Box, Edge, Layout, arrange
+from spart_blocks.diagram.companions import is_audit
 from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -62,11 +63,17 @@ def draw(diagram: Any, path: str | Path | None = None, fmt: str | None = None) -
     """Draw a Diagram or a bdsim BlockDiagram, and write it to path if one is given.
 
     fmt: svg, png or pdf, by default as path's suffix says. Constants that only fill an
-    input left open ('plant.tau0=0') are not drawn. Returns the Matplotlib figure.
+    input left open ('plant.tau0=0'), and audits that no wire reads, are not drawn.
+    Returns the Matplotlib figure.
     """
     chosen = _format(path, fmt)
     bd = getattr(diagram, "bd", diagram)
-    blocks = [block for block in bd.blocklist if "=0" not in block.name]
+    read = {id(wire.start.block) for wire in bd.wirelist}
+    blocks = [
+        block
+        for block in bd.blocklist
+        if "=0" not in block.name and (id(block) in read or not is_audit(block))
+    ]
     index = {id(block): i for i, block in enumerate(blocks)}
     edges = [
         Edge(index[id(wire.start.block)], output, index[id(wire.end.block)], port)
