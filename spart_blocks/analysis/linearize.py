@@ -62,6 +62,8 @@ def linearize(
     One with continuous states too gives the map of a whole period: u is held over it as by
     a zero-order hold, and states and outputs are those that the tick reads.
 
+    The states of a plant's audit are left out, unless an output or a block takes them.
+
     Raises InputError for unknown names, and where discrete states are on several clocks;
     TraceError where the diagram cannot be traced.
     """
@@ -84,16 +86,20 @@ def linearize(
     system = _differentiated(traced, at_rest, u.indices, wanted, _period(engine))
     labels = together(pick.elements for pick in wanted).labels
     _check_finite(system, given.states.labels, labels)
+    kept = _kept(given.states, system)
     return LinearSystem(
-        *system[:4],
+        system.A[np.ix_(kept, kept)],
+        system.B[kept],
+        system.C[:, kept],
+        system.D,
         dt=_period(engine),
-        states=tuple(given.states.labels),
+        states=tuple(given.states.labels[k] for k in kept),
         inputs=u.labels,
         outputs=labels,
-        x=np.concatenate([point.x, point.xd]),
+        x=np.concatenate([point.x, point.xd])[kept],
         u=np.concatenate([np.zeros(0), *(given.value(pick) for pick in entries)]),
         y=system.y,
-        drift=system.drift,
+        drift=system.drift[kept],
         name=ready.name,
     )
 
@@ -288,6 +294,16 @@ def _period_map(
     Jx, Jd, Ju = jump.x, jump.xd, jump.p[:, u]
     A = np.block([[Phi + Gd @ Jx, Gd @ Jd], [Jx, Jd]])
     return A, np.vstack([Gd @ Ju + Gu, Ju])
+
+
+def _kept(states: States, system: _System) -> Indices:
+    """The states but those of plants' audits, where nothing depends on these."""
+    seen = np.vstack([system.A, system.C])
+    kept = np.ones(states.size, dtype=bool)
+    for audit in states.audits:
+        others = np.delete(seen, audit, axis=0)
+        kept[audit] = others[:, audit].any()
+    return np.flatnonzero(kept)
 
 
 def _check_finite(system: _System, states: Sequence[str], outputs: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.diagram.companions import AUDIT, COMPANION
+from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import Fault, InputError, did_you_mean
@@ -140,11 +140,13 @@ class States:
 
     A block without names for its states has 'int' or 'int[0]'; a plant has 'plant.qm[0]',
     which also goes by 'plant.qm.Joint_1'. 'plant' and 'states.plant' are all of a block's.
+    audits: the states of each plant's audit, which are no part of its motion.
     """
 
     def __init__(self, nodes: Iterable[Node], slices: Mapping[str, slice]) -> None:
         self.labels: list[str] = []
         self.groups: dict[str, list[int]] = {}
+        self.audits: list[list[int]] = []
         by_name = {node.name: node for node in nodes}
         for name, part in slices.items():
             self._add(by_name[name], part.stop - part.start)
@@ -156,6 +158,8 @@ class States:
     def _add(self, node: Node, width: int) -> None:
         start = len(self.labels)
         numbers = list(range(start, start + width))
+        if is_audit(node.block):
+            self.audits.append(numbers)
         given = getattr(node.block, "_state_names", None)
         if given is None or len(given) != width:
             self.labels += element_names(node.name, (width,)) if width > 1 else [node.name]

@@ -47,7 +47,8 @@ def trim(
 
     unknowns: states ('plant.qm', 'plant.qm[1]', 'plant.qm.elbow', 'plant') and parameters
     ('torque.value'). Everything else stays as it is at the point where the search starts.
-    steady: the states that must not change, by default all; False for none.
+    steady: the states that must not change, by default all but those of plants' audits;
+    False for none.
     conditions: signals or inputs of blocks and the values they shall have.
     at, t: where the search starts, and the time of all that depends on time; see linearize.
     tolerance: the largest residual of an equilibrium, in the units of the rates.
@@ -161,6 +162,7 @@ class _Equations:
 def _steady(states: States, steady: bool | Sequence[str] | str) -> Elements:
     if steady is True or steady is False:
         numbers = np.arange(states.size if steady else 0)
+        numbers = np.setdiff1d(numbers, np.ravel(states.audits))
         return Elements(tuple(states.labels[k] for k in numbers), numbers)
     found, faults = [], []
     for name in as_names(steady, "steady"):
