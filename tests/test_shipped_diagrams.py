@@ -47,10 +47,10 @@ def arm_computed_torque(results):
 
 
 def momentum_exchange(results):
-    for balance in ("audit.p_balance", "audit.h_balance"):
+    for balance in ("plant.audit.p_balance", "plant.audit.h_balance"):
         assert np.ptp(results[balance], axis=0).max() < 1e-6
-    assert np.ptp(results["audit.energy_balance"]) < 1e-6
-    assert np.ptp(results["audit.energy"]) > 0.1  # the arm does move
+    assert np.ptp(results["plant.audit.energy_balance"]) < 1e-6
+    assert np.ptp(results["plant.audit.energy"]) > 0.1  # the arm does move
     assert np.abs(np.linalg.norm(results["plant.state[0:4]"], axis=1) - 1).max() < 1e-14
 
 

@@ -148,6 +148,16 @@ def held_arm(diagram):
 
 
 @pytest.fixture
+def held_arm_text():
+    return HELD_ARM
+
+
+@pytest.fixture
+def pd_arm_text():
+    return PD_ARM
+
+
+@pytest.fixture
 def pd_arm(diagram):
     return diagram(PD_ARM)
 

@@ -299,3 +299,44 @@ def test_a_floating_base_has_the_mode_of_its_quaternions_length():
     np.testing.assert_allclose(system.A @ along, -2 * along, atol=1e-14)
     np.testing.assert_allclose(system.C @ along, 0, atol=1e-15)
     np.testing.assert_allclose(along @ system.B, 0, atol=1e-15)
+
+
+@pytest.fixture
+def audited_arm_text(pd_arm_text):
+    return pd_arm_text.replace("type: MULTIBODY,", "type: MULTIBODY, audit: true,")
+
+
+@pytest.mark.parametrize("clock", [False, True], ids=["continuous", "sampled"])
+def test_the_audit_of_a_plant_is_no_part_of_the_linear_system(pd_arm_text, diagram, close, clock):
+    text = pd_arm_text
+    if clock:
+        hold = "  h: {type: ZOH, clock: c, x0: [0, 0, 0, 0, 0, 0, 0]}\n"
+        text = text.replace("blocks:\n", "clocks: {c: {T: 0.01}}\nblocks:\n" + hold)
+        text = text.replace("ctrl -> plant.taum", "ctrl -> h\n  - h -> plant.taum")
+    ports = {"inputs": "plant.taum", "outputs": ["plant.qm", "plant.taum"]}
+    plain = sb.linearize(diagram(text), **ports)
+    audited = text.replace("type: MULTIBODY,", "type: MULTIBODY, audit: true,")
+    watched = sb.linearize(diagram(audited), **ports)
+    assert watched.states == plain.states
+    for name in ("A", "B", "C", "D", "x", "drift"):
+        close(getattr(watched, name), getattr(plain, name), name)
+
+
+def test_an_output_that_depends_on_an_audit_keeps_its_states(audited_arm_text, diagram):
+    names = {}
+    for output in ("plant.audit.energy", "plant.audit.work", "states.plant.audit"):
+        names[output] = sb.linearize(
+            diagram(audited_arm_text), inputs="plant.taum", outputs=output
+        ).states
+    assert not any("audit" in name for name in names["plant.audit.energy"])
+    for output in ("plant.audit.work", "states.plant.audit"):
+        assert [n for n in names[output] if "audit" in n] == [f"plant.audit[{k}]" for k in range(7)]
+
+
+def test_what_is_added_to_a_plants_input_reaches_its_audit_too(audited_arm_text, diagram):
+    turning = audited_arm_text.replace("initial: {", "initial: {um: [1, 0, 0, 0, 0, 0, 0], ")
+    system = sb.linearize(diagram(turning), inputs="plant.taum", outputs="states.plant.audit")
+    # The rate of work by the joints' torques is um.
+    np.testing.assert_allclose(
+        system.B[system.states.index("plant.audit[0]")], [1, 0, 0, 0, 0, 0, 0], atol=1e-12
+    )

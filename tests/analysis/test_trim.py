@@ -138,3 +138,13 @@ def test_an_equation_that_no_unknown_changes_is_told(pendulum):
 def test_wrong_arguments_are_refused(pendulum, arguments, message):
     with pytest.raises(InputError, match=message):
         sb.trim(pendulum, **arguments)
+
+
+def test_the_rates_of_an_audit_are_not_what_keeps_a_diagram_from_rest(held_arm_text, diagram):
+    text = held_arm_text.replace("type: MULTIBODY,", "type: MULTIBODY, audit: true,")
+    with pytest.raises(RunError, match="no equilibrium was found: the rate of plant") as caught:
+        sb.trim(diagram(text), unknowns="plant.qm[0]")  # which turns about the vertical
+    assert "audit" not in str(caught.value)
+    # Asked for, they count: the ground and the weight leave no force where the arm rests.
+    found = sb.trim(diagram(text), unknowns="torque.value", steady="plant.audit")
+    assert found.residual < 1e-9
