@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ def test_the_page_has_examples():
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if "/" not in name])
 def test_an_example_of_the_page_loads(tmp_path, name):
+    shutil.copytree(DOCS.parent / "models", tmp_path / "models")
     for part, text in EXAMPLES.items():  # some use others
         (tmp_path / part).parent.mkdir(exist_ok=True)
         (tmp_path / part).write_text(text, encoding="utf-8")

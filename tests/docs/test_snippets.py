@@ -61,8 +61,8 @@ def diagrams():
     return [
         s
         for s in of_language("yaml")
-        if s.text.startswith("# file:")
-        or (s.page.name == "README.md" and re.search(r"^blocks:", s.text, re.MULTILINE))
+        if s.text.startswith("# file:") or s.page.name == "README.md"
+        if re.search(r"^blocks:", s.text, re.MULTILINE)
         if not re.search(r"^inputs:", s.text, re.MULTILINE)
     ]
 
