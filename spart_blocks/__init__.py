@@ -10,13 +10,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spart_blocks.analysis import linearize, trim
+    from spart_blocks.analysis.compare import compare
+    from spart_blocks.analysis.comparison import Comparison
+    from spart_blocks.analysis.linearize import linearize
+    from spart_blocks.analysis.trim import trim
     from spart_blocks.diagram import Diagram, load, new_diagram
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
     from spart_blocks.program import Program, TraceError, compiled, trace
     from spart_blocks.results import Results
     from spart_blocks.robot import Robot
-    from spart_blocks.simulation import simulate
+    from spart_blocks.simulation.simulate import simulate
 
 __version__ = "0.1.0"
 
@@ -30,6 +33,8 @@ _HOMES = {
     "compiled": "spart_blocks.program",
     "Program": "spart_blocks.program",
     "TraceError": "spart_blocks.program",
+    "compare": "spart_blocks.analysis",
+    "Comparison": "spart_blocks.analysis",
     "linearize": "spart_blocks.analysis",
     "trim": "spart_blocks.analysis",
     "Results": "spart_blocks.results",
@@ -44,6 +49,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Comparison",
     "Diagram",
     "DiagramError",
     "InputError",
@@ -54,6 +60,7 @@ __all__ = [
     "RunError",
     "SpartError",
     "TraceError",
+    "compare",
     "compiled",
     "linearize",
     "load",

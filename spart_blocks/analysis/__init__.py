@@ -1,9 +1,11 @@
-"""What a program tells beyond its runs: linear systems, equilibria, and whether both
-engines agree."""
+"""What a program tells beyond its runs: linear systems, equilibria, whether both
+engines agree, and how the variants of a diagram compare."""
 
+from spart_blocks.analysis.compare import compare
+from spart_blocks.analysis.comparison import Comparison
 from spart_blocks.analysis.linearize import linearize
 from spart_blocks.analysis.point import Trim
 from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.analysis.trim import trim
 
-__all__ = ["LinearSystem", "Trim", "linearize", "trim"]
+__all__ = ["Comparison", "LinearSystem", "Trim", "compare", "linearize", "trim"]

@@ -11,6 +11,7 @@ from typing import Any, Generic
 
 from spart_blocks.diagram.arguments import ArgumentReader, Catalogue, arrays
 from spart_blocks.diagram.build import Builder, Part, Product
+from spart_blocks.diagram.comparison import check_compare
 from spart_blocks.diagram.document import Document, Key, Keys, read_document
 from spart_blocks.diagram.files import inside, read_robot
 from spart_blocks.diagram.model import Diagram
@@ -209,6 +210,7 @@ class DiagramContent(_Content[DiagramSection]):
         wiring = builder.level(bd, sections.blocks, sections.wires, scope, broken=known_bad)
         self._check_content(sections, dropped)
         self._log(sections, wiring)
+        check_compare(sections.compare, wiring)
         tunable = self._tunable(sections, robots, dropped)
         wiring.finish()
         builder.check_unused(scope)
@@ -221,6 +223,7 @@ class DiagramContent(_Content[DiagramSection]):
             source=source,
             places=product.places,
             shared={name: tuple(pairs) for name, pairs in product.shared.items()},
+            compare=sections.compare,
             tunable=tunable,
             files=tuple(self.files.read),
             packages=frozenset(product.packages),

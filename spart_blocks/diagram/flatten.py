@@ -54,11 +54,13 @@ class Wiring:
     """Nodes, and their indices in an order in which every input is known in time.
 
     outlets: the outputs of subsystems by name, and the nodes' outputs they pass on.
+    inlets: for each subsystem by name, the nodes' outputs that its inputs get.
     """
 
     nodes: tuple[Node, ...]
     schedule: tuple[int, ...]
     outlets: Mapping[str, Source]
+    inlets: Mapping[str, Mapping[str, Source]]
 
     def of_kind(self, kind: str) -> Iterator[Node]:
         return (node for node in self.nodes if node.kind == kind)
@@ -89,7 +91,8 @@ def flatten(bd: Any, places: Mapping[str, Place] | None = None) -> Wiring:
     )
     if faults:
         raise DiagramError(faults)
-    return Wiring(nodes, _schedule(nodes, places or {}), dict(_outlets(top, index)))
+    outlets, inlets = dict(_outlets(top, index)), dict(_inlets(top, index))
+    return Wiring(nodes, _schedule(nodes, places or {}), outlets, inlets)
 
 
 def _outlets(level: _Level, index: Mapping[tuple[int, int], int]) -> Iterator[tuple[str, Source]]:
@@ -105,6 +108,21 @@ def _outlets(level: _Level, index: Mapping[tuple[int, int], int]) -> Iterator[tu
                 yield f"{level.prefix}{block.name}.{port.name}", source
                 if block.nout == 1:
                     yield f"{level.prefix}{block.name}", source
+
+
+def _inlets(
+    level: _Level, index: Mapping[tuple[int, int], int]
+) -> Iterator[tuple[str, dict[str, Source]]]:
+    for block in level.bd.blocklist:
+        inner = level.inner.get(id(block))
+        if inner is None:
+            continue
+        yield from _inlets(inner, index)
+        found = {port.name: _resolve(level, block, k) for k, port in enumerate(input_ports(block))}
+        yield (
+            f"{level.prefix}{block.name}",
+            {name: (index[id(f[0]), id(f[1])], f[2]) for name, f in found.items() if f},
+        )
 
 
 def _leaves(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 
+from spart_blocks.diagram.comparison import CompareOptions
 from spart_blocks.errors import Place
 from spart_blocks.robot import Robot
 
@@ -75,6 +76,7 @@ class Diagram:
     files: those read besides its source, such as robots.
     variants: the choice for each slot of the file's `variants:`.
     packages: those that the blocks of a file are of.
+    compare: what comparisons measure.
     tunable: the quantities of robots that stay parameters of the program, such as
     'sc.mass', where they would otherwise be folded into it as constants.
     """
@@ -87,6 +89,7 @@ class Diagram:
     source: Path | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
     shared: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    compare: CompareOptions = field(default_factory=lambda: CompareOptions.model_validate({}))
     tunable: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)

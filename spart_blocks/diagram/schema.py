@@ -24,6 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from spart_blocks.diagram.comparison import CompareOptions
 from spart_blocks.diagram.document import Document, Key, Keys
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, did_you_mean
@@ -170,6 +171,10 @@ class DiagramSection(FileSection):
     run: Annotated[RunOptions, _Mapping] = Field(
         default_factory=lambda: RunOptions.model_validate({})
     )
+    compare: Annotated[CompareOptions, _Mapping] = Field(
+        default_factory=lambda: CompareOptions.model_validate({}),
+        description="what `spart compare` measures",
+    )
 
 
 _MAY_BE_EMPTY = (
@@ -177,7 +182,7 @@ _MAY_BE_EMPTY = (
     *("inputs", "outputs", "wires", "tunable"),
 )
 # Whose entries are left out one by one when they are wrong.
-_SECTIONS = ("robots", "clocks", "subsystems", "blocks", "run", "wires", "tunable")
+_SECTIONS = ("robots", "clocks", "subsystems", "blocks", "run", "compare", "wires", "tunable")
 
 
 def json_schema(model: type[FileSection] = DiagramSection) -> str:
@@ -283,6 +288,7 @@ def _model_at(path: Keys, top: type[FileSection]) -> type[BaseModel]:
         "blocks": BlockSection,
         "variants": VariantSection,
         "run": RunOptions,
+        "compare": CompareOptions,
     }
     if not path:
         return top

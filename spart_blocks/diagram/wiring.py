@@ -142,8 +142,15 @@ class Wiring:
             except _Skip:
                 pass
 
-    def check_signal(self, text: str, keys: Keys) -> None:
-        """See that a signal named in `log:` exists; its companion is added."""
+    def check_signal(
+        self, text: str, keys: Keys, what: str = "log", place: Place | None = None
+    ) -> None:
+        """See that a signal named in `log:` exists; its companion is added.
+
+        keys: where in the file it is named; place: the same where keys do not tell.
+        what: the section, for the error.
+        """
+        place = place or self.document.place(*keys)
         try:
             end = parse_end(text)
             *around, name = end.block.split("/")
@@ -155,12 +162,11 @@ class Wiring:
                     hint = did_you_mean(subsystem, level.children)
                     raise _WrongEnd(f"there is no subsystem {subsystem!r}", 0, hint)
                 level = level.children[subsystem]
-            level.output(replace(end, block=name, selection=None), self.document.place(*keys))
+            level.output(replace(end, block=name, selection=None), place)
             if level is not self:  # it was finished before it had this companion
                 level._complete()
         except (WireSyntaxError, _WrongEnd) as error:
-            place = self.document.place(*keys)
-            self.faults.append(Fault(f"log {text!r}: {error.message}", place, error.hint))
+            self.faults.append(Fault(f"{what} {text!r}: {error.message}", place, error.hint))
         except _Skip:
             pass
 

@@ -29,11 +29,13 @@ _LEGEND_ROWS = 26
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: values (N,), how the legend calls it, and its style, if given one."""
+    """One curve: values (N,), how the legend calls it, its style, if given one, and its unit
+    where the label does not say it."""
 
     values: NDArray[Any]
     label: str
     style: str | dict[str, Any] | None = None
+    unit: str = ""
 
 
 def plot(results: Results, names: Sequence[str]) -> list[Figure]:
@@ -48,21 +50,33 @@ def plot(results: Results, names: Sequence[str]) -> list[Figure]:
 
 def save_plots(results: Results, folder: str | Path, fmt: str) -> list[Path]:
     """See Results.save_plots."""
-    fmt = fmt.lower().removeprefix(".")
-    if fmt not in FORMATS:
-        raise InputError(f"cannot write plots as {fmt!r}; choose one of {', '.join(FORMATS)}")
+    _check_format(fmt)
+    names = [scope.name for scope in results.scopes] or [results.diagram_name or "signals"]
+    return write_figures(list(zip(names, plot(results, ()), strict=False)), folder, fmt)
+
+
+def write_figures(
+    figures: Sequence[tuple[str, Figure]], folder: str | Path, fmt: str
+) -> list[Path]:
+    """Write figures by name into a folder, made if missing; each whole or not at all."""
+    fmt = _check_format(fmt)
     target = Path(folder).expanduser()
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder {target}: {error.strerror}") from error
-    figures = plot(results, ())
-    names = [scope.name for scope in results.scopes] or [results.diagram_name or "signals"]
-    paths = [target / f"{stem}.{fmt}" for stem in _stems(names)][: len(figures)]
-    for figure, path in zip(figures, paths, strict=True):
+    paths = [target / f"{stem}.{fmt}" for stem in _stems([name for name, _ in figures])]
+    for (_, figure), path in zip(figures, paths, strict=True):
         image = render(figure, fmt)
         write_atomically(path, lambda file, image=image: file.write(image))  # type: ignore[misc]
     return paths
+
+
+def _check_format(fmt: str) -> str:
+    fmt = fmt.lower().removeprefix(".")
+    if fmt not in FORMATS:
+        raise InputError(f"cannot write plots as {fmt!r}; choose one of {', '.join(FORMATS)}")
+    return fmt
 
 
 def _stems(names: Sequence[str]) -> Iterator[str]:
@@ -141,11 +155,11 @@ def _panels(results: Results, names: Sequence[str]) -> Figure:
     figure = new_figure(results.diagram_name or names[0], max(4.5, 0.8 + 1.9 * len(names)))
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for axis, name in zip(axes, names, strict=True):
-        lines = _lines(results, ScopeSpec(name, signals=(name,)))
+        lines = lines_of(results, ScopeSpec(name, signals=(name,)))
         dress(axis, plain_text(name) if len(lines) > 1 else "")
         _draw_time(axis, results, lines)
         add_legend(axis, [line.label for line in lines])
-        axis.set_ylabel(_quantity("" if len(lines) > 1 else plain_text(name), results.unit(name)))
+        axis.set_ylabel(quantity("" if len(lines) > 1 else plain_text(name), results.unit(name)))
     axes[-1].set_xlabel("time [s]")
     _note_stop(axes[-1], results)
     return figure
@@ -155,7 +169,7 @@ def _scope(results: Results, scope: ScopeSpec) -> Figure:
     figure = new_figure(scope.title or scope.name)
     axis = figure.subplots()
     dress(axis, plain_text(scope.title or scope.name, keep_math=scope.title is not None))
-    lines = _lines(results, scope)
+    lines = lines_of(results, scope)
     if scope.kind == "xy":
         _draw_xy(axis, results, scope, lines)
     else:
@@ -240,28 +254,33 @@ def _curve(
 # Lines and their names
 
 
-def _lines(results: Results, scope: ScopeSpec) -> list[Line]:
+def lines_of(results: Results, scope: ScopeSpec) -> list[Line]:
     """The curves of a scope: each port's elements, with labels and styles dealt out."""
     values: list[tuple[NDArray[Any], str, int]] = []
-    for port, name in enumerate(scope.signals):
-        array = results[name]
+    for port, signal in enumerate(scope.signals):
+        array = results[signal]
         if array.dtype.kind == "c":
-            raise InputError(f"{name} is complex; plot its parts from results[{name!r}]")
-        labels = results.labels(name)
+            raise InputError(f"{signal} is complex; plot its parts from results[{signal!r}]")
+        labels = results.labels(signal)
         flat = array.reshape(len(results.t), len(labels))
         wanted = range(flat.shape[1]) if scope.vector is None else scope.vector
         for element in wanted:
             if not -len(labels) <= element < len(labels):
-                what = f"element {element} of {name}, which has {len(labels)}"
+                what = f"element {element} of {signal}, which has {len(labels)}"
                 raise InputError(f"scope {scope.name} shows {what}")
             values.append((flat[:, element], labels[element], port))
     ports = [port for _, _, port in values]
     texts = _deal(scope.labels, ports, len(scope.signals))
     styles = _deal(scope.styles, ports, len(scope.signals))
-    return [
-        Line(array, _line_label(results, scope, label, text, port), style)
-        for (array, label, port), text, style in zip(values, texts, styles, strict=True)
-    ]
+    units = [results.unit(name) for name in scope.signals]
+    mixed = len(set(units)) > 1 or scope.kind == "xy"
+    lines = []
+    for (array, name, port), text, style in zip(values, texts, styles, strict=True):
+        label, unit = _line_label(results, scope, name, text, port), units[port]
+        lines.append(
+            Line(array, quantity(label, unit), style) if mixed else Line(array, label, style, unit)
+        )
+    return lines
 
 
 def _deal(given: Sequence[Any] | None, line_ports: Sequence[int], ports: int) -> list[Any]:
@@ -282,9 +301,7 @@ def _line_label(
         for_port = len(results.labels(name)) > 1 and len(scope.labels or ()) == len(scope.signals)
         tail = element[element.rindex("[") :] if for_port and element.endswith("]") else ""
         label = plain_text(f"{given}{tail}", keep_math=True)
-    units = {results.unit(signal) for signal in scope.signals}
-    mixed = len(units) > 1 or scope.kind == "xy"
-    return _quantity(label, results.unit(name) if mixed else "")
+    return label
 
 
 def _common_label(results: Results, scope: ScopeSpec, lines: Sequence[Line]) -> str:
@@ -292,10 +309,11 @@ def _common_label(results: Results, scope: ScopeSpec, lines: Sequence[Line]) -> 
     units = {results.unit(name) for name in scope.signals}
     unit = units.pop() if len(units) == 1 else ""
     signal = plain_text(scope.signals[0]) if len(scope.signals) == 1 else ""
-    return _quantity(lines[0].label if len(lines) == 1 else signal, unit)
+    return quantity(lines[0].label if len(lines) == 1 else signal, unit)
 
 
-def _quantity(label: str, unit: str) -> str:
+def quantity(label: str, unit: str) -> str:
+    """A label with its unit, where it has one."""
     return f"{label} [{unit}]".strip() if unit else label
 
 

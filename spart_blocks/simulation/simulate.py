@@ -103,7 +103,7 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
     from spart_blocks.program import Program
 
     def changed(options: RunOptions) -> RunOptions:
-        return _options(options, changes) if changes else options
+        return options_with(options, changes) if changes else options
 
     if isinstance(diagram, Program):
         if name == "interpreter":
@@ -140,7 +140,8 @@ def engine_of(diagram: Diagram, name: EngineName) -> Engine:
         return Interpreter(diagram, wiring)
 
 
-def _options(options: RunOptions, changes: Mapping[str, Any]) -> RunOptions:
+def options_with(options: RunOptions, changes: Mapping[str, Any]) -> RunOptions:
+    """Run options with some of them changed; InputError for unknown names and bad values."""
     unknown = [name for name in changes if name not in RunOptions.model_fields]
     if unknown:
         raise InputError(

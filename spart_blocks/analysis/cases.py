@@ -1,0 +1,85 @@
+"""The cases of a comparison: which choice fills each slot, and which values are replaced."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.diagram.overrides import Overrides
+from spart_blocks.errors import Fault, InputError
+
+MAX_CASES = 64
+
+Choices = Mapping[str, str | Sequence[str]]
+"""For each slot the choices to be compared: {"controller": ["pd", "lqr"]}."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run of a comparison: its name, the choice of each slot, and `path=value` texts."""
+
+    label: str
+    variants: tuple[tuple[str, str], ...] = ()
+    overrides: tuple[str, ...] = ()
+
+
+def cases_of(choices: Choices, sets: Mapping[str, Overrides]) -> tuple[Case, ...]:
+    """Every combination of choices with every named set of overrides.
+
+    A case is called after what tells it from the others: `pd`, or `controller=pd, filter=none`
+    where several slots differ, and the name of its set. InputError where there are none or
+    more than MAX_CASES.
+    """
+    slots = {slot: [c] if isinstance(c, str) else list(c) for slot, c in choices.items()}
+    faults = [Fault(f"slot {slot} is given no choices") for slot, c in slots.items() if not c]
+    for slot, chosen in slots.items():
+        twice = {choice for choice in chosen if chosen.count(choice) > 1}
+        faults += [Fault(f"slot {slot}: {choice!r} is given twice") for choice in sorted(twice)]
+    if faults:
+        raise InputError(faults)
+    count = math.prod(map(len, slots.values())) * max(len(sets), 1)
+    if count > MAX_CASES:
+        hint = "compare fewer choices at a time: --variant slot=a,b"
+        raise InputError(Fault(f"these are {count} cases, more than {MAX_CASES}", hint=hint))
+    if not slots and not sets:
+        hint = "name choices, --variant slot=a,b, or sets of values, --case soft:kp=10"
+        raise InputError(Fault("there is nothing to compare", hint=hint))
+    differing = [slot for slot, chosen in slots.items() if len(chosen) > 1]
+    return tuple(
+        Case(_label(picked, differing, name), tuple(picked.items()), as_texts(overrides))
+        for picked in (dict(zip(slots, one, strict=True)) for one in product(*slots.values()))
+        for name, overrides in (sets or {"": ()}).items()
+    )
+
+
+def _label(picked: Mapping[str, str], differing: Sequence[str], name: str) -> str:
+    shown = differing or ([] if name else list(picked))
+    parts = [picked[slot] if len(shown) == 1 else f"{slot}={picked[slot]}" for slot in shown]
+    return ", ".join([*parts, *([name] if name else [])])
+
+
+def as_texts(overrides: Overrides) -> tuple[str, ...]:
+    """Overrides as the texts `path=value` that a process and a cache's key take."""
+    if isinstance(overrides, str):
+        return (overrides,)
+    if not isinstance(overrides, Mapping):
+        return tuple(overrides)
+    try:
+        return tuple(
+            f"{path}={json.dumps(value, default=_plain, allow_nan=False)}"
+            for path, value in overrides.items()
+        )
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a value of the overrides cannot be written in a file: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is neither number, text, list nor mapping")

@@ -1,0 +1,191 @@
+"""`compare`: run the cases of a diagram side by side, and measure them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from spart_blocks.analysis.cases import Case, Choices, as_texts, cases_of
+from spart_blocks.analysis.comparison import Comparison, rows_of
+from spart_blocks.analysis.measures import Measures, measures_of
+from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.overrides import Overrides
+from spart_blocks.errors import (
+    DiagramError,
+    Fault,
+    InputError,
+    RunError,
+    SpartError,
+    SpartWarning,
+)
+from spart_blocks.simulation.from_file import DiagramFile
+from spart_blocks.simulation.processes import Job, Outcome, Progress, run_all
+from spart_blocks.simulation.simulate import options_with
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What all cases have in common: the file, overrides, the folder its files lie in, and
+    run options in place of the file's."""
+
+    path: Path
+    overrides: tuple[str, ...] = ()
+    root: Path | None = None
+    options: Mapping[str, Any] | None = None
+
+    def file(self, case: Case) -> DiagramFile:
+        return DiagramFile(self.path, (*self.overrides, *case.overrides), self.root)
+
+    def diagram(self, case: Case) -> Diagram:
+        """The diagram of a case; its warnings are left to the process that runs it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SpartWarning)
+            return self.file(case).load()
+
+
+def compare(
+    path: str | Path,
+    variant: Choices | None = None,
+    cases: Mapping[str, Overrides] | None = None,
+    *,
+    overrides: Overrides = (),
+    root: str | Path | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+    **run_options: Any,
+) -> Comparison:
+    """Run a diagram file once for each case, in processes side by side, and measure the runs.
+
+    variant: for each slot of the file's `variants:` the choices to compare,
+    {"controller": ["pd", "lqr"]}; several slots give every combination. Without it, and
+    without cases, every choice of every slot.
+    cases: named sets of values to replace, {"soft": {"kp": 10}, "stiff": {"kp": 40}}; with
+    variant, each set with each combination.
+    overrides, root: for every case, as in `load`. run_options: as in `simulate`.
+    jobs: how many processes at once, by default one for each processor.
+    progress: called with the mean (t, T) of the cases, from another thread.
+
+    Raises InputError (DiagramError) before anything runs where the file, a case or an option
+    is wrong; RunError where a run failed, with the Comparison of the others in its
+    attribute `results`.
+    """
+    source = Source(
+        Path(path), as_texts(overrides), Path(root) if root is not None else None, run_options
+    )
+    found = compare_cases(source, cases_for(source, variant, cases), jobs, progress)
+    if found.failures:
+        raise found.failure
+    return found
+
+
+def cases_for(
+    source: Source, variant: Choices | None, sets: Mapping[str, Overrides] | None
+) -> tuple[Case, ...]:
+    """The cases asked for; every choice of every slot where none are."""
+    return cases_of(variant or {}, sets or {})
+
+
+def compare_cases(
+    source: Source,
+    cases: Sequence[Case],
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """The comparison of these cases; what failed is in its `failures`."""
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs must be 1 or more, not {jobs}")
+    diagrams = _loaded(source, cases)
+    measures = {case.label: measures_of(diagrams[case.label]) for case in cases}
+    work = {
+        case.label: Job(
+            source.file(case), _options(source, diagrams[case.label], measures[case.label])
+        )
+        for case in cases
+    }
+    outcomes = run_all(work, jobs, progress)
+    for text in _labelled({label: outcome.warnings for label, outcome in outcomes.items()}, _text):
+        warnings.warn(text, SpartWarning, stacklevel=3)
+    return _measured(next(iter(diagrams.values())).name, cases, measures, outcomes)
+
+
+def _loaded(source: Source, cases: Sequence[Case]) -> dict[str, Diagram]:
+    """The diagram of each case, or one error with the mistakes of all."""
+    diagrams: dict[str, Diagram] = {}
+    faults: dict[str, Sequence[Fault]] = {}
+    for case in cases:
+        try:
+            diagram = source.diagram(case)
+            options_with(diagram.run, source.options or {})
+            diagrams[case.label] = diagram
+        except InputError as error:
+            faults[case.label] = error.faults
+    if faults:
+        everyone = {case.label: faults.get(case.label, ()) for case in cases}
+        raise DiagramError(_labelled(everyone, _fault))
+    return diagrams
+
+
+def _options(source: Source, diagram: Diagram, measures: Measures) -> dict[str, Any]:
+    """The run options of a case, which keeps what is measured."""
+    options = dict(source.options or {})
+    asked = options.get("log", diagram.run.log)
+    log = [asked] if isinstance(asked, str) else asked
+    return options | {"log": list(dict.fromkeys([*log, *measures.signals]))}
+
+
+def _measured(
+    name: str,
+    cases: Sequence[Case],
+    measures: Mapping[str, Measures],
+    outcomes: Mapping[str, Outcome],
+) -> Comparison:
+    results, rows = {}, []
+    failures: dict[str, SpartError] = {}
+    for label in (case.label for case in cases):
+        outcome = outcomes.get(label, Outcome(error=RunError("interrupted")))
+        if outcome.results is None:
+            assert outcome.error is not None
+            failures[label] = of_case(label, outcome.error)
+            continue
+        results[label] = outcome.results
+        rows += rows_of(label, outcome.results, measures[label])
+    notes = dict.fromkeys(note for one in measures.values() for note in one.notes)
+    return Comparison(name, results, tuple(rows), tuple(notes), failures)
+
+
+# --- telling which case ---------------------------------------------------------------------
+
+
+def of_case(label: str, error: SpartError) -> SpartError:
+    """The same error, which says the case it is of."""
+    if isinstance(error, InputError):
+        return type(error)(_fault(label, fault) for fault in error.faults)
+    assert isinstance(error, RunError)
+    error.args = (_text(label, str(error)),)
+    return error
+
+
+def _labelled(told: Mapping[str, Iterable[T]], name: Any) -> list[T]:
+    """What was told of the cases, once each; what is true of all of them without a label."""
+    of_each = {label: list(dict.fromkeys(items)) for label, items in told.items()}
+    everything = dict.fromkeys(item for items in of_each.values() for item in items)
+    common = [item for item in everything if all(item in items for items in of_each.values())]
+    return common + [
+        name(label, item)
+        for label, items in of_each.items()
+        for item in items
+        if item not in common
+    ]
+
+
+def _text(label: str, text: str) -> str:
+    return f"case {label}: {text}"
+
+
+def _fault(label: str, fault: Fault) -> Fault:
+    return replace(fault, message=_text(label, fault.message))

@@ -1,0 +1,253 @@
+"""What a comparison found: runs by case, numbers that tell them apart, and their tables."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.analysis.measures import Measures
+from spart_blocks.analysis.metrics import (
+    control_effort,
+    largest_displacement,
+    largest_rotation,
+    peak,
+    peak_error,
+    rms_error,
+    step_response,
+)
+from spart_blocks.diagram.comparison import base_signals
+from spart_blocks.errors import Fault, InputError, RunError, SpartError
+from spart_blocks.results import Results
+from spart_blocks.results.files import write_atomically
+from spart_blocks.results.names import element_names, split_index
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TRACKING = {
+    "rms_error": "RMS error",
+    "peak_error": "peak error",
+    "rise_time": "rise [s]",
+    "settling_time": "settling [s]",
+    "overshoot_percent": "overshoot [%]",
+}
+EFFORT = {"effort": "effort", "peak_effort": "peak"}
+BASE = {"base_rotation": "rotation [rad]", "base_displacement": "displacement [m]"}
+GROUPS = {"tracking": TRACKING, "control effort": EFFORT, "base disturbance": BASE}
+"""The metrics by table, and how its head calls each."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """The metrics of one signal (or element of one) in one case. NaN: it has none.
+
+    rms_error, peak_error: in the unit of the signal. rise_time, settling_time [s].
+    effort: (unit of the signal)^2 s. base_rotation [rad], base_displacement [m].
+    """
+
+    case: str
+    signal: str
+    unit: str
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A table as text: the first two columns are words, the others numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """What `compare` found.
+
+    results: each case's Results, in the order asked for. rows: the metrics, by case and
+    signal. notes: what the table cannot tell. failures: why the other cases have none.
+    """
+
+    name: str
+    results: Mapping[str, Results]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    failures: Mapping[str, SpartError] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<comparison of {self.name}: {', '.join(self.results) or 'no cases'}>"
+
+    def __str__(self) -> str:
+        """The tables and notes as plain text."""
+        parts = [self.name, *map(_as_text, self.pages()), *(f"note: {note}" for note in self.notes)]
+        return "\n\n".join(parts)
+
+    @property
+    def failure(self) -> SpartError:
+        """The failures as one error; it has this comparison in `results` where a run failed."""
+        errors = list(self.failures.values())
+        wrong = [fault for e in errors if isinstance(e, InputError) for fault in e.faults]
+        if wrong:
+            return InputError(wrong)
+        error = RunError("\n".join(map(str, errors)))
+        error.results = self
+        return error
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """Columns by name, one entry for each row: case, signal, unit and every metric, NaN
+        where a row has none of it; fits pandas.DataFrame."""
+        columns: dict[str, NDArray[Any]] = {
+            key: np.array([getattr(row, key) for row in self.rows], dtype=object)
+            for key in ("case", "signal", "unit")
+        }
+        for group in GROUPS.values():
+            for name in group:
+                columns[name] = np.array([row.metrics.get(name, math.nan) for row in self.rows])
+        return columns
+
+    def pages(self) -> tuple[Page, ...]:
+        """A table for each group of metrics, the cases of a signal side by side."""
+        made = (_page(title, group, self.rows) for title, group in GROUPS.items())
+        return tuple(page for page in made if page.rows)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the table to a .csv file, whole or not at all; what is NaN stays empty."""
+        target = Path(path).expanduser()
+        if target.suffix.lower() != ".csv":
+            raise InputError(Fault(f"cannot save a table to {target}", hint="end it in .csv"))
+        columns = self.table()
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        for row in zip(*(column.tolist() for column in columns.values()), strict=True):
+            writer.writerow(["" if value != value else value for value in row])
+
+        def write(file: IO[bytes]) -> None:
+            file.write(text.getvalue().encode())
+
+        write_atomically(target, write)
+        return target
+
+    def plot(self, *, show: bool = False) -> list[Figure]:
+        """A figure for each scope, with the curves of every case."""
+        from spart_blocks.results import show_windows
+        from spart_blocks.results.overlay import overlay
+
+        figures = list(overlay(self.results).values())
+        if show:
+            show_windows(figures)
+        return figures
+
+    def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
+        """Write the figures of `plot()` into a folder, made if missing: png, svg or pdf."""
+        from spart_blocks.results.overlay import overlay
+        from spart_blocks.results.plots import write_figures
+
+        return write_figures(list(overlay(self.results).items()), folder, fmt)
+
+
+# --- rows -----------------------------------------------------------------------------------
+
+
+def rows_of(case: str, results: Results, measures: Measures) -> list[Row]:
+    """The metrics of a run. InputError where a signal and its reference have other shapes."""
+    rows = []
+    for signal, reference in measures.track:
+        rows += list(_tracking(case, results, signal, reference))
+    for signal, held in measures.effort:
+        rows += list(_effort(case, results, signal, held))
+    rows += [_base(case, results, plant) for plant in measures.base]
+    return rows
+
+
+def _tracking(case: str, results: Results, signal: str, reference: str) -> Iterator[Row]:
+    y, r = results[signal], results[reference]
+    if r.shape != y.shape and r[0].size != 1:
+        shapes = f"{signal} is {y.shape[1:]}, {reference} is {r.shape[1:]}"
+        raise InputError(f"case {case}: compare: track: {shapes}; they must have the same shape")
+    names, columns = _elements(results, signal)
+    references = np.broadcast_to(r.reshape(len(r), -1), columns.shape)
+    for name, column, wanted in zip(names, columns.T, references.T, strict=True):
+        answer = step_response(results.t, column, wanted)
+        found = {
+            "rms_error": rms_error(results.t, column, wanted),
+            "peak_error": peak_error(column, wanted),
+            "rise_time": answer.rise_time,
+            "settling_time": answer.settling_time,
+            "overshoot_percent": answer.overshoot_percent,
+        }
+        yield Row(case, name, results.unit(signal), found)
+
+
+def _effort(case: str, results: Results, signal: str, held: bool) -> Iterator[Row]:
+    names, columns = _elements(results, signal)
+    for name, column in zip(names, columns.T, strict=True):
+        found = {
+            "effort": control_effort(results.t, column, held=held),
+            "peak_effort": peak(column),
+        }
+        yield Row(case, name, results.unit(signal), found)
+
+
+def _base(case: str, results: Results, plant: str) -> Row:
+    attitude, position = (results[name] for name in base_signals(plant))
+    found = {
+        "base_rotation": largest_rotation(attitude),
+        "base_displacement": largest_displacement(position),
+    }
+    return Row(case, plant, "", found)
+
+
+def _elements(results: Results, signal: str) -> tuple[list[str], NDArray[np.float64]]:
+    """The name of each element of a signal, and its values as a column (N, elements)."""
+    base, index = split_index(signal)
+    if index is not None and base in results:
+        names = element_names(base, results[base].shape[1:], index)
+    else:
+        names = results.labels(signal)
+    return names, np.asarray(results[signal], dtype=float).reshape(len(results.t), len(names))
+
+
+# --- tables as text -------------------------------------------------------------------------
+
+
+def _page(title: str, group: Mapping[str, str], rows: Sequence[Row]) -> Page:
+    own = [row for row in rows if group.keys() <= row.metrics.keys()]
+    signals = list(dict.fromkeys(row.signal for row in own))
+    ordered = sorted(own, key=lambda row: signals.index(row.signal))  # stable: cases in order
+    cells = []
+    for k, row in enumerate(ordered):
+        first = k == 0 or ordered[k - 1].signal != row.signal
+        name = f"{row.signal} [{row.unit}]" if row.unit else row.signal
+        numbers = (_number(key, row.metrics[key]) for key in group)
+        cells.append((name if first else "", row.case, *numbers))
+    return Page(title, ("signal", "case", *group.values()), tuple(cells))
+
+
+def _number(name: str, value: float) -> str:
+    if math.isnan(value):
+        return "-"
+    return f"{value:.2f}" if name == "overshoot_percent" else f"{value:.4g}"
+
+
+def _as_text(page: Page) -> str:
+    lines = [page.columns, *page.rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    shown = [_line(line, widths) for line in lines]
+    return "\n".join([page.title, *shown])
+
+
+def _line(cells: Iterable[str], widths: Sequence[int]) -> str:
+    words = [
+        cell.ljust(width) if k < 2 else cell.rjust(width)
+        for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return "  ".join(words).rstrip()

@@ -1,0 +1,116 @@
+"""What a comparison measures: as the diagram's `compare:` says, or found from its wires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.comparison import base_signals
+from spart_blocks.diagram.display import signal_names
+from spart_blocks.diagram.flatten import Source, Wiring, flatten
+
+NO_TRACK = (
+    "nothing says what should follow what: no block has the inputs qd and qm; "
+    "write compare: track: {signal: reference} in the file"
+)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What is measured in a run.
+
+    track: pairs of a signal and what it should follow. effort: signals of the control, and
+    whether each is held between ticks of a clock. base: plants whose base is watched.
+    """
+
+    track: tuple[tuple[str, str], ...]
+    effort: tuple[tuple[str, bool], ...]
+    base: tuple[str, ...]
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """Every signal that must be kept, once."""
+        followed = [name for pair in self.track for name in pair]
+        bases = [name for plant in self.base for name in base_signals(plant)]
+        return tuple(dict.fromkeys([*followed, *(name for name, _ in self.effort), *bases]))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the table should know."""
+        return () if self.track else (NO_TRACK,)
+
+
+def measures_of(diagram: Diagram) -> Measures:
+    """What the diagram's section `compare` names; where it is silent: what a controller's
+    input qm should follow as its input qd, what drives the plants, and floating bases."""
+    wired = _Wires(flatten(diagram.bd, diagram.places))
+    asked = diagram.compare
+    track = asked.track if asked.track is not None else dict(wired.tracked())
+    effort = asked.effort if asked.effort is not None else tuple(wired.drives())
+    return Measures(
+        track=tuple(track.items()),
+        effort=tuple((name, wired.held(name)) for name in dict.fromkeys(effort)),
+        base=asked.base if asked.base is not None else tuple(wired.floating()),
+    )
+
+
+class _Wires:
+    """A wiring, with the names under which users know its signals."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self.wiring = wiring
+        self.sources = {**signal_names(wiring), **wiring.outlets}
+        self.names: dict[Source, str] = {}
+        # The outermost name, and 'controller.tau' before 'controller'.
+        ordered = sorted(self.sources, key=lambda name: (name.count("/"), -name.count(".")))
+        for name in ordered:
+            self.names.setdefault(self.sources[name], name)
+
+    def tracked(self) -> Iterator[tuple[str, str]]:
+        """What is wired to a block's qm and to its qd; the outermost subsystem counts."""
+        found: list[str] = []
+        takers = [*self.wiring.inlets.items(), *self._leaves()]
+        for name, inputs in sorted(takers, key=lambda item: item[0].count("/")):
+            inside = any(name.startswith(f"{outer}/") for outer in found)
+            if not inside and {"qd", "qm"} <= inputs.keys():
+                found.append(name)
+                yield self.names[inputs["qm"]], self.names[inputs["qd"]]
+
+    def _leaves(self) -> Iterator[tuple[str, Mapping[str, Source]]]:
+        for node in self.wiring.nodes:
+            ports = [port.name for port in node.in_ports]
+            yield node.name, dict(zip(ports, node.sources, strict=True))
+
+    def drives(self) -> Iterator[str]:
+        """What is wired to taum of each plant."""
+        for node in self.wiring.nodes:
+            if node.block.type == "multibody":
+                for port, source in zip(node.in_ports, node.sources, strict=True):
+                    if port.name == "taum" and not self.names[source].endswith("=0"):
+                        yield self.names[source]
+
+    def floating(self) -> Iterator[str]:
+        """The plants with a floating base."""
+        for node in self.wiring.nodes:
+            if node.block.type == "multibody" and node.block.robot.base == "floating":
+                yield node.name
+
+    def held(self, name: str) -> bool:
+        """Whether a signal changes at the ticks of clocks only."""
+        base = name if name in self.sources else name.split("[")[0]
+        pending = [self.sources[base][0]] if base in self.sources else []
+        seen: set[int] = set()
+        sampled = False
+        while pending:
+            node = self.wiring.nodes[pending.pop()]
+            if node.index in seen:
+                continue
+            seen.add(node.index)
+            if node.kind == "function":
+                pending += [source for source, _ in node.sources]
+            elif node.kind == "sampled":
+                sampled = True
+            elif node.block.type != "constant":
+                return False
+        return sampled

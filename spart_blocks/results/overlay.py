@@ -1,0 +1,147 @@
+"""The scopes of several runs in common figures: a colour for each run, the same in all
+figures, and a panel for each line of a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from spart_blocks.results.model import Results, ScopeSpec
+from spart_blocks.results.plots import (
+    COLOURS,
+    DASHES,
+    INK,
+    Line,
+    dress,
+    lines_of,
+    new_figure,
+    plain_text,
+    quantity,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_ONE_COLUMN = 4  # panels, up to which they stand one under another
+_PANEL = 1.75  # inches high
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """A run's line, and the look that belongs to the run."""
+
+    run: str
+    results: Results
+    line: Line
+    style: Mapping[str, Any]
+
+
+def overlay(runs: Mapping[str, Results]) -> dict[str, Figure]:
+    """A figure for each scope that a run has, by the scope's name.
+
+    Runs may have different sample times and lines. A scope is shown as the first run that
+    has it says; the styles of its lines are left out, as colours tell the runs.
+    """
+    specs: dict[str, ScopeSpec] = {}
+    for results in runs.values():
+        for scope in results.scopes:
+            specs.setdefault(scope.name, scope)
+    return {name: _figure(scope, _curves(name, runs)) for name, scope in specs.items()}
+
+
+def _look(number: int) -> dict[str, Any]:
+    """Colour and dashes of a run. Dashes too, so that a curve shows under another."""
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "linestyle": DASHES[(number + number // len(COLOURS)) % len(DASHES)],
+        "linewidth": 1.7,
+    }
+
+
+def _curves(name: str, runs: Mapping[str, Results]) -> list[list[_Curve]]:
+    """For each run that has the scope of this name, its curves."""
+    found = []
+    for number, (run, results) in enumerate(runs.items()):
+        for scope in results.scopes:
+            if scope.name == name:
+                lines = lines_of(results, scope)
+                found.append([_Curve(run, results, line, _look(number)) for line in lines])
+    return found
+
+
+def _figure(scope: ScopeSpec, curves: Sequence[Sequence[_Curve]]) -> Figure:
+    if scope.kind == "xy":
+        return _xy(scope, curves)
+    panels = max(len(own) for own in curves)
+    columns = 1 if panels <= _ONE_COLUMN else 2
+    rows = -(-panels // columns)
+    figure = _titled(scope, 4.5 if panels == 1 else 1.1 + _PANEL * rows)
+    axes = figure.subplots(rows, columns, sharex=True, squeeze=False).T.ravel()
+    for number, axis in enumerate(axes):
+        if number >= panels:
+            axis.set_visible(False)
+            continue
+        _panel(axis, scope, [own[number] for own in curves if number < len(own)])
+        at_bottom = number % rows == rows - 1
+        axis.tick_params(labelbottom=at_bottom or number == panels - 1)
+        if at_bottom:
+            axis.set_xlabel(scope.xlabel or "time [s]")
+    figure.align_ylabels()
+    _legend(figure, curves)
+    return figure
+
+
+def _titled(scope: ScopeSpec, height: float) -> Figure:
+    figure = new_figure(scope.title or scope.name, height)
+    title = plain_text(scope.title or scope.name, keep_math=scope.title is not None)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10.5, fontweight="bold", color=INK)
+    return figure
+
+
+def _panel(axis: Axes, scope: ScopeSpec, curves: Sequence[_Curve]) -> None:
+    """One line of the scope, of every run."""
+    dress(axis, "")
+    held: dict[str, Any] = {"drawstyle": "steps-post"} if scope.stairs else {}
+    for curve in curves:
+        axis.plot(curve.results.t, curve.line.values, **curve.style, **held)
+    times = [t for curve in curves for t in (curve.results.t[0], curve.results.t[-1])]
+    axis.margins(x=0)
+    if max(times) > min(times):
+        axis.set_xlim(min(times), max(times))
+    if scope.scale is not None:
+        axis.set_ylim(*scope.scale)
+    axis.set_ylabel(quantity(curves[0].line.label, curves[0].line.unit))
+
+
+def _xy(scope: ScopeSpec, curves: Sequence[Sequence[_Curve]]) -> Figure:
+    figure = _titled(scope, 5.0)
+    axis = figure.subplots()
+    dress(axis, "")
+    for x, y in curves:
+        axis.plot(x.line.values, y.line.values, **x.style)
+    x, y = curves[0]
+    axis.set_xlabel(scope.xlabel or x.line.label)
+    axis.set_ylabel(scope.ylabel or y.line.label)
+    if scope.scale is not None:
+        axis.set_xlim(*scope.scale[:2])
+        axis.set_ylim(*scope.scale[-2:])
+    if scope.equal:
+        axis.set_aspect("equal", adjustable="datalim" if scope.scale is None else "box")
+    _legend(figure, curves)
+    return figure
+
+
+def _legend(figure: Figure, curves: Sequence[Sequence[_Curve]]) -> None:
+    """The runs, in a line above the panels, or beside them where they are many."""
+    from matplotlib.lines import Line2D
+
+    own = [line[0] for line in curves if line]
+    handles = [Line2D([], [], **curve.style) for curve in own]
+    labels = [plain_text(curve.run) for curve in own]
+    style = {"frameon": False, "fontsize": 8.5, "labelcolor": INK, "handlelength": 2.6}
+    if sum(map(len, labels)) + 6 * len(labels) <= 64:
+        figure.legend(handles, labels, loc="upper right", ncols=len(labels), **style)
+    else:
+        figure.legend(handles, labels, loc="outside right upper", **style)

@@ -1,0 +1,120 @@
+"""A run in a process of its own: `python -m spart_blocks.simulation.worker`.
+
+The job comes as one line of JSON on stdin, answers go as lines of JSON to stdout: how far
+the run is, and at last how it ended. Results lie in the file that the job names.
+`processes.py` is the other end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from spart_blocks.errors import InputError, RunError, SpartError, SpartWarning
+
+_PERIOD = 0.1  # s between reports of how far it is
+
+
+def main() -> None:
+    """Do the job and answer. An interrupt is the parent's affair, who then ends us."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = _own_stdout()
+    job = json.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+
+    def say(answer: dict[str, Any]) -> None:
+        answers.write(json.dumps(answer).encode() + b"\n")
+        answers.flush()
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        answer = _answer(job, say)
+    told = [str(w.message) for w in caught if issubclass(w.category, SpartWarning)]
+    say({**answer, "warnings": told})
+
+
+def _own_stdout() -> BinaryIO:
+    """Our end of the pipe; what blocks print goes to stderr instead."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return answers
+
+
+def _end_with_the_parent() -> None:
+    """End when stdin does: nobody is left who waits."""
+    while os.read(0, 64):
+        pass
+    os._exit(1)
+
+
+def _answer(job: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    try:
+        from spart_blocks.simulation import begin, finish
+
+        run = begin(_file(job["file"]), progress=_reporter(say), **job["options"])
+        finish(run).save(Path(job["results"]))
+    except Exception as error:
+        return {"error": described(error)}
+    return {"done": True}
+
+
+def _file(plain: dict[str, Any]) -> Any:
+    """The diagram file of which `processes.plain_file` made JSON."""
+    from spart_blocks.simulation import DiagramFile
+
+    values = {key: _tuples(value) for key, value in plain.items()}
+    root = plain["root"] and Path(plain["root"])
+    return DiagramFile(**values | {"path": Path(plain["path"]), "root": root})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _reporter(say: Callable[[dict[str, Any]], None]) -> Callable[[float, float], None]:
+    """Progress, but not more often than anybody can see."""
+    due = 0.0
+
+    def report(t: float, end: float) -> None:
+        nonlocal due
+        now = time.monotonic()
+        if now >= due:
+            due = now + _PERIOD
+            say({"t": t, "end": end})
+
+    return report
+
+
+def described(error: Exception) -> dict[str, Any]:
+    """An error as JSON, of which `processes.error_from` makes one again."""
+    if isinstance(error, InputError):
+        faults = [
+            {
+                "message": fault.message,
+                "hint": fault.hint,
+                "place": fault.place and [fault.place.file, fault.place.line, fault.place.column],
+            }
+            for fault in error.faults
+        ]
+        return {"kind": type(error).__name__, "faults": faults}
+    if isinstance(error, RunError):
+        known = {key: getattr(error, key) for key in ("message", "block", "time", "hint")}
+        return {"kind": "RunError", **known}
+    if isinstance(error, SpartError):
+        return {"kind": "RunError", "message": str(error)}
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    message = f"this should not have happened: {type(error).__name__}: {error}"
+    return {"kind": "RunError", "message": message, "trace": trace}
+
+
+if __name__ == "__main__":
+    main()
