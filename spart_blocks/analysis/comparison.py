@@ -25,9 +25,11 @@ from spart_blocks.analysis.metrics import (
 )
 from spart_blocks.diagram.comparison import base_signals
 from spart_blocks.errors import Fault, InputError, RunError, SpartError
-from spart_blocks.results import Results
+from spart_blocks.results import Results, ScopeSpec, show_windows
 from spart_blocks.results.files import write_atomically
 from spart_blocks.results.names import element_names, split_index
+from spart_blocks.results.overlay import overlay, scopes_of
+from spart_blocks.results.plots import write_figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,19 +78,24 @@ class Comparison:
     signal. notes: what the table cannot tell. failures: why the other cases have none.
     """
 
-    name: str
+    diagram_name: str
     results: Mapping[str, Results]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     failures: Mapping[str, SpartError] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"<comparison of {self.name}: {', '.join(self.results) or 'no cases'}>"
+        return f"<comparison of {self.diagram_name}: {', '.join(self.results) or 'no cases'}>"
 
     def __str__(self) -> str:
         """The tables and notes as plain text."""
-        parts = [self.name, *map(_as_text, self.pages()), *(f"note: {note}" for note in self.notes)]
-        return "\n\n".join(parts)
+        notes = [f"note: {note}" for note in self.notes]
+        return "\n\n".join([self.diagram_name, *map(_as_text, self.pages()), *notes])
+
+    @property
+    def scopes(self) -> tuple[ScopeSpec, ...]:
+        """The scopes of the cases, each once."""
+        return scopes_of(self.results)
 
     @property
     def failure(self) -> SpartError:
@@ -137,10 +144,8 @@ class Comparison:
         return target
 
     def plot(self, *, show: bool = False) -> list[Figure]:
-        """A figure for each scope, with the curves of every case."""
-        from spart_blocks.results import show_windows
-        from spart_blocks.results.overlay import overlay
-
+        """A figure for each scope, with the curves of every case; without scopes, for each
+        kept signal."""
         figures = list(overlay(self.results).values())
         if show:
             show_windows(figures)
@@ -148,9 +153,6 @@ class Comparison:
 
     def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
         """Write the figures of `plot()` into a folder, made if missing: png, svg or pdf."""
-        from spart_blocks.results.overlay import overlay
-        from spart_blocks.results.plots import write_figures
-
         return write_figures(list(overlay(self.results).items()), folder, fmt)
 
 

@@ -12,6 +12,7 @@ from typer.main import get_command
 from spart_blocks import __version__
 from spart_blocks.cli.blocks import blocks
 from spart_blocks.cli.check import check
+from spart_blocks.cli.compare import compare
 from spart_blocks.cli.linearize import linearize
 from spart_blocks.cli.robot import robot
 from spart_blocks.cli.run import run
@@ -76,6 +77,13 @@ app.command(
         "spart check diagrams/spacecraft_pd.yaml", "spart check diagrams/dual_arm.yaml --t 2"
     )
 )(check)
+app.command(
+    epilog=examples(
+        "spart compare diagrams/reaching.yaml --variant controller=pd,computed_torque",
+        "spart compare diagrams/spacecraft_pd.yaml --case 'soft:kp=[20,20,5]' "
+        "--case 'stiff:kp=[160,160,40]'",
+    )
+)(compare)
 app.command(
     epilog=examples("spart blocks", "spart blocks JOINT_PD", "spart blocks --json > blocks.json")
 )(blocks)

@@ -7,12 +7,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
+import typer
+
+from spart_blocks.cli.terminal import complain, say
 from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from spart_blocks.results import Results
+    from matplotlib.figure import Figure
 
 SUFFIXES = (".npz", ".csv", ".mat")
 
@@ -43,7 +46,7 @@ def _file_fault(path: Path, suffixes: Sequence[str]) -> Fault | None:
 
 
 def _or(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
+    return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
 
 
 def check_folder(folder: Path) -> None:
@@ -61,6 +64,22 @@ def default_name(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name).strip("._")[:80] or "diagram"
 
 
+class Shown(Protocol):
+    """What is kept and shown: the results of a run, or a comparison of several."""
+
+    @property
+    def diagram_name(self) -> str: ...
+
+    @property
+    def scopes(self) -> Sequence[Any]: ...
+
+    def save(self, path: str | Path) -> Path: ...
+
+    def save_plots(self, folder: str | Path) -> list[Path]: ...
+
+    def plot(self) -> list[Figure]: ...
+
+
 @dataclass
 class Written:
     """The files that were written, and what stood in the way of others."""
@@ -71,13 +90,15 @@ class Written:
 
 @dataclass(frozen=True)
 class Outputs:
-    """files: of --out; plots: the folder of --plots; windows: whether scopes are shown."""
+    """files: of --out; plots: the folder of --plots; windows: whether scopes are shown;
+    suffix: what the folder out/NAME has after the diagram's name."""
 
     files: tuple[Path, ...]
     plots: Path | None
     windows: bool
+    suffix: str = ""
 
-    def write(self, results: Results) -> Written:
+    def write(self, results: Shown) -> Written:
         """Write every file; one that fails does not keep another from being written."""
         written = Written()
         for file in self.files:
@@ -86,9 +107,10 @@ class Outputs:
             self.write_plots(results, written)
         return written
 
-    def write_plots(self, results: Results, written: Written) -> None:
+    def write_plots(self, results: Shown, written: Written) -> None:
         """Write the scopes as PNG files, into out/NAME where no folder was given."""
-        folder = self.plots or Path("out") / default_name(results.diagram_name)
+        name = f"{default_name(results.diagram_name)}{self.suffix}"
+        folder = self.plots or Path("out") / name
         _attempt(written, lambda: results.save_plots(folder))
 
 
@@ -97,3 +119,39 @@ def _attempt(written: Written, write: Callable[[], list[Path]]) -> None:
         written.paths += write()
     except InputError as error:
         written.problems.append(str(error))
+
+
+def list_files(written: Written, results: Shown, outputs: Outputs) -> None:
+    """Say which files were written."""
+    if written.paths:
+        typer.echo("files written:")
+    for path in written.paths:
+        typer.echo(f"  {path}")
+    if not results.scopes and not outputs.plots:
+        say("the diagram has no scopes, so nothing is plotted; --plots DIR plots what was kept")
+
+
+def complain_of(written: Written) -> None:
+    """Say which files could not be written."""
+    for problem in written.problems:
+        complain(problem)
+
+
+def show(results: Shown, outputs: Outputs, written: Written, quiet: bool) -> None:
+    """Windows of the scopes; PNG files where no window can be opened after all."""
+    from spart_blocks.results import show_windows
+
+    if not quiet:
+        say("opening the scopes; close their windows to end")
+    try:
+        shown = show_windows(results.plot())
+    except KeyboardInterrupt:
+        return
+    if not shown and not outputs.plots:
+        late = Written()
+        outputs.write_plots(results, late)
+        if not quiet:
+            say("no window can be opened here, so the scopes are written as files")
+            list_files(late, results, outputs)
+        complain_of(late)
+        written.problems += late.problems

@@ -18,7 +18,15 @@ from spart_blocks.cli.options import (
     Variants,
     diagram_file,
 )
-from spart_blocks.cli.outputs import Outputs, Written, check_files, check_folder
+from spart_blocks.cli.outputs import (
+    Outputs,
+    Written,
+    check_files,
+    check_folder,
+    complain_of,
+    list_files,
+    show,
+)
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
 from spart_blocks.cli.terminal import complain, has_display, say
@@ -122,8 +130,8 @@ def _finished(results: Results, failure: RunError | None, outputs: Outputs, quie
     written = outputs.write(results) if some else Written()
     if not quiet:
         typer.echo(results.summary())
-        _list_files(written, results, outputs)
-    _complain_of(written)
+        list_files(written, results, outputs)
+    complain_of(written)
     if failure is not None:
         report(failure)
     elif not results.complete:
@@ -132,7 +140,7 @@ def _finished(results: Results, failure: RunError | None, outputs: Outputs, quie
     if not complete:
         say(f"  {_what_is_kept(results, outputs, written)}")
     if outputs.windows and results.scopes and some:
-        _show(results, outputs, written, quiet)
+        show(results, outputs, written, quiet)
     return complete and not written.problems
 
 
@@ -146,37 +154,3 @@ def _what_is_kept(results: Results, outputs: Outputs, written: Written) -> str:
     if outputs.files:
         return f"{until} could not be saved"
     return f"{until} is not saved; give --out FILE to save it"
-
-
-def _list_files(written: Written, results: Results, outputs: Outputs) -> None:
-    if written.paths:
-        typer.echo("files written:")
-    for path in written.paths:
-        typer.echo(f"  {path}")
-    if not results.scopes and not outputs.plots:
-        say("the diagram has no scopes, so nothing is plotted; --plots DIR plots what was kept")
-
-
-def _complain_of(written: Written) -> None:
-    for problem in written.problems:
-        complain(problem)
-
-
-def _show(results: Results, outputs: Outputs, written: Written, quiet: bool) -> None:
-    """Windows of the scopes; PNG files where no window can be opened after all."""
-    from spart_blocks.results import show_windows
-
-    if not quiet:
-        say("opening the scopes; close their windows to end")
-    try:
-        shown = show_windows(results.plot())
-    except KeyboardInterrupt:
-        return
-    if not shown and not outputs.plots:
-        late = Written()
-        outputs.write_plots(results, late)
-        if not quiet:
-            say("no window can be opened here, so the scopes are written as files")
-            _list_files(late, results, outputs)
-        _complain_of(late)
-        written.problems += late.problems

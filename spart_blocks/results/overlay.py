@@ -3,7 +3,7 @@ figures, and a panel for each line of a scope."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,16 +39,28 @@ class _Curve:
 
 
 def overlay(runs: Mapping[str, Results]) -> dict[str, Figure]:
-    """A figure for each scope that a run has, by the scope's name.
+    """A figure for each scope that a run has, by the scope's name; without scopes, for each
+    kept signal.
 
     Runs may have different sample times and lines. A scope is shown as the first run that
     has it says; the styles of its lines are left out, as colours tell the runs.
     """
-    specs: dict[str, ScopeSpec] = {}
-    for results in runs.values():
-        for scope in results.scopes:
-            specs.setdefault(scope.name, scope)
-    return {name: _figure(scope, _curves(name, runs)) for name, scope in specs.items()}
+    scopes = scopes_of(runs) or _first_of_each(
+        ScopeSpec(name, signals=(name,)) for results in runs.values() for name in results
+    )
+    return {scope.name: _figure(scope, _curves(scope, runs)) for scope in scopes}
+
+
+def scopes_of(runs: Mapping[str, Results]) -> tuple[ScopeSpec, ...]:
+    """The scopes of all runs; the first of each name."""
+    return _first_of_each(scope for results in runs.values() for scope in results.scopes)
+
+
+def _first_of_each(scopes: Iterable[ScopeSpec]) -> tuple[ScopeSpec, ...]:
+    found: dict[str, ScopeSpec] = {}
+    for scope in scopes:
+        found.setdefault(scope.name, scope)
+    return tuple(found.values())
 
 
 def _look(number: int) -> dict[str, Any]:
@@ -60,14 +72,16 @@ def _look(number: int) -> dict[str, Any]:
     }
 
 
-def _curves(name: str, runs: Mapping[str, Results]) -> list[list[_Curve]]:
-    """For each run that has the scope of this name, its curves."""
+def _curves(scope: ScopeSpec, runs: Mapping[str, Results]) -> list[list[_Curve]]:
+    """For each run that has a scope (or signal) of this name, its curves."""
     found = []
     for number, (run, results) in enumerate(runs.items()):
-        for scope in results.scopes:
-            if scope.name == name:
-                lines = lines_of(results, scope)
-                found.append([_Curve(run, results, line, _look(number)) for line in lines])
+        own = next((one for one in results.scopes if one.name == scope.name), None)
+        if own is None and scope.name in results and not results.scopes:
+            own = scope
+        if own is not None and own.kind == scope.kind and len(results.t):
+            lines = lines_of(results, own)
+            found.append([_Curve(run, results, line, _look(number)) for line in lines])
     return found
 
 

@@ -207,8 +207,6 @@ def _draw_time(axis: Axes, results: Results, lines: Sequence[Line], stairs: bool
 
 
 def _draw_xy(axis: Axes, results: Results, scope: ScopeSpec, lines: Sequence[Line]) -> None:
-    if len(lines) != 2:
-        raise InputError(f"scope {scope.name}: x and y are scalars, it has {len(lines)} signals")
     x, y = lines
     style = scope.styles[0] if scope.styles else None
     _curve(axis, x.values, y.values, Line(y.values, "", style), 0, {})
@@ -280,6 +278,8 @@ def lines_of(results: Results, scope: ScopeSpec) -> list[Line]:
         lines.append(
             Line(array, quantity(label, unit), style) if mixed else Line(array, label, style, unit)
         )
+    if scope.kind == "xy" and len(lines) != 2:
+        raise InputError(f"scope {scope.name}: x and y are scalars, it has {len(lines)} signals")
     return lines
 
 

@@ -1,0 +1,181 @@
+"""`spart compare`: run variants of a diagram side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spart_blocks.cli.options import DiagramFile, EndTime, Quiet, Root, Settings
+from spart_blocks.cli.outputs import (
+    Outputs,
+    check_files,
+    check_folder,
+    complain_of,
+    list_files,
+    show,
+)
+from spart_blocks.cli.progress import ProgressBar
+from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
+from spart_blocks.cli.terminal import has_display, put, say
+from spart_blocks.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spart_blocks.analysis.comparison import Comparison, Page
+
+
+def compare(
+    file: DiagramFile,
+    variants: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--variant",
+            metavar="SLOT=A,B,...",
+            help="Choices of a slot to compare. May be repeated: several slots give every "
+            "combination. By default every choice of every slot.",
+        ),
+    ] = None,
+    cases: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--case",
+            metavar="NAME:PATH=VALUE",
+            help="A case of that name with a value replaced, as --set does. May be repeated, "
+            "also with one name.",
+        ),
+    ] = None,
+    settings: Settings = None,
+    end: EndTime = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Save the table: .csv.")
+    ] = None,
+    plots: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the plots as PNG files into DIR. Where there is no display, scopes "
+            "are written anyway, into out/NAME-compare.",
+        ),
+    ] = None,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Open no windows, as where there is no display.")
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            min=1,
+            metavar="N",
+            help="How many run at once; by default one on each processor.",
+            show_default=False,
+        ),
+    ] = None,
+    root: Root = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run variants of a diagram in parallel, print a table of metrics, overlay the scopes.
+
+    A case that fails does not keep the others from being shown; the exit code is then 1.
+    Ctrl-C ends all runs, and shows those that were complete.
+    """
+    with reporting(debug):
+        files = (out.expanduser(),) if out else ()
+        check_files(files, (".csv",))
+        if plots is not None:
+            check_folder(plots)
+        outputs = Outputs(files, plots, has_display() and not headless, "-compare")
+        choices, sets = _choices(variants or []), _sets(cases or [])
+        options = {} if end is None else {"T": end}
+        given = (file, tuple(settings or ()), root, options)
+        found = _compared(given, choices, sets, jobs, quiet)
+        code = _finished(found, outputs, quiet, debug)
+        if code:
+            raise typer.Exit(code)
+
+
+def _choices(given: list[str]) -> dict[str, list[str]]:
+    """`slot=a,b` texts as choices by slot."""
+    choices: dict[str, list[str]] = {}
+    for text in given:
+        slot, equals, listed = text.partition("=")
+        found = [choice.strip() for choice in listed.split(",") if choice.strip()]
+        if not equals or not slot.strip() or not found:
+            hint = "write slot=a,b, for instance controller=pd,lqr"
+            raise InputError(Fault(f"--variant {text}: no slot or no choices", hint=hint))
+        choices.setdefault(slot.strip(), []).extend(found)
+    return choices
+
+
+def _sets(given: list[str]) -> dict[str, list[str]]:
+    """`name:path=value` texts as overrides by name; `name:` alone is the file as it is."""
+    sets: dict[str, list[str]] = {}
+    for text in given:
+        name, colon, override = text.partition(":")
+        if not colon or not name.strip() or "=" in name:
+            hint = "write name:path=value, for instance soft:kp=10"
+            raise InputError(Fault(f"--case {text}: it has no name", hint=hint))
+        found = sets.setdefault(name.strip(), [])
+        if override.strip():
+            found.append(override.strip())
+    return sets
+
+
+def _compared(
+    given: Any,
+    choices: dict[str, list[str]],
+    sets: dict[str, list[str]],
+    jobs: int | None,
+    quiet: bool,
+) -> Comparison:
+    if not quiet:
+        say(f"loading {given[0]}")
+    from spart_blocks.analysis.compare import Source, cases_for, compare_cases
+
+    source = Source(*given)
+    cases = cases_for(source, choices, sets)
+    if not quiet:
+        say(f"running {', '.join(case.label for case in cases)}")
+    with ProgressBar(wanted=not quiet) as progress:
+        return compare_cases(source, cases, jobs, progress)
+
+
+def _finished(found: Comparison, outputs: Outputs, quiet: bool, debug: bool) -> int:
+    """Keep, print and show what was found; returns the exit code."""
+    code = 0
+    if found.results:
+        written = outputs.write(found)
+        if not quiet:
+            put(*_tables(found))
+            list_files(written, found, outputs)
+        complain_of(written)
+        if outputs.windows and found.scopes:
+            show(found, outputs, written, quiet)
+        code = FAILED if written.problems else 0
+    for error in found.failures.values():
+        code = max(code, report(error))
+        if debug:
+            say("\n".join(getattr(error, "__notes__", ())))
+    return code
+
+
+def _tables(found: Comparison) -> list[Table | str]:
+    shown: list[Table | str] = []
+    for page in found.pages():
+        shown += [page.title, _table(page), ""]
+    return shown + [f"note: {note}" for note in found.notes]
+
+
+def _table(page: Page) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for number, column in enumerate(page.columns):
+        table.add_column(column, justify="left" if number < 2 else "right")
+    for row in page.rows:
+        table.add_row(*row)
+    return table
