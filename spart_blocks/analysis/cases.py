@@ -22,10 +22,10 @@ Choices = Mapping[str, str | Sequence[str]]
 
 @dataclass(frozen=True)
 class Case:
-    """One run of a comparison: its name, the choice of each slot, and `path=value` texts."""
+    """One run of a comparison: its name, `slot=choice` and `path=value` texts."""
 
     label: str
-    variants: tuple[tuple[str, str], ...] = ()
+    variants: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
 
 
@@ -48,11 +48,16 @@ def cases_of(choices: Choices, sets: Mapping[str, Overrides]) -> tuple[Case, ...
         hint = "compare fewer choices at a time: --variant slot=a,b"
         raise InputError(Fault(f"these are {count} cases, more than {MAX_CASES}", hint=hint))
     if not slots and not sets:
-        hint = "name choices, --variant slot=a,b, or sets of values, --case soft:kp=10"
-        raise InputError(Fault("there is nothing to compare", hint=hint))
+        hint = "give it a section variants:, or name sets of values, --case soft:kp=10"
+        message = "there is nothing to compare: the file has no variants"
+        raise InputError(Fault(message, hint=hint))
     differing = [slot for slot, chosen in slots.items() if len(chosen) > 1]
     return tuple(
-        Case(_label(picked, differing, name), tuple(picked.items()), as_texts(overrides))
+        Case(
+            _label(picked, differing, name),
+            tuple(f"{slot}={choice}" for slot, choice in picked.items()),
+            as_texts(overrides),
+        )
         for picked in (dict(zip(slots, one, strict=True)) for one in product(*slots.values()))
         for name, overrides in (sets or {"": ()}).items()
     )

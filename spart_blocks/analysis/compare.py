@@ -13,6 +13,7 @@ from spart_blocks.analysis.comparison import Comparison, rows_of
 from spart_blocks.analysis.measures import Measures, measures_of
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.overrides import Overrides
+from spart_blocks.diagram.variants import choices_in
 from spart_blocks.errors import (
     DiagramError,
     Fault,
@@ -30,22 +31,25 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Source:
-    """What all cases have in common: the file, overrides, the folder its files lie in, and
-    run options in place of the file's."""
+    """What all cases have in common: the file, and run options in place of the file's."""
 
-    path: Path
-    overrides: tuple[str, ...] = ()
-    root: Path | None = None
-    options: Mapping[str, Any] | None = None
+    file: DiagramFile
+    options: Mapping[str, Any]
 
-    def file(self, case: Case) -> DiagramFile:
-        return DiagramFile(self.path, (*self.overrides, *case.overrides), self.root)
+    def of(self, case: Case) -> DiagramFile:
+        """The file as a case changes it."""
+        file = self.file
+        return replace(
+            file,
+            overrides=(*file.overrides, *case.overrides),
+            variants=(*file.variants, *case.variants),
+        )
 
     def diagram(self, case: Case) -> Diagram:
         """The diagram of a case; its warnings are left to the process that runs it."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpartWarning)
-            return self.file(case).load()
+            return self.of(case).load()
 
 
 def compare(
@@ -55,6 +59,7 @@ def compare(
     *,
     overrides: Overrides = (),
     root: str | Path | None = None,
+    blocks: Sequence[str | Path] = (),
     jobs: int | None = None,
     progress: Progress | None = None,
     **run_options: Any,
@@ -66,7 +71,7 @@ def compare(
     without cases, every choice of every slot.
     cases: named sets of values to replace, {"soft": {"kp": 10}, "stiff": {"kp": 40}}; with
     variant, each set with each combination.
-    overrides, root: for every case, as in `load`. run_options: as in `simulate`.
+    overrides, root, blocks: for every case, as in `load`. run_options: as in `simulate`.
     jobs: how many processes at once, by default one for each processor.
     progress: called with the mean (t, T) of the cases, from another thread.
 
@@ -74,9 +79,14 @@ def compare(
     is wrong; RunError where a run failed, with the Comparison of the others in its
     attribute `results`.
     """
-    source = Source(
-        Path(path), as_texts(overrides), Path(root) if root is not None else None, run_options
+    packages = [blocks] if isinstance(blocks, (str, Path)) else blocks
+    file = DiagramFile(
+        Path(path),
+        as_texts(overrides),
+        Path(root) if root is not None else None,
+        blocks=tuple(map(str, packages)),
     )
+    source = Source(file, run_options)
     found = compare_cases(source, cases_for(source, variant, cases), jobs, progress)
     if found.failures:
         raise found.failure
@@ -87,7 +97,8 @@ def cases_for(
     source: Source, variant: Choices | None, sets: Mapping[str, Overrides] | None
 ) -> tuple[Case, ...]:
     """The cases asked for; every choice of every slot where none are."""
-    return cases_of(variant or {}, sets or {})
+    choices = variant or ({} if sets else choices_in(source.file.path))
+    return cases_of(choices, sets or {})
 
 
 def compare_cases(
@@ -103,14 +114,14 @@ def compare_cases(
     measures = {case.label: measures_of(diagrams[case.label]) for case in cases}
     work = {
         case.label: Job(
-            source.file(case), _options(source, diagrams[case.label], measures[case.label])
+            source.of(case), _options(source, diagrams[case.label], measures[case.label])
         )
         for case in cases
     }
     outcomes = run_all(work, jobs, progress)
     for text in _labelled({label: outcome.warnings for label, outcome in outcomes.items()}, _text):
         warnings.warn(text, SpartWarning, stacklevel=3)
-    return _measured(next(iter(diagrams.values())).name, cases, measures, outcomes)
+    return _measured(str(next(iter(diagrams.values())).bd.name), cases, measures, outcomes)
 
 
 def _loaded(source: Source, cases: Sequence[Case]) -> dict[str, Diagram]:
@@ -120,7 +131,7 @@ def _loaded(source: Source, cases: Sequence[Case]) -> dict[str, Diagram]:
     for case in cases:
         try:
             diagram = source.diagram(case)
-            options_with(diagram.run, source.options or {})
+            options_with(diagram.run, source.options)
             diagrams[case.label] = diagram
         except InputError as error:
             faults[case.label] = error.faults
@@ -132,7 +143,7 @@ def _loaded(source: Source, cases: Sequence[Case]) -> dict[str, Diagram]:
 
 def _options(source: Source, diagram: Diagram, measures: Measures) -> dict[str, Any]:
     """The run options of a case, which keeps what is measured."""
-    options = dict(source.options or {})
+    options = dict(source.options)
     asked = options.get("log", diagram.run.log)
     log = [asked] if isinstance(asked, str) else asked
     return options | {"log": list(dict.fromkeys([*log, *measures.signals]))}

@@ -79,7 +79,7 @@ app.command(
 )(check)
 app.command(
     epilog=examples(
-        "spart compare diagrams/reaching.yaml --variant controller=pd,computed_torque",
+        "spart compare diagrams/spacecraft_controllers.yaml --variant controller=pd,lqr",
         "spart compare diagrams/spacecraft_pd.yaml --case 'soft:kp=[20,20,5]' "
         "--case 'stiff:kp=[160,160,40]'",
     )

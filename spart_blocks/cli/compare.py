@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.options import DiagramFile, EndTime, Quiet, Root, Settings
+from spart_blocks.cli.options import (
+    Blocks,
+    DiagramFile,
+    EndTime,
+    Quiet,
+    Root,
+    Settings,
+    diagram_file,
+)
 from spart_blocks.cli.outputs import (
     Outputs,
     check_files,
@@ -24,6 +32,7 @@ from spart_blocks.errors import Fault, InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from spart_blocks import simulation
     from spart_blocks.analysis.comparison import Comparison, Page
 
 
@@ -75,6 +84,7 @@ def compare(
         ),
     ] = None,
     root: Root = None,
+    blocks: Blocks = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
@@ -90,9 +100,8 @@ def compare(
             check_folder(plots)
         outputs = Outputs(files, plots, has_display() and not headless, "-compare")
         choices, sets = _choices(variants or []), _sets(cases or [])
-        options = {} if end is None else {"T": end}
-        given = (file, tuple(settings or ()), root, options)
-        found = _compared(given, choices, sets, jobs, quiet)
+        read = diagram_file(file, settings, root, None, blocks, quiet)
+        found = _compared(read, {} if end is None else {"T": end}, choices, sets, jobs, quiet)
         code = _finished(found, outputs, quiet, debug)
         if code:
             raise typer.Exit(code)
@@ -126,17 +135,16 @@ def _sets(given: list[str]) -> dict[str, list[str]]:
 
 
 def _compared(
-    given: Any,
+    file: simulation.DiagramFile,
+    options: dict[str, Any],
     choices: dict[str, list[str]],
     sets: dict[str, list[str]],
     jobs: int | None,
     quiet: bool,
 ) -> Comparison:
-    if not quiet:
-        say(f"loading {given[0]}")
     from spart_blocks.analysis.compare import Source, cases_for, compare_cases
 
-    source = Source(*given)
+    source = Source(file, options)
     cases = cases_for(source, choices, sets)
     if not quiet:
         say(f"running {', '.join(case.label for case in cases)}")

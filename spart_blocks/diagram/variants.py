@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from spart_blocks.diagram.document import Document, Keys
+from spart_blocks.diagram.document import Document, Keys, read_document
 from spart_blocks.diagram.schema import DiagramSection, VariantSection, validate
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 
@@ -28,6 +29,15 @@ def read_variants(document: Document) -> dict[str, VariantSection]:
     if faults:
         raise DiagramError(faults)
     return sections.variants
+
+
+def choices_in(path: str | Path) -> dict[str, tuple[str, ...]]:
+    """The choices for each slot of a file, its default first."""
+    slots = read_variants(read_document(Path(path)))
+    return {
+        slot: tuple(dict.fromkeys((variants.default, *variants.choices)))
+        for slot, variants in slots.items()
+    }
 
 
 def _faults(document: Document, slots: Mapping[str, VariantSection]) -> Iterator[Fault]:
