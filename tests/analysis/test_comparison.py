@@ -177,9 +177,7 @@ def test_every_case_has_its_colour_in_every_figure(found):
     for figure in (answer, plane):
         [legend] = figure.legends
         assert [text.get_text() for text in legend.get_texts()] == ["slow", "fast"]
-    np.testing.assert_array_equal(
-        answer.axes[1].lines[1].get_ydata(), found.results["fast"]["x"]
-    )
+    np.testing.assert_array_equal(answer.axes[1].lines[1].get_ydata(), found.results["fast"]["x"])
 
 
 def test_the_figures_are_files_named_after_their_scopes(found, tmp_path):
@@ -231,7 +229,7 @@ def test_no_module_is_taken_from_the_current_folder(lag, tmp_path, monkeypatch):
 
 def test_a_run_that_fails_leaves_the_others(pole):
     sets = {"good": {}, "bad": {"until": 1.0}}
-    with pytest.raises(RunError, match="^case bad: ") as caught:
+    with pytest.raises(RunError, match=r"^case bad: ") as caught:
         sb.compare(pole, cases=sets)
     found = caught.value.results
     assert list(found.results) == ["good"]

@@ -135,7 +135,7 @@ def test_a_diagram_runs(snippet, workplace):
 @pytest.mark.parametrize(("page", "words"), commands())
 def test_a_command_runs(page, words, workplace, capsys):
     put_files(page, workplace)
-    if words[0] == "run":  # a later --t wins over the one shown
+    if words[0] in ("run", "compare"):  # a later --t wins over the one shown
         words = [*words, "--headless", "--quiet", "--t", str(MOMENT)]
     if words[0] == "show":
         words = [*words, "--headless"]
