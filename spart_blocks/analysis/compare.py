@@ -79,6 +79,8 @@ def compare(
     is wrong; RunError where a run failed, with the Comparison of the others in its
     attribute `results`.
     """
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"compare takes the path of a diagram's file, not {type(path).__name__}")
     packages = [blocks] if isinstance(blocks, (str, Path)) else blocks
     file = DiagramFile(
         Path(path),

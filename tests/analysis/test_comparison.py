@@ -27,8 +27,8 @@ from spart_blocks.errors import (
     SpartWarning,
 )
 from spart_blocks.results.plots import COLOURS
-from spart_blocks.simulation import DiagramFile, processes
-from spart_blocks.simulation.processes import Job, error_from, run_all
+from spart_blocks.simulation import processes
+from spart_blocks.simulation.processes import error_from
 from spart_blocks.simulation.worker import described
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
@@ -286,18 +286,22 @@ def test_a_process_that_dies_is_an_error_with_its_last_words(lag, monkeypatch):
 
 def test_an_interrupt_ends_the_runs_and_keeps_what_has_ended(lag):
     """One at a time: once the second reports, the first has ended."""
-    endless = Job(DiagramFile(lag, ("run.max_step=1e-3", "run.T=1e6", "run.every=1e3")))
-    short = Job(DiagramFile(lag), {"T": 0.1})
-
+    endless = {"run.max_step": 1e-3, "run.T": 1e6, "run.every": 1e3}
     main = threading.main_thread().ident
 
     def interrupt(t, end):
         if end == 1e6:
             signal.pthread_kill(main, signal.SIGINT)
 
-    outcomes = run_all({"short": short, "endless": endless}, 1, interrupt)
-    assert list(outcomes) == ["short"]
-    assert outcomes["short"].results.t[-1] == 0.1
+    sets = {"short": {"run.T": 0.1}, "endless": endless, "waiting": {}}
+    with pytest.raises(RunError, match=r"^case endless: interrupted\ncase waiting") as caught:
+        sb.compare(lag, {"gain": "slow"}, sets, jobs=1, progress=interrupt)
+    assert list(caught.value.results.results) == ["short"]
+
+
+def test_only_files_are_compared(lag):
+    with pytest.raises(InputError, match="path of a diagram's file"):
+        sb.compare(sb.load(lag))
 
 
 def test_a_warning_names_its_case_where_not_all_have_it(tmp_path):

@@ -58,7 +58,8 @@ def test_every_choice_is_compared_by_default(spart, lag, tmp_path):
 def test_choices_and_sets_of_values_are_combined(spart, lag, tmp_path):
     answer = spart(
         "compare", lag, "--variant", "gain=fast", "--case", "low:goal.on=1",
-        "--case", "low:run.T=2", "--case", "plain:", "--set", "goal.T=0.5", "--t", "1", "-j", "1", "--plots", "figs", "-q",
+        "--case", "low:run.T=2", "--case", "plain:", "--set", "goal.T=0.5",
+        "--t", "1", "-j", "1", "--plots", "figs", "-q",
     )  # fmt: skip
     assert (answer.code, answer.out, answer.err) == (0, "", "")
     assert (tmp_path / "figs" / "scope.png").exists()
