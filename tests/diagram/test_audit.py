@@ -190,3 +190,11 @@ def test_a_parameter_can_hold_the_choice(audited):
 def test_the_shipped_momentum_exchange_is_audited():
     bd = load(robots.ROOT / "diagrams" / "momentum_exchange.yaml").bd
     assert len(wires(bd)) == 9 + 3  # its books, and what its scopes show
+
+
+def test_other_blocks_switches_are_true_or_false_too(faults):
+    found = faults(
+        'blocks: {one: {type: CONSTANT}, g: {type: GAIN, premul: "no"}}\nwires: [one -> g]'
+    )
+    message = "premul of g (GAIN) takes true or false, not 'no'"
+    assert [fault[2] for fault in found] == [message]
