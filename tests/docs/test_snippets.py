@@ -102,7 +102,11 @@ def workplace(tmp_path, monkeypatch):
         shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    return tmp_path
+    library = runtime()._blocklibrary
+    before = dict(library)
+    yield tmp_path
+    library.clear()  # of the blocks that a page makes known
+    library.update(before)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
