@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 
 import numpy as np
@@ -9,11 +10,28 @@ import pytest
 import robots
 from hypothesis import configuration, settings
 
+from spart_blocks.diagram.model import STANDARD
+
 # Random tests are the same on every machine and leave no folder in the project: pytest's
 # hypothesis plugin warns of one, and here warnings are errors.
 configuration.set_hypothesis_home_dir(tempfile.gettempdir() + "/spart_blocks-hypothesis")
 settings.register_profile("same", database=None, derandomize=True, deadline=None)
 settings.load_profile("same")
+
+
+@pytest.fixture(autouse=True)
+def _own_blocks_are_forgotten():
+    """bdsim's library is of the whole process; blocks that a test adds are gone after it."""
+    before = set(_library())
+    yield
+    for name in [name for name in _library() if name not in before]:
+        if _library()[name]["package"] not in STANDARD:
+            del _library()[name]
+
+
+def _library():
+    bdsim = sys.modules.get("bdsim")
+    return (bdsim and bdsim.BDSim._blocklibrary) or {}
 
 
 def largest_error(got, want) -> float:

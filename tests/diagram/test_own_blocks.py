@@ -12,7 +12,6 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.diagram import own_blocks
-from spart_blocks.diagram.registry import runtime
 from spart_blocks.errors import InputError, SpartWarning
 
 TRIPLE = """\
@@ -44,11 +43,9 @@ run: {{T: 1}}
 
 @pytest.fixture
 def put(tmp_path, monkeypatch):
-    """put(name, text): a file in the current folder; the library is as it was afterwards."""
+    """put(name, text): a file in the current folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    library = runtime()._blocklibrary
-    before = dict(library)
 
     def put(name, text):
         path = tmp_path / name
@@ -56,9 +53,7 @@ def put(tmp_path, monkeypatch):
         path.write_text(dedent(text))
         return path
 
-    yield put
-    library.clear()
-    library.update(before)
+    return put
 
 
 def final(blocks, name):

@@ -102,11 +102,7 @@ def workplace(tmp_path, monkeypatch):
         shutil.copytree(ROOT / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    library = runtime()._blocklibrary
-    before = dict(library)
-    yield tmp_path
-    library.clear()  # of the blocks that a page makes known
-    library.update(before)
+    return tmp_path
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
