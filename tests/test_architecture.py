@@ -24,6 +24,7 @@ STATIONS = (
     "program",
     "simulation",
     "analysis",
+    "regression",
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])

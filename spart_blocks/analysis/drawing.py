@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.errors import InputError
-from spart_blocks.results.files import write_atomically
+from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.results.plots import (
     COLOURS,
     DASHES,
@@ -86,14 +85,10 @@ def _note(axis: Axes, count: int) -> None:
 def save_figures(system: LinearSystem, folder: Path) -> list[Path]:
     """Write the figures of `plot()` as PNG files into a folder, made if missing."""
     target = folder.expanduser()
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {target}: {error.strerror}") from error
+    make_folder(target)
     paths = []
     for figure in system.plot():
-        image = render(figure, "png")
         path = target / f"{str(figure.get_label()).rpartition(' ')[2]}.png"
-        write_atomically(path, lambda file, image=image: file.write(image))  # type: ignore[misc]
+        write_whole(path, render(figure, "png"))
         paths.append(path)
     return paths

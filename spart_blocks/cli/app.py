@@ -19,6 +19,7 @@ from spart_blocks.cli.run import run
 from spart_blocks.cli.schema import schema
 from spart_blocks.cli.show import show
 from spart_blocks.cli.terminal import discard_stdout, examples, never_fail_on_encoding
+from spart_blocks.cli.test import run_tests
 
 _HELP = {"help_option_names": ["--help", "-h"]}
 
@@ -84,6 +85,12 @@ app.command(
         "--case 'stiff:kp=[160,160,40]'",
     )
 )(compare)
+app.command(
+    "test",
+    epilog=examples(
+        "spart test", "spart test diagrams/spacecraft_pd.yaml --timing", "spart test --update"
+    ),
+)(run_tests)
 app.command(
     epilog=examples("spart blocks", "spart blocks JOINT_PD", "spart blocks --json > blocks.json")
 )(blocks)

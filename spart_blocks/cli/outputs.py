@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,7 +60,9 @@ def check_folder(folder: Path) -> None:
 
 def default_name(name: str) -> str:
     """A diagram's name as the name of a file or folder; it cannot lead elsewhere."""
-    return re.sub(r"[^\w.-]+", "_", name).strip("._")[:80] or "diagram"
+    from spart_blocks.results.names import file_name
+
+    return file_name(name, "diagram")
 
 
 class Shown(Protocol):

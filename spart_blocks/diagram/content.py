@@ -13,7 +13,8 @@ from spart_blocks.diagram.arguments import ArgumentReader, Catalogue, arrays
 from spart_blocks.diagram.build import Builder, Part, Product
 from spart_blocks.diagram.comparison import check_compare
 from spart_blocks.diagram.document import Document, Key, Keys, read_document
-from spart_blocks.diagram.files import inside, read_robot
+from spart_blocks.diagram.expectations import ExpectSection
+from spart_blocks.diagram.files import existing, inside, read_robot
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.references import Resolved, Resolver, Scope
 from spart_blocks.diagram.registry import name_problem, new_diagram
@@ -37,7 +38,7 @@ class Files:
     """
 
     root: Path
-    bd: Any
+    bd: Any = None
     product: Product = field(default_factory=Product)
     read: list[Path] = field(default_factory=list)
     texts: dict[Path, Document | None] = field(default_factory=dict)
@@ -53,7 +54,7 @@ class Files:
     ) -> Part | None:
         """A file with ports, given by its path as user writes it, as a part of the diagram;
         None after a fault."""
-        path = inside(given, user.document, self.root, place, self.product.faults)
+        path = existing(given, user.document, self.root, place, self.product.faults)
         if path is None or self._circular(path, user.around, given, place):
             return None
         self.uses += 1
@@ -157,10 +158,10 @@ class _Content(Generic[AnyFile]):
         return resolver.scope(raw, ("params",), None, given, named)
 
     def _resolved(self, resolver: Resolver, scope: Scope) -> tuple[dict[str, Any], set[Keys]]:
-        """The data with references replaced in run, clocks and robots, and where they fail."""
+        """The data with references replaced outside its blocks, and where they fail."""
         data = dict(self.document.data)
         unresolved: set[Keys] = set()
-        for name in ("run", "clocks", "robots"):
+        for name in ("run", "clocks", "robots", "expect"):
             section = data.get(name)
             if not isinstance(section, dict):
                 continue
@@ -190,11 +191,22 @@ class DiagramContent(_Content[DiagramSection]):
     @staticmethod
     def of(document: Document, source: Path, root: Path) -> DiagramContent:
         """The content of a document that was read from source; root: see Files."""
-        files = Files(root, new_diagram(source.stem))
-        return DiagramContent(document, files, (source.resolve(),), "", DiagramSection)
+        return DiagramContent(document, Files(root), (source.resolve(),), "", DiagramSection)
+
+    def expectations(self) -> tuple[ExpectSection, Path | None]:
+        """The section `expect:`, and the file of its baseline."""
+        resolver = Resolver(self.document, self.faults)
+        data, unresolved = self._resolved(resolver, self._params(resolver, {}, True))
+        alone = {"blocks": {}, "expect": data["expect"]}
+        bad = [path for path in unresolved if path[0] == "expect"]
+        sections, faults, _ = validate(self.document, alone, DiagramSection, bad)
+        self.files.product.faults += faults
+        section = sections.expect or ExpectSection.model_validate({})
+        return section, self._baseline(section)
 
     def block(self, name: str) -> Any:
         """One of its blocks without wires, or None after a fault."""
+        self.files.bd = new_diagram(name)
         sections, scope, builder, _, _ = self.begin({}, named=True)
         if name not in sections.blocks:
             return None
@@ -203,6 +215,7 @@ class DiagramContent(_Content[DiagramSection]):
 
     def diagram(self, source: Path) -> Diagram:
         """Every section in turn; faults are collected, and only the caller raises them."""
+        self.files.bd = new_diagram(source.stem)
         sections, scope, builder, dropped, robots = self.begin({}, named=True)
         bd, product = self.files.bd, self.files.product
         bd.name = sections.name or source.stem
@@ -211,6 +224,7 @@ class DiagramContent(_Content[DiagramSection]):
         self._check_content(sections, dropped)
         self._log(sections, wiring)
         check_compare(sections.compare, wiring)
+        self._expect(sections.expect, wiring)
         tunable = self._tunable(sections, robots, dropped)
         wiring.finish()
         builder.check_unused(scope)
@@ -224,6 +238,7 @@ class DiagramContent(_Content[DiagramSection]):
             places=product.places,
             shared={name: tuple(pairs) for name, pairs in product.shared.items()},
             compare=sections.compare,
+            expect=sections.expect,
             tunable=tunable,
             files=tuple(self.files.read),
             packages=frozenset(product.packages),
@@ -248,6 +263,24 @@ class DiagramContent(_Content[DiagramSection]):
     def _log(self, sections: DiagramSection, wiring: Wiring) -> None:
         for number, text in enumerate(sections.run.log):
             wiring.check_signal(text, ("run", "log", number))
+
+    def _expect(self, expect: ExpectSection | None, wiring: Wiring) -> None:
+        if expect is not None:
+            for keys, text in expect.signals():
+                wiring.check_signal(text, ("expect", *keys), "expect")
+            self._baseline(expect)
+
+    def _baseline(self, expect: ExpectSection) -> Path | None:
+        """The file of the baseline, which may not be there yet."""
+        if expect.baseline is None:
+            return None
+        given = expect.baseline.file or f"baselines/{self.around[0].stem}.csv"
+        place = self.document.place("expect", "baseline", "file")
+        if not given.endswith(".csv"):
+            message = f"the baseline {given[:80]!r} must end in .csv"
+            self.faults.append(Fault(message, place))
+            return None
+        return inside(given, self.document, self.files.root, place, self.faults)
 
 
 class _PartContent(_Content[PartSection]):

@@ -37,7 +37,7 @@ def read_robot(
     kind = next(kind for kind in ("urdf", "dh", "spart") if getattr(section, kind) is not None)
     keys: Keys = ("robots", name, kind)
     place = document.place(*keys)
-    path = inside(getattr(section, kind), document, root, place, faults)
+    path = existing(getattr(section, kind), document, root, place, faults)
     if path is None:
         return None
     read.append(path)
@@ -55,15 +55,31 @@ def read_robot(
 def inside(
     given: str, document: Document, root: Path, place: Place, faults: list[Fault]
 ) -> Path | None:
-    """The file that a document names by a relative path, or None after a fault: it must
-    be a file of a bounded size and lie in root."""
+    """The path that a file of a project names, which may not exist; None, after adding to
+    faults, where it would leave the project."""
     try:
         path = (Path(document.file).parent / given).resolve()
         limit = root.resolve()
-        if not path.is_relative_to(limit):
-            hint = f"files must lie in {limit}; give root= (--root) to widen it"
-            faults.append(Fault(f"{given} leaves the project", place, hint))
-        elif not path.is_file():
+    except (OSError, ValueError, RuntimeError) as error:
+        faults.append(_cannot_open(given, place, error))
+        return None
+    if path.is_relative_to(limit):
+        return path
+    hint = f"files must lie in {limit}; give root= (--root) to widen it"
+    faults.append(Fault(f"{given} leaves the project", place, hint))
+    return None
+
+
+def existing(
+    given: str, document: Document, root: Path, place: Place, faults: list[Fault]
+) -> Path | None:
+    """The file that another names by a relative path, or None after a fault: it must be a
+    file of a bounded size and lie in root."""
+    path = inside(given, document, root, place, faults)
+    if path is None:
+        return None
+    try:
+        if not path.is_file():
             problem = "is not a file" if path.exists() else "does not exist"
             faults.append(Fault(f"{given} {problem}", place, f"looked for {path}"))
         elif path.stat().st_size > MAX_BYTES:
@@ -71,9 +87,13 @@ def inside(
         else:
             return path
     except (OSError, ValueError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        faults.append(Fault(f"cannot open {given[:80]!r}: {reason}", place))
+        faults.append(_cannot_open(given, place, error))
     return None
+
+
+def _cannot_open(given: str, place: Place, error: Exception) -> Fault:
+    reason = getattr(error, "strerror", None) or str(error)
+    return Fault(f"cannot open {given[:80]!r}: {reason}", place)
 
 
 def _read(kind: str, path: Path, section: RobotSection) -> Robot:

@@ -11,6 +11,7 @@ from spart_blocks.diagram.alike import Choices
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.content import DiagramContent
 from spart_blocks.diagram.document import Document, read_document
+from spart_blocks.diagram.expectations import Expectations
 from spart_blocks.diagram.files import project_root
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.overrides import Overrides, apply_overrides
@@ -51,6 +52,40 @@ def load(
         others = _check_choices(document, slots, file, limit) if slots else ()
         diagram = _load(with_choices(document, slots, chosen), overrides, file, limit)
         return _with_variants(diagram, slots, chosen, others)
+
+
+def load_expectations(
+    path: str | Path,
+    *,
+    overrides: Overrides = (),
+    root: str | Path | None = None,
+    variants: Asked = (),
+) -> Expectations | None:
+    """The `expect:` section of a diagram file alone; None where it has none.
+
+    What `load` takes. Whether its signals exist only `load` tells. Raises DiagramError.
+    """
+    file = Path(path)
+    faults: list[Fault] = []
+    document = read_document(file)
+    if "expect" not in document.data:
+        return None
+    slots = read_variants(document)
+    document = with_choices(document, slots, chosen_of(slots, variants))
+    document = apply_overrides(document, overrides, faults)
+    limit = Path(root) if root else project_root(file.absolute())
+    content = DiagramContent.of(document, file, limit)
+    section, baseline = content.expectations()
+    faults += content.faults
+    if faults:
+        raise DiagramError(_in_order(tuple(faults)))
+    name = document.data.get("name")
+    return Expectations(
+        name=name if isinstance(name, str) else file.stem,
+        section=section,
+        baseline=baseline,
+        places={keys: document.place("expect", *keys) for keys in section.paths()},
+    )
 
 
 def _load(document: Document, overrides: Overrides, file: Path, root: Path) -> Diagram:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 
 from spart_blocks.diagram.comparison import CompareOptions
+from spart_blocks.diagram.expectations import ExpectSection
 from spart_blocks.errors import Place
 from spart_blocks.robot import Robot
 
@@ -79,6 +80,7 @@ class Diagram:
     compare: what comparisons measure.
     tunable: the quantities of robots that stay parameters of the program, such as
     'sc.mass', where they would otherwise be folded into it as constants.
+    expect: what its runs must show, where it is a regression test.
     """
 
     name: str
@@ -94,3 +96,4 @@ class Diagram:
     files: tuple[Path, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)
     packages: frozenset[str] = frozenset()
+    expect: ExpectSection | None = None

@@ -26,6 +26,8 @@ from pydantic_core import PydanticCustomError
 
 from spart_blocks.diagram.comparison import CompareOptions
 from spart_blocks.diagram.document import Document, Key, Keys
+from spart_blocks.diagram.expectations import MODELS as EXPECT_MODELS
+from spart_blocks.diagram.expectations import ExpectSection, section_at
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, did_you_mean
 
@@ -175,6 +177,9 @@ class DiagramSection(FileSection):
         default_factory=lambda: CompareOptions.model_validate({}),
         description="what `spart compare` measures",
     )
+    expect: Annotated[ExpectSection | None, _Mapping] = Field(
+        None, description="what its runs must show, for `spart test` and pytest"
+    )
 
 
 _MAY_BE_EMPTY = (
@@ -182,7 +187,10 @@ _MAY_BE_EMPTY = (
     *("inputs", "outputs", "wires", "tunable"),
 )
 # Whose entries are left out one by one when they are wrong.
-_SECTIONS = ("robots", "clocks", "subsystems", "blocks", "run", "compare", "wires", "tunable")
+_SECTIONS = (
+    *("robots", "clocks", "subsystems", "blocks", "run", "compare", "wires", "tunable"),
+    "expect",
+)
 
 
 def json_schema(model: type[FileSection] = DiagramSection) -> str:
@@ -194,7 +202,7 @@ def json_schema(model: type[FileSection] = DiagramSection) -> str:
     definitions = schema["$defs"]
     reference = {"type": "string", "pattern": REFERENCE_PATTERN, "description": "a parameter"}
     definitions["Reference"] = reference
-    for name in definitions.keys() & {"RunOptions", "ClockSection"}:
+    for name in definitions.keys() & {"RunOptions", "ClockSection", *EXPECT_MODELS}:
         for key, entry in definitions[name]["properties"].items():
             definitions[name]["properties"][key] = _or_reference(entry)
     for holder in (schema, definitions["SubsystemSection"]):
@@ -294,13 +302,16 @@ def _model_at(path: Keys, top: type[FileSection]) -> type[BaseModel]:
         return top
     if path[0] == "subsystems" and "blocks" in path[2:3]:
         return BlockSection
+    if path[0] == "expect":
+        return section_at(path[1:])
     return models.get(path[0], top)
 
 
 def _unknown_key(document: Document, path: Keys, top: type[FileSection]) -> Fault:
     where, key = ".".join(str(key) for key in path[:-1]), str(path[-1])
     inside = f" in {where}" if where else ""
-    hint = did_you_mean(key, _model_at(path[:-1], top).model_fields)
+    fields = _model_at(path[:-1], top).model_fields.items()
+    hint = did_you_mean(key, (field.alias or name for name, field in fields))
     if not where and top is PartSection and key in DiagramSection.model_fields:
         inside, hint = " in a file that is used", "only the diagram that is run has this section"
     elif not where and key in PartSection.model_fields:

@@ -145,7 +145,8 @@ class Wiring:
     def check_signal(
         self, text: str, keys: Keys, what: str = "log", place: Place | None = None
     ) -> None:
-        """See that a signal named in `log:` exists; its companion is added.
+        """See that a signal exists, and the elements that are named of it; its companion is
+        added.
 
         keys: where in the file it is named; place: the same where keys do not tell.
         what: the section, for the error.
@@ -162,7 +163,10 @@ class Wiring:
                     hint = did_you_mean(subsystem, level.children)
                     raise _WrongEnd(f"there is no subsystem {subsystem!r}", 0, hint)
                 level = level.children[subsystem]
-            level.output(replace(end, block=name, selection=None), place)
+            end = replace(end, block=name)
+            block, index = level.output(replace(end, selection=None), place)
+            if end.selection is not None:
+                level._check_range(end, output_ports(block)[index])
             if level is not self:  # it was finished before it had this companion
                 level._complete()
         except (WireSyntaxError, _WrongEnd) as error:

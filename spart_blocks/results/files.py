@@ -71,6 +71,24 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
         part.unlink(missing_ok=True)
 
 
+def write_whole(path: Path, data: bytes) -> None:
+    """Write these bytes as a file, whole or not at all; its folder is made if missing."""
+
+    def write(file: IO[bytes]) -> None:
+        file.write(data)
+
+    make_folder(path.parent)
+    write_atomically(path, write)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, where they are missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
+
+
 # .npz
 
 

@@ -65,3 +65,9 @@ def element_names(base: str, shape: Sequence[int], index: str | None = None) -> 
     labels = np.array(names, dtype=object).reshape(1, *shape)
     chosen = labels if index is None else select(f"{base}[{index}]", labels, index)
     return [str(label) for label in np.ravel(chosen)]
+
+
+def file_name(text: str, otherwise: str) -> str:
+    """A name as the name of a file or folder, which cannot lead elsewhere; `otherwise`
+    where nothing of it is left."""
+    return re.sub(r"[^\w.-]+", "_", text).strip("._")[:80] or otherwise

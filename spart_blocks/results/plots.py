@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from spart_blocks.errors import InputError
-from spart_blocks.results.files import write_atomically
+from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.results.model import STATES, Results, ScopeSpec
+from spart_blocks.results.names import file_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,14 +62,10 @@ def write_figures(
     """Write figures by name into a folder, made if missing; each whole or not at all."""
     fmt = _check_format(fmt)
     target = Path(folder).expanduser()
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {target}: {error.strerror}") from error
+    make_folder(target)
     paths = [target / f"{stem}.{fmt}" for stem in _stems([name for name, _ in figures])]
     for (_, figure), path in zip(figures, paths, strict=True):
-        image = render(figure, fmt)
-        write_atomically(path, lambda file, image=image: file.write(image))  # type: ignore[misc]
+        write_whole(path, render(figure, fmt))
     return paths
 
 
@@ -83,7 +80,7 @@ def _stems(names: Sequence[str]) -> Iterator[str]:
     """A file name for each name, all different also where case does not count."""
     used: set[str] = set()
     for name in names:
-        plain = re.sub(r"[^\w.-]+", "_", name).strip("._")[:80] or "scope"
+        plain = file_name(name, "scope")
         stem, number = plain, 2
         while stem.casefold() in used:
             stem, number = f"{plain}_{number}", number + 1

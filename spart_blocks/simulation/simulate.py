@@ -205,4 +205,4 @@ def _versions() -> dict[str, str]:
     """What a run was made with."""
     from importlib.metadata import version
 
-    return {name: version(name) for name in ("spart_blocks", "bdsim", "numpy", "scipy")}
+    return {name: version(name) for name in ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")}

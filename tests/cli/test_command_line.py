@@ -15,7 +15,7 @@ from spart_blocks import __version__
 from spart_blocks.results import Results
 
 HEAVY = ("numpy", "scipy", "bdsim", "matplotlib", "pydantic", "lxml", "yaml", "rich", "casadi")
-COMMANDS = ("run", "blocks", "show", "robot", "schema", "linearize", "check")
+COMMANDS = ("run", "blocks", "show", "robot", "schema", "linearize", "check", "test")
 
 
 def test_help_imports_nothing_heavy():

@@ -1,0 +1,177 @@
+"""`spart test`: run the diagrams that are regression tests, and record their baselines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spart_blocks.cli.options import Quiet, Root
+from spart_blocks.cli.outputs import check_folder
+from spart_blocks.cli.progress import ProgressBar
+from spart_blocks.cli.reporting import FAILED, WRONG_INPUT, Debug, reporting
+from spart_blocks.cli.terminal import complain, say, warn
+from spart_blocks.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from spart_blocks.regression.check import Manner
+    from spart_blocks.regression.files import Case
+    from spart_blocks.regression.outcome import Outcome
+
+HOME = Path("diagrams")
+
+
+def run_tests(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PATHS]...",
+            help="Diagrams, or folders that are searched for those with a section expect:. "
+            "By default diagrams/, or else the folder here.",
+            show_default=False,
+        ),
+    ] = None,
+    update: Annotated[
+        bool,
+        typer.Option(
+            "--update",
+            help="Record the baselines that are missing or no longer hold. Shows what changes.",
+        ),
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="With --update: record the baselines that still hold, too."),
+    ] = False,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="A diagram that runs too slowly fails.")
+    ] = False,
+    plots: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where pictures of failures go, a folder each.")
+    ] = Path("out"),
+    root: Root = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run every diagram that has a section expect:, and see that it shows what it says there.
+
+    Exit codes: 0 all passed, 1 one failed, 2 a file is wrong, or there is nothing to test.
+    """
+    with reporting(debug):
+        if force and not update:
+            raise InputError("--force goes with --update")
+        check_folder(plots)
+        cases = _cases(paths or [HOME if HOME.is_dir() else Path()], root)
+        if not quiet:
+            say(f"testing {_count(len(cases), 'diagram')}")
+        from spart_blocks.regression.check import Manner
+
+        manner = Manner(update=update, force=force, timing=timing, plots=plots)
+        code = _Session(len(cases), manner, quiet).run(cases)
+        if code:
+            raise typer.Exit(code)
+
+
+def _cases(paths: Sequence[Path], root: Path | None) -> list[Case]:
+    """The tests in these files and folders, each file once."""
+    from spart_blocks.regression.files import cases, found_below
+
+    files: dict[Path, Path] = {}
+    for path in paths:
+        if not path.exists():
+            raise InputError(f"{path}: there is no such file or folder")
+        for file in found_below(path) if path.is_dir() else (path,):
+            files.setdefault(file.resolve(), file)
+    found = [case for file in files.values() for case in cases(file, root=root)]
+    if not found:
+        hint = "add a section expect: to a diagram, or name its file"
+        listed = ", ".join(map(str, paths))
+        raise InputError(Fault(f"no diagram in {listed} has a section expect:", hint=hint))
+    return found
+
+
+class _Session:
+    """The tests in turn, each with its lines; ends early at Ctrl-C."""
+
+    def __init__(self, number: int, manner: Manner, quiet: bool) -> None:
+        self.number, self.manner, self.quiet = number, manner, quiet
+        self.outcomes: list[Outcome] = []
+
+    def run(self, cases: Sequence[Case]) -> int:
+        """Run them all; the exit code."""
+        from spart_blocks.regression.check import check
+
+        interrupted = False
+        try:
+            for case in cases:
+                with ProgressBar(wanted=not self.quiet) as progress:
+                    outcome = check(case, self.manner, progress)
+                if outcome.interrupted:
+                    interrupted = True
+                    break
+                self.outcomes.append(outcome)
+                self._tell(outcome)
+        except KeyboardInterrupt:
+            interrupted = True
+        return self._summary(interrupted)
+
+    def _tell(self, outcome: Outcome) -> None:
+        for text in outcome.warnings:
+            warn(f"{outcome.case.path}: {text}")
+        if outcome.slow:
+            warn(f"{outcome.case.path}: {outcome.slow}")
+        if not self.quiet:
+            word = "passed" if outcome.passed else "wrong " if outcome.faults else "FAILED"
+            what = f"{_count(outcome.claims, 'claim')}, {outcome.seconds:.1f} s"
+            typer.echo(f"{word}  {outcome.case.path}  ({what})")
+        for text in outcome.troubles:
+            typer.echo("\n".join(f"    {line}" for line in text.splitlines()))
+        if outcome.change is not None:
+            self._record(outcome)
+
+    def _record(self, outcome: Outcome) -> None:
+        """Show what changes of a baseline, then write it."""
+        from spart_blocks.regression.baselines import record
+
+        change = outcome.change
+        assert change is not None
+        where = os.path.relpath(change.path)
+        if not self.quiet:
+            for line in change.lines:
+                typer.echo(f"    {line}")
+        record(change)
+        if not self.quiet:
+            typer.echo(f"    recorded {where}")
+
+    def _summary(self, interrupted: bool) -> int:
+        done = self.outcomes
+        wrong = [one for one in done if one.faults]
+        failed = [one for one in done if not one.passed and not one.faults]
+        recorded = sum(one.change is not None for one in done)
+        if not self.quiet:
+            typer.echo(", ".join(_parts(done, failed, wrong, recorded)))
+        if interrupted:
+            rest = _count(self.number - len(done), "diagram")
+            complain(f"interrupted: {rest} of {self.number} not tested")
+        if self.manner.update and failed:
+            say("a diagram that fails gets no new baseline")
+        return WRONG_INPUT if wrong else FAILED if failed or interrupted else 0
+
+
+def _parts(
+    done: Sequence[Outcome], failed: Sequence[Outcome], wrong: Sequence[Outcome], recorded: int
+) -> Iterator[str]:
+    passed = len(done) - len(failed) - len(wrong)
+    yield f"{_count(passed, 'diagram')} passed"
+    if failed:
+        yield f"{len(failed)} failed: " + ", ".join(str(one.case.path) for one in failed)
+    if wrong:
+        yield f"{len(wrong)} wrong: " + ", ".join(str(one.case.path) for one in wrong)
+    if recorded:
+        yield f"{_count(recorded, 'baseline')} recorded"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,137 @@
+"""pytest collects every diagram with a section `expect:` as a test.
+
+A YAML file that is no diagram with `expect:` is left alone after a look at its text.
+Importing this loads pytest and nothing else.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from spart_blocks.regression.files import Case
+    from spart_blocks.regression.outcome import Outcome
+
+SUFFIXES = (".yaml", ".yml")
+RECORDED = "spart_blocks baseline"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("spart_blocks", "diagrams as tests (spart_blocks)")
+    group.addoption(
+        "--spart-update",
+        action="store_true",
+        help="record the baselines of diagrams that are missing or no longer hold",
+    )
+    group.addoption(
+        "--spart-timing", action="store_true", help="a diagram that runs too slowly fails"
+    )
+    parser.addini("spart_blocks", "packages of blocks that diagrams may use", type="linelist")
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> DiagramFile | None:
+    if file_path.suffix.lower() not in SUFFIXES:
+        return None
+    from spart_blocks.regression.files import is_test
+
+    return DiagramFile.from_parent(parent, path=file_path) if is_test(file_path) else None
+
+
+class DiagramFile(pytest.File):
+    """A diagram file with `expect:`."""
+
+    def collect(self) -> Iterator[DiagramItem]:
+        from spart_blocks.regression.files import cases, line_of_expect
+
+        line = line_of_expect(self.path)
+        packages = tuple(self.config.getini("spart_blocks"))
+        for case in cases(self.path, blocks=packages):
+            yield DiagramItem.from_parent(self, name=case.name, case=case, line=line)
+
+
+class DiagramItem(pytest.Item):
+    """One run of a diagram, held to its `expect:`."""
+
+    def __init__(self, *, case: Case, line: int, **more: Any) -> None:
+        super().__init__(**more)
+        self.case, self.line = case, line
+
+    def runtest(self) -> None:
+        from spart_blocks.regression.baselines import record
+        from spart_blocks.regression.check import Manner, check
+
+        manner = Manner(
+            update=self.config.getoption("spart_update"),
+            timing=self.config.getoption("spart_timing"),
+            plots=self.config.rootpath / "out",
+        )
+        outcome = check(self.case, manner)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        for text in outcome.warnings:
+            _warn(text)
+        if outcome.slow:
+            self._warn_only(outcome.slow)
+        if not outcome.passed:
+            raise _Failed(outcome)
+        if outcome.change is not None:
+            record(outcome.change)
+            lines = (f"  {line}" for line in outcome.change.lines)
+            text = "\n".join([f"recorded {outcome.change.path}", *lines])
+            self.user_properties.append((RECORDED, text))
+
+    def _warn_only(self, text: str) -> None:
+        """A warning in pytest's summary that no filter turns into an error: how fast a run
+        is depends on the machine."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warnings.warn_explicit(pytest.PytestWarning(text), None, str(self.path), self.line + 1)
+        for message in caught:
+            self.ihook.pytest_warning_recorded.call_historic(
+                kwargs={
+                    "warning_message": message,
+                    "when": "runtest",
+                    "nodeid": self.nodeid,
+                    "location": None,
+                }
+            )
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        from spart_blocks.errors import SpartError, SpartWarning
+
+        if isinstance(excinfo.value, (_Failed, SpartError, SpartWarning)):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.line, self.name
+
+
+class _Failed(Exception):  # noqa: N818 - pytest shows its text alone
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__("\n".join(outcome.troubles))
+
+
+def _warn(text: str) -> None:
+    from spart_blocks.errors import SpartWarning
+
+    warnings.warn(text, SpartWarning, stacklevel=2)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What was recorded, with what changed."""
+    recorded = [
+        text
+        for report in terminalreporter.getreports("passed")
+        for name, text in report.user_properties
+        if name == RECORDED
+    ]
+    if recorded:
+        terminalreporter.section("baselines")
+        for text in recorded:
+            terminalreporter.line(text)

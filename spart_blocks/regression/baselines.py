@@ -1,0 +1,275 @@
+"""Baselines: recorded signals as text that git can compare, and how a run differs from one.
+
+A few lines of comment, then CSV: t [s] and a column for each element of a signal.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+
+from spart_blocks.diagram.expectations import BaselineSection
+from spart_blocks.diagram.model import RunOptions
+from spart_blocks.errors import Fault, InputError, Place
+from spart_blocks.regression.claims import Band, Floats, elements, near
+from spart_blocks.regression.outcome import Change
+from spart_blocks.results import Results
+from spart_blocks.results.files import write_whole
+
+FORMAT = "# spart_blocks baseline 1"
+MAX_BYTES = 64_000_000
+DIGITS = 12
+SAME_TIME = 1e-9
+"""Sample times are equal within this part of the run: they are kept with 12 digits."""
+_MARK = FORMAT.rstrip("0123456789")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
+_AGAIN = "record it again: spart test --update"
+_VERSIONS = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")
+
+
+@dataclass(frozen=True, eq=False)
+class Baseline:
+    """Recorded samples: t (K,) [s], and columns (K,) by the name of the element."""
+
+    t: Floats
+    columns: Mapping[str, Floats]
+
+
+def names_of(section: BaselineSection, results: Results) -> tuple[str, ...]:
+    """The signals that a baseline records."""
+    names = section.signals or tuple(results.signals)
+    if not names:
+        hint = "name signals under expect: baseline: signals:, or put a SCOPE on one"
+        raise InputError(Fault("the baseline has no signals to record", hint=hint))
+    return names
+
+
+# Taking and writing
+
+
+def taken(results: Results, names: Sequence[str], section: BaselineSection) -> Baseline:
+    """About so many samples of a run, evenly from those that it kept.
+
+    Numbers have 12 digits, counted from the largest magnitude of their column (from atol
+    where that is larger): what lies below is noise, which would differ each time.
+    """
+    rows = _rows(results, section.samples)
+    columns: dict[str, Floats] = {}
+    for name in names:
+        values = elements(results, name)[rows].T
+        rounded = (_rounded(column, section.atol) for column in values)
+        columns |= zip(results.labels(name), rounded, strict=True)
+    return Baseline(results.t[rows], columns)
+
+
+def _rows(results: Results, samples: int) -> list[int]:
+    last = _last_on_grid(results)
+    step = max(1, -(-last // samples))
+    return [*range(0, last, step), last]
+
+
+def _last_on_grid(results: Results) -> int:
+    """The last sample whose time any run to the same end keeps. A STOP ends a run at a time
+    that depends on the tolerances, and the sample there is left out."""
+    t = results.t
+    stopped = len(t) > 2 and t[-1] != results.info.get("T", t[-1])
+    off_grid = stopped and abs(t[-1] - t[-2] - (t[1] - t[0])) > SAME_TIME * t[-1]
+    return len(t) - (2 if off_grid else 1)
+
+
+def text_of(baseline: Baseline, results: Results, options: RunOptions) -> str:
+    """The text of a baseline; the same run gives the same text."""
+    info = results.info
+    versions = ", ".join(f"{name} {info[name]}" for name in _VERSIONS if name in info)
+    out = StringIO()
+    out.write(f"{FORMAT}\n# diagram: {' '.join(results.diagram_name.split())}\n")
+    out.write(f"# run: engine {info.get('engine', '?')}, solver {options.solver}, ")
+    out.write(f"rtol {options.rtol:g}, atol {options.atol:g}\n# made with: {versions}\n")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["t", *baseline.columns])
+    for row in zip(baseline.t, *baseline.columns.values(), strict=True):
+        writer.writerow([f"{value:.{DIGITS}g}" for value in row])
+    return out.getvalue()
+
+
+def _rounded(column: Floats, atol: float) -> Floats:
+    scale = max(float(np.abs(column).max(initial=0.0)), atol, 1e-300)
+    decimals = DIGITS - 1 - int(np.floor(np.log10(scale)))
+    if abs(decimals) > 250:
+        return column
+    return np.round(column, decimals) + 0.0  # -0.0 becomes 0.0
+
+
+def record(change: Change) -> None:
+    """Write the new text of a baseline, whole or not at all; its folder is made."""
+    write_whole(change.path, change.text.encode())
+
+
+# Reading
+
+
+def read(path: Path) -> Baseline:
+    """A recorded baseline. The file is not trusted; raises InputError with file and line."""
+    lines = _text(path).splitlines()
+    start = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    rows = csv.reader(lines[start:], strict=True)
+    names: list[str] = []
+    values: list[list[float]] = []
+    try:
+        for row in rows:
+            place = Place(str(path), start + rows.line_num)
+            if names:
+                values.append(_row(row, names, place))
+            else:
+                names = _names(row, place)
+    except csv.Error as error:
+        raise _wrong(f"not CSV: {error}", Place(str(path), start + rows.line_num)) from None
+    if not values:
+        raise _wrong("it holds no samples", Place(str(path), len(lines)))
+    table = np.array(values)
+    late = np.flatnonzero(np.diff(table[:, 0]) <= 0)
+    if late.size:
+        raise _wrong("the times do not rise", Place(str(path), start + 3 + int(late[0])))
+    return Baseline(table[:, 0], dict(zip(names[1:], table[:, 1:].T, strict=True)))
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    first = raw.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
+    if not first.startswith(_MARK):
+        hint = "name another file in expect: baseline: file:, or move this one away"
+        raise InputError(Fault("is no baseline", Place(str(path), 1), hint))
+    if len(raw) > MAX_BYTES:
+        raise _wrong(f"is larger than {MAX_BYTES:,} bytes", Place(str(path)))
+    if first != FORMAT:
+        raise _wrong(f"is {first[2:60]!r}, this version reads {FORMAT[2:]!r}", Place(str(path), 1))
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        place = Place(str(path), raw.count(b"\n", 0, error.start) + 1)
+        raise _wrong("is not UTF-8 text", place) from None
+
+
+def is_baseline(path: Path) -> bool:
+    """Whether a file, however broken since, was written as a baseline."""
+    with path.open("rb") as file:
+        return file.read(len(_MARK)) == _MARK.encode()
+
+
+def _names(row: list[str], place: Place) -> list[str]:
+    if len(row) < 2 or row[0] != "t" or len(set(row)) != len(row):
+        raise _wrong("the columns must be t and the signals, each once", place)
+    return row
+
+
+def _row(row: list[str], names: list[str], place: Place) -> list[float]:
+    if len(row) != len(names):
+        raise _wrong(f"{len(row)} values for {len(names)} columns", place)
+    for text in row:
+        if len(text) > 40 or not _NUMBER.fullmatch(text) or not np.isfinite(float(text)):
+            raise _wrong(f"{text[:40]!r} is not a number", place)
+    return [float(text) for text in row]
+
+
+def _wrong(message: str, place: Place) -> InputError:
+    return InputError(Fault(message, place, _AGAIN))
+
+
+# Comparing
+
+
+def bands(
+    baseline: Baseline, results: Results, names: Sequence[str], section: BaselineSection
+) -> Iterator[tuple[str, Band | str]]:
+    """Each signal with its band about the recorded samples, or with what keeps the two from
+    being compared; signal '' where that is not about one.
+
+    |got - expected| <= atol + rtol * (largest magnitude of the element's record).
+    """
+    rows, problem = _same_rows(baseline, results)
+    if problem:
+        yield "", f"{problem}; {_AGAIN}"
+        return
+    known: set[str] = set()
+    for name in names:
+        labels = results.labels(name)
+        known |= set(labels)
+        missing = [label for label in labels if label not in baseline.columns]
+        if missing:
+            yield name, f"{_few(missing)} not in the baseline; {_AGAIN}"
+            continue
+        expected = np.stack([baseline.columns[label] for label in labels], axis=1)
+        tolerance = section.atol + section.rtol * np.abs(expected).max(axis=0)
+        yield name, near(baseline.t, elements(results, name)[rows], expected, tolerance)
+    unknown = [label for label in baseline.columns if label not in known]
+    if unknown:
+        yield "", f"{_few(unknown)} in the baseline but recorded no more; {_AGAIN}"
+
+
+def _few(labels: Sequence[str]) -> str:
+    listed = ", ".join(labels[:6]) + (", ..." if len(labels) > 6 else "")
+    return f"{listed} {'is' if len(labels) == 1 else 'are'}"
+
+
+def _same_rows(baseline: Baseline, results: Results) -> tuple[Floats, str]:
+    """The rows of the results at the times of the baseline, or why there are none."""
+    t = results.t
+    slack = SAME_TIME * float(t[-1])
+    after = np.clip(np.searchsorted(t, baseline.t), 1, len(t) - 1)
+    rows = np.where(baseline.t - t[after - 1] < t[after] - baseline.t, after - 1, after)
+    missing = np.flatnonzero(np.abs(t[rows] - baseline.t) > slack)
+    if missing.size:
+        at = baseline.t[missing[0]]
+        if at > t[-1]:
+            return (
+                rows,
+                f"the run ends at t = {t[-1]:.6g} s, the baseline at {baseline.t[-1]:.6g} s",
+            )
+        return rows, f"the run keeps no sample at t = {at:.9g} s, the baseline does"
+    end = t[_last_on_grid(results)]
+    if baseline.t[-1] < end - slack:
+        return (
+            rows,
+            f"the run goes on to t = {end:.6g} s, the baseline ends at {baseline.t[-1]:.6g} s",
+        )
+    return rows, ""
+
+
+def changes(old: Baseline, new: Baseline) -> tuple[str, ...]:
+    """What a new baseline changes of an old one, a line each: times, columns that are new
+    or gone, and of the others the largest difference."""
+    lines = []
+    same = old.t.shape == new.t.shape and np.allclose(
+        old.t, new.t, rtol=0, atol=SAME_TIME * new.t[-1]
+    )
+    if not same:
+        lines.append(f"samples: {_span(old)} become {_span(new)}")
+    for name, column in new.columns.items():
+        if name not in old.columns:
+            lines.append(f"{name}: new")
+        elif same:
+            lines += _difference(name, old.columns[name], column, new.t)
+    lines += [f"{name}: gone" for name in old.columns if name not in new.columns]
+    return tuple(lines)
+
+
+def _difference(name: str, old: Floats, new: Floats, t: Floats) -> list[str]:
+    k = int(np.argmax(np.abs(new - old)))
+    if f"{old[k]:.{DIGITS}g}" == f"{new[k]:.{DIGITS}g}":
+        return []
+    by = f"{abs(new[k] - old[k]):.3g}"
+    return [f"{name}: by {by} at most, at t = {t[k]:.6g} s from {old[k]:.9g} to {new[k]:.9g}"]
+
+
+def _span(baseline: Baseline) -> str:
+    return f"{len(baseline.t)} to {baseline.t[-1]:.6g} s"

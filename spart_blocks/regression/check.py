@@ -1,0 +1,272 @@
+"""Run a diagram once and hold it to its `expect:` section."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from spart_blocks.diagram import load_expectations
+from spart_blocks.diagram.document import Keys
+from spart_blocks.diagram.expectations import EnginesClaim, Expectations
+from spart_blocks.diagram.model import RunOptions
+from spart_blocks.errors import Fault, InputError, Place, RunError, SpartError, SpartWarning
+from spart_blocks.regression import baselines
+from spart_blocks.regression.claims import Band, Miss, balances, band_of, farthest, told
+from spart_blocks.regression.drawing import draw
+from spart_blocks.regression.files import Case, cases
+from spart_blocks.regression.outcome import Change, Failure, Outcome
+from spart_blocks.results import Results
+from spart_blocks.results.names import file_name
+from spart_blocks.simulation import DiagramFile, begin, finish
+from spart_blocks.simulation.run import Progress
+
+BALANCES_WITHIN = 1e-6
+RTOLS = 100
+"""How constant balances are by default: so many times the run's rtol, which is what its
+solver reaches with a margin, and at least 1e-6."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How tests are run.
+
+    update: record baselines that no longer hold, instead of failing; force: all of them.
+    timing: a missed speed is a failure. plots: the folder for pictures, none without it.
+    """
+
+    update: bool = False
+    force: bool = False
+    timing: bool = False
+    plots: Path | None = None
+
+
+def check_file(
+    path: str | Path,
+    *,
+    overrides: tuple[str, ...] = (),
+    root: Path | None = None,
+    manner: Manner | None = None,
+) -> Outcome:
+    """The outcome of a file's test, as its default choices have it."""
+    case = replace(cases(Path(path), root=root)[0], overrides=overrides)
+    return check(case, manner)
+
+
+def check(case: Case, manner: Manner | None = None, progress: Progress | None = None) -> Outcome:
+    """Run a test. What fails or is wrong is in the outcome; nothing is raised for it, and no
+    baseline is written: see `baselines.record`."""
+    started = time.perf_counter()
+    heard: list[str] = []
+    with _overheard(heard):
+        outcome = _outcome(case, manner or Manner(), progress, heard)
+    seconds = time.perf_counter() - started
+    return replace(outcome, warnings=tuple(dict.fromkeys(heard)), seconds=seconds)
+
+
+def _outcome(case: Case, manner: Manner, progress: Progress | None, heard: list[str]) -> Outcome:
+    try:
+        file = DiagramFile(case.path, case.overrides, case.root)
+        run = begin(file, progress=progress)
+        expected = load_expectations(case.path, overrides=case.overrides, root=case.root)
+        if expected is None:
+            hint = "say under expect: what its runs must show"
+            raise InputError(Fault("has no section expect:", Place(str(case.path)), hint))
+        results = finish(run)
+        if not results.complete:
+            failure = Failure("run", f"it was {results.stopped or 'stopped early'}")
+            interrupted = "interrupted" in (results.stopped or "")
+            return Outcome(case, failures=(failure,), interrupted=interrupted)
+        return _Judging(case, expected, results, run.options, manner, heard).outcome(file)
+    except InputError as error:
+        return Outcome(case, faults=error.faults)
+    except SpartError as error:
+        interrupted = isinstance(error, RunError) and "interrupted" in error.message
+        failures = (Failure("run", str(error)),)
+        return Outcome(case, failures=failures, interrupted=interrupted)
+
+
+@contextmanager
+def _overheard(heard: list[str]) -> Iterator[None]:
+    """Our warnings within, for the outcome. Those of others are not about the diagram."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    heard += [str(w.message) for w in caught if issubclass(w.category, SpartWarning)]
+
+
+@dataclass
+class _Judging:
+    """One run, held to one section."""
+
+    case: Case
+    expected: Expectations
+    results: Results
+    options: RunOptions
+    manner: Manner
+    heard: list[str]
+    claims: int = 0
+
+    def outcome(self, file: DiagramFile) -> Outcome:
+        failures = [*self._signals(), *self._balances()]
+        section = self.expected.section
+        change = None
+        if section.baseline is not None:
+            found, change = self._baseline()
+            failures += found
+        if section.engines is not None:
+            failures += self._engines(file, section.engines)
+        slow = self._slow()
+        if slow and self.manner.timing:
+            failures.append(Failure("speed", slow, place=self._place(("speed",))))
+        return Outcome(
+            self.case,
+            failures=tuple(failures),
+            claims=self.claims,
+            slow=None if self.manner.timing else slow,
+            change=None if failures else change,
+        )
+
+    def _place(self, keys: Keys) -> Place | None:
+        return self.expected.places.get(keys)
+
+    # --- claims about signals -----------------------------------------------------------
+
+    def _signals(self) -> Iterator[Failure]:
+        for keys, claim in self.expected.section.claims():
+            try:
+                band = band_of(str(keys[0]), claim, self.results)
+            except InputError as error:
+                place = self._place(keys)
+                raise InputError(replace(f, place=place) for f in error.faults) from None
+            yield from self._held(str(keys[0]), claim.signal, band, keys)
+
+    def _balances(self) -> Iterator[Failure]:
+        given = self.expected.section.audit
+        within = given.within if given else max(RTOLS * self.options.rtol, BALANCES_WITHIN)
+        for name, band in balances(self.results, within):
+            yield from self._held("audit", name, band, ("audit",))
+
+    def _held(self, kind: str, signal: str, band: Band, keys: Keys) -> Iterator[Failure]:
+        """The failure of a signal that leaves its band, with its picture."""
+        self.claims += 1
+        miss = farthest(band)
+        if miss is None:
+            return
+        at = (miss.sample, miss.element)
+        others = miss.elements - 1
+        also = f" (so do {others} other elements)" if others > 1 else " (so does one other)"
+        label = self.results.labels(signal)[miss.element]
+        yield Failure(
+            kind,
+            told(band, miss) + (also if others else ""),
+            signal=label,
+            t=float(band.t[miss.sample]),
+            got=float(band.got[at]),
+            expected=None if band.expected is None else float(band.expected[at]),
+            low=float(band.low[at]),
+            high=float(band.high[at]),
+            place=self._place(keys),
+            picture=self._picture(f"{kind} {label}", signal, band, miss),
+        )
+
+    def _picture(self, title: str, signal: str, band: Band, miss: Miss) -> Path | None:
+        if self.manner.plots is None:
+            return None
+        folder = self.manner.plots / file_name(self.expected.name + self.case.suffix, "diagram")
+        path = folder / f"{file_name(title, 'failure')}.png"
+        try:
+            draw(path, title, self.results, signal, band, miss)
+        except InputError as error:
+            self.heard.append(str(error))
+            return None
+        return path
+
+    # --- the baseline ---------------------------------------------------------------------
+
+    def _baseline(self) -> tuple[list[Failure], Change | None]:
+        section, path = self.expected.section.baseline, self.expected.baseline
+        assert section is not None
+        assert path is not None
+        path = path.with_stem(path.stem + self.case.suffix)
+        names = baselines.names_of(section, self.results)
+        new = baselines.taken(self.results, names, section)
+        text = baselines.text_of(new, self.results, self.options)
+        if not path.exists():
+            self.claims += 1
+            if self.manner.update:
+                return [], Change(path, text, ("new",))
+            where = os.path.relpath(path, self.case.path.parent)
+            message = f"there is no file {where}; record it: spart test --update"
+            return [Failure("baseline", message, place=self._place(("baseline",)))], None
+        try:
+            old = baselines.read(path)
+        except InputError:
+            if not self.manner.update or not baselines.is_baseline(path):
+                raise
+            return [], Change(path, text, ("the old one cannot be read",))
+        failures = list(self._against(old, names))
+        if not self.manner.update:
+            return failures, None
+        changed = baselines.changes(old, new)
+        other = set(old.columns) != set(new.columns) or len(old.t) != len(new.t)
+        keep = not failures and not other and not self.manner.force
+        return [], None if keep or not changed else Change(path, text, changed)
+
+    def _against(self, old: baselines.Baseline, names: tuple[str, ...]) -> Iterator[Failure]:
+        section = self.expected.section.baseline
+        assert section is not None
+        for name, band in baselines.bands(old, self.results, names, section):
+            if isinstance(band, str):
+                self.claims += 1
+                yield Failure("baseline", band, name, place=self._place(("baseline",)))
+            else:
+                yield from self._held("baseline", name, band, ("baseline",))
+
+    # --- what is not about a signal --------------------------------------------------------
+
+    def _engines(self, file: DiagramFile, claim: EnginesClaim) -> Iterator[Failure]:
+        from spart_blocks.analysis.agreement import compare_engines
+
+        self.claims += 1
+        place = self._place(("engines",))
+        try:
+            differences = compare_engines(file.load(), claim.T)
+        except InputError:
+            raise
+        except SpartError as error:
+            if isinstance(error, RunError) and "interrupted" in error.message:
+                raise
+            yield Failure("engines", str(error), place=place)
+            return
+        for one in differences:
+            if one.relative > claim.within:
+                message = (
+                    f"the engines are {one.relative:.3g} apart at t = {one.t:.6g} s, relative "
+                    f"to {one.scale:.6g}; expected within {claim.within:g}"
+                )
+                yield Failure(
+                    "engines",
+                    message,
+                    one.name,
+                    one.t,
+                    one.relative,
+                    high=claim.within,
+                    place=place,
+                )
+
+    def _slow(self) -> str | None:
+        """What is to be said of a run that was slower than expected."""
+        claim = self.expected.section.speed
+        wall = float(self.results.info.get("wall_time", 0.0))
+        if claim is None or wall <= 0.0:
+            return None
+        self.claims += 1
+        factor = float(self.results.t[-1] - self.results.t[0]) / wall
+        if factor >= claim.times_real_time:
+            return None
+        return f"ran {factor:.3g} times as fast as real time, expected {claim.times_real_time:g}"

@@ -1,0 +1,192 @@
+"""What a signal shall do, as a band that it has to stay in: one function for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import InputError
+from spart_blocks.results import Results
+
+Floats = NDArray[np.float64]
+NEAR = "expected {expected:.9g} within {bound:.3g}, off by {off:.3g}"
+LEAST_BALANCE = 1e-2
+"""The momentum [kg m/s, N m s] or energy [J] below which a balance is held to an absolute
+tolerance: a free-floating robot has none in all, but its parts have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Where a signal of m elements shall lie at K of its samples.
+
+    t (K,) [s]; got, low, high (K, m), low and high inclusive and possibly infinite;
+    expected (K, m): the middle, where there is one. words: what is expected, as a format
+    of expected, low, high, bound (high - expected) and off (|got - expected|).
+    """
+
+    t: Floats
+    got: Floats
+    low: Floats
+    high: Floats
+    expected: Floats | None
+    words: str
+
+
+@dataclass(frozen=True)
+class Miss:
+    """Where a signal leaves its band farthest: the sample, the element, and in how many
+    elements it does."""
+
+    sample: int
+    element: int
+    elements: int
+
+
+def farthest(band: Band) -> Miss | None:
+    """The worst sample of a band; None where all lie within. What is no number is worst."""
+    out = ~((band.low <= band.got) & (band.got <= band.high))
+    if not out.any():
+        return None
+    beyond = np.maximum(band.low - band.got, band.got - band.high)
+    beyond = np.where(out, np.nan_to_num(beyond, nan=np.inf), -np.inf)
+    sample, element = divmod(int(np.argmax(beyond)), beyond.shape[1])
+    return Miss(sample, element, int(out.any(axis=0).sum()))
+
+
+def told(band: Band, miss: Miss) -> str:
+    """What was got and what was expected at the worst sample."""
+    at = (miss.sample, miss.element)
+    low, got, high = float(band.low[at]), float(band.got[at]), float(band.high[at])
+    middle = float(band.expected[at]) if band.expected is not None else np.nan
+    law = band.words.format(
+        expected=middle, low=low, high=high, bound=high - middle, off=abs(got - middle)
+    )
+    return f"got {got:.9g} at t = {band.t[miss.sample]:.6g} s, {law}"
+
+
+def elements(results: Results, signal: str) -> Floats:
+    """A signal with its elements in a row, (N, m), as float."""
+    array = results[signal]
+    if array.dtype.kind == "c":
+        raise InputError(f"{signal} is complex; expect takes real signals")
+    return np.asarray(array, dtype=float).reshape(len(array), -1)
+
+
+# The kinds. Each takes its claim, t (N,), x (N, m), and `wide`, which spreads a value of
+# the claim over the m elements.
+
+Wide = Callable[[Any], Floats]
+Kind = Callable[[Any, Floats, Floats, Wide], Band]
+
+
+def near(t: Floats, got: Floats, expected: Floats, within: Floats | float) -> Band:
+    """The band of this half-width about what is expected; both spread over the samples."""
+    middle = np.broadcast_to(expected, got.shape)
+    return Band(t, got, middle - within, middle + within, middle, NEAR)
+
+
+def _settles(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
+    late = t >= claim.by
+    return near(t[late], x[late], wide(claim.to), claim.within)
+
+
+def _final(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
+    return near(t[-1:], x[-1:], wide(claim.value), claim.within)
+
+
+def _stays_within(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
+    since = -np.inf if claim.since is None else claim.since
+    until = np.inf if claim.until is None else claim.until
+    during = (since <= t) & (t <= until)
+    got = x[during]
+    low = np.full(got.shape, -np.inf) if claim.low is None else wide(claim.low) + 0 * got
+    high = np.full(got.shape, np.inf) if claim.high is None else wide(claim.high) + 0 * got
+    words = "expected between {low:.9g} and {high:.9g}"
+    if claim.low is None or claim.high is None:
+        words = (
+            "expected at most {high:.9g}" if claim.low is None else "expected at least {low:.9g}"
+        )
+    return Band(t[during], got, low, high, None, words)
+
+
+def _never_exceeds(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
+    limit = np.broadcast_to(wide(claim.limit), x.shape)
+    return Band(t, x, -limit, limit, None, "expected a magnitude of at most {high:.9g}")
+
+
+def _conserved(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
+    least, most = np.minimum.accumulate(x), np.maximum.accumulate(x)
+    first = np.broadcast_to(x[:1], x.shape)
+    words = (
+        "expected {expected:.9g} as at the start, the range of all samples at most "
+        f"{claim.within:.3g}; off by {{off:.3g}}"
+    )
+    return Band(t, x, most - claim.within, least + claim.within, first, words)
+
+
+def _monotone(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
+    free = np.full(x.shape, np.inf)
+    if claim.direction == "rising":
+        reached = np.maximum.accumulate(x)
+        words = "expected at least {low:.9g}, as it had risen"
+        return Band(t, x, reached - claim.within, free, reached, words)
+    reached = np.minimum.accumulate(x)
+    words = "expected at most {high:.9g}, as it had fallen"
+    return Band(t, x, -free, reached + claim.within, reached, words)
+
+
+KINDS: Mapping[str, Kind] = {
+    "settles": _settles,
+    "stays_within": _stays_within,
+    "never_exceeds": _never_exceeds,
+    "conserved": _conserved,
+    "monotone": _monotone,
+    "final": _final,
+}
+
+
+def band_of(kind: str, claim: Any, results: Results) -> Band:
+    """The band of a claim. Raises InputError where its values do not fit its signal, or no
+    sample lies in its time."""
+    x = elements(results, claim.signal)
+    shape = results[claim.signal].shape[1:]
+
+    def wide(value: Any) -> Floats:
+        try:
+            given = np.asarray(value, dtype=float)
+        except ValueError:
+            raise InputError(f"{claim.signal}: the rows of the value differ in length") from None
+        if given.ndim and given.shape != shape:
+            has = f"has shape {shape}" if shape else "is a number"
+            raise InputError(f"{claim.signal} {has}, the value has shape {given.shape}")
+        return np.broadcast_to(given.reshape(-1), x.shape[1:])
+
+    band = KINDS[kind](claim, results.t, x, wide)
+    if not len(band.t):
+        raise InputError(
+            f"no sample of {claim.signal} lies in the time that is named: the run goes from "
+            f"{results.t[0]:g} to {results.t[-1]:g} s"
+        )
+    return band
+
+
+def balances(results: Results, within: float) -> Iterator[tuple[str, Band]]:
+    """The balances of audited plants that the results hold, each with its band: it stays
+    what it was at the start.
+
+    within: relative to the largest magnitude of the two that the balance is the difference
+    of: momentum and impulse, energy and work.
+    Source: Newton and Euler for the whole system; see the block AUDIT.
+    """
+    for name in results.signals:
+        base, _, quantity = name.partition(".audit.")
+        part = quantity.removesuffix("_balance")
+        if part not in ("p", "h", "energy") or quantity == part:
+            continue
+        x, whole = elements(results, name), elements(results, f"{base}.audit.{part}")
+        scale = max(float(np.abs(whole).max()), float(np.abs(whole - x).max()), LEAST_BALANCE)
+        yield name, near(results.t, x, x[:1], within * scale)

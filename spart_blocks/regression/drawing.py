@@ -1,0 +1,79 @@
+"""A failed claim as a picture: what was expected, what was got, and where they part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spart_blocks.regression.claims import Band, Floats, Miss, elements
+from spart_blocks.results import Results
+from spart_blocks.results.files import write_whole
+from spart_blocks.results.plots import COLOURS, add_legend, dress, new_figure, plain_text, render
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+EXPECTED, GOT = COLOURS[0], COLOURS[1]
+_WRONG = "#B42318"
+
+
+def draw(path: Path, title: str, results: Results, signal: str, band: Band, miss: Miss) -> None:
+    """Write the worst element of a claim as PNG; the folder is made if missing."""
+    write_whole(path, render(picture(title, results, signal, band, miss), "png"))
+
+
+def picture(title: str, results: Results, signal: str, band: Band, miss: Miss) -> Figure:
+    """Both curves over the whole run with the band and the worst time, and below them got
+    less expected, where the two would lie on each other."""
+    figure = new_figure(title, 6.5 if band.expected is not None else 4.5)
+    rows = figure.subplots(2 if band.expected is not None else 1, 1, sharex=True, squeeze=False)
+    above = rows[0, 0]
+    j = miss.element
+    got, low, high = band.got[:, j], band.low[:, j], band.high[:, j]
+    dress(above, plain_text(f"{results.diagram_name}: {title}"))
+    above.plot(results.t, elements(results, signal)[:, j], color=GOT, linewidth=1.6, label="got")
+    if band.expected is not None:
+        middle = band.expected[:, j]
+        marker = "." if len(band.t) <= 100 else ""
+        above.plot(band.t, middle, color=EXPECTED, ls="--", lw=1.4, marker=marker, label="expected")
+        below = rows[1, 0]
+        dress(below, "got - expected")
+        below.plot(band.t, got - middle, color=GOT, linewidth=1.6, marker=marker)
+        _allowed(below, band.t, low - middle, high - middle)
+        _worst(below, band.t[miss.sample], (got - middle)[miss.sample])
+    _allowed(above, band.t, low, high)
+    _worst(above, band.t[miss.sample], got[miss.sample])
+    above.margins(x=0.02)
+    add_legend(above, [str(line) for line in above.get_legend_handles_labels()[1]])
+    for axis in rows[:, 0]:
+        axis.set_ylabel(f"[{results.unit(signal)}]" if results.unit(signal) else "")
+    rows[-1, 0].set_xlabel("time [s]")
+    return figure
+
+
+def _allowed(axis: Axes, t: Floats, low: Floats, high: Floats) -> None:
+    """The band, as far as it can be shown: an open side ends where the picture does."""
+    edges = [edge[np.isfinite(edge)] for edge in (low, high)]
+    limits = [
+        *axis.get_ylim(),
+        *(float(f(edge)) for edge in edges if edge.size for f in (min, max)),
+    ]
+    bottom, top = min(limits), max(limits)
+    room = 0.05 * (top - bottom) or 1.0
+    axis.set_ylim(bottom - room, top + room)
+    floor, ceiling = (np.clip(edge, bottom - room, top + room) for edge in (low, high))
+    if len(t) == 1:  # a band at one time has no area
+        axis.vlines(t, floor, ceiling, color=EXPECTED, alpha=0.25, linewidth=9, label="allowed")
+        return
+    axis.fill_between(t, floor, ceiling, color=EXPECTED, alpha=0.15, linewidth=0, label="allowed")
+    for edge in (low, high):
+        if np.isfinite(edge).all():
+            axis.plot(t, edge, color=EXPECTED, alpha=0.5, linewidth=0.8)
+
+
+def _worst(axis: Axes, t: float, value: float) -> None:
+    axis.axvline(t, color=_WRONG, linewidth=0.8, linestyle=":")
+    axis.plot([t], [value], "o", color=_WRONG, fillstyle="none", label=f"worst, at {t:.6g} s")

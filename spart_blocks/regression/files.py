@@ -1,0 +1,73 @@
+"""Which files are tests, told by a look at their text; loads nothing but Python's own.
+
+What walks through other people's folders must neither read much nor fail on what it finds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SUFFIXES = (".yaml", ".yml")
+MAX_BYTES = 4_000_000  # of a diagram, as diagram.document has it
+_SECTIONS = tuple(
+    re.compile(rb"^(?:\xef\xbb\xbf)?[\"']?" + name + rb"[\"']?[ \t]*:(?=\s|$)", re.MULTILINE)
+    for name in (b"expect", b"blocks")
+)
+_NOT_OURS = ("__pycache__", "node_modules")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test of a file: how it is called, what is overridden, the folder that its files
+    must lie in, and what its baseline's name ends in besides."""
+
+    path: Path
+    name: str
+    overrides: tuple[str, ...] = ()
+    root: Path | None = None
+    suffix: str = ""
+
+
+def cases(path: Path, *, root: Path | None = None, blocks: tuple[str, ...] = ()) -> list[Case]:
+    """The tests of a diagram file. blocks: packages of blocks that it may use."""
+    return [Case(path, path.stem, root=root)]
+
+
+def is_test(path: Path) -> bool:
+    """Whether a file looks like a diagram with `expect:`. Never raises."""
+    if path.suffix.lower() not in SUFFIXES:
+        return False
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_BYTES:
+            return False
+        text = path.read_bytes()
+    except (OSError, ValueError):
+        return False
+    return all(section.search(text) for section in _SECTIONS)
+
+
+def line_of_expect(path: Path) -> int:
+    """The line, from 0, in which `expect:` stands; 0 where it is not found."""
+    text = path.read_bytes()
+    found = _SECTIONS[0].search(text)
+    return text.count(b"\n", 0, found.start()) if found else 0
+
+
+def found_below(folder: Path) -> Iterator[Path]:
+    """Every file in a folder that is a test, in order; hidden folders, and those of
+    installed packages, are left out, links to folders too."""
+    for here, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".")
+            and name not in _NOT_OURS
+            and not Path(here, name, "pyvenv.cfg").exists()
+        )
+        for name in sorted(files):
+            if is_test(Path(here, name)):
+                yield Path(here, name)
