@@ -12,6 +12,8 @@ from hypothesis import configuration, settings
 
 from spart_blocks.diagram.model import STANDARD
 
+pytest_plugins = ["pytester"]
+
 # Random tests are the same on every machine and leave no folder in the project: pytest's
 # hypothesis plugin warns of one, and here warnings are errors.
 configuration.set_hypothesis_home_dir(tempfile.gettempdir() + "/spart_blocks-hypothesis")

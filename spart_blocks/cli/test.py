@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -111,7 +112,6 @@ class _Session:
                 if outcome.interrupted:
                     interrupted = True
                     break
-                self.outcomes.append(outcome)
                 self._tell(outcome)
         except KeyboardInterrupt:
             interrupted = True
@@ -128,22 +128,25 @@ class _Session:
             typer.echo(f"{word}  {outcome.case.path}  ({what})")
         for text in outcome.troubles:
             typer.echo("\n".join(f"    {line}" for line in text.splitlines()))
-        if outcome.change is not None:
-            self._record(outcome)
+        self.outcomes.append(self._recorded(outcome) if outcome.change else outcome)
 
-    def _record(self, outcome: Outcome) -> None:
-        """Show what changes of a baseline, then write it."""
+    def _recorded(self, outcome: Outcome) -> Outcome:
+        """Show what changes of a baseline, then write it; wrong where it cannot be written."""
         from spart_blocks.regression.baselines import record
 
         change = outcome.change
         assert change is not None
-        where = os.path.relpath(change.path)
         if not self.quiet:
             for line in change.lines:
                 typer.echo(f"    {line}")
-        record(change)
+        try:
+            record(change)
+        except InputError as error:
+            complain(str(error))
+            return replace(outcome, faults=error.faults, change=None)
         if not self.quiet:
-            typer.echo(f"    recorded {where}")
+            typer.echo(f"    recorded {os.path.relpath(change.path)}")
+        return outcome
 
     def _summary(self, interrupted: bool) -> int:
         done = self.outcomes

@@ -136,24 +136,39 @@ class _Judging:
 
     # --- claims about signals -----------------------------------------------------------
 
-    def _signals(self) -> Iterator[Failure]:
+    def _signals(self) -> list[Failure]:
+        failures: list[Failure] = []
+        faults: list[Fault] = []
         for keys, claim in self.expected.section.claims():
+            kind = str(keys[0])
             try:
-                band = band_of(str(keys[0]), claim, self.results)
+                band = band_of(kind, claim, self.results)
             except InputError as error:
-                place = self._place(keys)
-                raise InputError(replace(f, place=place) for f in error.faults) from None
-            yield from self._held(str(keys[0]), claim.signal, band, keys)
+                faults += (replace(fault, place=self._place(keys)) for fault in error.faults)
+                continue
+            failures += self._held(kind, claim.signal, band, keys)
+        if faults:
+            raise InputError(faults)
+        return failures
 
     def _balances(self) -> Iterator[Failure]:
         given = self.expected.section.audit
         within = given.within if given else max(RTOLS * self.options.rtol, BALANCES_WITHIN)
-        for name, band in balances(self.results, within):
+        found = list(balances(self.results, within))
+        if given and not found:
+            hint = "say audit: true in a MULTIBODY"
+            raise InputError(Fault("no plant is audited", self._place(("audit",)), hint))
+        for name, band in found:
             yield from self._held("audit", name, band, ("audit",))
 
     def _held(self, kind: str, signal: str, band: Band, keys: Keys) -> Iterator[Failure]:
         """The failure of a signal that leaves its band, with its picture."""
         self.claims += 1
+        if not len(band.t):
+            t = self.results.t
+            message = f"no sample lies in its time: the run goes from {t[0]:g} to {t[-1]:g} s"
+            yield Failure(kind, message, signal, place=self._place(keys))
+            return
         miss = farthest(band)
         if miss is None:
             return
