@@ -1,12 +1,18 @@
-"""pytest collects diagrams with `expect:`; in processes of their own, as a user's project."""
+"""pytest collects diagrams with `expect:`, as in a user's project."""
 
 from __future__ import annotations
 
 import sys
 import tomllib
+import warnings
 from pathlib import Path
 
 import pytest
+
+from spart_blocks.errors import SpartWarning
+from spart_blocks.regression import check as module
+from spart_blocks.regression import files
+from spart_blocks.regression.check import Manner, check_file
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = "spart_blocks.pytest_plugin"
@@ -30,19 +36,29 @@ OTHERS = {
 }
 
 
+@pytest.fixture(scope="module")
+def everything_loaded(tmp_path_factory):
+    """pytester drops the modules that a run within this process loads; not all of them can
+    be loaded twice, so they are loaded before."""
+    file = tmp_path_factory.mktemp("loaded") / "one.yaml"
+    file.write_text(RAMP.replace("value: 4,", "value: 3,"), encoding="utf-8")
+    outcome = check_file(file, manner=Manner(plots=file.parent))
+    assert outcome.failures[0].picture.is_file()
+
+
 @pytest.fixture
-def project(pytester, monkeypatch):
-    """project("-k", "a"): the results of pytest in a project of diagrams; `files` are theirs."""
+def project(pytester, monkeypatch, everything_loaded):
+    """project("-k", "a", one=RAMP): the results of pytest in a project, after writing files.
+    process: pytest runs in a process of its own."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setenv("SPART_CACHE", str(pytester.path / ".spart"))
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     monkeypatch.delenv("PYTEST_PLUGINS", raising=False)
 
-    def call(*arguments, **files):
+    def call(*arguments, process=False, **files):
         for name, text in files.items():
-            path = pytester.path / f"{name}.yaml"
-            path.write_text(text, encoding="utf-8")
-        return pytester.runpytest_subprocess("-p", PLUGIN, *arguments)
+            (pytester.path / f"{name}.yaml").write_text(text, encoding="utf-8")
+        run = pytester.runpytest_subprocess if process else pytester.runpytest_inprocess
+        return run("-p", PLUGIN, *arguments)
 
     return call
 
@@ -106,24 +122,15 @@ def test_a_slow_run_is_a_warning_under_any_filter_unless_timing_is_asked_for(pro
     project("--spart-timing").assert_outcomes(failed=1)
 
 
-WARNED = """\
-import warnings
-from spart_blocks.errors import SpartWarning
-from spart_blocks.regression import check
+def test_our_warnings_obey_the_filters(project, monkeypatch):
+    honest = module.finish
 
-honest = check.finish
+    def finish(run):
+        warnings.warn("doubtful", SpartWarning, stacklevel=2)
+        return honest(run)
 
-def finish(run):
-    warnings.warn("doubtful", SpartWarning)
-    return honest(run)
-
-check.finish = finish
-"""
-
-
-def test_our_warnings_obey_the_filters(project, pytester):
-    pytester.makeconftest(WARNED)
-    project(one=RAMP).assert_outcomes(passed=1, warnings=1)
+    monkeypatch.setattr(module, "finish", finish)
+    project("-W", "default", one=RAMP).assert_outcomes(passed=1, warnings=1)
     result = project("-W", "error")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["doubtful"])
@@ -132,20 +139,21 @@ def test_our_warnings_obey_the_filters(project, pytester):
 
 def test_the_plugin_may_be_named_more_than_once(project, pytester):
     pytester.makeconftest(f"pytest_plugins = [{PLUGIN!r}]")
-    project("-p", PLUGIN, "-p", "no:cacheprovider", one=RAMP).assert_outcomes(passed=1)
+    result = project("-p", PLUGIN, "-p", "no:cacheprovider", process=True, one=RAMP)
+    result.assert_outcomes(passed=1)
 
 
-def test_packages_of_blocks_come_from_the_configuration(project, pytester):
+def test_packages_of_blocks_come_from_the_configuration(project, pytester, monkeypatch):
+    honest, seen = files.cases, []
+
+    def cases(path, *, blocks=()):
+        seen.append(blocks)
+        return honest(path, blocks=blocks)
+
+    monkeypatch.setattr(files, "cases", cases)
     pytester.makeini("[pytest]\nspart_blocks =\n    mine\n    theirs\n")
-    pytester.makeconftest(
-        "from spart_blocks.regression import files\n"
-        "honest = files.cases\n"
-        "def cases(path, *, blocks=()):\n"
-        "    assert blocks == ('mine', 'theirs')\n"
-        "    return honest(path, blocks=blocks)\n"
-        "files.cases = cases\n"
-    )
     project(one=RAMP).assert_outcomes(passed=1)
+    assert seen == [("mine", "theirs")]
 
 
 def test_the_entry_point_has_the_name_of_its_module():
