@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,14 +23,15 @@ from spart_blocks.errors import Place
 
 Value = float | tuple["Value", ...]
 """A number, or nested tuples of numbers in the shape of a signal."""
+MOST = 1e300
 
 
 def _value(raw: Any) -> Value:
     if isinstance(raw, list | tuple) and raw:
         return tuple(_value(item) for item in raw)
-    if isinstance(raw, bool) or not isinstance(raw, int | float) or not isfinite(raw):
-        raise ValueError("must be a finite number, or a list of them, one for each element")
-    return float(raw)
+    if isinstance(raw, int | float) and not isinstance(raw, bool) and abs(raw) <= MOST:
+        return float(raw)
+    raise ValueError("must be a finite number, or a list of them, one for each element")
 
 
 def _switch(raw: Any) -> Any:

@@ -176,6 +176,7 @@ class _Judging:
         others = miss.elements - 1
         also = f" (so do {others} other elements)" if others > 1 else " (so does one other)"
         label = self.results.labels(signal)[miss.element]
+        number = f" {keys[1]}" if len(keys) > 1 and keys[1] else ""
         yield Failure(
             kind,
             told(band, miss) + (also if others else ""),
@@ -186,7 +187,7 @@ class _Judging:
             low=float(band.low[at]),
             high=float(band.high[at]),
             place=self._place(keys),
-            picture=self._picture(f"{kind} {label}", signal, band, miss),
+            picture=self._picture(f"{kind}{number} {label}", signal, band, miss),
         )
 
     def _picture(self, title: str, signal: str, band: Band, miss: Miss) -> Path | None:

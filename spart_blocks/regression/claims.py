@@ -105,8 +105,8 @@ def _stays_within(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
     until = np.inf if claim.until is None else claim.until
     during = (since <= t) & (t <= until)
     got = x[during]
-    low = np.full(got.shape, -np.inf) if claim.low is None else wide(claim.low) + 0 * got
-    high = np.full(got.shape, np.inf) if claim.high is None else wide(claim.high) + 0 * got
+    low = np.broadcast_to(-np.inf if claim.low is None else wide(claim.low), got.shape)
+    high = np.broadcast_to(np.inf if claim.high is None else wide(claim.high), got.shape)
     words = "expected between {low:.9g} and {high:.9g}"
     if claim.low is None or claim.high is None:
         words = (
@@ -121,13 +121,22 @@ def _never_exceeds(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
 
 
 def _conserved(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
-    least, most = np.minimum.accumulate(x), np.maximum.accumulate(x)
-    first = np.broadcast_to(x[:1], x.shape)
-    words = (
-        "expected {expected:.9g} as at the start, the range of all samples at most "
-        f"{claim.within:.3g}; off by {{off:.3g}}"
+    """A band as wide as the range may be, about the first sample: on each side in proportion
+    to how far the signal goes there, so that it stays inside just if its range is allowed."""
+    first, least, most = x[:1], x.min(axis=0), x.max(axis=0)
+    extent = most - least
+    below = np.divide(first - least, extent, out=np.full(first.shape, 0.5), where=extent > 0)
+    low, high = first - claim.within * below, first + claim.within * (1 - below)
+    held = extent <= claim.within  # decides, whatever rounding does to the edges
+    low, high = (
+        np.broadcast_to(np.where(held, extreme, edge), x.shape)
+        for edge, extreme in ((low, np.minimum(low, least)), (high, np.maximum(high, most)))
     )
-    return Band(t, x, most - claim.within, least + claim.within, first, words)
+    words = (
+        "expected {expected:.9g} as at the start, off by {off:.3g}; all samples may range over "
+        f"{claim.within:.3g}"
+    )
+    return Band(t, x, low, high, np.broadcast_to(first, x.shape), words)
 
 
 def _monotone(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:

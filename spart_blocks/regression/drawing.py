@@ -28,17 +28,19 @@ def draw(path: Path, title: str, results: Results, signal: str, band: Band, miss
 def picture(title: str, results: Results, signal: str, band: Band, miss: Miss) -> Figure:
     """Both curves over the whole run with the band and the worst time, and below them got
     less expected, where the two would lie on each other."""
-    figure = new_figure(title, 6.5 if band.expected is not None else 4.5)
-    rows = figure.subplots(2 if band.expected is not None else 1, 1, sharex=True, squeeze=False)
+    both = band.expected is not None and len(band.t) > 1
+    figure = new_figure(title, 6.5 if both else 4.5)
+    rows = figure.subplots(2 if both else 1, 1, sharex=True, squeeze=False)
     above = rows[0, 0]
     j = miss.element
     got, low, high = band.got[:, j], band.low[:, j], band.high[:, j]
     dress(above, plain_text(f"{results.diagram_name}: {title}"))
     above.plot(results.t, elements(results, signal)[:, j], color=GOT, linewidth=1.6, label="got")
+    middle = band.expected[:, j] if band.expected is not None else 0 * got
+    marker = "." if len(band.t) <= 100 else ""
     if band.expected is not None:
-        middle = band.expected[:, j]
-        marker = "." if len(band.t) <= 100 else ""
         above.plot(band.t, middle, color=EXPECTED, ls="--", lw=1.4, marker=marker, label="expected")
+    if both:
         below = rows[1, 0]
         dress(below, "got - expected")
         below.plot(band.t, got - middle, color=GOT, linewidth=1.6, marker=marker)

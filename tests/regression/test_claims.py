@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spart_blocks.diagram.expectations import CLAIMS
 from spart_blocks.errors import InputError
 from spart_blocks.regression.claims import KINDS, balances, band_of, farthest, near, told
+from spart_blocks.results import FinalState, Results
 
 T = np.linspace(0, 10, 101)
 
@@ -55,7 +56,7 @@ FAIL = [
     ("never_exceeds", {"signal": "wave", "limit": 0.999}, 0, 4.7,
      "got -0.999923258 at t = 4.7 s, expected a magnitude of at most 0.999"),
     ("conserved", {"signal": "decay", "within": 1.5}, 1, 10.0,
-     "expected 2 as at the start, the range of all samples at most 1.5; off by 2"),
+     "expected 2 as at the start, off by 2; all samples may range over 1.5"),
     ("monotone", {"signal": "decay", "direction": "rising"}, 1, 10.0,
      "expected at least 2, as it had risen"),
     ("monotone", {"signal": "ramp", "direction": "falling"}, 0, 10.0,
@@ -82,6 +83,27 @@ def test_a_claim_fails_at_its_worst_element_and_time(known, kind, fields, elemen
     assert miss.element == element
     assert band.t[miss.sample] == pytest.approx(t)
     assert text in told(band, miss)
+
+
+@given(
+    x=st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20).filter(lambda x: np.ptp(x) > 1e-3),
+)
+def test_conserved_is_about_the_range_and_names_what_is_farthest_from_the_start(x):
+    x = np.array(x)
+    run = Results(
+        t=np.arange(len(x)) * 1.0, signals={"x": x}, states={}, final_state=FinalState(0.0)
+    )
+    for part, holds in ((1 - 1e-6, False), (1 + 1e-6, True)):
+        band, miss = judged(run, "conserved", signal="x", within=part * np.ptp(x))
+        assert (miss is None) == holds
+        if miss is not None:
+            farthest_from_start = np.abs(x - x[0]).max()
+            assert abs(band.got[miss.sample, 0] - x[0]) == pytest.approx(farthest_from_start)
+
+
+def test_what_never_changes_is_conserved_exactly(results_of):
+    constant = results_of(x=np.full(101, 0.1))
+    assert judged(constant, "conserved", signal="x", within=0)[1] is None
 
 
 def test_the_elements_that_fail_are_counted(known):

@@ -104,6 +104,11 @@ def test_an_element_that_a_vector_lacks_is_told(ramp):
         sb.load(file)
 
 
+def test_a_number_of_python_that_no_float_holds_is_told():
+    with pytest.raises(ValueError, match="must be a finite number"):
+        CLAIMS["never_exceeds"](signal="x", limit=10**400)
+
+
 def test_every_mistake_is_told_at_once(ramp):
     with pytest.raises(sb.DiagramError) as error:
         sb.load(ramp("settle: []", "final: [{signal: x}]", "conserved: [{signal: z, within: 1}]"))

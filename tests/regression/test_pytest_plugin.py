@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 import warnings
@@ -137,10 +138,17 @@ def test_our_warnings_obey_the_filters(project, monkeypatch):
     assert "Traceback" not in result.stdout.str()
 
 
-def test_the_plugin_may_be_named_more_than_once(project, pytester):
+def test_the_plugin_may_be_named_more_than_once(project, pytester, monkeypatch):
+    """It is installed, as entry points tell, named on the command line, and in a conftest."""
+    installed = pytester.path / "site" / "theirs-1.0.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text(f"[pytest11]\n{PLUGIN} = {PLUGIN}\n")
+    monkeypatch.setenv("PYTHONPATH", f"{installed.parent}{os.pathsep}{ROOT}")
     pytester.makeconftest(f"pytest_plugins = [{PLUGIN!r}]")
     result = project("-p", PLUGIN, "-p", "no:cacheprovider", process=True, one=RAMP)
     result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["plugins:*theirs-1.0*"])
 
 
 def test_packages_of_blocks_come_from_the_configuration(project, pytester, monkeypatch):
