@@ -14,6 +14,7 @@ from spart_blocks.errors import SpartWarning
 from spart_blocks.regression import check as module
 from spart_blocks.regression import files
 from spart_blocks.regression.check import Manner, check_file
+from spart_blocks.regression.outcome import Outcome
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = "spart_blocks.pytest_plugin"
@@ -136,6 +137,13 @@ def test_our_warnings_obey_the_filters(project, monkeypatch):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["doubtful"])
     assert "Traceback" not in result.stdout.str()
+
+
+def test_ctrl_c_within_a_run_ends_the_session(project, monkeypatch):
+    """pytester raises again what ended its session."""
+    monkeypatch.setattr(module, "check", lambda case, manner: Outcome(case, interrupted=True))
+    with pytest.raises(KeyboardInterrupt):
+        project(one=RAMP, two=RAMP)
 
 
 def test_the_plugin_may_be_named_more_than_once(project, pytester, monkeypatch):
