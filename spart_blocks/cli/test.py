@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spart_blocks.cli.options import Quiet, Root
+from spart_blocks.cli.options import Blocks, Quiet, Root
 from spart_blocks.cli.outputs import check_folder
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, WRONG_INPUT, Debug, reporting
@@ -52,6 +52,7 @@ def run_tests(
     plots: Annotated[
         Path, typer.Option(metavar="DIR", help="Where pictures of failures go, a folder each.")
     ] = Path("out"),
+    blocks: Blocks = None,
     root: Root = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -64,7 +65,7 @@ def run_tests(
         if force and not update:
             raise InputError("--force goes with --update")
         check_folder(plots)
-        cases = _cases(paths or [HOME if HOME.is_dir() else Path()], root)
+        cases = _cases(paths or [HOME if HOME.is_dir() else Path()], root, tuple(blocks or ()))
         if not quiet:
             say(f"testing {_count(len(cases), 'diagram')}")
         from spart_blocks.regression.check import Manner
@@ -75,7 +76,7 @@ def run_tests(
             raise typer.Exit(code)
 
 
-def _cases(paths: Sequence[Path], root: Path | None) -> list[Case]:
+def _cases(paths: Sequence[Path], root: Path | None, blocks: tuple[str, ...]) -> list[Case]:
     """The tests in these files and folders, each file once."""
     from spart_blocks.regression.files import cases, found_below
 
@@ -85,7 +86,7 @@ def _cases(paths: Sequence[Path], root: Path | None) -> list[Case]:
             raise InputError(f"{path}: there is no such file or folder")
         for file in found_below(path) if path.is_dir() else (path,):
             files.setdefault(file.resolve(), file)
-    found = [case for file in files.values() for case in cases(file, root=root)]
+    found = [case for file in files.values() for case in cases(file, root=root, blocks=blocks)]
     if not found:
         hint = "add a section expect: to a diagram, or name its file"
         listed = ", ".join(map(str, paths))
@@ -125,7 +126,7 @@ class _Session:
         if not self.quiet:
             word = "passed" if outcome.passed else "wrong " if outcome.faults else "FAILED"
             what = f"{_count(outcome.claims, 'claim')}, {outcome.seconds:.1f} s"
-            typer.echo(f"{word}  {outcome.case.path}  ({what})")
+            typer.echo(f"{word}  {_shown(outcome.case)}  ({what})")
         for text in outcome.troubles:
             typer.echo("\n".join(f"    {line}" for line in text.splitlines()))
         self.outcomes.append(self._recorded(outcome) if outcome.change else outcome)
@@ -169,11 +170,15 @@ def _parts(
     passed = len(done) - len(failed) - len(wrong)
     yield f"{_count(passed, 'diagram')} passed"
     if failed:
-        yield f"{len(failed)} failed: " + ", ".join(str(one.case.path) for one in failed)
+        yield f"{len(failed)} failed: " + ", ".join(_shown(one.case) for one in failed)
     if wrong:
-        yield f"{len(wrong)} wrong: " + ", ".join(str(one.case.path) for one in wrong)
+        yield f"{len(wrong)} wrong: " + ", ".join(_shown(one.case) for one in wrong)
     if recorded:
         yield f"{_count(recorded, 'baseline')} recorded"
+
+
+def _shown(case: Case) -> str:
+    return " ".join((str(case.path), *case.variants))
 
 
 def _count(number: int, noun: str) -> str:

@@ -168,6 +168,9 @@ class ExpectSection(_Section):
     )
     speed: SpeedClaim | None = Field(None, description="how fast it runs; a miss only warns")
     audit: AuditClaim | None = Field(None, description="tolerance of plants with audit: true")
+    each_variant: Annotated[bool, Field(strict=True)] = Field(
+        False, description="hold every choice of every slot to this, one at a time"
+    )
 
     def claims(self) -> Iterator[tuple[Keys, _Claim]]:
         """The claims about signals, each with its path within the section."""

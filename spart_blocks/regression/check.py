@@ -18,7 +18,7 @@ from spart_blocks.errors import Fault, InputError, Place, RunError, SpartError, 
 from spart_blocks.regression import baselines
 from spart_blocks.regression.claims import Band, Miss, balances, band_of, farthest, told
 from spart_blocks.regression.drawing import draw
-from spart_blocks.regression.files import Case, cases
+from spart_blocks.regression.files import Case
 from spart_blocks.regression.outcome import Change, Failure, Outcome
 from spart_blocks.results import Results
 from spart_blocks.results.names import file_name
@@ -50,11 +50,14 @@ def check_file(
     *,
     overrides: tuple[str, ...] = (),
     root: Path | None = None,
+    variants: tuple[str, ...] = (),
+    blocks: tuple[str, ...] = (),
     manner: Manner | None = None,
 ) -> Outcome:
-    """The outcome of a file's test, as its default choices have it."""
-    case = replace(cases(Path(path), root=root)[0], overrides=overrides)
-    return check(case, manner)
+    """The outcome of a file's test. overrides: `path=value`; variants: `slot=choice`, where
+    not the default; blocks: packages of blocks of one's own."""
+    file = Path(path)
+    return check(Case(file, file.stem, overrides, root, variants, blocks), manner)
 
 
 def check(case: Case, manner: Manner | None = None, progress: Progress | None = None) -> Outcome:
@@ -70,9 +73,11 @@ def check(case: Case, manner: Manner | None = None, progress: Progress | None = 
 
 def _outcome(case: Case, manner: Manner, progress: Progress | None, heard: list[str]) -> Outcome:
     try:
-        file = DiagramFile(case.path, case.overrides, case.root)
+        file = DiagramFile(case.path, case.overrides, case.root, case.variants, case.blocks)
         run = begin(file, progress=progress)
-        expected = load_expectations(case.path, overrides=case.overrides, root=case.root)
+        expected = load_expectations(
+            case.path, overrides=case.overrides, root=case.root, variants=case.variants
+        )
         if expected is None:
             hint = "say under expect: what its runs must show"
             raise InputError(Fault("has no section expect:", Place(str(case.path)), hint))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 SUFFIXES = (".yaml", ".yml")
@@ -17,24 +17,56 @@ _SECTIONS = tuple(
     re.compile(rb"^(?:\xef\xbb\xbf)?[\"']?" + name + rb"[\"']?[ \t]*:(?=\s|$)", re.MULTILINE)
     for name in (b"expect", b"blocks")
 )
+_EACH = re.compile(rb"each_variant")
 _NOT_OURS = ("__pycache__", "node_modules")
 
 
 @dataclass(frozen=True)
 class Case:
     """One test of a file: how it is called, what is overridden, the folder that its files
-    must lie in, and what its baseline's name ends in besides."""
+    must lie in, the choices for its variants, as `slot=choice`, where not their defaults,
+    and packages of blocks that it may use."""
 
     path: Path
     name: str
     overrides: tuple[str, ...] = ()
     root: Path | None = None
-    suffix: str = ""
+    variants: tuple[str, ...] = ()
+    blocks: tuple[str, ...] = ()
+
+    @property
+    def suffix(self) -> str:
+        """What the names of its baseline and pictures end in, besides the diagram's."""
+        return "".join(f".{chosen}" for chosen in self.variants)
 
 
 def cases(path: Path, *, root: Path | None = None, blocks: tuple[str, ...] = ()) -> list[Case]:
-    """The tests of a diagram file. blocks: packages of blocks that it may use."""
-    return [Case(path, path.stem, root=root)]
+    """The tests of a diagram file: of its default choices, and where it says so of every
+    other choice. blocks: packages of blocks that it may use."""
+    first = Case(path, path.stem, root=root, blocks=blocks)
+    return [first, *(_with(first, chosen) for chosen in _other_choices(path))]
+
+
+def _with(case: Case, chosen: str) -> Case:
+    return replace(case, name=f"{case.name}-{chosen}", variants=(chosen,))
+
+
+def _other_choices(path: Path) -> list[str]:
+    """The choices besides the defaults, as `slot=choice`, of a file with `each_variant`."""
+    if not _EACH.search(path.read_bytes()):
+        return []
+    from spart_blocks.diagram import load_expectations
+    from spart_blocks.diagram.variants import choices_in
+    from spart_blocks.errors import SpartError
+
+    try:
+        expected = load_expectations(path)
+        slots = choices_in(path)
+    except SpartError:
+        return []  # what is wrong is told by the test of the defaults
+    if expected is None or not expected.section.each_variant:
+        return []
+    return [f"{slot}={choice}" for slot, (_default, *others) in slots.items() for choice in others]
 
 
 def is_test(path: Path) -> bool:

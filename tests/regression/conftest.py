@@ -24,7 +24,8 @@ expect:
 
 @pytest.fixture
 def ramp(tmp_path):
-    """ramp("final: [...]", name="ramp"): the file of the diagram, with these claims."""
+    """ramp("final: [...]", name="ramp"): the file of the diagram, with these claims; ramp.text
+    is the diagram."""
     (tmp_path / "spart.toml").touch()
 
     def written(*claims, name="ramp", text=RAMP):
@@ -32,6 +33,7 @@ def ramp(tmp_path):
         file.write_text(text + "".join(f"  {claim}\n" for claim in claims), encoding="utf-8")
         return file
 
+    written.text = RAMP
     return written
 
 

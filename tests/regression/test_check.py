@@ -13,7 +13,7 @@ from spart_blocks.errors import RunError, SpartWarning
 from spart_blocks.regression import baselines
 from spart_blocks.regression import check as module
 from spart_blocks.regression.check import Manner, check, check_file
-from spart_blocks.regression.files import Case, cases, found_below, is_test, line_of_expect
+from spart_blocks.regression.files import cases, found_below, is_test, line_of_expect
 
 PNG = b"\x89PNG\r\n\x1a\n"
 UPDATE = Manner(update=True)
@@ -217,14 +217,56 @@ def test_another_file_is_never_recorded_over(ramp, tmp_path):
     assert (tmp_path / "data.csv").read_text() == "t,x\n0,1\n"
 
 
-def test_a_case_has_a_baseline_of_its_own(ramp):
-    [case] = cases(ramp("baseline:"))
-    other = Case(case.path, "other", ("rate=3",), suffix="-other")
-    for one in (case, other):
-        baselines.record(check(one, UPDATE).change)
-        assert check(one).passed
-    names = sorted(path.name for path in (case.path.parent / "baselines").iterdir())
-    assert names == ["ramp-other.csv", "ramp.csv"]
+CHOICES = """\
+variants:
+  slope:
+    default: slow
+    choices:
+      slow: {type: CONSTANT, value: $rate}
+      fast: {type: CONSTANT, value: 3}
+      late: {type: STEP, T: 1, on: 3}
+blocks:
+"""
+
+
+def swapping(text):
+    return text.replace("blocks:\n  slope: {type: CONSTANT, value: $rate}\n", CHOICES)
+
+
+def test_each_choice_is_a_case_with_a_baseline_of_its_own(ramp):
+    file = ramp("baseline:", "each_variant: true", text=swapping(ramp.text))
+    every = cases(file)
+    assert [case.name for case in every] == ["ramp", "ramp-slope=fast", "ramp-slope=late"]
+    for case in every:
+        baselines.record(check(case, UPDATE).change)
+        assert check(case).passed
+    folder = file.parent / "baselines"
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["ramp.csv", "ramp.slope=fast.csv", "ramp.slope=late.csv"]
+    ends = [float((folder / name).read_text().splitlines()[-1].split(",")[1]) for name in names]
+    assert ends == pytest.approx([4, 6, 3], abs=1e-6)
+
+
+def test_only_the_default_is_a_case_unless_each_variant_is_asked_for(ramp):
+    assert len(cases(ramp("baseline:", text=swapping(ramp.text)))) == 1
+    assert len(cases(ramp("each_variant: false", text=swapping(ramp.text)))) == 1
+    assert len(cases(ramp("each_variant: true"))) == 1
+    broken = swapping(ramp.text).replace("default: slow", "default: none")
+    [case] = cases(ramp("each_variant: true", text=broken))
+    assert "has no choice 'none'" in str(check(case).faults[0])
+
+
+def test_a_case_may_need_blocks_of_the_user_s_own(ramp, tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from bdsim.components import SourceBlock\n\n\n"
+        "class Seven(SourceBlock):\n"
+        "    nin = 0\n    nout = 1\n\n"
+        "    def output(self, t, inputs, x):\n        return [7.0]\n"
+    )
+    text = ramp.text.replace("{type: CONSTANT, value: $rate}", "{type: SEVEN}")
+    file = ramp("final: [{signal: x, value: 14, within: 1e-6}]", text=text)
+    assert "there is no block type 'SEVEN'" in str(check_file(file).faults[0])
+    assert check_file(file, blocks=(str(tmp_path / "own.py"),)).passed
 
 
 # Engines, speed, audits, interrupts, warnings

@@ -12,7 +12,6 @@ import pytest
 
 from spart_blocks.errors import SpartWarning
 from spart_blocks.regression import check as module
-from spart_blocks.regression import files
 from spart_blocks.regression.check import Manner, check_file
 from spart_blocks.regression.outcome import Outcome
 
@@ -159,17 +158,24 @@ def test_the_plugin_may_be_named_more_than_once(project, pytester, monkeypatch):
     result.stdout.fnmatch_lines(["plugins:*theirs-1.0*"])
 
 
-def test_packages_of_blocks_come_from_the_configuration(project, pytester, monkeypatch):
-    honest, seen = files.cases, []
+def test_blocks_of_one_s_own_come_from_the_configuration(project, pytester):
+    pytester.makepyfile(
+        own="""
+        from bdsim.components import SourceBlock
 
-    def cases(path, *, blocks=()):
-        seen.append(blocks)
-        return honest(path, blocks=blocks)
+        class Two(SourceBlock):
+            nin = 0
+            nout = 1
 
-    monkeypatch.setattr(files, "cases", cases)
-    pytester.makeini("[pytest]\nspart_blocks =\n    mine\n    theirs\n")
-    project(one=RAMP).assert_outcomes(passed=1)
-    assert seen == [("mine", "theirs")]
+            def output(self, t, inputs, x):
+                return [2.0]
+        """
+    )
+    text = RAMP.replace("{type: CONSTANT, value: $rate}", "{type: TWO}")
+    assert text != RAMP
+    project(one=text).assert_outcomes(failed=1)
+    pytester.makeini("[pytest]\nspart_blocks =\n    own.py\n")
+    project(one=text).assert_outcomes(passed=1)
 
 
 def test_the_entry_point_has_the_name_of_its_module():
