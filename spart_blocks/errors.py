@@ -7,9 +7,44 @@ the command); run errors name block, port and time (exit code 1).
 from __future__ import annotations
 
 import difflib
+import re
+import reprlib
+from bisect import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+
+MOST_SHOWN = 2000
+"""Characters of one message; what a file holds may be longer."""
+MOST_COMPARED = 2000
+LONGEST_COMPARED = 60
+"""Names that are looked through for a near one, and their length: comparing costs its square."""
+
+# What moves a terminal's cursor, or turns the direction of the text that follows.
+_UNSEEN = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def readable(text: str) -> str:
+    """A text that can be shown anywhere: control characters, marks of direction and lone
+    surrogates as Python writes them, and the middle of a very long one left out."""
+    if len(text) > MOST_SHOWN:
+        text = f"{text[: MOST_SHOWN // 2]} ... {text[-MOST_SHOWN // 4 :]}"
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+_BRIEF = reprlib.Repr()
+_BRIEF.maxlist = _BRIEF.maxtuple = _BRIEF.maxdict = 20
+_BRIEF.maxlevel = 4
+_BRIEF.maxstring = _BRIEF.maxother = 100
+
+
+def brief(value: object, most: int = 60) -> str:
+    """What was read as Python writes it, cut where it is long, at a cost that is bounded."""
+    text = repr(value[:most]) if isinstance(value, str) else _BRIEF.repr(value)
+    cut = len(text) > most or (isinstance(value, str) and len(value) > most)
+    return f"{text[: most - 3]}..." if cut else text
 
 
 class SpartWarning(UserWarning):
@@ -30,16 +65,21 @@ class Place:
 
     def __str__(self) -> str:
         parts = [self.file, self.line, self.column]
-        return ":".join(str(part) for part in parts if part is not None)
+        return readable(":".join(str(part) for part in parts if part is not None))
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong in the input, and how to mend it."""
+    """One thing that is wrong in the input, and how to mend it; its texts are readable."""
 
     message: str
     place: Place | None = None
     hint: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", readable(self.message))
+        if self.hint is not None:
+            object.__setattr__(self, "hint", readable(self.hint))
 
     def __str__(self) -> str:
         text = f"{self.place}: {self.message}" if self.place else self.message
@@ -83,6 +123,7 @@ class RunError(SpartError):
         time: float | None = None,
         hint: str | None = None,
     ) -> None:
+        message = readable(message)
         self.message, self.block, self.time, self.hint = message, block, time, hint
         parts = [f"block {block}" if block else None, message]
         text = ": ".join(part for part in parts if part)
@@ -108,10 +149,23 @@ class MissingExtraError(SpartError):
 def did_you_mean(name: str, choices: Iterable[str]) -> str | None:
     """A hint that names the nearest valid choices, or all of them when few."""
     known = sorted(set(choices))
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
+    near = _nearest(name, known)
     if near:
         return "did you mean " + " or ".join(repr(choice) for choice in near) + "?"
     if not known:
         return None
-    shown = known if len(known) <= 24 else [*known[:24], f"... ({len(known)} in all)"]
+    few = known if len(known) <= 24 else known[:24]
+    shown = [c if len(c) <= LONGEST_COMPARED else f"{c[:LONGEST_COMPARED]}..." for c in few]
+    if len(known) > len(few):
+        shown.append(f"... ({len(known)} in all)")
     return "it has " + ", ".join(shown)
+
+
+def _nearest(name: str, known: list[str]) -> list[str]:
+    if len(name) > LONGEST_COMPARED:
+        return []
+    candidates = [choice for choice in known if len(choice) <= LONGEST_COMPARED]
+    if len(candidates) > MOST_COMPARED:  # of so many, those that begin alike
+        at = max(bisect(candidates, name) - MOST_COMPARED // 2, 0)
+        candidates = candidates[at : at + MOST_COMPARED]
+    return difflib.get_close_matches(name, candidates, n=3, cutoff=0.6)

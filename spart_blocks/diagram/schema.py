@@ -29,7 +29,10 @@ from spart_blocks.diagram.document import Document, Key, Keys
 from spart_blocks.diagram.expectations import MODELS as EXPECT_MODELS
 from spart_blocks.diagram.expectations import ExpectSection, section_at
 from spart_blocks.diagram.model import RunOptions
-from spart_blocks.errors import Fault, did_you_mean
+from spart_blocks.errors import Fault, brief, did_you_mean
+
+MAX_COLLECTED = 2000
+"""Mistakes of one kind after which no more are told."""
 
 REFERENCE_PATTERN = r"^\$[A-Za-z_][A-Za-z0-9_]*$"
 
@@ -245,7 +248,7 @@ def validate(
             for entry in error.errors(include_url=False):
                 path = _path(entry["loc"])
                 wrong.add(_entry_path(path))
-                if path[:2] not in known:
+                if path[:2] not in known and len(faults) < MAX_COLLECTED:
                     faults.append(_fault(document, path, entry, model))
             dropped |= wrong
             data = _without(data, wrong)
@@ -373,5 +376,4 @@ def shown(value: Any) -> str:
     """A value as an error shows it: short, on one line."""
     if isinstance(value, dict):
         return "a mapping"
-    text = repr(value) if not isinstance(value, list) or len(value) <= 20 else "a long list"
-    return text if len(text) <= 60 else text[:57] + "..."
+    return "a long list" if isinstance(value, list) and len(value) > 20 else brief(value)

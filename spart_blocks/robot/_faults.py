@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from spart_blocks.errors import Fault, Place, RobotError, SpartWarning, did_you_mean
+from spart_blocks.errors import Fault, Place, RobotError, SpartWarning, brief, did_you_mean
 
 HINTS_LIMIT = 20  # names that get a did-you-mean; a hostile file must not make them cost
 CHOICES_LIMIT = 2000
@@ -43,8 +43,7 @@ def _line(fault: Fault) -> int:
 
 def quote(value: object) -> str:
     """What was read, in quotes, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= QUOTE_LIMIT else text[: QUOTE_LIMIT - 3] + "..."
+    return brief(value, QUOTE_LIMIT)
 
 
 def names_list(names: Sequence[str]) -> str:
