@@ -9,8 +9,10 @@ Source: YAML 1.2.2, chapter 10.3 (core schema).
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isinf
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,10 @@ from spart_blocks.errors import DiagramError, Fault, Place
 MAX_BYTES = 4_000_000
 MAX_DEPTH = 64
 MAX_NODES = 200_000
+MAX_KEY = 200
 MAX_FAULTS = 50
+TEXT_NODE = 200
+"""Characters of a text that count as one value, so that an alias of a long one costs."""
 
 Key = str | int
 Keys = tuple[Key, ...]
@@ -256,7 +261,7 @@ class _Composer:
             self._fault(f"tag {event.tag} is refused", event, "a diagram holds plain values only")
         if event.anchor:
             self.anchors[event.anchor] = None
-        self._count(1, event)
+        self._count(1 if not isinstance(event, yaml.ScalarEvent) else text_size(event.value), event)
 
     def _count(self, size: int, event: Any) -> None:
         self.nodes += size
@@ -292,7 +297,7 @@ class _Composer:
     def _scalar(self, event: Any) -> Node:
         start, end = event.start_mark, event.end_mark
         plain = not event.style
-        node = Node(event.value, start.line, start.column)
+        node = Node(event.value, start.line, start.column, size=text_size(event.value))
         if plain and not self._expects_key():
             node.value = self._resolve(event)
         quotes = 0 if plain else 2
@@ -306,17 +311,30 @@ class _Composer:
         text = event.value
         if text in _WORDS:
             return _WORDS[text]
-        if _INT.fullmatch(text) and len(text) <= 300:
-            return int(text, 0 if text[:2] in ("0x", "0o") else 10)
+        if _INT.fullmatch(text):
+            return self._whole(text, event)
         if _INF.fullmatch(text):
             return float(text.replace(".", "").lower())
         if not _FLOAT.fullmatch(text):
             return text
         number = float(text)
-        if number in (float("inf"), float("-inf")):
-            shown = text if len(text) < 40 else text[:40] + "..."
-            self._fault(f"number {shown} is out of range", event, "write .inf for infinity")
+        if isinf(number):
+            self._out_of_range(event)
         return number
+
+    def _whole(self, text: str, event: Any) -> int:
+        """A whole number; one that no float can be is a fault."""
+        base = 0 if text[:2] in ("0x", "0o") else 10
+        number = int(text, base) if len(text) <= 400 else sys.maxsize**20
+        if abs(number) > sys.float_info.max:
+            self._out_of_range(event)
+            return 0
+        return number
+
+    def _out_of_range(self, event: Any) -> None:
+        text = event.value
+        shown = text if len(text) < 40 else text[:40] + "..."
+        self._fault(f"number {shown} is out of range", event, "write .inf for infinity")
 
     def _expects_key(self) -> bool:
         return (
@@ -349,9 +367,15 @@ class _Composer:
             self._absorb(holder, node)
 
     def _key(self, node: Node, event: Any) -> str:
-        if isinstance(event, yaml.ScalarEvent):
+        if not isinstance(event, yaml.ScalarEvent):
+            self._fault("a key must be text", event, "quote it if it begins with [, { or *")
+        elif len(event.value) > MAX_KEY:
+            hint = "shorten it; a long text can be a value"
+            self._fault(f"a key has more than {MAX_KEY} characters", event, hint)
+        elif event.value == "<<" and not event.style:
+            self._fault("there are no merge keys", event, "write the entries themselves")
+        else:
             return str(event.value)
-        self._fault("a key must be text", event)
         return "\0" + str(self.nodes)
 
     def _duplicate(self, key: str, at: Any, holder: Node) -> None:
@@ -362,3 +386,8 @@ class _Composer:
     def _absorb(holder: Node, node: Node) -> None:
         holder.size += node.size
         holder.height = max(holder.height, node.height + 1)
+
+
+def text_size(text: str) -> int:
+    """How many values a text counts as."""
+    return 1 + len(text) // TEXT_NODE

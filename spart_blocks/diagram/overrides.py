@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from spart_blocks.diagram.document import Document, Key, Keys, parse_value
+from spart_blocks.diagram.document import MAX_DEPTH, Document, Key, Keys, parse_value
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import DiagramError, Fault, Place, did_you_mean
 
@@ -67,6 +67,8 @@ def _plain(value: Any) -> Any:
 def _full_path(path: str, data: dict[str, Any]) -> Keys:
     """The path from the top of the file that a full or short path means."""
     keys: Keys = tuple(path.split("."))
+    if len(keys) > MAX_DEPTH:
+        raise _WrongPath(f"the path has more than {MAX_DEPTH} levels", "write path=value")
     if keys[0] in SECTIONS:
         if len(keys) == 1 and keys[0] != "name":
             raise _WrongPath(f"{path!r} is a whole section", f"name a value, as {path}.NAME")
@@ -135,6 +137,7 @@ def _with(container: Any, keys: Keys, value: Any) -> Any:
 
 
 def _index(key: Key, length: int) -> int:
-    if not str(key).isdecimal() or int(key) >= length:
+    text = str(key)
+    if not text.isdecimal() or len(text) > 9 or int(text) >= length:
         raise _WrongPath(f"{key!r} is not an index of a list of {length}")
-    return int(key)
+    return int(text)

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spart_blocks.diagram.document import MAX_DEPTH, MAX_FAULTS, MAX_NODES, Document, Keys
+from spart_blocks.diagram.document import (
+    MAX_DEPTH,
+    MAX_FAULTS,
+    MAX_NODES,
+    Document,
+    Keys,
+    text_size,
+)
 from spart_blocks.errors import DiagramError, Fault, did_you_mean
 
 MAX_EXPANDED = 10 * MAX_NODES
@@ -53,7 +60,8 @@ class Resolver:
         if self.expanded > MAX_EXPANDED or resolved.height > MAX_DEPTH:
             place = self.document.place(*path)
             problem = "the parameters expand to a value that is too large or too deep"
-            raise DiagramError([*self.faults, Fault(problem, place)])
+            hint = f"the most is {MAX_EXPANDED} values in all, {MAX_DEPTH} levels"
+            raise DiagramError([*self.faults, Fault(problem, place, hint)])
         return resolved
 
     def _resolve(self, raw: Any, scope: Scope, path: Keys) -> Resolved:
@@ -70,7 +78,7 @@ class Resolver:
     def _text(self, raw: str, scope: Scope, path: Keys) -> Resolved:
         reference = _REFERENCE.fullmatch(raw)
         if reference is None:
-            return Resolved(raw[1:] if _ESCAPED.fullmatch(raw) else raw)
+            return Resolved(raw[1:] if _ESCAPED.fullmatch(raw) else raw, text_size(raw))
         found = scope.find(reference[1])
         if found is None:
             hint = None
@@ -124,7 +132,7 @@ class Resolver:
             place = self.document.key_place(*path, stuck[0])
             listed = ", ".join(stuck[:8]) + (", ..." if len(stuck) > 8 else "")
             message = f"parameters refer to each other in a circle: {listed}"
-            self.faults.append(Fault(message, place))
+            self.faults.append(Fault(message, place, "give one of them a value of its own"))
 
 
 @dataclass(frozen=True)
