@@ -49,7 +49,12 @@ def _ports(block: Any, attribute: str, count: int, names: list[str] | None) -> t
     declared: tuple[Port, ...] | None = block.__dict__.get(attribute)
     if declared is not None:
         return declared
-    return _named(tuple(names[:count]) if names else tuple(map(str, range(count))))
+    return _named(tuple(names[:count])) if names else _numbered(count)
+
+
+@lru_cache(maxsize=1024)
+def _numbered(count: int) -> tuple[Port, ...]:
+    return _named(tuple(map(str, range(count))))
 
 
 @lru_cache(maxsize=1024)

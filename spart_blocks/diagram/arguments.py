@@ -15,9 +15,11 @@ import numpy as np
 from spart_blocks.diagram.document import Document, Keys
 from spart_blocks.diagram.registry import BlockType, Parameter
 from spart_blocks.diagram.schema import shown
-from spart_blocks.errors import Fault, did_you_mean
+from spart_blocks.errors import Fault, brief, did_you_mean
 
 MAX_PORTS = 1000
+MAX_TEXT = 1000
+"""Characters of a text that a block takes: one for each port of a SUM."""
 
 # Parameters of one shape: where one of them is a vector, the numbers are repeated. STEP
 # and RAMP need their defaults repeated as well, or the signal would change its shape.
@@ -32,6 +34,8 @@ _INDICES = {("SLICE1", "index"), ("SLICE2", "rows"), ("SLICE2", "cols")}
 # bdsim 1.4.0 passes over a list or an integer here without a word.
 _PAIRS = {("PID", "I_limit"), ("PID_S", "I_limit")}
 _COUNTS = ("nin", "nout", "vector")
+# Polynomials, of which bdsim 1.4.0 makes a matrix with a row for each coefficient.
+_POLYNOMIALS = {(kind, name) for kind in ("LTI_SISO", "LTI_SISO_S") for name in ("N", "D")}
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,9 @@ class ArgumentReader:
             parameter = kind.parameters.get(key)
             if parameter is None:
                 self._unknown(key, label, kind, path)
+            elif (kind.name, key) in _POLYNOMIALS and np.size(arrays(value)) > MAX_PORTS:
+                many = f"{key} of {label} has more than {MAX_PORTS} coefficients"
+                self._fault(many, (*path, key), "give a polynomial of a lower degree")
             elif self._check(parameter, value, label, (*path, key)):
                 arguments[key], found = self._convert(kind, parameter, value, (*path, key))
                 usable = usable and found
@@ -100,7 +107,14 @@ class ArgumentReader:
             what = "a Python function" if "Callable" in parameter.annotation else "an open file"
             self._fault(f"{name} of {label} takes {what}", path, hint)
         elif name in _COUNTS and isinstance(value, int) and not 0 < value <= MAX_PORTS:
-            self._fault(f"{name} of {label} is {value}; it must be 1 to {MAX_PORTS}", path)
+            many = f"{name} of {label} is {brief(value)}; it must be 1 to {MAX_PORTS}"
+            self._fault(many, path, "put signals into a vector with MUX")
+        elif name in _COUNTS and isinstance(value, list) and len(value) > MAX_PORTS:
+            many = f"{name} of {label} has more than {MAX_PORTS} entries"
+            self._fault(many, path, "pick fewer, or draw them in several scopes")
+        elif isinstance(value, str) and len(value) > MAX_TEXT:
+            many = f"{name} of {label} has more than {MAX_TEXT} characters"
+            self._fault(many, path, "shorten it")
         elif parameter.takes_only_bool and not isinstance(value, bool):
             self._fault(f"{name} of {label} takes true or false, not {shown(value)}", path)
         elif parameter.takes_only_text and not isinstance(value, str) and value is not None:

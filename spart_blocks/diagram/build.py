@@ -18,10 +18,10 @@ from spart_blocks.diagram.registry import (
     new_diagram,
     type_names,
 )
-from spart_blocks.diagram.schema import BlockSection, PartSection, SubsystemSection
+from spart_blocks.diagram.schema import MAX_COLLECTED, BlockSection, PartSection, SubsystemSection
 from spart_blocks.diagram.subsystems import MAX_BLOCKS, as_block, make_gates
 from spart_blocks.diagram.wires import WireText
-from spart_blocks.diagram.wiring import InputCount, Wiring, count_inputs, read_wires
+from spart_blocks.diagram.wiring import MAX_WIRES, InputCount, Wiring, count_inputs, read_wires
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 
 _TYPES = "`spart blocks` lists them; for blocks of your own give --blocks PACKAGE (blocks=)"
@@ -43,13 +43,24 @@ class Product:
     shared: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     packages: set[str] = field(default_factory=set)
     blocks: int = 0
+    wires: int = 0
 
-    def count(self, place: Place) -> None:
-        """One block more; DiagramError where they are too many."""
-        self.blocks += 1
-        if self.blocks > MAX_BLOCKS:
-            message = f"with its subsystems the diagram has more than {MAX_BLOCKS} blocks"
-            raise DiagramError([*self.faults, Fault(message, place)])
+    def count(self, place: Place, *, blocks: int = 0, wires: int = 0) -> None:
+        """So many more; DiagramError where they are too many, or the faults among them."""
+        self.blocks += blocks
+        self.wires += wires
+        hint = "use fewer subsystems and files in each other"
+        for what, number, most in (
+            ("blocks", self.blocks, MAX_BLOCKS),
+            ("wires and ports", self.wires, MAX_WIRES),
+        ):
+            if number > most:
+                message = f"with its subsystems the diagram has more than {most} {what}"
+                raise DiagramError([*self.faults, Fault(message, place, hint)])
+        if len(self.faults) > MAX_COLLECTED:  # each use of a subsystem repeats its mistakes
+            self.faults[:] = dict.fromkeys(self.faults)
+            if len(self.faults) > MAX_COLLECTED // 2:
+                raise DiagramError(self.faults)
 
 
 @dataclass
@@ -95,6 +106,8 @@ class Builder:
         if path not in self._wires:
             self._wires[path] = read_wires(wires, self.document, path, self.faults)
         texts = self._wires[path]
+        ends = sum(len(wire.ends) for wire in texts.values())
+        self.product.count(self.document.place(*path, "wires"), wires=ends)
         kinds = {name: block.kind for name, block in blocks.items()}
         wiring = Wiring(
             bd=bd,
@@ -197,7 +210,7 @@ class Builder:
         keys: Keys,
     ) -> Any:
         """The block, or None after a fault; notes which arguments are a parameter's value."""
-        self.product.count(self.document.place(*keys))
+        self.product.count(self.document.place(*keys), blocks=1)
         self.product.packages.add(kind.package)
         values = {key: item.value for key, item in resolved.items()}
         given = _with_inputs(kind, values, wiring.counts.get(name, InputCount()), width)
@@ -283,6 +296,7 @@ class Builder:
     ) -> Any:
         """The diagram that a block stands for, as a block: of this file or of another."""
         prefix = f"{wiring.prefix}{name}/"
+        self.product.count(self.document.place(*keys), blocks=1)
         if block.use:
             part = self.use(block.use, self.document.place(*keys, "use"), given, prefix)
         else:
@@ -334,6 +348,8 @@ class Builder:
         broken: set[str] | None = None,
     ) -> Wiring | None:
         """A diagram with ports, written at path; broken: its blocks known to be wrong."""
+        ports = len(section.inputs) + len(section.outputs)
+        self.product.count(self.document.key_place(*(path or ("outputs",))), wires=ports)
         bd = new_diagram(label)
         try:
             gates = make_gates(bd, section)

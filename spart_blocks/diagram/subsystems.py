@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from spart_blocks.diagram.arguments import MAX_PORTS
 from spart_blocks.diagram.document import Document, Keys
 from spart_blocks.diagram.registry import find_type, name_problem
 from spart_blocks.diagram.schema import BlockSection, PartSection, SubsystemSection
 from spart_blocks.errors import Fault
 
-MAX_BLOCKS = 100_000
+MAX_BLOCKS = 20_000
 MAX_LEVELS = 16
 
 
@@ -30,7 +31,8 @@ def check_subsystems(
     total = sum(sizes.get(block.type, 1) for block in blocks.values())
     if len(faults) == before and max([total, *sizes.values()]) > MAX_BLOCKS:
         message = f"with its subsystems the diagram has more than {MAX_BLOCKS} blocks"
-        faults.append(Fault(message, document.key_place("subsystems")))
+        hint = "use fewer subsystems in each other"
+        faults.append(Fault(message, document.key_place("subsystems"), hint))
         return set(sections)
     return broken
 
@@ -55,6 +57,10 @@ def check_ports(
     """Add a fault for each port of a diagram, written at path, whose name cannot be one."""
     for side in ("inputs", "outputs"):
         ports: tuple[str, ...] = getattr(section, side)
+        if len(ports) > MAX_PORTS:
+            message = f"there are {len(ports)} {side}; the most is {MAX_PORTS}"
+            faults.append(Fault(message, document.place(*path, side), "put signals into vectors"))
+            continue
         for number, port in enumerate(ports):
             problem = name_problem(port)
             if problem is None and port in ports[:number]:
@@ -79,10 +85,11 @@ def _measure(
         chain = " in ".join((name, *reversed(around[-3:])))
         circle = f"subsystem {name} contains itself: {chain}"
         problem = circle if name in around else f"more than {MAX_LEVELS} subsystems in each other"
-        faults.append(Fault(problem, document.key_place("subsystems", name)))
+        hint = "take one of these uses out"
+        faults.append(Fault(problem, document.key_place("subsystems", name), hint))
         sizes[name] = MAX_BLOCKS + 1
         return sizes[name]
-    total = 0
+    total = 1  # itself, so that empty ones count as well
     for block in sections[name].blocks.values():
         if block.type in sections:
             total += _measure(block.type, sections, sizes, (*around, name), document, faults)

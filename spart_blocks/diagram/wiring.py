@@ -34,6 +34,8 @@ from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_
 # Blocks whose wires take the next free input when they name none.
 FILLED_IN_ORDER = ("SCOPE", "SCOPEXY", "MUX", "NULL", "WATCH")
 
+MAX_WIRES = 100_000
+
 Output = tuple[Any, int]
 
 
@@ -42,9 +44,17 @@ def read_wires(
 ) -> dict[int, WireText]:
     """The wires of a section by their number in it; an empty text is one left out."""
     wires: dict[int, WireText] = {}
+    ends = 0
     for number, text in enumerate(texts):
         if not text.strip() and text == "":
             continue
+        ends += text.count(",") + 1
+        if ends > MAX_WIRES:
+            hint = "put signals into vectors, or use subsystems"
+            place = document.place(*path, "wires", number)
+            raise DiagramError(
+                [*faults, Fault(f"there are more than {MAX_WIRES} wires", place, hint)]
+            )
         try:
             wires[number] = parse_wire(text)
         except WireSyntaxError as error:
@@ -114,6 +124,7 @@ class Wiring:
     companions: dict[Any, Any] = field(default_factory=dict)
     _taken: dict[tuple[Any, int], Place] = field(default_factory=dict)
     _next: dict[str, int] = field(default_factory=dict)
+    _by_name: dict[str, set[int | None]] = field(default_factory=dict)
     _picks: dict[str, Any] = field(default_factory=dict)
     _doubtful: set[str] = field(default_factory=set)
 
@@ -252,9 +263,11 @@ class Wiring:
         return f"{name} ({self.kinds[name]})" if name in self.kinds else name
 
     def _next_free(self, end: End, ports: tuple[Port, ...]) -> int:
-        named = {_index(name, ports) for name in self.counts[end.block].named}
+        if end.block not in self._by_name:
+            names = self.counts[end.block].named
+            self._by_name[end.block] = {_index(name, ports) for name in names}
         index = self._next.get(end.block, 0)
-        while index in named:
+        while index in self._by_name[end.block]:
             index += 1
         self._next[end.block] = index + 1
         if index >= len(ports):
@@ -365,12 +378,13 @@ class Wiring:
 
 def _index(name: str, ports: tuple[Port, ...]) -> int | None:
     """The index of a port given by name, or by number."""
+    number = int(name) if name.isascii() and name.isdecimal() and len(name) < 9 else len(ports)
+    if number < len(ports) and ports[number].name == name:
+        return number  # most ports go by their numbers, and there may be many
     for index, port in enumerate(ports):
         if port.name == name:
             return index
-    if name.isascii() and name.isdecimal() and len(name) < 9 and int(name) < len(ports):
-        return int(name)
-    return None
+    return number if number < len(ports) else None
 
 
 def _fits(selection: Selection | None, length: int) -> bool:

@@ -214,7 +214,7 @@ def test_subsystems_that_multiply_without_bound_are_refused(faults):
         for i in range(1, 12)
     ]
     found = faults("subsystems:\n" + "\n".join(rows) + "\nblocks: {a: {type: s11}}\n")
-    assert any("more than 100000 blocks" in fault[2] for fault in found), found
+    assert any("more than 20000 blocks" in fault[2] for fault in found), found
 
 
 def test_an_unknown_parameter_of_a_subsystem_is_refused(faults):

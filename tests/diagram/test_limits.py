@@ -1,0 +1,135 @@
+"""The limits of a file hold before anything grows: each is told with its place and a fix."""
+
+from __future__ import annotations
+
+import pytest
+
+from spart_blocks.diagram.document import MAX_KEY, MAX_NODES, TEXT_NODE, parse_document
+from spart_blocks.errors import DiagramError
+
+TIME = "blocks: {t: {type: TIME}}\n"
+
+
+def text_faults(text):
+    with pytest.raises(DiagramError) as caught:
+        parse_document(text, "f.yaml")
+    return [(f.place.line, f.place.column, f.message, f.hint or "") for f in caught.value.faults]
+
+
+# --- text ------------------------------------------------------------------------------
+
+
+def test_aliases_of_a_long_text_count_by_its_length():
+    long = "x" * (TEXT_NODE * 1000)
+    text = f"a: &a {long}\nb: [{', '.join(['*a'] * (MAX_NODES // 1000))}]\n"
+    ((line, _, message, _),) = text_faults(text)
+    assert line == 2
+    assert "aliases counted in full" in message
+    parse_document(text.replace("*a, " * 10, ""), "f.yaml")
+
+
+def test_a_very_long_key_is_refused():
+    ((line, column, message, hint),) = text_faults(f"a: 1\n? {'k' * (MAX_KEY + 1)}\n: 2\n")
+    assert (line, column) == (2, 3)
+    assert "more than 200 characters" in message
+    assert "shorten" in hint
+
+
+@pytest.mark.parametrize("number", ["0x" + "f" * 298, "9" * 310, "1" + "0" * 5000, "1e999"])
+def test_a_whole_number_that_no_float_can_be_is_refused(number):
+    ((line, column, message, hint),) = text_faults(f"a: {number}\n")
+    assert (line, column) == (1, 4)
+    assert "is out of range" in message
+    assert ".inf" in hint
+
+
+def test_a_merge_key_is_refused_with_what_to_write():
+    ((line, column, message, hint),) = text_faults("a: &a {b: 1}\nc: {<<: *a}\n")
+    assert (line, column) == (2, 5)
+    assert "there are no merge keys" in message
+    assert "write the entries" in hint
+
+
+@pytest.mark.parametrize("path", ["params.k" + ".a" * 100_000, "params.v." + "9" * 5000])
+def test_an_override_with_an_endless_path_is_refused(faults, path):
+    found = faults("params: {k: , v: [1]}\n" + TIME, overrides=[f"{path}=1"])
+    assert len(found) == 1
+
+
+# --- blocks, wires and ports -------------------------------------------------------------
+
+
+def test_empty_subsystems_that_multiply_are_refused(faults):
+    rows = ["  s0: {blocks: {}}"]
+    for k in range(1, 6):
+        uses = ", ".join(f"b{i}: {{type: s{k - 1}}}" for i in range(20))
+        rows.append(f"  s{k}: {{blocks: {{{uses}}}}}")
+    found = faults("subsystems:\n" + "\n".join(rows) + "\nblocks: {a: {type: s5}}\n")
+    assert [fault[2] for fault in found] == [
+        "with its subsystems the diagram has more than 20000 blocks"
+    ]
+
+
+def test_mistakes_that_subsystems_multiply_are_told_once(faults):
+    wires = ", ".join(f"t -> x{i}" for i in range(50))
+    text = f"subsystems:\n  s: {{blocks: {{t: {{type: TIME}}}}, wires: [{wires}]}}\nblocks:\n"
+    found = faults(text + "".join(f"  b{i}: {{type: s}}\n" for i in range(500)))
+    assert len(found) == 50
+    assert {fault[0] for fault in found} == {2}
+
+
+def test_wires_with_very_many_ends_are_refused(faults):
+    found = faults(TIME + f"wires: ['t -> {','.join(['b'] * 200_000)}']\n")
+    assert found == [
+        (2, 9, "there are more than 100000 wires", "put signals into vectors, or use subsystems")
+    ]
+
+
+def test_ports_that_subsystems_multiply_are_refused(faults):
+    ports = ", ".join(f"o{i}" for i in range(900))
+    wires = ", ".join(f"t -> out.o{i}" for i in range(900))
+    inside = f"outputs: [{ports}], blocks: {{t: {{type: TIME}}}}, wires: [{wires}]"
+    text = f"subsystems:\n  s: {{{inside}}}\n"
+    found = faults(text + "blocks:\n" + "".join(f"  b{i}: {{type: s}}\n" for i in range(100)))
+    assert [f[2] for f in found] == [
+        "with its subsystems the diagram has more than 100000 wires and ports"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ("{type: SUM, signs: '" + "+" * 100_000 + "'}", "signs of s (SUM) has more than 1000 char"),
+        ("{type: PROD, ops: '" + "*" * 100_000 + "'}", "ops of s (PROD) has more than 1000 char"),
+        (
+            f"{{type: LTI_SISO, N: [1], D: {[1] * 5000}}}",
+            "D of s (LTI_SISO) has more than 1000 coefficients",
+        ),
+        (f"{{type: SCOPE, vector: {[0] * 5000}}}", "vector of s (SCOPE) has more than 1000 entr"),
+        ("{type: MUX, nin: 0x" + "f" * 200 + "}", "; it must be 1 to 1000"),
+    ],
+)
+def test_what_would_make_a_block_large_is_refused_before_it_is_made(faults, block, message):
+    ((line, _, told, hint),) = faults(f"blocks:\n  s: {block}\n")
+    assert line == 2
+    assert message in told
+    assert hint
+
+
+def test_a_subsystem_with_very_many_ports_is_refused(faults):
+    ports = ", ".join(f"i{k}" for k in range(2000))
+    found = faults(f"subsystems:\n  s: {{inputs: [{ports}], blocks: {{}}}}\n" + TIME)
+    assert [fault[2:] for fault in found] == [
+        ("there are 2000 inputs; the most is 1000", "put signals into vectors")
+    ]
+
+
+def test_many_wires_into_numbered_inputs_look_up_each_port_once(faults, monkeypatch):
+    from spart_blocks.diagram import wiring
+
+    looked = []
+    index = wiring._index
+    monkeypatch.setattr(wiring, "_index", lambda *a: looked.append(a[0]) or index(*a))
+    wires = [f"t -> m.{i}" for i in range(500)] + ["t -> m"] * 600
+    faults("blocks: {t: {type: TIME}, m: {type: MUX, nin: 1000}}\nwires: " + str(wires) + "\n")
+    assert len(looked) < 3 * len(wires)
