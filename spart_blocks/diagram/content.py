@@ -14,9 +14,9 @@ from spart_blocks.diagram.build import Builder, Part, Product
 from spart_blocks.diagram.comparison import check_compare
 from spart_blocks.diagram.document import Document, Key, Keys, read_document
 from spart_blocks.diagram.expectations import ExpectSection
-from spart_blocks.diagram.files import existing, inside, read_robot
+from spart_blocks.diagram.files import Robots, existing, inside
 from spart_blocks.diagram.model import Diagram
-from spart_blocks.diagram.references import Resolved, Resolver, Scope
+from spart_blocks.diagram.references import MAX_EXPANDED, Resolved, Resolver, Scope
 from spart_blocks.diagram.registry import name_problem, new_diagram
 from spart_blocks.diagram.schema import AnyFile, DiagramSection, PartSection, validate
 from spart_blocks.diagram.subsystems import MAX_LEVELS, check_ports, check_subsystems
@@ -34,7 +34,7 @@ class Files:
 
     root: the folder that they lie in. bd: the diagram, which has all the clocks. read: the
     files read besides the diagram's own. texts: those with ports, so that each is read
-    once. uses: how often one was used.
+    once. uses: how often one was used, values: how many values were read for that.
     """
 
     root: Path
@@ -43,6 +43,11 @@ class Files:
     read: list[Path] = field(default_factory=list)
     texts: dict[Path, Document | None] = field(default_factory=dict)
     uses: int = 0
+    values: int = 0
+    robots: Robots = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.robots = Robots(self.root)
 
     def part(
         self,
@@ -60,10 +65,16 @@ class Files:
         self.uses += 1
         if self.uses > MAX_USES:
             message = f"files are used more than {MAX_USES} times"
-            raise DiagramError([*self.product.faults, Fault(message, place)])
+            hint = "use fewer files in each other"
+            raise DiagramError([*self.product.faults, Fault(message, place, hint)])
         document = self._text(path, normpath(Path(user.document.file).parent / given))
         if document is None:
             return None
+        self.values += document.root.size
+        if self.values > MAX_EXPANDED:
+            message = f"the files that are used have more than {MAX_EXPANDED} values, each use anew"
+            hint = "use them less often, or make them smaller"
+            raise DiagramError([*self.product.faults, Fault(message, place, hint)])
         around = (*user.around, path)
         part = _PartContent(document, self, around, prefix, PartSection, user.catalogue)
         return part.part(parameters)
@@ -75,7 +86,7 @@ class Files:
             self.product.faults.append(Fault(f"{given} uses itself: {chain}", place, hint))
         elif len(around) > MAX_LEVELS:
             message = f"more than {MAX_LEVELS} files in each other"
-            self.product.faults.append(Fault(message, place))
+            self.product.faults.append(Fault(message, place, "take one of these uses out"))
         else:
             return False
         return True
@@ -129,8 +140,8 @@ class _Content(Generic[AnyFile]):
         self.files.product.faults += faults
         robots: dict[str, Robot | None] = dict.fromkeys(_names(dropped, "robots"))
         for name, section in sections.robots.items():
-            robots[name] = read_robot(
-                section, name, self.document, self.files.root, self.faults, self.files.read
+            robots[name] = self.files.robots.read(
+                section, name, self.document, self.faults, self.files.read
             )
         clocks = self._clocks(sections, dropped)
         self.catalogue = Catalogue(

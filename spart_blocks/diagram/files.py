@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.document import Document, Keys, read_document
+from spart_blocks.diagram.document import Document, read_document
 from spart_blocks.diagram.schema import RobotSection
 from spart_blocks.errors import Fault, InputError, Place
 from spart_blocks.robot import Robot
 
-MAX_BYTES = 64_000_000
+MAX_BYTES = 16_000_000
+"""Of all robots of a diagram; the largest public ones have 0.3 MB."""
+MAX_LINKS = 1000
 ROOT_MARKS = ("pyproject.toml", ".git", "spart.toml")
 
 
@@ -24,32 +29,62 @@ def project_root(file: Path) -> Path:
     return folder
 
 
-def read_robot(
-    section: RobotSection,
-    name: str,
-    document: Document,
-    root: Path,
-    faults: list[Fault],
-    read: list[Path],
-) -> Robot | None:
-    """The robot that a section names, or None after adding what is wrong to faults. read:
-    the files read so far, to which its own is added."""
-    kind = next(kind for kind in ("urdf", "dh", "spart") if getattr(section, kind) is not None)
-    keys: Keys = ("robots", name, kind)
-    place = document.place(*keys)
-    path = existing(getattr(section, kind), document, root, place, faults)
-    if path is None:
+@dataclass
+class Robots:
+    """The robots that the files of a diagram name, each read once. root: the folder that
+    their files lie in. size: bytes read so far."""
+
+    root: Path
+    known: dict[tuple[Any, ...], Robot | Sequence[Fault]] = field(default_factory=dict)
+    size: int = 0
+
+    def read(
+        self,
+        section: RobotSection,
+        name: str,
+        document: Document,
+        faults: list[Fault],
+        read: list[Path],
+    ) -> Robot | None:
+        """The robot that a section names, or None after adding what is wrong to faults.
+        read: the files read so far, to which its own is added."""
+        kind = next(kind for kind in ("urdf", "dh", "spart") if getattr(section, kind) is not None)
+        place = document.place("robots", name, kind)
+        path = existing(getattr(section, kind), document, self.root, place, faults)
+        if path is None:
+            return None
+        read.append(path)
+        key = (path, kind, section.base, section.strict)
+        if key not in self.known:
+            self.known[key] = self._robot(kind, path, section)
+        found = self.known[key]
+        if isinstance(found, Robot):
+            return found
+        faults += [_placed(fault, place, path) for fault in found]
         return None
-    read.append(path)
-    try:
-        robot = _read(kind, path, section)
-        return robot if section.base is None else robot.with_base(section.base)
-    except InputError as error:
-        faults += [_placed(fault, place, path) for fault in error.faults]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        detail = str(error).splitlines()[0] if str(error) else type(error).__name__
-        faults.append(Fault(f"{path.name} cannot be read: {detail}", place))
-    return None
+
+    def _robot(self, kind: str, path: Path, section: RobotSection) -> Robot | Sequence[Fault]:
+        """The robot of a file, or what is wrong with it."""
+        try:
+            self.size += path.stat().st_size
+            if self.size > MAX_BYTES:
+                hint = "robots have no meshes here: keep their links and joints only"
+                return [Fault(f"the robots' files have more than {MAX_BYTES} bytes", hint=hint)]
+            robot = _read(kind, path, section)
+            if len(robot.links) > MAX_LINKS:
+                message = f"it has {len(robot.links)} links; the most is {MAX_LINKS}"
+                return [Fault(message, hint="leave out what does not move on its own")]
+            return robot if section.base is None else robot.with_base(section.base)
+        except InputError as error:
+            return error.faults
+        except JSONDecodeError as error:
+            place = Place(str(path), error.lineno, error.colno)
+            return [Fault(f"not JSON: {error.msg}", place, "write it with a JSON library")]
+        except RecursionError:
+            return [Fault("cannot be read: it is nested too deep", Place(str(path)))]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            detail = str(error).splitlines()[0] if str(error) else type(error).__name__
+            return [Fault(f"cannot be read: {detail}", Place(str(path)))]
 
 
 def inside(

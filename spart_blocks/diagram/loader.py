@@ -12,16 +12,19 @@ from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.content import DiagramContent
 from spart_blocks.diagram.document import Document, read_document
 from spart_blocks.diagram.expectations import Expectations
-from spart_blocks.diagram.files import project_root
+from spart_blocks.diagram.files import Robots, project_root
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.overrides import Overrides, apply_overrides
 from spart_blocks.diagram.own_blocks import add_blocks
+from spart_blocks.diagram.references import MAX_EXPANDED
 from spart_blocks.diagram.schema import VariantSection
 from spart_blocks.diagram.variants import Asked, Chosen, chosen_of, read_variants, with_choices
 from spart_blocks.diagram.wires import complete
 from spart_blocks.errors import DiagramError, Fault, InputError, Place
 
 MAX_SHOWN = 100
+BLOCK_COST = 10
+"""Values that cost as much to read as a block to build."""
 
 
 def load(
@@ -91,14 +94,18 @@ def load_expectations(
 def _load(document: Document, overrides: Overrides, file: Path, root: Path) -> Diagram:
     faults: list[Fault] = []
     document = apply_overrides(document, overrides, faults)
+    return _checked(DiagramContent.of(document, file, root), file, faults)
+
+
+def _checked(content: DiagramContent, file: Path, faults: Sequence[Fault] = ()) -> Diagram:
+    """The diagram of a content; faults: those already found."""
     try:
-        content = DiagramContent.of(document, file, root)
         diagram = content.diagram(file)
-        faults += content.faults
+        faults = (*faults, *content.faults)
     except DiagramError as error:
         raise DiagramError(_in_order((*faults, *error.faults))) from None
     if faults:
-        raise DiagramError(_in_order(tuple(faults)))
+        raise DiagramError(_in_order(faults))
     return diagram
 
 
@@ -107,16 +114,33 @@ def _check_choices(
 ) -> tuple[Path, ...]:
     """See that every choice of a file, as it is written, fits; the files that they read."""
     read: dict[Path, None] = {}
+    robots = Robots(root)
+
+    spent = 0
+
+    def content_of(chosen: Chosen) -> DiagramContent:
+        nonlocal spent
+        if spent > MAX_EXPANDED:
+            hint = "write fewer choices, or smaller ones"
+            message = "all choices together are too large to be built one after another"
+            raise DiagramError(Fault(message, document.key_place("variants"), hint))
+        content = DiagramContent.of(with_choices(document, slots, chosen), file, root)
+        content.files.robots = robots
+        spent += document.root.size
+        return content
 
     def block(chosen: Chosen, slot: str) -> Any:
-        content = DiagramContent.of(with_choices(document, slots, chosen), file, root)
+        content = content_of(chosen)
         made = content.block(slot)
         if made is None:
             raise DiagramError(content.faults)
         return made
 
     def whole(chosen: Chosen) -> Diagram:
-        made = _load(with_choices(document, slots, chosen), (), file, root)
+        nonlocal spent
+        content = content_of(chosen)
+        made = _checked(content, file)
+        spent += content.files.values + BLOCK_COST * content.files.product.blocks
         read.update(dict.fromkeys(made.files))
         return made
 
@@ -162,7 +186,10 @@ def _in_order(faults: tuple[Fault, ...]) -> list[Fault]:
         number = files.index(place.file) if place.file in files else len(files)
         return number, place.line or 0, place.column or 0
 
-    ordered = sorted(dict.fromkeys(faults), key=position)
+    once: dict[tuple[str, Place | None], Fault] = {}
+    for fault in faults:  # that of a subsystem comes with each use, the first time with a hint
+        once.setdefault((fault.message, fault.place), fault)
+    ordered = sorted(once.values(), key=position)
     if len(ordered) > MAX_SHOWN:
         more = Fault(f"and {len(ordered) - MAX_SHOWN} more mistakes")
         return [*ordered[:MAX_SHOWN], more]

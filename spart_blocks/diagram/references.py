@@ -22,7 +22,7 @@ from spart_blocks.diagram.document import (
 )
 from spart_blocks.errors import DiagramError, Fault, did_you_mean
 
-MAX_EXPANDED = 10 * MAX_NODES
+MAX_EXPANDED = 5 * MAX_NODES
 
 _REFERENCE = re.compile(r"\$([^\W\d]\w*)")
 _ESCAPED = re.compile(r"\$\$+[^\W\d]\w*")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from spart_blocks.diagram import build
 from spart_blocks.diagram.document import MAX_KEY, MAX_NODES, TEXT_NODE, parse_document
 from spart_blocks.errors import DiagramError
 
@@ -85,14 +86,15 @@ def test_wires_with_very_many_ends_are_refused(faults):
     ]
 
 
-def test_ports_that_subsystems_multiply_are_refused(faults):
-    ports = ", ".join(f"o{i}" for i in range(900))
-    wires = ", ".join(f"t -> out.o{i}" for i in range(900))
+def test_ports_that_subsystems_multiply_are_refused(faults, monkeypatch):
+    monkeypatch.setattr(build, "MAX_WIRES", 1000)
+    ports = ", ".join(f"o{i}" for i in range(30))
+    wires = ", ".join(f"t -> out.o{i}" for i in range(30))
     inside = f"outputs: [{ports}], blocks: {{t: {{type: TIME}}}}, wires: [{wires}]"
     text = f"subsystems:\n  s: {{{inside}}}\n"
     found = faults(text + "blocks:\n" + "".join(f"  b{i}: {{type: s}}\n" for i in range(100)))
     assert [f[2] for f in found] == [
-        "with its subsystems the diagram has more than 100000 wires and ports"
+        "with its subsystems the diagram has more than 1000 wires and ports"
     ]
 
 
@@ -133,3 +135,100 @@ def test_many_wires_into_numbered_inputs_look_up_each_port_once(faults, monkeypa
     wires = [f"t -> m.{i}" for i in range(500)] + ["t -> m"] * 600
     faults("blocks: {t: {type: TIME}, m: {type: MUX, nin: 1000}}\nwires: " + str(wires) + "\n")
     assert len(looked) < 3 * len(wires)
+
+
+# --- files and variants -------------------------------------------------------------------
+
+PART = "outputs: [y]\nblocks: {t: {type: TIME}}\nwires: [t -> out.y]\n"
+
+
+def test_a_large_file_cannot_be_used_very_often(faults, tmp_path):
+    (tmp_path / "part.yaml").write_text(f"params: {{k: {[1] * 50_000}}}\n{PART}")
+    uses = "".join(f"  b{i}: {{use: part.yaml}}\n" for i in range(25))
+    found = faults(f"blocks:\n{uses}")
+    ((line, column, message, hint),) = [fault for fault in found if "values" in fault[2]]
+    assert (line, column) == (21, 14)
+    assert "more than 1000000 values, each use anew" in message
+    assert hint == "use them less often, or make them smaller"
+
+
+def test_choices_that_are_large_together_are_refused(faults):
+    choices = "".join(f"      c{i}: {{type: TIME}}\n" for i in range(100))
+    text = (
+        f"variants:\n  v:\n    default: c0\n    choices:\n{choices}params: {{k: {[1] * 10_000}}}\n"
+    )
+    found = faults(text + "blocks: {g: {type: GAIN, K: $k}}\nwires: [v -> g]\n")
+    assert found == [
+        (
+            1,
+            1,
+            "all choices together are too large to be built one after another",
+            "write fewer choices, or smaller ones",
+        )
+    ]
+
+
+SPHERE = "<mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
+
+
+def chain(links):
+    """A URDF file of a chain of so many links."""
+    rows = ["<robot name='r'><link name='l0'/>"]
+    for i in range(links):
+        rows.append(f"<link name='l{i + 1}'><inertial>{SPHERE}</inertial></link>")
+        ends = f"<parent link='l{i}'/><child link='l{i + 1}'/><axis xyz='0 0 1'/>"
+        rows.append(f"<joint name='j{i}' type='continuous'>{ends}</joint>")
+    return "\n".join([*rows, "</robot>"])
+
+
+def test_a_robot_file_is_read_once_however_often_it_is_named(read, tmp_path, monkeypatch):
+    from spart_blocks.diagram import files
+
+    (tmp_path / "r.urdf").write_text(chain(2))
+    (tmp_path / "part.yaml").write_text(f"robots: {{r: {{urdf: r.urdf}}}}\n{PART}")
+    opened = []
+    once = files._read
+    monkeypatch.setattr(files, "_read", lambda *a: opened.append(a) or once(*a))
+    uses = "".join(f"  b{i}: {{use: part.yaml}}\n" for i in range(20))
+    read(f"robots: {{a: {{urdf: r.urdf}}, b: {{urdf: r.urdf}}}}\nblocks:\n{uses}")
+    assert len(opened) == 1
+
+
+def test_a_robot_with_very_many_links_is_refused(faults, tmp_path):
+    (tmp_path / "r.urdf").write_text(chain(1001))
+    ((line, column, message, hint),) = faults(f"robots: {{r: {{urdf: r.urdf}}}}\n{TIME}")
+    assert (line, column) == (1, 20)
+    assert "1001 links; the most is 1000" in message
+    assert hint
+
+
+def test_all_robots_together_have_a_bounded_size(faults, tmp_path, monkeypatch):
+    from spart_blocks.diagram import files
+
+    monkeypatch.setattr(files, "MAX_BYTES", 2000)
+    for name in "ab":
+        (tmp_path / f"{name}.urdf").write_text(chain(3) + " " * 600)
+    ((line, _, message, hint),) = faults(
+        f"robots:\n  a: {{urdf: a.urdf}}\n  b: {{urdf: b.urdf}}\n{TIME}"
+    )
+    assert line == 3
+    assert "more than 2000 bytes" in message
+    assert hint
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ('{"name": "r",\n "links": [', "r.json:2:12", "not JSON"),
+        ("[" * 100_000, "r.json", "nested too deep"),
+        ("1" * 5000, "r.json", "cannot be read"),
+        ("\0", "r.json:1:1", "not JSON"),
+    ],
+)
+def test_a_broken_json_file_is_told_at_its_place(read, tmp_path, text, place, message):
+    (tmp_path / "r.json").write_text(text)
+    with pytest.raises(DiagramError) as caught:
+        read(f"robots: {{r: {{spart: r.json}}}}\n{TIME}")
+    (fault,) = caught.value.faults
+    assert str(fault.place) == str(tmp_path / place)
+    assert message in fault.message
