@@ -6,8 +6,10 @@ arrays, names of robots and clocks become these, a number beside a vector is rep
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,9 @@ _PAIRS = {("PID", "I_limit"), ("PID_S", "I_limit")}
 _COUNTS = ("nin", "nout", "vector")
 # Polynomials, of which bdsim 1.4.0 makes a matrix with a row for each coefficient.
 _POLYNOMIALS = {(kind, name) for kind in ("LTI_SISO", "LTI_SISO_S") for name in ("N", "D")}
+
+
+_WIDTHS = re.compile(r"[^{}0-9]*(0?[0-9]{1,3})?[^{}0-9]*([0-9]{1,3})?[^{}0-9]*")
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,9 @@ class ArgumentReader:
         elif name in _COUNTS and isinstance(value, list) and len(value) > MAX_PORTS:
             many = f"{name} of {label} has more than {MAX_PORTS} entries"
             self._fault(many, path, "pick fewer, or draw them in several scopes")
+        elif name == "fmt" and isinstance(value, str) and not _formats_a_number(value):
+            hint = "write it as '{:.3f}'"
+            self._fault(f"{name} of {label} formats no number: {brief(value)}", path, hint)
         elif isinstance(value, str) and len(value) > MAX_TEXT:
             many = f"{name} of {label} has more than {MAX_TEXT} characters"
             self._fault(many, path, "shorten it")
@@ -214,6 +222,18 @@ def same_numbers(given: Any, argument: Any) -> bool:
     if isinstance(numbers, bool) or not isinstance(numbers, int | float | np.ndarray):
         return False
     return np.array_equal(numbers, argument)
+
+
+def _formats_a_number(text: str) -> bool:
+    """Whether a format takes one number, looks at none of its attributes, and pads it to
+    no more than three digits' worth of columns."""
+    try:
+        parts = [part for part in Formatter().parse(text) if part[1] is not None]
+        sound = all(field in ("", "0") and not conversion and _WIDTHS.fullmatch(spec or "")
+                    for _, field, spec, conversion in parts)  # fmt: skip
+        return sound and len(parts) <= 1 and len(text.format(1.0)) > 0
+    except (ValueError, IndexError, KeyError):
+        return False
 
 
 def _wants_array(parameter: Parameter) -> bool:

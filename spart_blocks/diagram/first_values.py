@@ -9,6 +9,7 @@ import numpy as np
 
 from spart_blocks.diagram.display import aliases_of
 from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
 
 Shape = tuple[int, ...]
 
@@ -22,10 +23,14 @@ def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], str 
     """
     values: dict[Source, Any] = {}
     failure: str | None = None
+    total = 0
     with np.errstate(all="ignore"):
         for node in _in_time(wiring):
             try:
                 _evaluate(node, values)
+                total += sum(np.size(value) for value in _of(node, values))
+                if total > 2 * MOST_NUMBERS:  # it cannot run, which a run tells
+                    break
             except Exception as error:
                 mine = node.name == inside or node.name.startswith(f"{inside}/")
                 if mine and failure is None and not isinstance(error, _Unknown):
@@ -59,6 +64,8 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
     inputs: list[Any] = [None] * len(node.sources)
     if node.feedthrough or again:
         inputs = _inputs(node, values)
+        if expected_size(node, inputs) > MOST_NUMBERS:
+            raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
     if not again:
         for port, value in enumerate(node.block.output(0.0, inputs, state)):
             values[node.index, port] = value
@@ -81,3 +88,9 @@ def _inputs(node: Node, values: Mapping[Source, Any]) -> list[Any]:
             raise ValueError(f"{port.name} takes {port.shape}, its wire brings {np.shape(value)}")
         inputs.append(value)
     return inputs
+
+
+def _of(node: Node, values: Mapping[Source, Any]) -> list[Any]:
+    """The outputs of a block, as far as they are known."""
+    ports = ((node.index, k) for k in range(len(node.out_ports)))
+    return [values[port] for port in ports if port in values]

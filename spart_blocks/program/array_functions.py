@@ -289,9 +289,11 @@ def _matrix_power(a: Any, n: int) -> Any:
     a = box(a)
     if n < 0:
         return _matrix_power(box(_inv(a)), -n)
-    out = np.broadcast_to(np.eye(a.shape[-1]), a.shape)
-    for _ in range(n):
-        out = out @ a
+    out: Any = np.broadcast_to(np.eye(a.shape[-1]), a.shape)
+    while n > 0:  # by squares, for n comes from a file
+        out = out @ a if n % 2 else out
+        n //= 2
+        a = a @ a if n else a
     return out
 
 

@@ -83,6 +83,10 @@ class Engine(ABC):
         """The named signals at N times t (N,) and states x (N, nx), xd (N, nd), finite or
         not: (N, ...) each. KeyError where there is no such signal."""
 
+    def width(self, names: Sequence[str]) -> int:
+        """The entries of these signals together, as far as they are known beforehand."""
+        return len(names)
+
     @abstractmethod
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
         """RunError naming the block that fails or gives no finite number here, if one does."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from spart_blocks.diagram.flatten import Node
+from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
 from spart_blocks.errors import DiagramError, Fault, Place, RunError
 from spart_blocks.program.rules import rule_of
 from spart_blocks.simulation.engine import Floats
@@ -18,12 +19,15 @@ def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
     """DiagramError for every wire whose shape is not what its end takes, found by
     evaluating the diagram once; evaluation ends at the first block with a fault."""
     values: Values = [()] * len(engine.nodes)
+    total = 0
     for i in engine.wiring.schedule:
         node = engine.nodes[i]
         # A state's outputs do not wait for its inputs; those are looked at last.
         faults = list(_wrong_inputs(engine, node, values)) if node.feedthrough else []
         faults += _wrong_labels(engine, node, values)
         faults += _wrong_limits(engine, node)
+        if node.feedthrough and not faults:
+            faults += _too_large(engine, node, expected_size(node, engine.inputs(node, values)))
         if faults:
             raise DiagramError(faults)
         if node.kind in ("sink", "graphics"):
@@ -34,11 +38,25 @@ def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
             if isinstance(error.__cause__, ValueError) and len(node.sources) > 1:
                 _refuse_unlike(engine, node, values, error)
             raise
+        total += sum(np.size(value) for value in values[i])
+        faults += _too_large(engine, node, total)
+        if faults:
+            raise DiagramError(faults)
     states = [node for node in engine.nodes if not node.feedthrough and node.sources]
     late = [fault for node in states for fault in _wrong_inputs(engine, node, values)]
     if late:
         raise DiagramError(late)
     engine.derivative(t, x, xd)
+
+
+def _too_large(engine: Interpreter, node: Node, size: int) -> Iterable[Fault]:
+    if size > MOST_NUMBERS:
+        yield Fault(
+            f"with {node.name} ({node.block.type.upper()}) the signals have {size:,} entries; "
+            f"the most is {MOST_NUMBERS:,}",
+            engine.diagram.places.get(f"blocks.{node.name}"),
+            "make the vectors shorter",
+        )
 
 
 def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunError) -> None:

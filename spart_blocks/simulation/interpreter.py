@@ -210,7 +210,10 @@ class Interpreter(Engine):
         values = self.outputs(t, x, xd)
         for name in self.display.acting:
             node = self.node[name]
-            node.block.step(t, self.inputs(node, values))
+            try:
+                node.block.step(t, self.inputs(node, values))
+            except Exception as error:
+                raise_run_error(node, "step", t, error)
 
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
         self.check_finite(t, self.outputs(t, x, xd))

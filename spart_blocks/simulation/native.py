@@ -201,6 +201,9 @@ class Native(Engine):
         """The shapes were checked when the diagram was traced; the values are here."""
         self.derivative(t, x, xd)
 
+    def width(self, names: Sequence[str]) -> int:
+        return sum(math.prod(self.slot[name].shape) for name in names)
+
     def act(self, t: float, x: Floats, xd: Floats) -> None:
         self._blocks("the blocks that act while it runs").act(t, x, xd)
 

@@ -17,9 +17,10 @@ from spart_blocks.simulation.samples import Samples
 
 DEFAULT_SAMPLES = 500
 MOST_SAMPLES = 20_000_000
+MOST_KEPT = 200_000_000
 MOST_STOPS = MOST_SWITCHES
 MOST_STEPS = 10_000_000_000
-"""Bounds on a run: samples kept, times at which it must stop, and steps."""
+"""Bounds on a run: samples kept, numbers in them, times at which it must stop, and steps."""
 
 
 def prepare(engine: Engine, initial: FinalState | None, progress: Progress | None) -> Run:
@@ -35,10 +36,12 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
         raise InputError(f"the run would end at T = {options.T} s, it starts at {float(start)} s")
     every = exact(options.every) if options.every else end / DEFAULT_SAMPLES
     _check_size(start, end, every, engine.clocks, options.max_step)
+    names = engine.display.kept(options.log, engine.signals())
+    _check_room((end - start) / every, len(x) + len(xd) + engine.width(names), every)
     return Run(
         engine=engine,
         options=options,
-        recorder=Recorder(engine, engine.display.kept(options.log, engine.signals())),
+        recorder=Recorder(engine, names),
         t=start,
         end=end,
         x=x,
@@ -95,3 +98,15 @@ def _check_size(
                     hint="give a longer period or a shorter T",
                 )
             )
+
+
+def _check_room(samples: Fraction, width: int, every: Fraction) -> None:
+    """Refuse samples that together hold too many numbers; each has so many."""
+    if samples * width > MOST_KEPT:
+        raise InputError(
+            Fault(
+                f"the run would keep {float(samples):.3g} samples of {width:,} numbers; "
+                f"the most is {MOST_KEPT:,} numbers",
+                hint=f"give a longer run.every than {float(every):g} s, or keep fewer signals",
+            )
+        )
