@@ -114,6 +114,9 @@ class ArgumentReader:
         elif name in _COUNTS and isinstance(value, int) and not 0 < value <= MAX_PORTS:
             many = f"{name} of {label} is {brief(value)}; it must be 1 to {MAX_PORTS}"
             self._fault(many, path, "put signals into a vector with MUX")
+        elif name in _COUNTS and not _counts(name, value):
+            hint = "write how many" + (", or a list of indices" if name == "vector" else "")
+            self._fault(f"{name} of {label} is {brief(value)}; it must be a number", path, hint)
         elif name in _COUNTS and isinstance(value, list) and len(value) > MAX_PORTS:
             many = f"{name} of {label} has more than {MAX_PORTS} entries"
             self._fault(many, path, "pick fewer, or draw them in several scopes")
@@ -190,6 +193,14 @@ class ArgumentReader:
         }
         if not any(isinstance(value, np.ndarray) for value in values.values()):
             return
+        wrong = [k for k, v in values.items() if not isinstance(v, int | float | np.ndarray)]
+        if wrong:
+            self._fault(
+                f"{wrong[0]} of {label} takes numbers",
+                (*path, wrong[0]),
+                "write a number, or a list",
+            )
+            return
         try:
             shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
         except ValueError:
@@ -222,6 +233,13 @@ def same_numbers(given: Any, argument: Any) -> bool:
     if isinstance(numbers, bool) or not isinstance(numbers, int | float | np.ndarray):
         return False
     return np.array_equal(numbers, argument)
+
+
+def _counts(name: str, value: Any) -> bool:
+    """Whether a value can say how many ports or lines there are, or which of a vector."""
+    if name == "vector" and isinstance(value, list):
+        return all(isinstance(item, int) and abs(item) < 1e9 for item in value)
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _formats_a_number(text: str) -> bool:
