@@ -40,6 +40,10 @@ _COUNTS = ("nin", "nout", "vector")
 _POLYNOMIALS = {(kind, name) for kind in ("LTI_SISO", "LTI_SISO_S") for name in ("N", "D")}
 
 
+_DISPLAYS = "bdsim.blocks.displays"
+# Of one number each, which switch the block at known times.
+_TIMES = {("STEP", "T"), ("RAMP", "T"), ("WAVEFORM", "freq"), ("WAVEFORM", "phase"),
+          ("WAVEFORM", "duty")}  # fmt: skip
 _WIDTHS = re.compile(r"[^{}0-9]*(0?[0-9]{1,3})?[^{}0-9]*([0-9]{1,3})?[^{}0-9]*")
 
 
@@ -71,7 +75,14 @@ class ArgumentReader:
             parameter = kind.parameters.get(key)
             if parameter is None:
                 self._unknown(key, label, kind, path)
-            elif (kind.name, key) in _POLYNOMIALS and np.size(arrays(value)) > MAX_PORTS:
+            elif (problem := _of_its_own(kind, key, value)) is not None:
+                what, hint = problem
+                self._fault(f"{key} of {label} {what}, not {shown(value)}", (*path, key), hint)
+            elif (
+                (kind.name, key) in _POLYNOMIALS
+                and isinstance(value, list)
+                and len(value) > MAX_PORTS
+            ):
                 many = f"{key} of {label} has more than {MAX_PORTS} coefficients"
                 self._fault(many, (*path, key), "give a polynomial of a lower degree")
             elif self._check(parameter, value, label, (*path, key)):
@@ -153,7 +164,7 @@ class ArgumentReader:
             return self._indices(value, path)
         if where in _PAIRS and isinstance(value, list):
             return tuple(float(item) for item in value if isinstance(item, int | float)), True
-        if kind.cls.__module__ == "bdsim.blocks.displays":
+        if kind.cls.__module__ == _DISPLAYS:
             return value, True
         if not parameter.takes_arrays and isinstance(value, list):
             return [arrays(item) for item in value], True
@@ -233,6 +244,29 @@ def same_numbers(given: Any, argument: Any) -> bool:
     if isinstance(numbers, bool) or not isinstance(numbers, int | float | np.ndarray):
         return False
     return np.array_equal(numbers, argument)
+
+
+def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None:
+    """What a parameter takes, and a fix, where bdsim 1.4.0 would fail later at this value."""
+    if (kind.name, key) in _TIMES and (
+        isinstance(value, bool) or not isinstance(value, int | float)
+    ):
+        return "takes one number", "a block for each time"
+    if kind.cls.__module__ != _DISPLAYS or value is None:
+        return None
+    pair = kind.name.startswith("SCOPEXY")
+    several = value if isinstance(value, list) else []
+    if key == "labels" and (pair or not isinstance(value, str)):
+        texts = all(isinstance(item, str | int | float) for item in several)
+        if not several or not texts or (pair and len(several) != 2):
+            return "takes texts", "write [x, y]" if pair else "write [one, two]"
+    if key == "indices" and (len(several) != 2 or not all(type(i) is int for i in several)):
+        return "takes two indices", "write [0, 1]"
+    if key == "scale" and not isinstance(value, str):
+        numbers = all(isinstance(item, int | float) for item in several)
+        if len(several) not in (2, 4) or not numbers:
+            return "takes limits", "write auto, or [low, high]"
+    return None
 
 
 def _counts(name: str, value: Any) -> bool:

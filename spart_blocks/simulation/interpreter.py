@@ -273,10 +273,11 @@ class Interpreter(Engine):
             edges = rule_of(node.block).edges
             try:
                 times = edges(node.block) if edges else started(node, self.run.T)
+                times = [(float(first), float(period)) for first, period in times]
             except Exception as error:
                 raise_run_error(node, "start", 0.0, error)
             for first, period in times:
-                yield Switch(node.name, float(first), float(period))
+                yield Switch(node.name, first, period)
 
     # --- checks --------------------------------------------------------------------
 
