@@ -43,6 +43,8 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
 }
+_SECTIONS = "a diagram has sections such as blocks:, wires: and run:"
+_FLATTER = "write it in fewer levels"
 _CONTROL = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -127,11 +129,11 @@ def parse_document(text: str, file: str) -> Document:
     """Parse YAML text whose top level is a mapping."""
     root = _compose(text, file)
     if root is None:
-        raise DiagramError(Fault("the file is empty", Place(file, 1, 1)))
+        raise DiagramError(Fault("the file is empty", Place(file, 1, 1), _SECTIONS))
     if not isinstance(root.value, dict):
         place = Place(file, root.line + 1, root.column + 1)
-        hint = "a diagram has sections such as blocks:, wires: and run:"
-        raise DiagramError(Fault("the file must be a mapping of keys to values", place, hint))
+        problem = "the file must be a mapping of keys to values"
+        raise DiagramError(Fault(problem, place, _SECTIONS))
     return Document(file, root.value, root)
 
 
@@ -171,7 +173,8 @@ def _compose(text: str, file: str) -> Node | None:
         line = text.count("\n", 0, control.start()) + 1
         column = control.start() - text.rfind("\n", 0, control.start())
         problem = f"character U+{ord(control[0]):04X} is not allowed in YAML"
-        raise DiagramError(Fault(problem, Place(file, line, column)))
+        hint = "take it out; in double quotes it can be written with a backslash"
+        raise DiagramError(Fault(problem, Place(file, line, column), hint))
     composer = _Composer(file)
     try:
         root = composer.compose(yaml.parse(text, Loader=_Loader))
@@ -188,7 +191,7 @@ def _syntax_fault(error: yaml.MarkedYAMLError, file: str) -> Fault:
     mark = error.problem_mark or error.context_mark
     place = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
     problem = error.problem or error.context or "cannot be read"
-    hint = None
+    hint = "see that brackets and quotes are closed, and that keys of one mapping stand alike"
     if "\\t" in problem or "tab" in problem or "cannot start any token" in problem:
         hint = "indent with spaces, not tabs, and quote text that begins with a special sign"
     elif "alias" in problem:
@@ -247,7 +250,8 @@ class _Composer:
         elif isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
-                self._fault("a second document begins here; a file holds one", event)
+                hint = "write a file for each, or take the line --- out"
+                self._fault("a second document begins here; a file holds one", event, hint)
                 raise _Stop
 
     def _fault(self, message: str, event: Any, hint: str | None = None) -> None:
@@ -267,12 +271,12 @@ class _Composer:
         self.nodes += size
         if self.nodes > MAX_NODES:
             problem = f"more than {MAX_NODES} values, aliases counted in full"
-            self._fault(problem, event)
+            self._fault(problem, event, "make the file smaller, or use fewer aliases")
             raise _Stop
 
     def _start(self, event: Any) -> None:
         if len(self.stack) >= MAX_DEPTH:
-            self._fault(f"nested deeper than {MAX_DEPTH} levels", event)
+            self._fault(f"nested deeper than {MAX_DEPTH} levels", event, _FLATTER)
             raise _Stop
         value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
         node = Node(value, event.start_mark.line, event.start_mark.column)
@@ -284,11 +288,12 @@ class _Composer:
         if node is None:
             known = event.anchor in self.anchors
             problem = "contains itself" if known else "is not defined above"
-            self._fault(f"alias *{event.anchor} {problem}", event)
+            hint = "write the value without it" if known else f"write &{event.anchor} above it"
+            self._fault(f"alias *{event.anchor} {problem}", event, hint)
             node = Node(None, event.start_mark.line, event.start_mark.column)
         self._count(node.size, event)
         if len(self.stack) + node.height > MAX_DEPTH:
-            self._fault(f"nested deeper than {MAX_DEPTH} levels", event)
+            self._fault(f"nested deeper than {MAX_DEPTH} levels", event, _FLATTER)
             raise _Stop
         self._add(node, event)
         if self.stack and node.children:
