@@ -1,119 +1,107 @@
-"""Whatever a file holds, the loader answers with a diagram or with an error of ours."""
+"""Whatever the files of a project hold, the loader answers with a diagram or with an error
+of ours that says where and what to do; nothing is executed, written or read elsewhere.
+
+The kinds of projects and what is checked are in tests/any_text.py; many more of them are
+examined by tests/nightly/test_bad_input.py.
+"""
 
 from __future__ import annotations
 
-import random
-import re
-import shutil
+import subprocess
+import tempfile
+import tracemalloc
+from itertools import count
 from pathlib import Path
-from typing import Any
 
+import any_text
+import pytest
+from any_text import FILES, KINDS, Project, Tally, examine, projects, put, watch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from spart_blocks.diagram import Diagram, load
-from spart_blocks.errors import SpartError
+from spart_blocks.errors import InputError
 
-BASE = """\
-name: everything
-params: {kp: [1, 2], g: $kp, n: 2}
-robots: {r: {dh: arm.yaml}}
-clocks: {fast: {rate: 100}, slow: {T: 0.1, offset: 0.02}}
-subsystems:
-  servo:
-    params: {k: 2}
-    inputs: [r, y]
-    outputs: [u]
-    blocks:
-      err: {type: SUM, signs: "+-"}
-      g: {type: GAIN, K: $k}
-      z: {type: ZOH, clock: fast, x0: [0, 0]}
-    wires: [in.r -> err.0, in.y -> err.1, err -> g, g -> z, z -> out.u]
-blocks:
-  qd: {type: STEP, T: 1.0, on: $kp}
-  loop: {type: servo, k: 3}
-  int: {type: INTEGRATOR, x0: [0, 0], min: -1}
-  pid: {type: PID, P: 1, D: $n}
-  scope: {type: SCOPE, labels: [a, b]}
-  mux: {type: MUX}
-  n: {type: "NULL"}
-wires:
-  - qd -> loop.r
-  - int -> loop.y, scope
-  - loop -> int
-  - int[0] -> mux, pid.0, pid.1
-  - pid -> n
-  - int[0:2] -> mux
-run: {T: 3, log: [loop/g, int], rtol: 1e-7}
-"""
-
-PIECES = [
-    *"{}[]:,-&*!|>'\"%@`#?$ \n\t.\\\0é\u2028",
-    *("\n  ", "->", "[0:2]", "[1", "$kp", "$x", "&a", "*a", "<<: ", "!!str ", "--- ", "1e999"),
-    *("null", "true", "on", ".nan", ".inf", "-1", "99999999999", "0x", "type: ", "in", "out"),
-    *("SCOPE", "MUX", "CONSTANT", "LTI_SS", "PIECEWISE", "POSEINTEGRATOR", "INDEX", "servo"),
-    *("{type: GAIN}", "wires:", "blocks:", "run: ", "x0: ", "nin: -3", "vector: [0, a]"),
-]
-
-
-ARM = Path(__file__).parents[2] / "models" / "spacecraft_dh_5dof.yaml"
-
-
-def put(folder: Path, text: str) -> Path:
-    """The text as a file in a folder that holds the robot it names."""
-    shutil.copy(ARM, folder / "arm.yaml")
-    file = folder / "diagram.yaml"
-    file.write_bytes(text.encode("utf-8"))
-    return file
-
-
-def test_the_text_that_is_mutated_is_right(tmp_path):
-    assert isinstance(load(put(tmp_path, BASE)), Diagram)
-
-
-WORDS = [*re.findall(r"[\w.$]+", BASE), *PIECES, "[1, 2, 3]", "{a: 1}", "[a, [1]]", "1e300"]
-
-
-def mutated(seed: int) -> str:
-    """The base text with a few words exchanged, or pieces cut, doubled or put in."""
-    chance = random.Random(seed)
-    text = BASE
-    for _ in range(chance.randint(1, 4)):
-        if chance.random() < 0.7:
-            word = chance.choice(list(re.finditer(r"[\w.$]+", text)) or [re.match("", text)])
-            a, b, piece = word.start(), word.end(), chance.choice(WORDS)
-        else:
-            a = chance.randrange(len(text) + 1)
-            b = min(len(text), a + chance.choice([0, 1, 5, 20]))
-            piece = chance.choice([*PIECES, text[a:b] * 2, ""])
-        text = text[:a] + piece + text[b:]
-    return text
-
-
-def answer(file: Path, **options: Any) -> Diagram | str:
-    """The diagram, or the text of our error; any other exception is let through."""
-    try:
-        return load(file, **options)
-    except SpartError as error:
-        return str(error)
-
-
-@settings(
-    max_examples=300,
+FEW = settings(
+    max_examples=400,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(seed=st.integers(0, 2**32 - 1))
-def test_mutated_files_give_a_diagram_or_an_error_of_ours(tmp_path, seed):
-    file = put(tmp_path, mutated(seed))
-    assert answer(file)
+_numbers = count()
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+def test_the_project_that_is_broken_is_right(tmp_path):
+    tally = Tally()
+    examine(Project("sound"), tmp_path, tally, run="interpreter")
+    assert tally.answers == {"loaded": 1, "ran": 1}
+
+
+@FEW
+@given(project=projects())
+def test_broken_projects_give_a_diagram_or_an_error_of_ours(tmp_path, project):
+    folder = tmp_path / str(next(_numbers))
+    folder.mkdir()
+    examine(project, folder, Tally(), run="interpreter")
+
+
+@settings(max_examples=25, derandomize=True, deadline=None)
 @given(path=st.text(max_size=20), value=st.text(max_size=20))
 def test_any_override_gives_a_diagram_or_an_error_of_ours(tmp_path_factory, path, value):
     file = tmp_path_factory.getbasetemp() / "override.yaml"
     file.write_text("params: {k: 1}\nblocks: {c: {type: CONSTANT, value: $k}}\n")
     for override in (f"{path}={value}", f"k={value}", f"c.{path}={value}", f"run.{path}={value}"):
-        assert answer(file, overrides=[override])
+        assert any_text._answer(lambda given=override: load(file, overrides=[given]))
+
+
+@pytest.mark.parametrize("kind", range(len(KINDS)), ids=lambda k: KINDS[k].__name__.strip("_"))
+def test_a_broken_project_takes_little_memory(tmp_path, kind):
+    tracemalloc.start()
+    try:
+        examine(any_text.drawn(kind, 1), tmp_path, Tally())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6
+
+
+# --- the watch itself ----------------------------------------------------------------------
+
+
+def test_the_watch_sees_what_is_executed_written_or_read_elsewhere(tmp_path):
+    inside, outside = tmp_path / "inside", tmp_path / "outside.txt"
+    inside.mkdir()
+    outside.write_text("secret")
+    (inside / "own.txt").write_text("mine")
+    acts = {
+        "nothing": lambda: (inside / "own.txt").read_text(),
+        "outside the project": outside.read_text,
+        "for writing": lambda: (inside / "new.txt").write_text("x"),
+        "subprocess.Popen": lambda: subprocess.run(["true"], check=True),
+    }
+    for told, act in acts.items():
+        with watch(inside) as seen:
+            act()
+        assert any(told in one for one in seen) == (told != "nothing"), (told, seen)
+
+
+def test_a_file_that_would_be_executed_is_not(tmp_path):
+    text = "blocks: {t: {type: !!python/object/apply:os.system ['touch owned']}}\n"
+    file = put(Project("tag").with_file("main.yaml", text), tmp_path)
+    with pytest.raises(InputError, match=r"main.yaml:1:20: tag .*os.system is refused"):
+        load(file)
+    assert not (tmp_path / "owned").exists()
+    with pytest.raises(SystemExit):
+        exec(FILES["evil.py"])  # what the projects' own file does to whoever runs it
+
+
+def test_a_link_out_of_the_project_is_refused(tmp_path):
+    with tempfile.TemporaryDirectory() as other:
+        Path(other, "arm.yaml").write_bytes(FILES["arm.yaml"])
+        project = Project("link", links={"link.yaml": f"{other}/arm.yaml"})
+        text = FILES["main.yaml"].decode().replace("dh: arm.yaml", "dh: link.yaml")
+        file = put(project.with_file("main.yaml", text), tmp_path)
+        with watch(tmp_path) as seen, pytest.raises(InputError, match="leaves the project"):
+            load(file)
+        assert seen == []
+        assert isinstance(load(file, root="/"), Diagram)

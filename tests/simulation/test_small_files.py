@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,7 @@ def tower(levels):
     """Each MUX takes the one before a hundred times."""
     rows = [f"  m{k}: {{type: MUX}}" for k in range(levels)]
     names = ["c", *(f"m{k}" for k in range(levels))]
-    wires = [f"  - {a} -> {', '.join([b] * 100)}" for a, b in zip(names, names[1:], strict=False)]
+    wires = [f"  - {a} -> {', '.join([b] * 100)}" for a, b in pairwise(names)]
     blocks = "\n".join(["  c: {type: CONSTANT, value: [1, 2]}", *rows])
     return f"blocks:\n{blocks}\nwires:\n" + "\n".join(wires) + "\n"
 
