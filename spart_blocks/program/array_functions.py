@@ -265,8 +265,17 @@ def _inv(a: Any) -> Any:
     return _each(lambda part: _array(ca.inv(_matrix(part)), part.shape), a)
 
 
+LARGEST_DETERMINANT = 10
+"""Rows; CasADi expands a determinant by minors, whose number doubles with each row."""
+
+
 @implements(np.linalg.det)
 def _det(a: Any) -> Any:
+    if np.shape(a)[-1] > LARGEST_DETERMINANT:
+        raise TraceError(
+            f"its code takes the determinant of an array of shape {np.shape(a)}, "
+            "which is too large to be traced"
+        )
     return _each(lambda part: Symbol(ca.det(_matrix(part))), a)
 
 

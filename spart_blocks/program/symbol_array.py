@@ -20,6 +20,10 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {}
 """NumPy's other functions that need their own code for Symbols."""
 
 
+MOST_PRODUCTS = 1_000_000
+"""Products of scalars in one product of arrays that is traced."""
+
+
 class SymbolArray(np.ndarray[Any, Any]):
     """An object array of Symbols and numbers that knows NumPy's functions of numbers."""
 
@@ -33,6 +37,8 @@ class SymbolArray(np.ndarray[Any, Any]):
             options.pop(name, None)
         if method in ("reduce", "accumulate") and ufunc in (np.add, np.multiply):
             arrays[0] = _counted(arrays[0])
+        if ufunc is np.matmul:
+            _refuse_large_product(*arrays)
         operation = UFUNCS.get(ufunc, ufunc)
         if "where" in options and out is not None and out[0].dtype.hasobject:
             getattr(operation, method)(*arrays, out=plain(out), **options)
@@ -145,6 +151,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, Symbol):
         return box(value).view(np.ndarray)
     return _mapped(lambda x: x.view(np.ndarray) if isinstance(x, SymbolArray) else x, value)
+
+
+def _refuse_large_product(a: Any, b: Any) -> None:
+    """TraceError where a product of arrays would take too many products of scalars."""
+    if np.ndim(a) and np.ndim(b):
+        products = np.size(a) * np.size(b) // max(np.shape(b)[max(np.ndim(b) - 2, 0)], 1)
+        if products > MOST_PRODUCTS:
+            raise TraceError(
+                f"its code multiplies arrays of shapes {np.shape(a)} and {np.shape(b)}, "
+                "which are too large to be traced"
+            )
 
 
 def box(value: Any) -> SymbolArray:

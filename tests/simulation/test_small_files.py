@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError, InputError
+from spart_blocks.errors import DiagramError, InputError, SpartWarning
 
 
 @pytest.fixture
@@ -96,3 +96,21 @@ def test_formats_of_a_number_print_it(run, fmt, capsys):
     text = f"blocks: {{t: {{type: TIME}}, p: {{type: PRINT, fmt: '{fmt}'}}}}\nwires: [t -> p]\n"
     run(text)
     assert fmt.format(0.01) in capsys.readouterr().out
+
+
+def _full(n):
+    return [[1.0 if i == j else 1e-3 for j in range(n)] for i in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("size", "block", "wires"),
+    [(150, "PROD, ops: '**', matrix: true", "[c -> b.0, c -> b.1]"), (12, "DET", "[c -> b]")],
+)
+def test_what_is_too_large_to_be_traced_runs_on_the_interpreter(run, size, block, wires):
+    text = f"blocks:\n  c: {{type: CONSTANT, value: {_full(size)}}}\n  b: {{type: {block}}}\n"
+    text += f"wires: {wires}\nrun: {{log: [b]}}\n"
+    with pytest.warns(SpartWarning, match="too large to be traced"):
+        results = run(text)
+    matrix = np.array(_full(size))
+    want = matrix @ matrix if size == 150 else np.linalg.det(matrix)
+    assert np.abs(results["b"][-1] - want).max() < 1e-12
