@@ -523,7 +523,8 @@ _ACTS = ("os.system", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn
 _watched: list[tuple[str, Path]] = []
 _seen: list[str] = []
 _OWN = tuple({str(Path(p).resolve()) for p in (*sysconfig.get_paths().values(), sys.base_prefix,
-              Path(sb.__file__).parent, "/usr/lib", "/usr/share", "/etc/ld.so.cache")})  # fmt: skip
+              Path(sb.__file__).parent, Path(__file__).parent, "/usr/lib", "/usr/share",
+              "/etc/ld.so.cache")})  # fmt: skip
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:

@@ -141,6 +141,8 @@ class ArgumentReader:
             self._fault(f"{name} of {label} takes true or false, not {shown(value)}", path)
         elif parameter.takes_only_text and not isinstance(value, str) and value is not None:
             self._fault(f"{name} of {label} takes text, not {shown(value)}", path)
+        elif parameter.takes_only_truth and not isinstance(value, bool) and value is not None:
+            self._fault(f"{name} of {label} takes true or false, not {shown(value)}", path)
         elif _wants_array(parameter) and isinstance(arrays(value), list) and not _has_text(value):
             hint = "all rows need the same length, all entries must be numbers"
             self._fault(f"{name} of {label} takes an array, not {shown(value)}", path, hint)

@@ -60,8 +60,18 @@ class Parameter:
     @property
     def takes_only_text(self) -> bool:
         """Whether nothing but text can be meant."""
+        return self._only == "str"
+
+    @property
+    def takes_only_truth(self) -> bool:
+        """Whether nothing but true or false can be meant."""
+        return self._only == "bool"
+
+    @property
+    def _only(self) -> str:
+        """The one type that is declared, if it is one."""
         words = self.annotation.replace("<class '", "").replace("'>", "").replace("None", "")
-        return words.replace("Optional[", "").strip(" |]") == "str"
+        return words.replace("Optional[", "").strip(" |]")
 
     @property
     def takes_only_bool(self) -> bool:

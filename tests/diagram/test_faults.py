@@ -121,6 +121,7 @@ CASES = {
     "labels": (with_block("a: {type: SCOPEXY, labels: true}"), 2, 30, "takes texts", "[x, y]"),
     "scale": (with_block("a: {type: SCOPE, scale: [1, a]}"), 2, 27, "takes limits", "auto"),
     "indices": (with_block("a: {type: SCOPEXY1, indices: [1]}"), 2, 32, "two indices", "[0, 1]"),
+    "no truth": (with_block("a: {type: GAIN, premul: [1]}"), 2, 27, "takes true or false", ""),
     "ragged": (with_block("a: {type: GAIN, K: [[1], [1, 2]]}"), 2, 22, "takes an array", "rows"),
     "number for text": (with_block("a: {type: SUM, signs: 3}"), 2, 25, "takes text, not 3", ""),
     "shapes": (

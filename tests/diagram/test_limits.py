@@ -232,3 +232,22 @@ def test_a_broken_json_file_is_told_at_its_place(read, tmp_path, text, place, me
     (fault,) = caught.value.faults
     assert str(fault.place) == str(tmp_path / place)
     assert message in fault.message
+
+
+def test_the_documents_state_the_limits_as_they_are():
+    from pathlib import Path
+
+    from spart_blocks.diagram import content, document, files, references, sizes, subsystems, wiring
+    from spart_blocks.simulation import start
+
+    page = (Path(__file__).parents[2] / "docs" / "diagrams.md").read_text(encoding="utf-8")
+    table = page.partition("## Limits")[2].partition("## In Python")[0]
+    numbers = [
+        *(document.MAX_NODES, document.MAX_DEPTH, references.MAX_EXPANDED, subsystems.MAX_BLOCKS),
+        *(wiring.MAX_WIRES, subsystems.MAX_LEVELS, content.MAX_USES, files.MAX_LINKS),
+        *(sizes.MOST_NUMBERS, start.MOST_SAMPLES, start.MOST_KEPT, document.TEXT_NODE, MAX_KEY),
+    ]
+    missing = [n for n in numbers if f"{n:,}" not in table and str(n) not in table]
+    assert not missing
+    assert f"{document.MAX_BYTES // 10**6} MB" in table
+    assert f"{files.MAX_BYTES // 10**6} MB" in table
