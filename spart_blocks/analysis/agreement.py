@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.companions import AUDIT
 from spart_blocks.errors import RunError
 from spart_blocks.results import Results
 from spart_blocks.simulation import simulate
@@ -61,7 +62,7 @@ def compare_engines(
         )
     pairs = [(name, native.signals[name], array) for name, array in blocks.signals.items()]
     pairs += [(f"states.{name}", native.states[name], a) for name, a in blocks.states.items()]
-    found = [_difference(name, got, want, blocks.t) for name, got, want in pairs]
+    found = [_difference(*pair, blocks.t, _floor(pair[0], blocks)) for pair in pairs]
     return tuple(sorted(found, key=lambda one: -one.relative))
 
 
@@ -69,10 +70,18 @@ def _span(results: Results) -> str:
     return f"{len(results.t)} samples to {results.t[-1]:.9g} s"
 
 
-def _difference(name: str, got: Floats, want: Floats, t: Floats) -> Difference:
+def _floor(name: str, results: Results) -> float:
+    """What a smaller signal is compared with. An audit keeps sums that come out as zero: they
+    are compared with the largest of what goes into them."""
+    plant, audit, _ = name.partition(f"{AUDIT}.")
+    terms = [other for other in results.signals if other.startswith(plant + AUDIT)]
+    return max([FLOOR, *(results.scale(other) for other in terms)]) if audit else FLOOR
+
+
+def _difference(name: str, got: Floats, want: Floats, t: Floats, floor: float) -> Difference:
     if not want.size:
         return Difference(name, 0.0, 0.0, 0.0)
     flat = np.abs(np.asarray(got, float) - want).reshape(len(t), -1).max(axis=1)
     scale = float(np.abs(want).max())
     k = int(np.argmax(flat))
-    return Difference(name, float(flat[k]) / max(scale, FLOOR), scale, float(t[k]))
+    return Difference(name, float(flat[k]) / max(scale, floor), scale, float(t[k]))

@@ -137,11 +137,9 @@ class ArgumentReader:
         elif isinstance(value, str) and len(value) > MAX_TEXT:
             many = f"{name} of {label} has more than {MAX_TEXT} characters"
             self._fault(many, path, "shorten it")
-        elif parameter.takes_only_bool and not isinstance(value, bool):
-            self._fault(f"{name} of {label} takes true or false, not {shown(value)}", path)
         elif parameter.takes_only_text and not isinstance(value, str) and value is not None:
             self._fault(f"{name} of {label} takes text, not {shown(value)}", path)
-        elif parameter.takes_only_truth and not isinstance(value, bool) and value is not None:
+        elif parameter.takes_only_truth and not _is_truth(parameter, value):
             self._fault(f"{name} of {label} takes true or false, not {shown(value)}", path)
         elif _wants_array(parameter) and isinstance(arrays(value), list) and not _has_text(value):
             hint = "all rows need the same length, all entries must be numbers"
@@ -288,6 +286,10 @@ def _formats_a_number(text: str) -> bool:
         return sound and len(parts) <= 1 and len(text.format(1.0)) > 0
     except (ValueError, IndexError, KeyError):
         return False
+
+
+def _is_truth(parameter: Parameter, value: Any) -> bool:
+    return isinstance(value, bool) or (value is None and parameter.takes_nothing)
 
 
 def _wants_array(parameter: Parameter) -> bool:

@@ -63,7 +63,8 @@ class BaselineSection(_Section):
     """Signals that are to be as they were recorded, in a file beside the diagram."""
 
     signals: tuple[Signal, ...] = Field(
-        (), description="signals to record; by default those of scopes and of run.log"
+        (),
+        description="signals to record; by default those of scopes and of run.log",
     )
     rtol: NotNegative = Field(
         1e-4, description="tolerance relative to the largest magnitude of each element"

@@ -68,15 +68,15 @@ class Parameter:
         return self._only == "bool"
 
     @property
+    def takes_nothing(self) -> bool:
+        """Whether null can be meant."""
+        return not self.annotation or "None" in self.annotation or "Optional" in self.annotation
+
+    @property
     def _only(self) -> str:
         """The one type that is declared, if it is one."""
         words = self.annotation.replace("<class '", "").replace("'>", "").replace("None", "")
         return words.replace("Optional[", "").strip(" |]")
-
-    @property
-    def takes_only_bool(self) -> bool:
-        """Whether nothing but true and false can be meant."""
-        return self.annotation in ("bool", "<class 'bool'>")
 
     @property
     def takes_arrays(self) -> bool:

@@ -26,6 +26,8 @@ from spart_blocks.simulation import DiagramFile, begin, finish
 from spart_blocks.simulation.run import Progress
 
 BALANCES_WITHIN = 1e-6
+MOST_STEPS = 2_000_000
+"""What a test's run may take: one that diverges takes ever shorter steps, and a test ends."""
 RTOLS = 100
 """How constant balances are by default: so many times the run's rtol, which is what its
 solver reaches with a margin, and at least 1e-6."""
@@ -75,6 +77,7 @@ def _outcome(case: Case, manner: Manner, progress: Progress | None, heard: list[
     try:
         file = DiagramFile(case.path, case.overrides, case.root, case.variants, case.blocks)
         run = begin(file, progress=progress)
+        run.most_steps = MOST_STEPS
         expected = load_expectations(
             case.path, overrides=case.overrides, root=case.root, variants=case.variants
         )

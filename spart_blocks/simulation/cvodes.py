@@ -43,7 +43,7 @@ class Cvodes:
             "linear_multistep_method": METHODS[solver],
             "reltol": rtol,
             "abstol": atol,
-            "max_num_steps": 1_000_000,
+            "max_num_steps": 100_000,  # between two samples
             "show_eval_warnings": False,
         }
         self.steps = self.evaluations = 0

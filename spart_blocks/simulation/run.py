@@ -9,6 +9,7 @@ tick or an event is the one after it.
 
 from __future__ import annotations
 
+import sys
 import time as wall_clock
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -65,6 +66,7 @@ class Run:
     event_times: list[Fraction]
     samples: Samples
     progress: Progress | None = None
+    most_steps: int = sys.maxsize
     stats: Stats = field(default_factory=Stats)
     events: list[Event] = field(default_factory=list)
     stopped: str | None = None
@@ -174,6 +176,11 @@ class Run:
             self.recorder.keep(float(t), self.x, self.xd)
 
     def report(self, t: float) -> None:
+        """Called now and then; t: the time reached. RunError where it takes too many steps."""
+        if self.stats.steps > self.most_steps:
+            hint = "it may diverge; see how far its signals go before that time"
+            text = f"the run has taken more than {self.most_steps:,} steps"
+            raise RunError(text, time=t, hint=hint)
         if self.progress is not None:
             self.progress(t, float(self.end))
 

@@ -393,3 +393,14 @@ def test_folders_are_searched_but_for_hidden_and_installed_ones(tmp_path):
     (tmp_path / "c.yaml").write_text(text)
     found = [path.relative_to(tmp_path).as_posix() for path in found_below(tmp_path)]
     assert found == ["c.yaml", "a/deep/d.yaml", "b/d.yaml"]
+
+
+@pytest.mark.parametrize("compiler", ["if there", "none"])
+def test_a_run_that_takes_too_many_steps_fails_and_ends(ramp, monkeypatch, compiler):
+    if compiler == "none":
+        monkeypatch.setenv("SPART_COMPILER", "none")
+    monkeypatch.setattr(module, "MOST_STEPS", 50)
+    text = ramp.text.replace("run: {T: 2}", "run: {T: 2, max_step: 1e-4}")
+    failure = check_file(ramp("baseline:", text=text)).failures[0]
+    assert failure.kind == "run"
+    assert "the run has taken more than 50 steps" in failure.message
