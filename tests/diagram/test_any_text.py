@@ -23,7 +23,7 @@ from spart_blocks.diagram import Diagram, load
 from spart_blocks.errors import InputError
 
 FEW = settings(
-    max_examples=400,
+    max_examples=500,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -45,7 +45,7 @@ def test_broken_projects_give_a_diagram_or_an_error_of_ours(tmp_path, project):
     examine(project, folder, Tally(), run="interpreter")
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=100, derandomize=True, deadline=None)
 @given(path=st.text(max_size=20), value=st.text(max_size=20))
 def test_any_override_gives_a_diagram_or_an_error_of_ours(tmp_path_factory, path, value):
     file = tmp_path_factory.getbasetemp() / "override.yaml"
