@@ -6,6 +6,7 @@ Importing this loads pytest and nothing else.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--spart-timing", action="store_true", help="a diagram that runs too slowly fails"
     )
-    parser.addini("spart_blocks", "packages of blocks that diagrams may use", type="linelist")
+    parser.addini(
+        "spart_blocks", "files or packages of blocks that diagrams may use", type="linelist"
+    )
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> DiagramFile | None:
@@ -49,9 +52,19 @@ class DiagramFile(pytest.File):
         from spart_blocks.regression.files import cases, line_of_expect
 
         line = line_of_expect(self.path)
-        packages = tuple(self.config.getini("spart_blocks"))
+        packages = tuple(_packages(self.config))
         for case in cases(self.path, blocks=packages):
             yield DiagramItem.from_parent(self, name=case.name, case=case, line=line)
+
+
+def _packages(config: pytest.Config) -> Iterator[str]:
+    """The packages of blocks in pytest's configuration; files and modules are found from the
+    folder that this is in."""
+    home = config.inipath.parent if config.inipath else config.rootpath
+    named = config.getini("spart_blocks")
+    if named and str(home) not in sys.path:
+        sys.path.insert(0, str(home))
+    yield from (str(home / name) if name.endswith(".py") else name for name in named)
 
 
 class DiagramItem(pytest.Item):

@@ -54,7 +54,7 @@ class Source:
 
 def compare(
     path: str | Path,
-    variant: Choices | None = None,
+    variants: Choices | None = None,
     cases: Mapping[str, Overrides] | None = None,
     *,
     overrides: Overrides = (),
@@ -66,11 +66,11 @@ def compare(
 ) -> Comparison:
     """Run a diagram file once for each case, in processes side by side, and measure the runs.
 
-    variant: for each slot of the file's `variants:` the choices to compare,
+    variants: for each slot of the file's `variants:` the choices to compare,
     {"controller": ["pd", "lqr"]}; several slots give every combination. Without it, and
     without cases, every choice of every slot.
     cases: named sets of values to replace, {"soft": {"kp": 10}, "stiff": {"kp": 40}}; with
-    variant, each set with each combination.
+    variants, each set with each combination.
     overrides, root, blocks: for every case, as in `load`. run_options: as in `simulate`.
     jobs: how many processes at once, by default one for each processor.
     progress: called with the mean (t, T) of the cases, from another thread.
@@ -89,17 +89,17 @@ def compare(
         blocks=tuple(map(str, packages)),
     )
     source = Source(file, run_options)
-    found = compare_cases(source, cases_for(source, variant, cases), jobs, progress)
+    found = compare_cases(source, cases_for(source, variants, cases), jobs, progress)
     if found.failures:
         raise found.failure
     return found
 
 
 def cases_for(
-    source: Source, variant: Choices | None, sets: Mapping[str, Overrides] | None
+    source: Source, variants: Choices | None, sets: Mapping[str, Overrides] | None
 ) -> tuple[Case, ...]:
     """The cases asked for; every choice of every slot where none are."""
-    choices = variant or ({} if sets else choices_in(source.file.path))
+    choices = variants or ({} if sets else choices_in(source.file.path))
     return cases_of(choices, sets or {})
 
 

@@ -61,3 +61,11 @@ def _numbered(count: int) -> tuple[Port, ...]:
 def _named(names: tuple[str, ...]) -> tuple[Port, ...]:
     """Ports of any shape. Thousands of blocks have the same: each is made once."""
     return tuple(map(Port, names))
+
+
+def wrong_outputs(out: Any, ports: int) -> str:
+    """What to say of an output method that gave no list, or not one value for each port."""
+    if isinstance(out, (list, tuple)):
+        return f"output gives {len(out)} values, the block has {ports} output ports"
+    kind = "nothing" if out is None else f"a {type(out).__name__}"
+    return f"output gives {kind}; it must give a list, one value for each port"

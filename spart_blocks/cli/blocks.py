@@ -68,7 +68,7 @@ def describe(kind: BlockType) -> dict[str, Any]:
     record = {
         "name": kind.name,
         "package": kind.package,
-        "subject": kind.cls.__module__.rpartition(".")[2],
+        "subject": _subject(kind),
         "summary": text.prose[0] if text.prose else "",
         "description": text.prose[1:],
         "inputs": _ports(text.inputs, kind.inputs),
@@ -76,6 +76,13 @@ def describe(kind: BlockType) -> dict[str, Any]:
         "parameters": _parameters(kind, text),
     }
     return record | ({"refused": kind.refusal} if kind.refusal else {})
+
+
+def _subject(kind: BlockType) -> str:
+    """What a block is about: the module that it is in. A user's module is not told twice."""
+    from spart_blocks.diagram.model import STANDARD
+
+    return kind.cls.__module__.rpartition(".")[2] if kind.package in STANDARD else "own"
 
 
 def _ports(told: Sequence[PortText], declared: Sequence[Port]) -> list[dict[str, str]]:

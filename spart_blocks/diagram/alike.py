@@ -8,7 +8,7 @@ from typing import Any
 
 from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram.document import Document
-from spart_blocks.diagram.first_values import Shape, first_values
+from spart_blocks.diagram.first_values import Failure, Shape, first_values
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.schema import VariantSection
@@ -46,9 +46,7 @@ class Interface:
 
 def _shown(ports: tuple[Port, ...]) -> str:
     texts = [
-        port.name
-        + ("?" if port.optional else "")
-        + ("" if port.shape is None else f" {port.shape}")
+        port.name + ("?" if port.optional else "") + (f" {port.shape}" if port.shape else "")
         for port in ports
     ]
     return ", ".join(texts) or "nothing"
@@ -111,8 +109,11 @@ class Choices:
         except DiagramError as error:
             faults += error.faults
             return None
-        if first is not None and failure:
-            faults.append(self._unlike("shapes", slot, choice, found, first, failure))
+        if first is not None and failure and failure.of_shapes:
+            faults.append(self._unlike("shapes", slot, choice, found, first, failure.text))
+        elif first is not None and failure:
+            place = self.document.key_place("variants", slot, "choices", choice)
+            faults.append(Fault(f"{slot}: {choice} fails: {failure.text}", place, failure.where))
         elif first is not None and not found.has_shapes_of(first):
             faults.append(self._unlike("shapes", slot, choice, found, first))
         return found
@@ -147,10 +148,12 @@ def _ports_used(document: Document, slot: str) -> Iterable[str]:
                 yield end.port
 
 
-def _with_shapes(diagram: Diagram, slot: str, interface: Interface) -> tuple[Interface, str | None]:
+def _with_shapes(
+    diagram: Diagram, slot: str, interface: Interface
+) -> tuple[Interface, Failure | None]:
     """The interface with the shapes at the start, and how the slot fails there, if it does."""
     wiring = flatten(diagram.bd, diagram.places)
-    shapes, failures = first_values(wiring, slot)
+    shapes, failure = first_values(wiring, slot)
     sources = {wire.end.port: wire.start for wire in diagram.bd.wirelist
                if wire.end.block.name == slot}  # fmt: skip
     inputs = tuple(
@@ -161,7 +164,7 @@ def _with_shapes(diagram: Diagram, slot: str, interface: Interface) -> tuple[Int
         replace(port, shape=shapes.get(f"{slot}.{port.name}", shapes.get(slot, port.shape)))
         for port in interface.outputs
     )
-    return Interface(inputs, outputs), failures
+    return Interface(inputs, outputs), failure
 
 
 def _shape_of(source: Any, shapes: Mapping[str, Shape]) -> Shape | None:

@@ -24,7 +24,8 @@ from spart_blocks.diagram.wires import WireText
 from spart_blocks.diagram.wiring import MAX_WIRES, InputCount, Wiring, count_inputs, read_wires
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 
-_TYPES = "`spart blocks` lists them; for blocks of your own give --blocks PACKAGE (blocks=)"
+_TYPES = "`spart blocks` lists them"
+_OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
 # Blocks whose number of inputs is that of their wires, when it is not given.
 _COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
 
@@ -193,7 +194,7 @@ class Builder:
                 near = did_you_mean(section.type.upper(), known)
                 hint = near if near and near.startswith("did") else _TYPES
             message = f"{name}: there is no block type {section.type[:60]!r}"
-            self.faults.append(Fault(message, place, hint))
+            self.faults.append(Fault(message, place, f"{hint}\n  {_OWN}"))
         elif kind.refusal:
             message = f"{name}: {kind.name} cannot come from a file"
             self.faults.append(Fault(message, place, kind.refusal))

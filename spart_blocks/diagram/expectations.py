@@ -102,6 +102,8 @@ class StaysWithinClaim(_Claim):
     def _one_bound(self) -> StaysWithinClaim:
         if self.low is None and self.high is None:
             raise ValueError("needs low or high")
+        if isinstance(self.low, float) and isinstance(self.high, float) and self.low > self.high:
+            raise ValueError(f"low, {self.low:g}, is above high, {self.high:g}")
         if self.since is not None and self.until is not None and self.since > self.until:
             raise ValueError("ends before it begins: from is later than until")
         return self

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from spart_blocks.blocks._ports import wrong_outputs
 from spart_blocks.diagram.display import aliases_of
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
 
 Shape = tuple[int, ...]
+SHAPE_WORDS = ("broadcast", "shape", "dimension", "mismatch")
+"""What NumPy's errors say where arrays do not fit together."""
 
 
-def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], str | None]:
+@dataclass(frozen=True)
+class Failure:
+    """What failed: whether its shapes did not fit, the text, and where it was raised."""
+
+    of_shapes: bool
+    text: str
+    where: str | None = None
+
+
+def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], Failure | None]:
     """The shapes by signal at t = 0, as far as they can be known, and what fails in the
     block or subsystem `inside`, if anything does.
 
@@ -22,7 +36,7 @@ def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], str 
     for a run to tell.
     """
     values: dict[Source, Any] = {}
-    failure: str | None = None
+    failure: Failure | None = None
     total = 0
     with np.errstate(all="ignore"):
         for node in _in_time(wiring):
@@ -34,12 +48,34 @@ def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], str 
             except Exception as error:
                 mine = node.name == inside or node.name.startswith(f"{inside}/")
                 if mine and failure is None and not isinstance(error, _Unknown):
-                    failure = f"{node.name} ({node.block.type.upper()}): {error}"
+                    failure = _failure(node, error)
     shapes = {wiring.nodes[i].output_name(k): np.shape(v) for (i, k), v in values.items()}
     for alias, name in aliases_of(wiring).items():
         if name in shapes:
             shapes[alias] = shapes[name]
     return shapes, failure
+
+
+def _failure(node: Node, error: Exception) -> Failure:
+    label = f"{node.name} ({node.block.type.upper()})"
+    if isinstance(error, _ShapeError):
+        return Failure(True, f"{label}: {error}")
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    text = str(error)
+    of_shapes = isinstance(error, ValueError) and any(word in text for word in SHAPE_WORDS)
+    kind = "" if of_shapes or isinstance(error, _OutputsError) else f"{type(error).__name__}: "
+    where = (
+        None if isinstance(error, _OutputsError) else f"raised in {frame.filename}:{frame.lineno}"
+    )
+    return Failure(of_shapes, f"{label}: {kind}{text}", where)
+
+
+class _ShapeError(ValueError):
+    """A shape that is not what a port or a state takes."""
+
+
+class _OutputsError(ValueError):
+    """Outputs that are no list of one value for each port."""
 
 
 class _Unknown(Exception):  # noqa: N818 - a signal within this file
@@ -67,13 +103,16 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
         if expected_size(node, inputs) > MOST_NUMBERS:
             raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
     if not again:
-        for port, value in enumerate(node.block.output(0.0, inputs, state)):
+        out = node.block.output(0.0, inputs, state)
+        if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
+            raise _OutputsError(wrong_outputs(out, len(node.out_ports)))
+        for port, value in enumerate(out):
             values[node.index, port] = value
     if state is not None and (node.feedthrough or again):
         change = node.block.deriv if node.kind == "continuous" else node.block.next
         size = np.size(change(0.0, inputs, state))
         if size != state.size:
-            raise ValueError(f"its state has {state.size} entries, its rate {size}")
+            raise _ShapeError(f"its state has {state.size} entries, its rate {size}")
 
 
 def _inputs(node: Node, values: Mapping[Source, Any]) -> list[Any]:
@@ -85,7 +124,7 @@ def _inputs(node: Node, values: Mapping[Source, Any]) -> list[Any]:
         if port.shape == (1,) and np.ndim(value) == 0:
             value = np.reshape(value, (1,))  # bdsim's blocks give a vector of one as a scalar
         if port.shape is not None and np.shape(value) != port.shape:
-            raise ValueError(f"{port.name} takes {port.shape}, its wire brings {np.shape(value)}")
+            raise _ShapeError(f"{port.name} takes {port.shape}, its wire brings {np.shape(value)}")
         inputs.append(value)
     return inputs
 

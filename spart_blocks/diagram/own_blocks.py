@@ -46,12 +46,12 @@ def add_blocks(*packages: str | Path) -> tuple[str, ...]:
         found = {cls.__name__.upper(): cls for m in _modules(package) for cls in _classes(m)}
         if not found:
             hint = "a block is a class that derives from bdsim's FunctionBlock or the like"
-            raise InputError(Fault(f"--blocks {package}: it has no blocks", hint=hint))
+            raise InputError(Fault(f"the blocks of {package}: it has no blocks", hint=hint))
         standard = {n for n in found if n in library and library[n]["package"] in STANDARD}
         taken = [*standard, *(n for n in found if added.get(n, found[n]) is not found[n])]
         if taken:
             hint = "give the class another name"
-            text = f"--blocks {package}: there is another block of the name"
+            text = f"the blocks of {package}: there is another block of the name"
             raise InputError(Fault(f"{text} {n}", _place(found[n]), hint) for n in taken)
         added |= found
         library |= {name: _entry(name, cls, package) for name, cls in found.items()}
@@ -65,7 +65,7 @@ def _name_of(package: str | Path) -> str:
         return text
     path = Path(text).expanduser()
     if not path.is_file():
-        raise InputError(f"--blocks {text}: there is no such file")
+        raise InputError(f"the blocks of {text}: there is no such file")
     return str(path.resolve())
 
 
@@ -80,7 +80,7 @@ def _add_installed(sim: Any) -> None:
         try:
             add_blocks(entry.value)
         except InputError as error:
-            text = f"the blocks of {entry.name} ({entry.value}) cannot be used: {error}"
+            text = f"the entry point {entry.name} of {GROUP}: {error}"
             warnings.warn(text, SpartWarning, stacklevel=2)
 
 
@@ -107,14 +107,16 @@ def _imported(package: str) -> ModuleType:
         if isinstance(error, ModuleNotFoundError) and error.name in package.split("."):
             hint = "name a module that Python finds from here, or a file such as ./blocks.py"
             raise InputError(
-                Fault(f"--blocks {package}: there is no such module", hint=hint)
+                Fault(f"the blocks of {package}: there is no such module", hint=hint)
             ) from None
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = Place(frame.filename, frame.lineno)
         if isinstance(error, SyntaxError) and error.filename:
             place = Place(error.filename, error.lineno, error.offset)
         text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-        raise InputError(Fault(f"--blocks {package} cannot be imported: {text}", place)) from None
+        raise InputError(
+            Fault(f"the blocks of {package} cannot be imported: {text}", place)
+        ) from None
 
 
 def _from_file(path: Path) -> ModuleType:

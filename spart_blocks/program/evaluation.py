@@ -10,9 +10,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spart_blocks.blocks._ports import wrong_outputs
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.constructors import constructors_of_symbols
-from spart_blocks.program.faults import located, wrong_outputs
+from spart_blocks.program.faults import located
 from spart_blocks.program.parameters import Matter, Parameters, Shared
 from spart_blocks.program.program import Slot
 from spart_blocks.program.rules import rule_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -25,11 +24,3 @@ def located(what: str, error: Exception) -> TraceError:
     where = f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
     text = str(error) if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"
     return TraceError(f"{what}{where}: {text}")
-
-
-def wrong_outputs(out: Any, ports: int) -> str:
-    """What to say of an output method that gave no list, or not one value for each port."""
-    if isinstance(out, (list, tuple)):
-        return f"output gives {len(out)} values, the block has {ports} output ports"
-    kind = "nothing" if out is None else f"a {type(out).__name__}"
-    return f"output gives {kind}; it must give a list, one value for each port"

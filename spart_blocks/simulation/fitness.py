@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from spart_blocks.diagram.first_values import SHAPE_WORDS
 from spart_blocks.diagram.flatten import Node
 from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
 from spart_blocks.errors import DiagramError, Fault, Place, RunError
@@ -62,7 +63,7 @@ def _too_large(engine: Interpreter, node: Node, size: int) -> Iterable[Fault]:
 def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunError) -> None:
     """DiagramError where NumPy could not put the inputs of a block together."""
     text = str(error.__cause__)
-    if not any(word in text for word in ("broadcast", "shape", "dimension", "mismatch")):
+    if not any(word in text for word in SHAPE_WORDS):
         return
     shapes = [np.shape(value) for value in engine.inputs(node, values)]
     listed = ", ".join(f"{node.input_name(k)} is {shape}" for k, shape in enumerate(shapes))

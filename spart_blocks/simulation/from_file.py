@@ -55,7 +55,7 @@ class DiagramFile:
     def remembered(self) -> Program | None:
         """The program kept for this file, if its files are as they were."""
         folder = kept.user_folder()
-        found = kept.stored(folder, self._key()) if folder else None
+        found = kept.stored(folder, self._key()) if folder and not self.blocks else None
         if found is None:
             return None
         try:
@@ -72,7 +72,8 @@ class DiagramFile:
     def remember(self, diagram: Diagram, program: Program, told: Iterable[str]) -> None:
         """Keep the program of the diagram. told: the warnings that making it gave."""
         folder = kept.user_folder()
-        own = diagram.packages - set(STANDARD)  # their code can change any time
+        # The user's own code can change at any time, and be in error where it is not used.
+        own = self.blocks or diagram.packages - set(STANDARD)
         if folder is None or program.display.acting or own:
             return
         files = [self.path.absolute(), *diagram.files]
@@ -104,7 +105,7 @@ class DiagramFile:
 
     def _key(self) -> str:
         root = str(self.root.absolute()) if self.root else ""
-        asked = [self.overrides, root, self.variants, self.blocks]
+        asked = [self.overrides, root, self.variants]
         return kept.key_of(json.dumps([str(self.path.absolute()), asked, _package()]))
 
 

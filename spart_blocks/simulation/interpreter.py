@@ -14,12 +14,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from spart_blocks.blocks._ports import wrong_outputs
 from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
-from spart_blocks.program.faults import wrong_outputs
 from spart_blocks.program.rules import correction, rule_of
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick

@@ -178,7 +178,7 @@ class Run:
     def report(self, t: float) -> None:
         """Called now and then; t: the time reached. RunError where it takes too many steps."""
         if self.stats.steps > self.most_steps:
-            hint = "it may diverge; see how far its signals go before that time"
+            hint = "it may diverge, or its max_step be too short for its T"
             text = f"the run has taken more than {self.most_steps:,} steps"
             raise RunError(text, time=t, hint=hint)
         if self.progress is not None:

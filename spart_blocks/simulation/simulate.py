@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -38,13 +38,15 @@ def simulate(
     initial: Initial | None = None,
     progress: Progress | None = None,
     variants: Mapping[str, str] | None = None,
+    blocks: str | Path | Sequence[str | Path] = (),
     **run_options: Any,
 ) -> Results:
     """Run a diagram from its start to T and return its results.
 
     diagram: a path of a YAML file, a loaded diagram, a bdsim BlockDiagram, or a Program.
     A file's program is kept in the user's cache, and used until a file of it changes.
-    variants: the choice for each slot of a file, where not its default.
+    variants: the choice for each slot of a file, where not its default; blocks: packages or
+    files of blocks of one's own that a file may use, as for `load`.
     run_options: T [s], solver, rtol, atol, max_step [s], every [s], log and first_tick,
     in place of those of the diagram.
     initial: where to start: the final state of another run (or its Results, or its .npz
@@ -55,11 +57,14 @@ def simulate(
     for wrong input; RunError for a run that failed, with what was computed in its
     attribute `results`.
     """
-    if variants is not None:
+    if variants or blocks:
         if not isinstance(diagram, (str, Path)):
-            raise InputError("variants are chosen when a file is loaded; give its path")
-        asked = tuple(f"{slot}={choice}" for slot, choice in variants.items())
-        diagram = DiagramFile(Path(diagram), variants=asked)
+            text = "variants are chosen and blocks found when a file is loaded; give its path"
+            raise InputError(text)
+        asked = tuple(f"{slot}={choice}" for slot, choice in (variants or {}).items())
+        packages = [blocks] if isinstance(blocks, (str, Path)) else blocks
+        own = tuple(map(str, packages))
+        diagram = DiagramFile(Path(diagram), variants=asked, blocks=own)
     return finish(begin(diagram, engine=engine, initial=initial, progress=progress, **run_options))
 
 

@@ -11,6 +11,9 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.errors import DiagramError
 
+HINT = """\
+did you mean 'GAIN'?
+  For blocks of your own, name their file or package: --blocks, or blocks="""
 DOUBLER = """\
 params: {k: 2}
 inputs: [u]
@@ -115,7 +118,7 @@ def test_robots_and_clocks_of_the_user_are_known_by_name_and_its_own_come_first(
 def test_mistakes_in_a_used_file_have_its_place_and_are_told_once(project):
     bad = DOUBLER.replace("GAIN", "GAUN")
     assert refused(project(doubler=bad)) == [
-        ("parts/doubler.yaml:4:20", "g: there is no block type 'GAUN'", "did you mean 'GAIN'?")
+        ("parts/doubler.yaml:4:20", "g: there is no block type 'GAUN'", HINT)
     ]
 
 

@@ -61,7 +61,7 @@ def test_simulate_takes_the_choices_of_a_file(tmp_path):
     file = tmp_path / "swap.yaml"
     file.write_text(SWAP)
     assert sb.simulate(file, variants={"law": "offset"})["law"][-1, 0] == 3
-    with pytest.raises(InputError, match="variants are chosen when a file is loaded"):
+    with pytest.raises(InputError, match="variants are chosen and blocks found when a file"):
         sb.simulate(sb.load(file), variants={"law": "offset"})
 
 
@@ -130,6 +130,34 @@ def test_another_interface_is_refused_whichever_is_chosen(
     assert [(at, column) for at, column, *_ in found] == [(line, 7)]
     assert f"law: other has other {message}" in found[0][2]
     assert interface in found[0][3]
+
+
+RAISING = """\
+from bdsim.components import FunctionBlock
+
+
+class Raising(FunctionBlock):
+    nin = 1
+    nout = 1
+
+    def output(self, t, inputs, x):
+        {code}
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "hint"),
+    [
+        ("raise ValueError('sensor lost')", "law (RAISING): ValueError: sensor lost", "py:9"),
+        ("return [1 / 0]", "law (RAISING): ZeroDivisionError: division by zero", "py:9"),
+        ("return 3.0", "law (RAISING): output gives a float; it must give a list", ""),
+    ],
+)
+def test_a_class_that_fails_in_a_slot_says_what_and_where(faults, tmp_path, code, message, hint):
+    (tmp_path / "raising.py").write_text(RAISING.format(code=code))
+    found = faults(with_other("{type: RAISING}"), blocks=tmp_path / "raising.py")
+    assert found[0][2].startswith(f"law: other fails: {message}")
+    assert hint in found[0][3]
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=str)

@@ -50,6 +50,12 @@ WRONG = {
         "expect.stays_within.0: needs low or high",
         "",
     ),
+    "a band upside down": (
+        "stays_within: [{signal: x, low: 1, high: 0.5}]",
+        18,
+        "low, 1, is above high, 0.5",
+        "",
+    ),
     "a time that ends before it begins": (
         "stays_within: [{signal: x, low: 0, from: 2, until: 1}]",
         18,

@@ -158,7 +158,7 @@ def test_the_plugin_may_be_named_more_than_once(project, pytester, monkeypatch):
     result.stdout.fnmatch_lines(["plugins:*theirs-1.0*"])
 
 
-def test_blocks_of_one_s_own_come_from_the_configuration(project, pytester):
+def test_blocks_of_one_s_own_come_from_the_configuration(project, pytester, monkeypatch):
     pytester.makepyfile(
         own="""
         from bdsim.components import SourceBlock
@@ -174,8 +174,15 @@ def test_blocks_of_one_s_own_come_from_the_configuration(project, pytester):
     text = RAMP.replace("{type: CONSTANT, value: $rate}", "{type: TWO}")
     assert text != RAMP
     project(one=text).assert_outcomes(failed=1)
-    pytester.makeini("[pytest]\nspart_blocks =\n    own.py\n")
-    project(one=text).assert_outcomes(passed=1)
+    for name in ("own.py", "own"):  # found beside the configuration, from anywhere
+        ini = pytester.makeini(f"[pytest]\nspart_blocks =\n    {name}\n")
+        project(one=text).assert_outcomes(passed=1)
+        elsewhere = pytester.mkdir(f"from_{Path(name).stem}_{len(name)}")
+        with monkeypatch.context() as here:
+            here.chdir(elsewhere)
+            pytester.runpytest_inprocess(
+                "-p", PLUGIN, "-c", ini, pytester.path / "one.yaml"
+            ).assert_outcomes(passed=1)
 
 
 def test_the_entry_point_has_the_name_of_its_module():
