@@ -40,7 +40,10 @@ class Interface:
 
     def has_shapes_of(self, other: Interface) -> bool:
         """Whether no signal has a shape that is known to be another's."""
-        pairs = zip(_by_name(self.outputs), _by_name(other.outputs), strict=True)
+        mine, others = self.outputs, other.outputs
+        if not (_numbered(mine) or _numbered(others)):
+            mine, others = _by_name(mine), _by_name(others)
+        pairs = zip(mine, others, strict=True)
         return all(a.shape is None or b.shape is None or a.shape == b.shape for a, b in pairs)
 
 
@@ -52,13 +55,18 @@ def _shown(ports: tuple[Port, ...]) -> str:
     return ", ".join(texts) or "nothing"
 
 
-def _by_name(ports: tuple[Port, ...]) -> list[Port]:
-    return sorted(ports, key=lambda port: port.name)
+def _by_name(ports: tuple[Port, ...]) -> tuple[Port, ...]:
+    return tuple(sorted(ports, key=lambda port: port.name))
+
+
+def _numbered(ports: tuple[Port, ...]) -> bool:
+    """Whether the ports have no names but their numbers."""
+    return all(port.name.isdecimal() for port in ports)
 
 
 def _same(mine: tuple[Port, ...], others: tuple[Port, ...], used: set[str]) -> bool:
-    if all(port.name.isdecimal() for port in mine) or all(p.name.isdecimal() for p in others):
-        return len(mine) == len(others)  # one of them has numbers only
+    if _numbered(mine) or _numbered(others):
+        return len(mine) == len(others)
     numbers = [int(name) for name in used if name.isdecimal()]
     if any(
         [p.name for p in mine[k : k + 1]] != [p.name for p in others[k : k + 1]] for k in numbers
@@ -88,14 +96,14 @@ class Choices:
         faults: list[Fault] = []
         for slot, variants in self.slots.items():
             used = set(_ports_used(self.document, slot))
-            first = self._first(slot, variants.default, used, None, faults)
+            first = self._interface(slot, variants.default, used, None, faults)
             others = [choice for choice in variants.choices if choice != variants.default]
             for choice in others if first is not None else ():
-                self._first(slot, choice, used, first, faults)
+                self._interface(slot, choice, used, first, faults)
         if faults:
             raise DiagramError(dict.fromkeys(faults))
 
-    def _first(
+    def _interface(
         self, slot: str, choice: str, used: set[str], first: Interface | None, faults: list[Fault]
     ) -> Interface | None:
         """The interface of a choice; where it is not that of the default, a fault."""

@@ -188,6 +188,25 @@ def test_ports_go_by_name_and_optional_inputs_without_a_wire_may_be_missing(read
     assert np.array_equal(second, [-1, -2])
 
 
+SPLIT = """\
+subsystems:
+  named: {inputs: [u], outputs: [low, all], blocks: {g: {type: GAIN, K: 1}},
+          wires: ["in.u -> g", "g[0:1] -> out.low", g -> out.all]}
+variants:
+  split:
+    default: demux
+    choices: {demux: {type: DEMUX, nout: 2}, named: {type: named}}
+blocks: {c: {type: CONSTANT, value: [1, 2]}, s: {type: SCOPE, nin: 2}}
+wires: [c -> split, split.0 -> s, split.1 -> s]
+"""
+
+
+def test_ports_with_numbers_only_are_compared_in_their_order(faults):
+    found = faults(SPLIT)
+    assert found[0][2] == "split: named has other shapes than demux"
+    assert found[0][3] == "named: u (2,) -> low (1,), all (2,)\n  demux: 0 (2,) -> 0, 1"
+
+
 @pytest.mark.parametrize("end", ["ctrl.ud", "ctrl.1"])
 def test_an_optional_input_with_a_wire_or_a_number_must_be_there_in_all(faults, end):
     found = faults(PORTS.replace("ctrl -> s]", f"ctrl -> s, c -> {end}]"))
