@@ -117,41 +117,11 @@ class ArgumentReader:
         return None
 
     def _check(self, parameter: Parameter, value: Any, label: str, path: Keys) -> bool:
-        name = parameter.name
-        if parameter.is_callable and value is not None:
-            hint = "make this block in Python: a file holds values only"
-            what = "a Python function" if "Callable" in parameter.annotation else "an open file"
-            self._fault(f"{name} of {label} takes {what}", path, hint)
-        elif name in _COUNTS and isinstance(value, int) and not 0 < value <= MAX_PORTS:
-            many = f"{name} of {label} is {brief(value)}; it must be 1 to {MAX_PORTS}"
-            self._fault(many, path, "put signals into a vector with MUX")
-        elif name in _COUNTS and not _counts(name, value):
-            hint = "write how many" + (", or a list of indices" if name == "vector" else "")
-            self._fault(f"{name} of {label} is {brief(value)}; it must be a number", path, hint)
-        elif name in _COUNTS and isinstance(value, list) and len(value) > MAX_PORTS:
-            many = f"{name} of {label} has more than {MAX_PORTS} entries"
-            self._fault(many, path, "pick fewer, or draw them in several scopes")
-        elif name == "fmt" and isinstance(value, str) and not _formats_a_number(value):
-            hint = "write it as '{:.3f}'"
-            self._fault(f"{name} of {label} formats no number: {brief(value)}", path, hint)
-        elif isinstance(value, str) and len(value) > MAX_TEXT:
-            many = f"{name} of {label} has more than {MAX_TEXT} characters"
-            self._fault(many, path, "shorten it")
-        elif parameter.takes_only_text and not isinstance(value, str) and value is not None:
-            self._fault(f"{name} of {label} takes text, not {shown(value)}", path)
-        elif parameter.takes_only_truth and not _is_truth(parameter, value):
-            self._fault(f"{name} of {label} takes true or false, not {shown(value)}", path)
-        elif _wants_array(parameter) and isinstance(arrays(value), list) and not _has_text(value):
-            hint = "all rows need the same length, all entries must be numbers"
-            self._fault(f"{name} of {label} takes an array, not {shown(value)}", path, hint)
-        elif name not in ("robot", "clock") and not parameter.takes_text and _has_text(value):
-            hint = "a text that begins with $ is a parameter's name and nothing else"
-            hint_needed = isinstance(value, str) and value.startswith("$")
-            message = f"{name} of {label} takes numbers, not {shown(value)}"
-            self._fault(message, path, hint if hint_needed else None)
-        else:
-            return True
-        return False
+        found = _problem(parameter, value)
+        if found is not None:
+            problem, hint = found
+            self._fault(f"{parameter.name} of {label} {problem}", path, hint)
+        return found is None
 
     def _convert(
         self, kind: BlockType, parameter: Parameter, value: Any, path: Keys
@@ -286,6 +256,49 @@ def _formats_a_number(text: str) -> bool:
         return sound and len(parts) <= 1 and len(text.format(1.0)) > 0
     except (ValueError, IndexError, KeyError):
         return False
+
+
+Problem = tuple[str, str | None]
+"""What is wrong with a value, and how to mend it."""
+
+
+def _problem(parameter: Parameter, value: Any) -> Problem | None:
+    """Why a parameter cannot have this value, or None."""
+    name = parameter.name
+    if parameter.is_callable and value is not None:
+        what = "a Python function" if "Callable" in parameter.annotation else "an open file"
+        return f"takes {what}", "make this block in Python: a file holds values only"
+    if name in _COUNTS and (found := _count_problem(name, value)):
+        return found
+    if name == "fmt" and isinstance(value, str) and not _formats_a_number(value):
+        return f"formats no number: {brief(value)}", "write it as '{:.3f}'"
+    if isinstance(value, str) and len(value) > MAX_TEXT:
+        return f"has more than {MAX_TEXT} characters", "shorten it"
+    if parameter.takes_only_text and not isinstance(value, str) and value is not None:
+        return f"takes text, not {shown(value)}", None
+    if parameter.takes_only_truth and not _is_truth(parameter, value):
+        return f"takes true or false, not {shown(value)}", None
+    if _wants_array(parameter) and isinstance(arrays(value), list) and not _has_text(value):
+        hint = "all rows need the same length, all entries must be numbers"
+        return f"takes an array, not {shown(value)}", hint
+    if name not in ("robot", "clock") and not parameter.takes_text and _has_text(value):
+        reference = isinstance(value, str) and value.startswith("$")
+        hint = "a text that begins with $ is a parameter's name and nothing else"
+        return f"takes numbers, not {shown(value)}", hint if reference else None
+    return None
+
+
+def _count_problem(name: str, value: Any) -> Problem | None:
+    """Why this is no number of ports, or of lines of a scope."""
+    if isinstance(value, int) and not 0 < value <= MAX_PORTS:
+        problem = f"is {brief(value)}; it must be 1 to {MAX_PORTS}"
+        return problem, "put signals into a vector with MUX"
+    if not _counts(name, value):
+        hint = "write how many" + (", or a list of indices" if name == "vector" else "")
+        return f"is {brief(value)}; it must be a number", hint
+    if isinstance(value, list) and len(value) > MAX_PORTS:
+        return f"has more than {MAX_PORTS} entries", "pick fewer, or draw them in several scopes"
+    return None
 
 
 def _is_truth(parameter: Parameter, value: Any) -> bool:
