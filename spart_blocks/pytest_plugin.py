@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from spart_blocks.regression.files import Case
     from spart_blocks.regression.outcome import Outcome
 
-SUFFIXES = (".yaml", ".yml")
 RECORDED = "spart_blocks baseline"
 
 
@@ -38,8 +37,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> DiagramFile | None:
-    if file_path.suffix.lower() not in SUFFIXES:
-        return None
     from spart_blocks.regression.files import is_test
 
     return DiagramFile.from_parent(parent, path=file_path) if is_test(file_path) else None
