@@ -1,4 +1,4 @@
-"""The shapes of a diagram's signals, found by evaluating it once at its start."""
+"""The signals of a diagram at its start, found by evaluating it once."""
 
 from __future__ import annotations
 
@@ -35,8 +35,21 @@ def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], Fail
     A block that fails at the start leaves what follows from it unknown: why it fails is
     for a run to tell.
     """
+    values, failures = start_values(wiring)
+    nodes = [wiring.nodes[i] for i in failures]
+    mine = [n for n in nodes if n.name == inside or n.name.startswith(f"{inside}/")]
+    failure = _failure(mine[0], failures[mine[0].index]) if mine else None
+    shapes = {wiring.nodes[i].output_name(k): np.shape(v) for (i, k), v in values.items()}
+    for alias, name in aliases_of(wiring).items():
+        if name in shapes:
+            shapes[alias] = shapes[name]
+    return shapes, failure
+
+
+def start_values(wiring: Wiring) -> tuple[dict[Source, Any], dict[int, Exception]]:
+    """Every output at t = 0 that can be known, and what blocks raised, by their index."""
     values: dict[Source, Any] = {}
-    failure: Failure | None = None
+    failures: dict[int, Exception] = {}
     total = 0
     with np.errstate(all="ignore"):
         for node in _in_time(wiring):
@@ -45,15 +58,11 @@ def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], Fail
                 total += sum(np.size(value) for value in _of(node, values))
                 if total > 2 * MOST_NUMBERS:  # it cannot run, which a run tells
                     break
+            except _Unknown:
+                continue
             except Exception as error:
-                mine = node.name == inside or node.name.startswith(f"{inside}/")
-                if mine and failure is None and not isinstance(error, _Unknown):
-                    failure = _failure(node, error)
-    shapes = {wiring.nodes[i].output_name(k): np.shape(v) for (i, k), v in values.items()}
-    for alias, name in aliases_of(wiring).items():
-        if name in shapes:
-            shapes[alias] = shapes[name]
-    return shapes, failure
+                failures.setdefault(node.index, error)
+    return values, failures
 
 
 def _failure(node: Node, error: Exception) -> Failure:

@@ -1,0 +1,247 @@
+"""Some blocks of a diagram as a program of their own: what becomes code, or runs in real time.
+
+The wires between these blocks and the others are cut. What comes over a cut wire is an
+input of the part, named like the signal, and one of the parameters of its program; what
+leaves over one is an output.
+
+A link block (UDP_IN and the like) is a wire with a name: it stays outside, unless all that
+it connects lies within the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spart_blocks.blocks._ports import Port
+from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
+from spart_blocks.diagram.display import aliases_of, signal_names
+from spart_blocks.diagram.first_values import start_values
+from spart_blocks.diagram.flatten import Node, Source, Wiring, flatten
+from spart_blocks.errors import DiagramError, Fault, InputError, did_you_mean
+from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.trace import trace
+
+_ZEROS = "=0"
+"""How the zeros for an input without a wire end: 'plant.tau0=0'."""
+
+
+@dataclass(frozen=True, repr=False)
+class Part:
+    """Blocks of a diagram as a program.
+
+    program: of these blocks alone. inputs: the signals that come in over cut wires, by
+    name, each with its place in p; its value there is that at the start of the diagram.
+    outputs: the signals that leave, each with its place among the signals; without cut
+    wires those that are shown, or all. parameters: the rest of p.
+    """
+
+    program: Program
+    inputs: tuple[Slot, ...]
+    outputs: tuple[Slot, ...]
+    parameters: tuple[Slot, ...]
+
+    def __repr__(self) -> str:
+        sides = (", ".join(slot.name for slot in slots) for slots in (self.inputs, self.outputs))
+        return f"<part {self.program.name}: {' -> '.join(side or 'nothing' for side in sides)}>"
+
+
+class _Inlet:
+    """What stands for a signal from outside."""
+
+    type = "inlet"
+    tunable: ClassVar[tuple[str, ...]] = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self.value]
+
+
+def part_of(
+    diagram: Diagram | str | Path | Any, blocks: Sequence[str] = (), outputs: Sequence[str] = ()
+) -> Part:
+    """The part of a diagram that consists of these blocks; without any, all of it.
+
+    diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. blocks: names
+    of blocks and subsystems. A plant brings its accelerations with it. outputs: signals
+    besides those that leave over wires.
+    Raises InputError for names that there are not; DiagramError where a signal from
+    outside has no value at the start; TraceError naming the block that cannot be traced.
+    """
+    diagram = as_diagram(diagram)
+    wiring = flatten(diagram.bd, diagram.places)
+    inside = _named(wiring, blocks) if blocks else {node.index for node in wiring.nodes}
+    inside = _without_links(wiring, inside)
+    inside = _without_idle_audits(wiring, inside)
+    inward, outward = _cut(wiring, inside)
+    inlets = _inlets(wiring, inward)
+    program = trace(diagram, _only(wiring, inside, inlets))
+    signals = {slot.name: slot for slot in program.signals}
+    named = list(dict.fromkeys(_output_name(wiring, source) for source in outward))
+    if not named:
+        named = program.display.kept(program.run.log, signals) or list(signals)
+    named += [name for name in _asked(wiring, outputs, signals) if name not in named]
+    inputs = {f"{inlet.name}.value": inlet.name for inlet in inlets}
+    return Part(
+        program=replace(program, name=_title(program.name, blocks)),
+        inputs=tuple(
+            replace(slot, name=inputs[slot.name])
+            for slot in program.parameters
+            if slot.name in inputs
+        ),
+        outputs=tuple(signals[name] for name in named),
+        parameters=tuple(slot for slot in program.parameters if slot.name not in inputs),
+    )
+
+
+def _title(diagram: str, blocks: Sequence[str]) -> str:
+    return "-".join((diagram, *blocks))
+
+
+def _named(wiring: Wiring, blocks: Sequence[str]) -> set[int]:
+    """The nodes of these blocks and subsystems, and those that come with them."""
+    inside: set[int] = set()
+    faults = []
+    known = {owner for node in wiring.nodes for owner in _owners(node.name)}
+    for name in blocks:
+        if name not in known:
+            hint = did_you_mean(name, sorted(known))
+            faults.append(Fault(f"there is no block {name!r} to make a part of", hint=hint))
+    if faults:
+        raise InputError(faults)
+    wanted = set(blocks)
+    for node in wiring.nodes:
+        if wanted & set(_owners(node.name)):
+            inside.add(node.index)
+    return inside
+
+
+def _owners(name: str) -> Iterable[str]:
+    """The names under which a node is meant: its own, its plant's, and its subsystems'."""
+    if name.endswith(_ZEROS):
+        name = name.removesuffix(_ZEROS).rpartition(".")[0]
+    name = name.removesuffix(COMPANION).removesuffix(AUDIT)
+    parts = name.split("/")
+    return ("/".join(parts[: k + 1]) for k in range(len(parts)))
+
+
+def is_link(node: Node) -> bool:
+    """Whether a block connects a diagram with the outside where it runs in real time."""
+    return getattr(node.block, "link", None) is not None
+
+
+def _without_links(wiring: Wiring, inside: set[int]) -> set[int]:
+    """The part without the link blocks that lead out of it: those with a wire to the
+    outside, or with none at all on one side."""
+    consumers = _consumers(wiring)
+    kept = set(inside)
+    for node in wiring.nodes:
+        if node.index in inside and is_link(node):
+            before = {i for i, _ in node.sources if not wiring.nodes[i].name.endswith(_ZEROS)}
+            after = {
+                i for k in range(len(node.out_ports)) for i in consumers.get((node.index, k), ())
+            }
+            if not before or not after or (before | after) - inside:
+                kept.discard(node.index)
+    return kept
+
+
+def _without_idle_audits(wiring: Wiring, inside: set[int]) -> set[int]:
+    """The part without audits of which no block of it takes anything."""
+    used = {source for i in inside for source, _ in wiring.nodes[i].sources}
+    return {i for i in inside if i in used or not is_audit(wiring.nodes[i].block)}
+
+
+def _consumers(wiring: Wiring) -> dict[Source, list[int]]:
+    found: dict[Source, list[int]] = {}
+    for node in wiring.nodes:
+        for source in node.sources:
+            found.setdefault(source, []).append(node.index)
+    return found
+
+
+def _cut(wiring: Wiring, inside: Collection[int]) -> tuple[list[Source], list[Source]]:
+    """The outputs outside whose signals come in, and those inside whose signals leave: to
+    blocks that make something of them, or, where none does, to scopes and other sinks."""
+    inward: list[Source] = []
+    outward: dict[bool, list[Source]] = {True: [], False: []}
+    for node in wiring.nodes:
+        shows = node.kind in ("sink", "graphics")
+        if node.index in inside and node.kind != "graphics":
+            inward += [source for source in node.sources if source[0] not in inside]
+        elif node.index not in inside and not is_audit(node.block):
+            outward[shows and not is_link(node)] += [s for s in node.sources if s[0] in inside]
+    leaving = outward[False] or outward[True]
+    return list(dict.fromkeys(inward)), list(dict.fromkeys(leaving))
+
+
+def _inlets(wiring: Wiring, inward: Sequence[Source]) -> list[Node]:
+    """A node for each signal that comes in, with its value at the start."""
+    if not inward:
+        return []
+    values, failures = start_values(wiring)
+    inlets, faults = [], []
+    for number, source in enumerate(inward):
+        name = _output_name(wiring, source)
+        if source not in values:
+            faults.append(Fault(f"{name} has no value at the start, so its shape is not known"))
+            continue
+        value = np.asarray(values[source], dtype=float)
+        value = np.where(np.isfinite(value), value, 0.0)
+        port = (Port("0", value.shape),)
+        inlets.append(Node(number, name, _Inlet(value), "source", (), (), port))
+    if faults:
+        causes = [
+            Fault(f"{wiring.nodes[i].name} fails at the start: {error}")
+            for i, error in failures.items()
+        ]
+        raise DiagramError([*faults, *causes])
+    return inlets
+
+
+def _only(wiring: Wiring, inside: Collection[int], inlets: Sequence[Node]) -> Wiring:
+    """The wiring of the inlets and the nodes inside, renumbered."""
+    nodes = [wiring.nodes[i] for i in sorted(inside)]
+    kept = [n for n in nodes if n.kind != "graphics" or all(i in inside for i, _ in n.sources)]
+    number = {node.index: k for k, node in enumerate(kept, start=len(inlets))}
+    by_name = {inlet.name: inlet.index for inlet in inlets}
+
+    def moved(source: Source) -> Source:
+        if source[0] in number:
+            return number[source[0]], source[1]
+        return by_name[_output_name(wiring, source)], 0
+
+    renumbered = [
+        replace(node, index=number[node.index], sources=tuple(map(moved, node.sources)))
+        for node in kept
+    ]
+    order = [number[i] for i in wiring.schedule if i in number]
+    schedule = (*range(len(inlets)), *order)
+    outlets = {name: (number[i], k) for name, (i, k) in wiring.outlets.items() if i in number}
+    return Wiring((*inlets, *renumbered), schedule, outlets, {})
+
+
+def _asked(wiring: Wiring, outputs: Sequence[str], signals: Collection[str]) -> list[str]:
+    """The full names of signals that were asked for."""
+    aliases = aliases_of(wiring)
+    found = [aliases.get(name, name) for name in outputs]
+    known = [name for name in signal_names(wiring) if name in signals]
+    faults = [
+        Fault(f"the part has no signal {name!r}", hint=did_you_mean(name, known))
+        for name in found
+        if name not in signals
+    ]
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def _output_name(wiring: Wiring, source: Source) -> str:
+    return wiring.nodes[source[0]].output_name(source[1])

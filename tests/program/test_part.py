@@ -1,0 +1,90 @@
+"""Some blocks of a diagram as a program of their own."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spart_blocks as sb
+from spart_blocks.errors import DiagramError, InputError
+from spart_blocks.program.part import part_of
+
+DIAGRAMS = Path(__file__).parents[2] / "diagrams"
+ARM, PD = DIAGRAMS / "arm_computed_torque.yaml", DIAGRAMS / "spacecraft_pd.yaml"
+
+
+def names(slots):
+    return [slot.name for slot in slots]
+
+
+def test_cut_wires_become_inputs_and_outputs_by_name_and_shape():
+    part = part_of(ARM, ["ctrl"])
+    shapes = {slot.name: slot.shape for slot in part.inputs}
+    assert shapes == {
+        "sine": (7,),
+        "rate": (7,),
+        "acceleration": (7,),
+        "gravity.wFm": (7, 6),
+        "plant.R0": (3, 3),
+        "plant.r0": (3,),
+        "plant.qm": (7,),
+        "plant.um": (7,),
+    }
+    assert names(part.outputs) == ["ctrl.tau"]
+    assert names(part.parameters) == ["ctrl.kp", "ctrl.kd"]
+
+
+def test_an_input_starts_with_the_value_of_its_signal_at_the_start():
+    part = part_of(ARM, ["ctrl"])
+    values = {slot.name: part.program.p[slot.part] for slot in part.inputs}
+    assert values["plant.qm"] == pytest.approx([0.2, 0, 0, 0.3, 0, 0, 0])
+    assert values["gravity.wFm"].reshape(7, 6)[0, 5] < 0  # a weight
+
+
+def test_a_part_gives_what_its_blocks_give_within_the_diagram():
+    run = sb.simulate(ARM, T=1, every=0.1, log=("ctrl.tau", "rate", "acceleration"))
+    part = part_of(ARM, ["ctrl"])
+    (tau,) = part.outputs
+    p = part.program.p.copy()
+    for k, t in enumerate(run.t):
+        for slot in part.inputs:
+            p[slot.part] = np.ravel(run[slot.name][k])
+        y = np.array(part.program.outputs(t, [], [], p)).ravel()[tau.part]
+        assert y == pytest.approx(run["ctrl.tau"][k], rel=1e-12)
+
+
+def test_a_plant_brings_its_accelerations_and_the_zeros_of_its_inputs_with_it():
+    part = part_of(ARM, ["plant"])
+    assert names(part.inputs) == ["ctrl.tau", "gravity.wFm"]
+    assert names(part.outputs) == ["plant.R0", "plant.r0", "plant.qm", "plant.um"]
+    more = part_of(ARM, ["plant"], outputs=["plant.umdot"])
+    assert names(more.outputs)[-1] == "plant.umdot"
+
+
+def test_a_whole_diagram_has_no_inputs_and_shows_what_its_scopes_show():
+    part = part_of(PD)
+    assert part.inputs == ()
+    assert names(part.outputs) == ["plant.qm", "ctrl.tau", "attitude.angles"]
+    assert "plant.audit" not in names(part.program.states)  # nothing reads it
+
+
+def test_a_subsystem_is_a_part_by_its_name():
+    part = part_of(DIAGRAMS / "dual_arm.yaml", ["left"])
+    assert names(part.outputs) == ["left/pd.tau"]
+    assert names(part.inputs) == ["left_target", "plant.qm[0:3]", "plant.um[0:3]"]
+
+
+def test_an_unknown_block_is_named_with_the_near_ones():
+    with pytest.raises(InputError, match=r"no block 'ctr'.*\n.*did you mean 'ctrl'"):
+        part_of(PD, ["ctr"])
+    with pytest.raises(InputError, match=r"no signal 'plant\.qmm'\n.*did you mean 'plant\.qm'"):
+        part_of(PD, ["ctrl"], outputs=["plant.qmm"])
+
+
+def test_a_signal_without_a_value_at_the_start_cannot_come_in():
+    diagram = sb.load(PD)
+    (block,) = (block for block in diagram.bd.blocklist if block.name == "qd")
+    block.output = lambda t, inputs, x: 1 / 0
+    with pytest.raises(DiagramError, match="qd has no value at the start") as caught:
+        part_of(diagram, ["ctrl"])
+    assert "division by zero" in str(caught.value)
