@@ -25,6 +25,7 @@ STATIONS = (
     "simulation",
     "analysis",
     "regression",
+    "export",
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])

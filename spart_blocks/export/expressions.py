@@ -1,0 +1,120 @@
+"""CasADi functions of scalars as statements of C99.
+
+CasADi's own C asks at each scalar whether its array is there, takes arguments that it does
+not use, and knows no float. Here each entry of an argument or a result is a piece of C of
+the caller's choice, such as `u->plant_qm[2]`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import casadi as ca
+
+Real = Literal["double", "float"]
+
+LARGEST = {"double": 1.7976931348623157e308, "float": 3.4028234663852886e38}
+
+_INFIX = {
+    ca.OP_ADD: "{} + {}",
+    ca.OP_SUB: "{} - {}",
+    ca.OP_MUL: "{} * {}",
+    ca.OP_DIV: "{} / {}",
+    ca.OP_NEG: "-{}",
+    ca.OP_LT: "{} < {}",
+    ca.OP_LE: "{} <= {}",
+    ca.OP_EQ: "{} == {}",
+    ca.OP_NE: "{} != {}",
+    ca.OP_NOT: "!{}",
+    ca.OP_AND: "{} && {}",
+    ca.OP_OR: "{} || {}",
+    ca.OP_IF_ELSE_ZERO: "{} ? {} : 0",
+    ca.OP_ASSIGN: "{}",
+}
+_REPEATED = {
+    ca.OP_SQ: "{0} * {0}",
+    ca.OP_TWICE: "{0} + {0}",
+    ca.OP_INV: "1 / {0}",
+    ca.OP_SIGN: "{0} < 0 ? -1 : {0} > 0 ? 1 : {0}",
+}
+_OF_MATH_H = {
+    getattr(ca, f"OP_{name.upper()}"): name
+    for name in (
+        *("exp", "log", "pow", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
+        *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "fmod", "fabs"),
+        *("copysign", "erf", "fmin", "fmax", "log1p", "expm1", "hypot", "remainder"),
+    )
+} | {ca.OP_CONSTPOW: "pow"}
+
+
+class UnknownOperationError(ValueError):
+    """An operation of CasADi for which C's math.h has nothing."""
+
+
+@dataclass(frozen=True)
+class Statements:
+    """lines of C, and which arguments of the function they read."""
+
+    lines: tuple[str, ...]
+    read: frozenset[int]
+
+
+def statements(
+    function: Any, arguments: Sequence[Sequence[str]], results: Sequence[str], real: Real = "double"
+) -> Statements:
+    """The statements that compute a function, an SX function with one dense result.
+
+    arguments: for each argument the C of its entries, which are read. results: the C to
+    which the entries of the result are assigned, none of which is an argument's. Local
+    variables are called w0, w1, ...
+    """
+    at: dict[int, str] = {}  # what stands for a slot of CasADi's work vector
+    slots: set[int] = set()
+    lines: list[str] = []
+    read: set[int] = set()
+    for k in range(function.n_instructions()):
+        operation = function.instruction_id(k)
+        inputs, outputs = function.instruction_input(k), function.instruction_output(k)
+        if operation == ca.OP_OUTPUT:
+            lines.append(f"{results[outputs[1]]} = {at[inputs[0]]};")
+        elif operation == ca.OP_CONST:
+            at[outputs[0]] = literal(function.instruction_constant(k), real)
+        else:
+            if operation == ca.OP_INPUT:
+                read.add(inputs[0])
+                value = arguments[inputs[0]][inputs[1]]
+            else:
+                value = _applied(operation, [at[slot] for slot in inputs], real)
+            slots.add(outputs[0])
+            at[outputs[0]] = f"w{outputs[0]}"
+            lines.append(f"w{outputs[0]} = {value};")
+    return Statements((*_declared(sorted(slots), real), *lines), frozenset(read))
+
+
+def _declared(slots: Sequence[int], real: Real) -> list[str]:
+    rows = [slots[k : k + 16] for k in range(0, len(slots), 16)]
+    return [f"{real} {', '.join(f'w{slot}' for slot in row)};" for row in rows]
+
+
+def _applied(operation: int, operands: Sequence[str], real: Real) -> str:
+    if operation in _INFIX:
+        return _INFIX[operation].format(*operands)
+    if operation in _REPEATED:
+        return _REPEATED[operation].format(*operands)
+    name = _OF_MATH_H.get(operation)
+    if name is None:
+        raise UnknownOperationError(f"CasADi's operation {operation} has no counterpart in math.h")
+    return f"{name}{'f' if real == 'float' else ''}({', '.join(operands)})"
+
+
+def literal(value: float, real: Real = "double") -> str:
+    """A number as a C constant: in double the very same number."""
+    if math.isnan(value):
+        return "NAN"
+    if abs(value) > LARGEST[real]:
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    text = repr(float(value)) + ("f" if real == "float" else "")
+    return f"({text})" if text.startswith("-") else text
