@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import casadi as ca
@@ -54,17 +53,9 @@ class UnknownOperationError(ValueError):
     """An operation of CasADi for which C's math.h has nothing."""
 
 
-@dataclass(frozen=True)
-class Statements:
-    """lines of C, and which arguments of the function they read."""
-
-    lines: tuple[str, ...]
-    read: frozenset[int]
-
-
 def statements(
     function: Any, arguments: Sequence[Sequence[str]], results: Sequence[str], real: Real = "double"
-) -> Statements:
+) -> list[str]:
     """The statements that compute a function, an SX function with one dense result.
 
     arguments: for each argument the C of its entries, which are read. results: the C to
@@ -74,7 +65,6 @@ def statements(
     at: dict[int, str] = {}  # what stands for a slot of CasADi's work vector
     slots: set[int] = set()
     lines: list[str] = []
-    read: set[int] = set()
     for k in range(function.n_instructions()):
         operation = function.instruction_id(k)
         inputs, outputs = function.instruction_input(k), function.instruction_output(k)
@@ -84,14 +74,13 @@ def statements(
             at[outputs[0]] = literal(function.instruction_constant(k), real)
         else:
             if operation == ca.OP_INPUT:
-                read.add(inputs[0])
                 value = arguments[inputs[0]][inputs[1]]
             else:
                 value = _applied(operation, [at[slot] for slot in inputs], real)
             slots.add(outputs[0])
             at[outputs[0]] = f"w{outputs[0]}"
             lines.append(f"w{outputs[0]} = {value};")
-    return Statements((*_declared(sorted(slots), real), *lines), frozenset(read))
+    return [*_declared(sorted(slots), real), *lines]
 
 
 def _declared(slots: Sequence[int], real: Real) -> list[str]:

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,9 +36,10 @@ from spart_blocks.cache import (
     temporary_folder,
     user_folder,
 )
-from spart_blocks.errors import SpartWarning
+from spart_blocks.errors import SpartError, SpartWarning
 
 TIMEOUT = 120.0  # s
+_SHARED = ["-shared"] if sys.platform == "win32" else ["-fPIC", "-shared"]
 # Characters, about 4000 instructions of CasADi, for which gcc takes 0.5 to 1 s at -O3.
 # Beyond, less optimisation takes 40 % off that, and at 70 000 instructions 11 s instead of
 # 46 s, for code that is 5 to 10 % slower.
@@ -63,34 +65,62 @@ class _CompileError(Exception):
     """Why there is no library."""
 
 
+class CompilerError(SpartError):
+    """There is no compiler where one is needed, or it refused what it was given."""
+
+
 def shared_library(source: str) -> Path | None:
     """The shared library of a C source, compiled now or taken from the cache.
 
     None, silently, where there is no compiler; None and one SpartWarning where it failed
     or took longer than TIMEOUT.
     """
+    try:
+        return _library(source, None)
+    except (_CompileError, OSError) as error:
+        warnings.warn(
+            f"the C compiler {shlex.join(_compiler_in_use())} made no library, so the "
+            f"program runs uncompiled, which is slower: {error}\n"
+            "  SPART_COMPILER=none does not try, CC=... names another compiler",
+            SpartWarning,
+            stacklevel=2,
+        )
+        return None
+
+
+def strict_library(source: str, flags: Sequence[str]) -> Path:
+    """The shared library of a C source, compiled with these flags alone, or from the cache.
+
+    Raises CompilerError with what the compiler said, or where there is none.
+    """
+    try:
+        path = _library(source, tuple(flags))
+    except (_CompileError, OSError) as error:
+        text = f"the C compiler {shlex.join(_compiler_in_use())} made no library: {error}"
+        raise CompilerError(text) from None
+    if path is None:
+        hint = "install one, or `pip install 'spart_blocks[compiler]'`"
+        raise CompilerError(f"there is no C compiler\n  {hint}")
+    return path
+
+
+def _library(source: str, given: tuple[str, ...] | None) -> Path | None:
+    """given: the flags; by default those that make the fastest code for this machine."""
     compilers = _compilers()
     folder = user_folder() if compilers else None
     for compiler in compilers:
-        flags = _flags(compiler, source)
+        flags = _flags(compiler, source) if given is None else [*given, *_SHARED]
         key = _key(compiler, flags, source)
         found = stored(folder, key) if folder else None
         if found:
             return found
-        if not _answers(compiler):
-            continue
-        try:
+        if _answers(compiler):
             return _build(compiler, flags, source, key, folder)
-        except (_CompileError, OSError) as error:
-            warnings.warn(
-                f"the C compiler {shlex.join(compiler.command)} made no library, so the "
-                f"program runs uncompiled, which is slower: {error}\n"
-                "  SPART_COMPILER=none does not try, CC=... names another compiler",
-                SpartWarning,
-                stacklevel=2,
-            )
-            return None
     return None
+
+
+def _compiler_in_use() -> tuple[str, ...]:
+    return next(compiler.command for compiler in _compilers() if _answers(compiler))
 
 
 def loaded_library(source: str) -> ctypes.CDLL | None:
@@ -180,8 +210,7 @@ def _flags(compiler: _Compiler, source: str) -> list[str]:
         native = ["-mcpu=native"]
     else:
         native = ["-march=native"] if machine in ("x86_64", "amd64", "i686", "x86") else []
-    position = [] if sys.platform == "win32" else ["-fPIC"]
-    return [*level, *native, "-fno-math-errno", *position, "-shared"]
+    return [*level, *native, "-fno-math-errno", *_SHARED]
 
 
 # --- the key ------------------------------------------------------------------------

@@ -10,8 +10,8 @@ it connects lies within the part.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -38,13 +38,15 @@ class Part:
     program: of these blocks alone. inputs: the signals that come in over cut wires, by
     name, each with its place in p; its value there is that at the start of the diagram.
     outputs: the signals that leave, each with its place among the signals; without cut
-    wires those that are shown, or all. parameters: the rest of p.
+    wires those that are shown, or all. parameters: the rest of p. bounds: by parameter,
+    what each of its numbers must lie between, where the file says so.
     """
 
     program: Program
     inputs: tuple[Slot, ...]
     outputs: tuple[Slot, ...]
     parameters: tuple[Slot, ...]
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         sides = (", ".join(slot.name for slot in slots) for slots in (self.inputs, self.outputs))

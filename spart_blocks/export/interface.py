@@ -1,0 +1,104 @@
+"""What a part is called in C: the members of its structs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.program import Slot
+from spart_blocks.program.part import Part
+
+LONGEST_NAME = 48
+_KEYWORDS = frozenset(
+    (
+        *("auto", "break", "case", "char", "const", "continue", "default", "do", "double"),
+        *("else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long"),
+        *("register", "restrict", "return", "short", "signed", "sizeof", "static", "struct"),
+        *("switch", "typedef", "union", "unsigned", "void", "volatile", "while"),
+        *("asm", "bool", "false", "true", "main", "none"),
+        *("class", "delete", "friend", "new", "operator", "private", "public", "this"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a struct: the name it has in the diagram, and in C; its shape; where it
+    starts in the part's vector (p, or the signals), and in the struct."""
+
+    name: str
+    field: str
+    shape: tuple[int, ...]
+    start: int
+    place: int
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def entries(self) -> list[str]:
+        """The C of each entry, the last axis running fastest."""
+        if self.shape == ():
+            return [self.field]
+        return [f"{self.field}[{k}]" for k in range(self.size)]
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The structs of a part. name: what all its C names begin with."""
+
+    name: str
+    inputs: tuple[Member, ...]
+    outputs: tuple[Member, ...]
+    parameters: tuple[Member, ...]
+
+    def entries_of_p(self) -> list[str]:
+        """The C of each entry of p: of an input or of a parameter."""
+        found = [("u", m) for m in self.inputs] + [("p", m) for m in self.parameters]
+        entries = [""] * sum(member.size for _, member in found)
+        for pointer, member in found:
+            texts = [f"{pointer}->{entry}" for entry in member.entries]
+            entries[member.start : member.start + member.size] = texts
+        return entries
+
+
+def interface_of(part: Part, name: str | None = None) -> Interface:
+    """The interface of a part. name: by default made of the diagram's and the blocks'."""
+    given = name or identifier(part.program.name)
+    if identifier(given) != given:
+        hint = f"{identifier(given)!r} would do"
+        raise InputError(Fault(f"{given!r} cannot be the name of C functions", hint=hint))
+    return Interface(given, *map(_members, (part.inputs, part.outputs, part.parameters)))
+
+
+def _members(slots: Sequence[Slot]) -> tuple[Member, ...]:
+    fields = identifiers(slot.name for slot in slots)
+    members, place = [], 0
+    for slot, field in zip(slots, fields, strict=True):
+        members.append(Member(slot.name, field, slot.shape, slot.start, place))
+        place += members[-1].size
+    return tuple(members)
+
+
+def identifier(name: str) -> str:
+    """A name as an identifier of C: 'left/pd.kp' is left_pd_kp."""
+    text = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:LONGEST_NAME].strip("_") or "signal"
+    return f"{text}_" if text in _KEYWORDS else f"s{text}" if text[0].isdigit() else text
+
+
+def identifiers(names: Iterable[str]) -> list[str]:
+    """Identifiers for names, each another: where two would be alike, numbered."""
+    taken: set[str] = set()
+    found = []
+    for name in names:
+        first = text = identifier(name)
+        number = 2
+        while text in taken:
+            text, number = f"{first}_{number}", number + 1
+        taken.add(text)
+        found.append(text)
+    return found

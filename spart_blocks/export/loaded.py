@@ -1,0 +1,85 @@
+"""The C of a part, compiled and called from Python."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.export.step import StepCode
+from spart_blocks.program.compiler import strict_library
+from spart_blocks.simulation.engine import Floats
+
+STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+"""What exported code compiles under without a word."""
+
+
+def whole_source(code: StepCode) -> str:
+    """NAME.h and NAME.c in one text."""
+    return code.source.replace(f'#include "{code.name}.h"', code.header, 1)
+
+
+class LoadedStep:
+    """The steps of a part in a library of its C. u, p, y: its structs as flat arrays."""
+
+    def __init__(self, code: StepCode, flags: tuple[str, ...] = STRICT) -> None:
+        self.code = code
+        glue = (
+            f"\nlong long sb_size(void);\nlong long sb_size(void) "
+            f"{{ return (long long)sizeof({code.name}_state); }}\n"
+        )
+        self.library = ctypes.CDLL(str(strict_library(whole_source(code) + glue, flags)))
+        kind = np.float32 if code.real == "float" else np.float64
+        interface = code.interface
+        members = (interface.inputs, interface.parameters, interface.outputs)
+        self.u, self.p, self.y = (np.zeros(max(1, sum(m.size for m in s)), kind) for s in members)
+        self.library.sb_size.restype = ctypes.c_longlong
+        self.state = np.zeros(-(-self.library.sb_size() // 8), np.int64)
+        self._call("nominal", self.u, self.p)
+        self._call("init", self.state, self.p)
+
+    def init(self) -> None:
+        """Begin again, with the initial states that p says."""
+        self._call("init", self.state, self.p)
+
+    def output(self) -> tuple[int, Floats]:
+        """The status, and the outputs at this step."""
+        status = self._call("output", self.state, self.u, self.p, self.y)
+        size = sum(m.size for m in self.code.interface.outputs)
+        return status, np.array(self.y[:size], dtype=float)
+
+    def update(self) -> int:
+        """Move to the next step; the status."""
+        return self._call("update", self.state, self.u, self.p)
+
+    def check(self) -> int:
+        """The first parameter that is out of its bounds, or -1."""
+        return self._call("check", self.p)
+
+    def set_inputs(self, p: Floats) -> None:
+        """Take the inputs out of a vector p of the program."""
+        for member in self.code.interface.inputs:
+            self.u[member.place : member.place + member.size] = p[
+                member.start : member.start + member.size
+            ]
+
+    def states(self) -> Floats:
+        """x and xd, one after the other."""
+        return np.array(self._states(), dtype=float)
+
+    def set_states(self, x: Floats, xd: Floats) -> None:
+        """Put the states in the place of its own."""
+        self._states()[:] = np.concatenate([x, xd])
+
+    def _states(self) -> Any:
+        """The numbers that follow k in the struct."""
+        program = self.code.part.program
+        size = len(program.x0) + len(program.xd0)
+        return self.state[1:].view(self.p.dtype)[:size]
+
+    def _call(self, verb: str, *arrays: Any) -> int:
+        function = self.library[f"{self.code.name}_{verb}"]
+        function.argtypes = [ctypes.c_void_p] * len(arrays)
+        function.restype = ctypes.c_int
+        return int(function(*(array.ctypes.data for array in arrays)))

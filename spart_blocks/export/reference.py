@@ -1,0 +1,116 @@
+"""The steps of a part in Python, by CasADi's own evaluation of the program: what the C is
+compared with."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.errors import RunError
+from spart_blocks.export.schedule import MOST_PIECES, NEARLY, Schedule, stops_of
+from spart_blocks.program.part import Part
+from spart_blocks.simulation.engine import Floats
+
+
+class Stepper:
+    """A part at a step. p: the part's inputs and parameters; set them before `output`."""
+
+    def __init__(self, part: Part, schedule: Schedule) -> None:
+        self.part, self.program, self.schedule = part, part.program, schedule
+        self.k = 0
+        self.p: Floats = part.program.p.copy()
+        self.xd: Floats = part.program.xd0.copy()
+        self.x: Floats = self._projected(0.0, part.program.x0.copy())
+        self._rows = np.concatenate(
+            [np.zeros(0, int), *(np.arange(s.part.start, s.part.stop) for s in part.outputs)]
+        )
+
+    @property
+    def t(self) -> float:
+        return self.schedule.time(self.k)
+
+    def output(self) -> tuple[Floats, bool]:
+        """The outputs at this step, after the ticks that are due, and whether a STOP acts."""
+        t, before = self.t, self.xd
+        after = before.copy()
+        for ticking in self.schedule.clocks:
+            if ticking.due(self.k):
+                states = list(ticking.states)
+                update = self.program.updates[ticking.clock.name]
+                after[states] = self._called(update, t, self.x, before)[states]
+        self.xd = after
+        y = self._called(self.program.outputs, t, self.x, after)[self._rows]
+        if not np.isfinite(y).all() or not np.isfinite(after).all():
+            raise RunError("an output of the part is not finite", time=t)
+        stops = stops_of(self.part)
+        watched = self._called(self.program.watched, t, self.x, after)[stops] if stops else y[:0]
+        return y, bool((watched > 0).any())
+
+    def update(self) -> None:
+        """Move the states to the next step."""
+        if len(self.x):
+            t, end = self.t, self.schedule.time(self.k + 1)
+            x = self.x
+            for n in range(MOST_PIECES):
+                following = self._next_switch(t, end) if n < MOST_PIECES - 1 else end
+                x = self._piece(t, following, x)
+                t = following
+                if t >= end:
+                    break
+            if not np.isfinite(x).all():
+                raise RunError("a state of the part is not finite", time=end)
+            self.x = x
+        self.k += 1
+
+    def _piece(self, a: float, b: float, x: Floats) -> Floats:
+        program, method, h = self.program, self.schedule.tableau, b - a
+        lo = a + 8 * (np.nextafter(a, np.inf) - a)
+        hi = b + 8 * (np.nextafter(b, -np.inf) - b)
+        slopes: list[Floats] = []
+        for s, c in enumerate(method.c):
+            state = x + h * _combined(method.A[s, :s], slopes) if s else x
+            t = lo if c == 0 else hi if c == 1 else a + c * (b - a)
+            if program.held is None:
+                slopes.append(self._called(program.rates, t, state, self.xd))
+            else:
+                slopes.append(self._called(program.held, t, state, self.xd, x))
+        after = x + h * _combined(method.b, slopes)
+        if program.advance is not None:
+            moved = self._called(program.advance, a, x, self.xd, h)
+            for slot in program.states:
+                if slot.name in program.stepped:
+                    after[slot.part] = moved[slot.part]
+        return self._projected(b, after)
+
+    def _next_switch(self, t: float, end: float) -> float:
+        near = NEARLY * float(self.schedule.step)
+        found = end
+        rows = np.array(self.program.edges(self.p), dtype=float).reshape(-1, 2).tolist()
+        for first, period in rows:
+            if not (math.isfinite(first) and math.isfinite(period)):
+                continue
+            time = first
+            if period > 0 and first <= t + near:
+                time = first + (math.floor((t + near - first) / period) + 1) * period
+            if t + near < time < found - near:
+                found = time
+        return found
+
+    def _projected(self, t: float, x: Floats) -> Floats:
+        project = self.program.project
+        return x if project is None or not len(x) else self._called(project, t, x, self.xd)
+
+    def _called(self, function: Any, t: float, x: Floats, xd: Floats, *more: Any) -> Floats:
+        return np.array(function(t, x, xd, self.p, *more), dtype=float).ravel()
+
+
+def _combined(weights: Floats, slopes: list[Floats]) -> Floats:
+    """A weighted sum of slopes, term by term as the C has it."""
+    total: Floats | None = None
+    for weight, slope in zip(weights.tolist(), slopes, strict=False):
+        if weight:
+            total = weight * slope if total is None else total + weight * slope
+    assert total is not None
+    return total

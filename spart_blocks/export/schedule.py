@@ -1,0 +1,178 @@
+"""The steps of a part at a fixed rate: when its clocks tick, and how its states move.
+
+At step k, t = k / rate: the clocks due tick, reading what was before; the outputs are
+computed; then the states are integrated to the next step with the inputs held. Within a
+step the integration is cut at the known times at which sources switch. Limits and unit
+quaternions are put right at the end of each piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any, Literal
+
+from spart_blocks.diagram.clocks import Clock, exact
+from spart_blocks.errors import DiagramError, Fault, InputError
+from spart_blocks.program.part import Part
+from spart_blocks.simulation.tableaus import Tableau, tableau
+
+Method = Literal["euler", "heun", "RK4"]
+METHODS: tuple[Method, ...] = ("euler", "heun", "RK4")
+
+USUAL_RATE = Fraction(1000)  # Hz
+HIGHEST_RATE = 1e6  # Hz
+LARGEST = 10**9
+"""Numerator and denominator of a step: so that its multiples fit into 64 bits for years."""
+MOST_PIECES = 64
+"""Of one step, between switching times; beyond, the rest of the step is one piece."""
+NEARLY = 1e-9
+"""Of a step: a switching time as near as this to an end of a piece is that end."""
+
+
+@dataclass(frozen=True)
+class Ticking:
+    """A clock in steps: it ticks at steps offset + k * period, k = first, first + 1, ...
+    states: which discrete states move."""
+
+    clock: Clock
+    offset: int
+    period: int
+    states: tuple[int, ...]
+
+    @property
+    def start(self) -> int:
+        """The step of the first tick."""
+        return self.offset + self.clock.first * self.period
+
+    def due(self, k: int) -> bool:
+        return k >= self.start and (k - self.offset) % self.period == 0
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """step: the period of the steps [s]. method: how continuous states are integrated."""
+
+    step: Fraction
+    method: Method
+    clocks: tuple[Ticking, ...]
+
+    @property
+    def rate(self) -> Fraction:
+        """Steps per second [Hz]."""
+        return 1 / self.step
+
+    @property
+    def tableau(self) -> Tableau:
+        found = tableau(self.method)
+        assert found is not None
+        return found
+
+    def time(self, k: int) -> float:
+        """The time of step k [s], rounded as in C."""
+        return float(k * self.step.numerator) / float(self.step.denominator)
+
+
+def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> Schedule:
+    """The schedule of a part at a rate [Hz].
+
+    By default 1000 Hz, or the lowest rate that has a step at all ticks of its clocks where
+    they need another. Raises InputError for a rate at which a tick falls between two steps
+    and for an unknown method; DiagramError naming the block that a fixed step cannot run.
+    """
+    if method not in METHODS:
+        hint = f"there are {', '.join(METHODS)}"
+        raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
+    _refuse_events(part)
+    clocks = part.program.clocks
+    step = _step(clocks, rate)
+    _refuse_between(clocks, step)
+    parts = {slot.name: slot.part for slot in part.program.discrete}
+    ticking = [
+        Ticking(
+            clock,
+            int(_simple(clock.offset) / step),
+            int(_simple(clock.period) / step),
+            tuple(i for b in clock.blocks for i in range(parts[b].start, parts[b].stop)),
+        )
+        for clock in clocks
+    ]
+    return Schedule(step, method, tuple(ticking))
+
+
+def _simple(time: Fraction) -> Fraction:
+    """1/300 where a time is the number nearest to that."""
+    near = time.limit_denominator(1_000_000)
+    return near if float(near) == float(time) else time
+
+
+def _step(clocks: Sequence[Clock], rate: float | None) -> Fraction:
+    if rate is not None:
+        if not 0 < rate <= HIGHEST_RATE:
+            text = f"the rate must be above 0 and up to {HIGHEST_RATE:g} Hz, not {rate:g}"
+            raise InputError(text)
+        step = _simple(1 / exact(rate))
+    else:
+        times = _times(clocks)
+        usual = 1 / USUAL_RATE
+        step = usual if all((time / usual) % 1 == 0 for time in times) else _common(times)
+    if step.numerator > LARGEST or step.denominator > LARGEST:
+        hint = "give a rate or a period that is a simpler number, such as 1000 or 0.004"
+        raise InputError(Fault(f"a step of {float(step)!r} s cannot be counted exactly", hint=hint))
+    return step
+
+
+def _times(clocks: Sequence[Clock]) -> list[Fraction]:
+    """The periods and offsets of clocks."""
+    return [_simple(time) for clock in clocks for time in (clock.period, clock.offset) if time]
+
+
+def _common(times: Sequence[Fraction]) -> Fraction:
+    """The longest step of which all times are multiples."""
+    denominator = lcm(*(time.denominator for time in times))
+    return Fraction(gcd(*(int(time * denominator) for time in times)), denominator)
+
+
+def _refuse_between(clocks: Sequence[Clock], step: Fraction) -> None:
+    for clock in clocks:
+        if any((time / step) % 1 for time in _times([clock])):
+            raise InputError(
+                Fault(
+                    f"at {float(1 / step):g} Hz ticks of the clock of "
+                    f"{', '.join(clock.blocks[:3])} fall between two steps: it has period "
+                    f"{float(clock.period):g} s and offset {float(clock.offset):g} s",
+                    hint=f"the rate must be {float(1 / _common(_times(clocks))):g} Hz "
+                    "or a multiple of it",
+                )
+            )
+
+
+def _refuse_events(part: Part) -> None:
+    blocks = dict.fromkeys(c.block for c in part.program.crossings if c.kind == "event")
+    if blocks:
+        raise DiagramError(
+            Fault(
+                f"block {name} (EVENT) cannot run at a fixed step: it acts at the very time of a "
+                "crossing, which lies between two steps",
+                hint="leave it out of the part, or export an FMU for model exchange",
+            )
+            for name in blocks
+        )
+
+
+def stops_of(part: Part) -> list[int]:
+    """Which watched values are of STOP blocks."""
+    return [k for k, c in enumerate(part.program.crossings) if c.kind == "stop"]
+
+
+def selected(function: Any, rows: Sequence[int], name: str) -> Any:
+    """The function's result, of these rows alone."""
+    import casadi as ca
+
+    arguments = function.sx_in()
+    column = function(*arguments)
+    picked = ca.densify(column[list(rows)]) if rows else ca.SX(0, 1)
+    names = [function.name_in(k) for k in range(function.n_in())]
+    return ca.Function(name, arguments, [picked], names, ["y"])

@@ -1,0 +1,114 @@
+"""Back to back: the compiled C of a part against its program, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spart_blocks.errors import RunError
+from spart_blocks.export.header import NOT_FINITE, STOPPED
+from spart_blocks.export.loaded import LoadedStep
+from spart_blocks.export.reference import Stepper
+from spart_blocks.export.step import StepCode
+from spart_blocks.simulation.engine import Floats
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+
+TOLERANCES = {"double": 1e-12, "float": 1e-4}
+"""Relative to the largest magnitude of a signal over all steps.
+
+In double both run freely from their start. In float every step starts from the program's
+states: what float loses in a step is compared, not what a mechanism makes of it in a
+thousand.
+"""
+FLOOR = {"double": 1e-14, "float": 1e-6}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of it. steps: how many were compared. errors: of each output and state the
+    largest difference, relative to its largest magnitude. tolerance: how large it may be."""
+
+    steps: int
+    errors: Mapping[str, float]
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        return all(error <= self.tolerance for error in self.errors.values())
+
+    @property
+    def worst(self) -> float:
+        return max(self.errors.values(), default=0.0)
+
+
+def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
+    """The inputs of the part (steps, inputs) as the whole diagram has them at each step."""
+    from spart_blocks.simulation import simulate
+
+    step = float(code.schedule.step)
+    steps = max(1, round(horizon / step))
+    if not code.part.inputs:
+        return np.zeros((steps, 0))
+    names = tuple(slot.name for slot in code.part.inputs)
+    results = simulate(diagram, T=steps * step, every=step, log=names)
+    at = np.searchsorted(results.t, [code.schedule.time(k) - 0.01 * step for k in range(steps)])
+    columns = [np.asarray(results[name])[at].reshape(steps, -1) for name in names]
+    return np.concatenate(columns, axis=1)
+
+
+def verify(code: StepCode, inputs: Floats) -> Verification:
+    """Compare every output of the compiled C with the program stepped by the same method.
+
+    inputs (steps, nu): what comes in at each step, in the order of the part's inputs.
+    Raises RunError where either fails, CompilerError where the C does not compile.
+    """
+    compiled, reference = LoadedStep(code), Stepper(code.part, code.schedule)
+    entries = np.concatenate(
+        [np.zeros(0, int), *(np.arange(s.part.start, s.part.stop) for s in code.part.inputs)]
+    )
+    pairs: list[tuple[Floats, Floats]] = []
+    for row in inputs:
+        reference.p[entries] = row
+        compiled.set_inputs(reference.p)
+        if code.real == "float":
+            compiled.set_states(reference.x, reference.xd)
+        status, y = compiled.output()
+        wanted, stopped = reference.output()
+        _agree(status, stopped, reference.t)
+        if not stopped:
+            reference.update()
+            _agree(compiled.update(), False, reference.t)
+        ends = (compiled.states(), np.concatenate([reference.x, reference.xd]))
+        pairs.append((np.concatenate([y, ends[0]]), np.concatenate([wanted, ends[1]])))
+        if stopped:
+            break
+    found, expected = (np.array(column) for column in zip(*pairs, strict=True))
+    return Verification(len(pairs), _errors(code, found, expected), TOLERANCES[code.real])
+
+
+def _agree(status: int, stopped: bool, t: float) -> None:
+    if status == NOT_FINITE:
+        raise RunError("the C gives a number that is not finite, the program does not", time=t)
+    if stopped != (status == STOPPED):
+        raise RunError("the C and the program do not stop at the same step", time=t)
+
+
+def _errors(code: StepCode, found: Floats, expected: Floats) -> dict[str, float]:
+    parts = {m.name: slice(m.place, m.place + m.size) for m in code.interface.outputs}
+    start = sum(m.size for m in code.interface.outputs)
+    program = code.part.program
+    for slots in (program.states, program.discrete):
+        for slot in slots:
+            parts[f"state of {slot.name}"] = slice(start + slot.part.start, start + slot.part.stop)
+        start += slots[-1].part.stop if slots else 0
+    errors = {}
+    for name, part in parts.items():
+        scale = max(np.abs(expected[:, part]).max(initial=0.0), FLOOR[code.real])
+        difference = np.abs(found[:, part] - expected[:, part]).max(initial=0.0)
+        errors[name] = float(difference / scale)
+    return errors
