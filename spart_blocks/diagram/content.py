@@ -14,6 +14,7 @@ from spart_blocks.diagram.build import Builder, Part, Product
 from spart_blocks.diagram.comparison import check_compare
 from spart_blocks.diagram.document import Document, Key, Keys, read_document
 from spart_blocks.diagram.expectations import ExpectSection
+from spart_blocks.diagram.exporting import check_export
 from spart_blocks.diagram.files import Robots, existing, inside
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.references import MAX_EXPANDED, Resolved, Resolver, Scope
@@ -235,6 +236,7 @@ class DiagramContent(_Content[DiagramSection]):
         self._check_content(sections, dropped)
         self._log(sections, wiring)
         check_compare(sections.compare, wiring)
+        check_export(sections.export, wiring)
         self._expect(sections.expect, wiring)
         tunable = self._tunable(sections, robots, dropped)
         wiring.finish()
@@ -249,6 +251,7 @@ class DiagramContent(_Content[DiagramSection]):
             places=product.places,
             shared={name: tuple(pairs) for name, pairs in product.shared.items()},
             compare=sections.compare,
+            export=sections.export,
             expect=sections.expect,
             tunable=tunable,
             files=tuple(self.files.read),

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 
 from spart_blocks.diagram.comparison import CompareOptions
 from spart_blocks.diagram.expectations import ExpectSection
+from spart_blocks.diagram.exporting import ExportOptions
 from spart_blocks.errors import Place
 from spart_blocks.robot import Robot
 
@@ -78,6 +79,7 @@ class Diagram:
     variants: the choice for each slot of the file's `variants:`.
     packages: those that the blocks of a file are of.
     compare: what comparisons measure.
+    export: what becomes code, and how it steps.
     tunable: the quantities of robots that stay parameters of the program, such as
     'sc.mass', where they would otherwise be folded into it as constants.
     expect: what its runs must show, where it is a regression test.
@@ -91,6 +93,7 @@ class Diagram:
     source: Path | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
     shared: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    export: ExportOptions = field(default_factory=lambda: ExportOptions.model_validate({}))
     compare: CompareOptions = field(default_factory=lambda: CompareOptions.model_validate({}))
     tunable: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()

@@ -28,6 +28,7 @@ from spart_blocks.diagram.comparison import CompareOptions
 from spart_blocks.diagram.document import Document, Key, Keys
 from spart_blocks.diagram.expectations import MODELS as EXPECT_MODELS
 from spart_blocks.diagram.expectations import ExpectSection, section_at
+from spart_blocks.diagram.exporting import ExportOptions
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, brief, did_you_mean
 
@@ -180,6 +181,10 @@ class DiagramSection(FileSection):
         default_factory=lambda: CompareOptions.model_validate({}),
         description="what `spart compare` measures",
     )
+    export: Annotated[ExportOptions, _Mapping] = Field(
+        default_factory=lambda: ExportOptions.model_validate({}),
+        description="what becomes code: for `spart export` and `spart realtime`",
+    )
     expect: Annotated[ExpectSection | None, _Mapping] = Field(
         None, description="what its runs must show, for `spart test` and pytest"
     )
@@ -192,7 +197,7 @@ _MAY_BE_EMPTY = (
 # Whose entries are left out one by one when they are wrong.
 _SECTIONS = (
     *("robots", "clocks", "subsystems", "blocks", "run", "compare", "wires", "tunable"),
-    "expect",
+    *("export", "expect"),
 )
 
 
@@ -300,6 +305,7 @@ def _model_at(path: Keys, top: type[FileSection]) -> type[BaseModel]:
         "variants": VariantSection,
         "run": RunOptions,
         "compare": CompareOptions,
+        "export": ExportOptions,
     }
     if not path:
         return top

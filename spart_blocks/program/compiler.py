@@ -39,7 +39,6 @@ from spart_blocks.cache import (
 from spart_blocks.errors import SpartError, SpartWarning
 
 TIMEOUT = 120.0  # s
-_SHARED = ["-shared"] if sys.platform == "win32" else ["-fPIC", "-shared"]
 # Characters, about 4000 instructions of CasADi, for which gcc takes 0.5 to 1 s at -O3.
 # Beyond, less optimisation takes 40 % off that, and at 70 000 instructions 11 s instead of
 # 46 s, for code that is 5 to 10 % slower.
@@ -109,7 +108,7 @@ def _library(source: str, given: tuple[str, ...] | None) -> Path | None:
     compilers = _compilers()
     folder = user_folder() if compilers else None
     for compiler in compilers:
-        flags = _flags(compiler, source) if given is None else [*given, *_SHARED]
+        flags = _flags(compiler, source) if given is None else [*given, *_shared()]
         key = _key(compiler, flags, source)
         found = stored(folder, key) if folder else None
         if found:
@@ -210,7 +209,11 @@ def _flags(compiler: _Compiler, source: str) -> list[str]:
         native = ["-mcpu=native"]
     else:
         native = ["-march=native"] if machine in ("x86_64", "amd64", "i686", "x86") else []
-    return [*level, *native, "-fno-math-errno", *_SHARED]
+    return [*level, *native, "-fno-math-errno", *_shared()]
+
+
+def _shared() -> list[str]:
+    return ["-shared"] if sys.platform == "win32" else ["-fPIC", "-shared"]
 
 
 # --- the key ------------------------------------------------------------------------

@@ -69,15 +69,17 @@ class _Inlet:
 def part_of(
     diagram: Diagram | str | Path | Any, blocks: Sequence[str] = (), outputs: Sequence[str] = ()
 ) -> Part:
-    """The part of a diagram that consists of these blocks; without any, all of it.
+    """The part of a diagram that consists of these blocks.
 
     diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. blocks: names
-    of blocks and subsystems. A plant brings its accelerations with it. outputs: signals
-    besides those that leave over wires.
+    of blocks and subsystems, by default those of the file's `export:`, or all. A plant
+    brings its accelerations with it. outputs: signals besides those that leave over wires.
     Raises InputError for names that there are not; DiagramError where a signal from
     outside has no value at the start; TraceError naming the block that cannot be traced.
     """
     diagram = as_diagram(diagram)
+    blocks = tuple(blocks) or diagram.export.part
+    outputs = tuple(outputs) or diagram.export.outputs
     wiring = flatten(diagram.bd, diagram.places)
     inside = _named(wiring, blocks) if blocks else {node.index for node in wiring.nodes}
     inside = _without_links(wiring, inside)
@@ -91,6 +93,7 @@ def part_of(
         named = program.display.kept(program.run.log, signals) or list(signals)
     named += [name for name in _asked(wiring, outputs, signals) if name not in named]
     inputs = {f"{inlet.name}.value": inlet.name for inlet in inlets}
+    parameters = tuple(slot for slot in program.parameters if slot.name not in inputs)
     return Part(
         program=replace(program, name=_title(program.name, blocks)),
         inputs=tuple(
@@ -99,8 +102,30 @@ def part_of(
             if slot.name in inputs
         ),
         outputs=tuple(signals[name] for name in named),
-        parameters=tuple(slot for slot in program.parameters if slot.name not in inputs),
+        parameters=parameters,
+        bounds=_bounds(diagram, wiring, inside, [slot.name for slot in parameters]),
     )
+
+
+def _bounds(
+    diagram: Diagram, wiring: Wiring, inside: Collection[int], parameters: Sequence[str]
+) -> Mapping[str, tuple[float, float]]:
+    """The bounds of the part's parameters; those of other blocks are for other parts."""
+    others = {
+        owner for node in wiring.nodes if node.index not in inside for owner in _owners(node.name)
+    }
+    faults = [
+        Fault(
+            f"export: bounds of {name!r}, which is no parameter",
+            diagram.places.get(f"export.bounds.{name}"),
+            did_you_mean(name, parameters),
+        )
+        for name in diagram.export.bounds
+        if name not in parameters and name.rpartition(".")[0] not in others
+    ]
+    if faults:
+        raise InputError(faults)
+    return {name: b for name, b in diagram.export.bounds.items() if name in parameters}
 
 
 def _title(diagram: str, blocks: Sequence[str]) -> str:
