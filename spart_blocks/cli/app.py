@@ -13,6 +13,7 @@ from spart_blocks import __version__
 from spart_blocks.cli.blocks import blocks
 from spart_blocks.cli.check import check
 from spart_blocks.cli.compare import compare
+from spart_blocks.cli.export import export
 from spart_blocks.cli.linearize import linearize
 from spart_blocks.cli.robot import robot
 from spart_blocks.cli.run import run
@@ -91,6 +92,7 @@ app.command(
         "spart test", "spart test diagrams/spacecraft_pd.yaml --timing", "spart test --update"
     ),
 )(run_tests)
+app.add_typer(export)
 app.command(
     epilog=examples("spart blocks", "spart blocks JOINT_PD", "spart blocks --json > blocks.json")
 )(blocks)

@@ -1,0 +1,198 @@
+"""`spart export`: a diagram, or some of its blocks, as code."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spart_blocks.cli.options import (
+    Blocks,
+    DiagramFile,
+    Quiet,
+    Root,
+    Settings,
+    Variants,
+    diagram_file,
+)
+from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.terminal import complain, examples, put, say
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spart_blocks.diagram import Diagram
+    from spart_blocks.export import StepCode, Verification
+
+HORIZON = 1.0  # s
+
+
+class Method(StrEnum):
+    """How continuous states are integrated."""
+
+    euler = "euler"
+    heun = "heun"
+    RK4 = "RK4"
+
+
+class Precision(StrEnum):
+    """The numbers of the code."""
+
+    double = "double"
+    float = "float"
+
+
+PartOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--part",
+        metavar="BLOCK",
+        help="A block or subsystem that becomes code, usually the controller; by default "
+        "export.part of the file, or the whole diagram. May be repeated.",
+    ),
+]
+RateOption = Annotated[
+    float | None,
+    typer.Option(metavar="HZ", help="Steps per second, by default 1000 or what its clocks need."),
+]
+MethodOption = Annotated[
+    Method | None,
+    typer.Option(help="How continuous states are integrated, by default RK4.", show_default=False),
+]
+
+export = typer.Typer(
+    name="export",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["--help", "-h"]},
+    help="Make code of a diagram or of some of its blocks, which runs without this package.",
+    epilog=examples(
+        "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
+    ),
+)
+
+
+@export.command(
+    "c",
+    epilog=examples(
+        "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
+        "spart export c diagrams/spacecraft_pd.yaml --rate 500 --precision float -o build/loop",
+    ),
+)
+def export_c(
+    file: DiagramFile,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="The folder to write.", show_default=False),
+    ],
+    part: PartOption = None,
+    rate: RateOption = None,
+    method: MethodOption = None,
+    precision: Annotated[
+        Precision | None,
+        typer.Option(help="The numbers of the code, by default double.", show_default=False),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What the names in C begin with.", show_default=False),
+    ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Compile it, and compare all outputs with the program's, step by step.",
+        ),
+    ] = False,
+    horizon: Annotated[
+        float, typer.Option("--t", "-t", metavar="SECONDS", help="How long --verify compares.")
+    ] = HORIZON,
+    settings: Settings = None,
+    variants: Variants = None,
+    blocks: Blocks = None,
+    root: Root = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a diagram, or some of its blocks, as C99: a step with its inputs and outputs,
+    and a loop that calls it at absolute deadlines.
+
+    With --verify nothing is written unless the compiled code does what the program does.
+    """
+    with reporting(debug):
+        diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
+        code = _code(diagram, part, rate, method, precision, name)
+        from spart_blocks.export import package_files, write_package
+
+        if not quiet:
+            say(f"making C of {code.part.program.name}")
+        if check:
+            _verify(diagram, code, horizon, quiet)
+        paths = write_package(package_files(code), out.expanduser())
+        if not quiet:
+            _describe(code, out, paths)
+
+
+def _code(
+    diagram: Diagram,
+    part: list[str] | None,
+    rate: float | None,
+    method: Method | None,
+    precision: Precision | None,
+    name: str | None,
+) -> StepCode:
+    """The code as the options say, and the file where they do not."""
+    from spart_blocks.export import step_code
+    from spart_blocks.program.part import part_of
+
+    asked = diagram.export
+    return step_code(
+        part_of(diagram, part or ()),
+        rate=rate or asked.rate,
+        method=method.value if method else asked.method,
+        real=precision.value if precision else asked.precision,
+        name=name,
+    )
+
+
+def _verify(diagram: Diagram, code: StepCode, horizon: float, quiet: bool) -> None:
+    from spart_blocks.export import recorded_inputs, verify
+
+    if not quiet:
+        say(f"comparing it with the program over {horizon:g} s")
+    found = verify(code, recorded_inputs(diagram, code, horizon))
+    if not quiet:
+        put(_table(found))
+    if not found.passed:
+        complain(f"the C differs from the program by {found.worst:.1e}, nothing is written")
+        raise typer.Exit(FAILED)
+    if not quiet:
+        typer.echo(f"{code.name}: {found.steps} steps agree to {found.tolerance:g}")
+
+
+def _table(found: Verification) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("output or state")
+    table.add_column("relative difference", justify="right")
+    for name, error in found.errors.items():
+        table.add_row(name, f"{error:.2e}")
+    return table
+
+
+def _describe(code: StepCode, out: Path, paths: list[Path]) -> None:
+    from spart_blocks.export.board import board_size
+
+    schedule, interface = code.schedule, code.interface
+    states = len(code.part.program.x0)
+    method = f", {states} states by {schedule.method}" if states else ""
+    typer.echo(f"{code.name}: {float(schedule.rate):g} steps per second{method}, {code.real}")
+    for kind, members in (("inputs", interface.inputs), ("outputs", interface.outputs)):
+        listed = ", ".join(f"{m.name} {m.shape}" if m.shape else m.name for m in members)
+        typer.echo(f"  {kind}: {listed or 'none'}")
+    size = board_size(code)
+    if size is not None:
+        typer.echo(f"  {size}")
+    typer.echo(f"wrote {len(paths)} files into {out}; its README.md says how to build it")

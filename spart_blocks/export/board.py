@@ -1,0 +1,84 @@
+"""How large the step is on a Cortex-M7, where Debian's gcc-arm-none-eabi is installed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from spart_blocks.export.build_files import CORTEX_M7
+from spart_blocks.export.loaded import STRICT
+from spart_blocks.export.step import StepCode
+from spart_blocks.program.compiler import CompilerError
+
+COMPILER = "arm-none-eabi-gcc"
+
+
+@dataclass(frozen=True)
+class BoardSize:
+    """Bytes on a board. code: of the step, with its constants; without math.h's functions.
+    structs: inputs, outputs, parameters and state. stack: the deepest call within it."""
+
+    code: int
+    structs: int
+    stack: int
+
+    def __str__(self) -> str:
+        return (
+            f"on a Cortex-M7: {self.code} bytes of code, {self.structs} of inputs, outputs, "
+            f"parameters and state, {self.stack} of stack"
+        )
+
+
+def board_size(code: StepCode) -> BoardSize | None:
+    """The size of the step, compiled for a Cortex-M7 under -Werror; None without compiler.
+
+    Raises CompilerError where it does not compile.
+    """
+    if shutil.which(COMPILER) is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="spart-") as folder:
+        place = Path(folder)
+        (place / f"{code.name}.h").write_text(code.header, encoding="utf-8")
+        (place / f"{code.name}.c").write_text(code.source, encoding="utf-8")
+        flags = [*CORTEX_M7.split(), *STRICT, "-fstack-usage", "-c", f"{code.name}.c"]
+        made = subprocess.run([COMPILER, *flags], cwd=place, capture_output=True, text=True)
+        if made.returncode:
+            first = "\n  ".join(made.stderr.strip().splitlines()[:3])
+            raise CompilerError(f"{COMPILER} refuses the code: {first}")
+        sizes = subprocess.run(
+            ["arm-none-eabi-size", f"{code.name}.o"],
+            cwd=place,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        text, data, bss = map(int, sizes[1].split()[:3])
+        assert data + bss == 0, "the step has variables of its own"
+        stack = _stack((place / f"{code.name}.su").read_text(encoding="utf-8"))
+    return BoardSize(text, _structs(code), stack)
+
+
+def _structs(code: StepCode) -> int:
+    interface, program = code.interface, code.part.program
+    members = (*interface.inputs, *interface.outputs, *interface.parameters)
+    numbers = sum(member.size for member in members) + len(program.x0) + len(program.xd0)
+    return 8 + numbers * (4 if code.real == "float" else 8)
+
+
+def _stack(usage: str) -> int:
+    """The frames of a public function, of the piece of integration, and of the largest of
+    the program's functions lie upon each other."""
+    frames: dict[str, int] = {}
+    for line in usage.splitlines():
+        where, size, _ = line.split("\t")
+        frames[where.rsplit(":", 1)[-1]] = int(size)
+    public = [size for name, size in frames.items() if name.endswith(("_output", "_update"))]
+    step = max((size for name, size in frames.items() if name.endswith("_step")), default=0)
+    inner = [size for name, size in frames.items() if name in _PROGRAM or name.startswith("tick_")]
+    return step + max(public, default=0) + frames.get("piece", 0) + max(inner, default=0)
+
+
+_PROGRAM = ("outputs", "rates", "project", "advance", "edges", "stops")

@@ -1,0 +1,50 @@
+"""A folder with the C of a part, ready to build."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.export.build_files import cmake_lists, makefile, readme
+from spart_blocks.export.model import model_header
+from spart_blocks.export.step import StepCode
+
+MARK = "made_by_spart_blocks"
+"""In the first line of a Makefile of ours: such a folder may be written over."""
+RUNTIME = ("sb_loop.h", "sb_loop.c", "sb_link.h", "sb_link.c", "main.c")
+
+
+def package_files(code: StepCode) -> dict[str, str]:
+    """The files of the folder, by name."""
+    return {
+        f"{code.name}.h": code.header,
+        f"{code.name}.c": code.source,
+        f"{code.name}_model.h": model_header(code),
+        "Makefile": makefile(code),
+        "CMakeLists.txt": cmake_lists(code),
+        "README.md": readme(code),
+    }
+
+
+def write_package(files: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write the files into a folder, which is made, or holds an earlier export; all of them
+    or none. Raises InputError where the folder holds anything else."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; give a folder with -o")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / "Makefile").is_file():
+        hint = "give another folder with -o, or empty it"
+        raise InputError(Fault(f"{folder} holds other files than an export", hint=hint))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".spart-", dir=folder.parent) as made:
+            for name, text in files.items():
+                Path(made, name).write_text(text, encoding="utf-8", newline="\n")
+            folder.mkdir(exist_ok=True)
+            for name in files:
+                shutil.move(Path(made, name), folder / name)
+    except OSError as error:
+        raise InputError(f"cannot write {folder}: {error.strerror or error}") from None
+    return [folder / name for name in files]
