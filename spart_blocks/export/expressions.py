@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import casadi as ca
+import numpy as np
 
 Real = Literal["double", "float"]
 
@@ -105,5 +106,5 @@ def literal(value: float, real: Real = "double") -> str:
         return "NAN"
     if abs(value) > LARGEST[real]:
         return "INFINITY" if value > 0 else "(-INFINITY)"
-    text = repr(float(value)) + ("f" if real == "float" else "")
+    text = f"{np.float32(value)!s}f" if real == "float" else repr(float(value))
     return f"({text})" if text.startswith("-") else text

@@ -28,7 +28,7 @@ def header_text(part: Part, schedule: Schedule, interface: Interface, real: Real
     ]
     rate = f"{float(schedule.rate):g}"
     method = f", {schedule.method}" if part.program.states else ""
-    return f"""/* {part.program.name}: {rate} steps per second{method}, {real}.
+    return f"""/* {c_comment(part.program.name)}: {rate} steps per second{method}, {real}.
    Made by spart_blocks {__version__}. */
 
 #ifndef {guard}

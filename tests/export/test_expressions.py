@@ -1,0 +1,109 @@
+"""CasADi functions as C: the same numbers, in double and in float."""
+
+import ctypes
+
+import casadi as ca
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spart_blocks.errors import DiagramError
+from spart_blocks.export.expressions import literal
+from spart_blocks.export.functions import Argument, c_function, vector
+from spart_blocks.export.loaded import STRICT
+from spart_blocks.program.compiler import strict_library
+
+
+def every_operation():
+    """(x, p) -> a column in which every operation that a trace can record occurs."""
+    x, p = ca.SX.sym("x", 3), ca.SX.sym("p", 2)
+    a, b, c = x[0], x[1], x[2]
+    small = a / (1 + ca.fabs(a))  # within (-1, 1)
+    values = [
+        *(a + b, a - b, a * b, a / (2 + b * b), -a, a**2, a ** p[0], ca.fabs(a) ** b, 2 * a),
+        *(
+            ca.sqrt(ca.fabs(a)),
+            ca.exp(small),
+            ca.log(1 + a * a),
+            ca.sin(a),
+            ca.cos(a),
+            ca.tan(small),
+        ),
+        *(ca.asin(small), ca.acos(small), ca.atan(a), ca.atan2(a, b), ca.sinh(small)),
+        *(ca.cosh(small), ca.tanh(a), ca.asinh(a), ca.acosh(1 + a * a), ca.atanh(small)),
+        *(ca.floor(a), ca.ceil(a), ca.fmod(a, 1.5), ca.remainder(a, 1.5), ca.fabs(a), ca.sign(a)),
+        *(ca.copysign(a, b), ca.erf(a), ca.fmin(a, b), ca.fmax(a, b), ca.log1p(a * a)),
+        *(ca.expm1(small), ca.hypot(a, b), ca.if_else(a < b, c, p[1]), ca.if_else(a <= b, 1, 2)),
+        *(
+            ca.if_else(ca.logic_and(a < b, b < c), 1, 0),
+            ca.if_else(ca.logic_or(a < b, b < c), 1, 0),
+        ),
+        *(ca.if_else(a == b, 1, c), ca.if_else(a != b, 1, c), ca.logic_not(a < b)),
+        1 / (1 + a * a),
+        *(3.5, -1e-300, 7, a),
+    ]
+    return ca.Function("f", [x, p], [ca.densify(ca.vertcat(*values))])
+
+
+def compiled(function, real):
+    kind = {"double": np.float64, "float": np.float32}[real]
+    size = function.numel_out(0)
+    out = Argument((f"{real} *out",), tuple(f"out[{k}]" for k in range(size)))
+    text = c_function("f", function, (vector("x", 3, real), vector("p", 2, real)), out, real)
+    entry = f"\nvoid entry(const {real} *x, const {real} *p, {real} *out);\n"
+    entry += f"void entry(const {real} *x, const {real} *p, {real} *out) {{ f(x, p, out); }}\n"
+    library = ctypes.CDLL(str(strict_library(f"#include <math.h>\n{text}\n{entry}", STRICT)))
+
+    def call(x, p):
+        arrays = [np.array(v, kind) for v in (x, p)] + [np.zeros(size, kind)]
+        library.entry(*(ctypes.c_void_p(array.ctypes.data) for array in arrays))
+        return arrays[2]
+
+    return call
+
+
+@pytest.fixture(scope="module", params=["double", "float"])
+def both(request):
+    function = every_operation()
+    return function, compiled(function, request.param), request.param
+
+
+NUMBERS = st.floats(-3, 3, width=32).filter(lambda v: v == 0 or abs(v) > 1e-3)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(NUMBERS, min_size=3, max_size=3))
+def test_the_c_gives_what_casadi_gives(both, x):
+    function, call, real = both
+    p = [3.0, -0.5]
+    expected = np.array(function(x, p)).ravel()
+    found = call(x, p)
+    if real == "double":
+        assert np.array_equal(found, expected, equal_nan=True)
+    else:
+        assert found == pytest.approx(expected, rel=1e-4, abs=1e-4, nan_ok=True)
+
+
+def test_what_is_not_a_number_stays_so():
+    y, p = ca.SX.sym("x", 3), ca.SX.sym("p", 2)
+    column = ca.vertcat(ca.sign(y[0]), y[0] + 1, ca.SX(np.nan), ca.SX(np.inf))
+    call = compiled(ca.Function("f", [y, p], [ca.densify(column)]), "double")
+    found = call([np.nan, 0, 0], [0, 0])
+    assert np.isnan(found[:3]).all()
+    assert found[3] == np.inf
+
+
+def test_a_literal_is_the_very_number():
+    assert float(literal(0.1)) == 0.1
+    assert literal(-2.5) == "(-2.5)"
+    assert literal(1e300, "float") == "INFINITY"
+    assert literal(-1e300, "float") == "(-INFINITY)"
+    assert literal(2.0, "float") == "2.0f"
+
+
+def test_an_operation_without_a_counterpart_in_c_is_refused():
+    x = ca.SX.sym("x")
+    function = ca.Function("f", [x], [ca.erfinv(x)])
+    with pytest.raises(DiagramError, match="f cannot become C: CasADi's operation"):
+        c_function("f", function, (vector("x", 1, "double"),), vector("out", 1, "double"))

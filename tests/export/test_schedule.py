@@ -1,0 +1,84 @@
+"""At which steps clocks tick, and which rates a part can have."""
+
+from fractions import Fraction
+
+import bdsim
+import pytest
+
+from spart_blocks.errors import DiagramError, InputError
+from spart_blocks.export.schedule import schedule_of
+from spart_blocks.program.part import part_of
+
+
+def sampled(tmp_path, clocks, more=""):
+    """A part with a hold on each clock."""
+    lines = [f"  {name}: {clock}" for name, clock in clocks.items()]
+    holds = [f"  z{name}: {{type: ZOH, clock: {name}, x0: 0.0}}" for name in clocks]
+    wires = [f"  - t -> z{name}" for name in clocks]
+    text = ["clocks:", *lines, "blocks:", "  t: {type: TIME}", *holds, "wires:", *wires, more]
+    path = tmp_path / "sampled.yaml"
+    path.write_text("\n".join(text))
+    return part_of(path)
+
+
+def test_without_a_rate_it_is_a_kilohertz():
+    schedule = schedule_of(part_of("diagrams/spacecraft_pd.yaml"))
+    assert schedule.step == Fraction(1, 1000)
+    assert schedule.time(3) == 3 / 1000
+
+
+def test_without_a_rate_all_ticks_fall_on_steps(tmp_path):
+    part = sampled(tmp_path, {"a": "{T: 0.004, offset: 0.0015}", "b": "{T: 0.0025}"})
+    schedule = schedule_of(part)
+    assert schedule.step == Fraction(1, 2000)
+    assert [(c.period, c.offset) for c in schedule.clocks] == [(8, 3), (5, 0)]
+
+
+def test_a_clock_given_by_its_rate_falls_on_steps_of_that_rate(tmp_path):
+    schedule = schedule_of(sampled(tmp_path, {"a": "{rate: 300}"}), 600)
+    assert schedule.step == Fraction(1, 600)  # 1/300 s is no decimal number
+    assert schedule.clocks[0].period == 2
+
+
+def test_a_clock_ticks_at_its_offset_and_every_period(tmp_path):
+    (clock,) = schedule_of(sampled(tmp_path, {"a": "{T: 0.003, offset: 0.002}"}), 1000).clocks
+    assert [k for k in range(12) if clock.due(k)] == [2, 5, 8, 11]
+
+
+def test_bdsims_rule_has_the_first_tick_a_period_later(tmp_path):
+    part = sampled(tmp_path, {"a": "{T: 0.003}"}, "run: {first_tick: bdsim}")
+    (clock,) = schedule_of(part, 1000).clocks
+    assert [k for k in range(8) if clock.due(k)] == [3, 6]
+
+
+def test_a_rate_at_which_a_tick_falls_between_steps_is_refused_with_one_that_does_not(tmp_path):
+    part = sampled(tmp_path, {"a": "{T: 0.004}"})
+    with pytest.raises(InputError, match=r"at 300 Hz ticks of the clock of za fall between") as e:
+        schedule_of(part, 300)
+    assert "the rate must be 250 Hz or a multiple of it" in str(e.value)
+
+
+@pytest.mark.parametrize("rate", [0, -5, 2e6, float("nan"), float("inf")])
+def test_rates_that_are_none_are_refused(rate):
+    with pytest.raises(InputError, match="the rate must be above 0 and up to 1e\\+06 Hz"):
+        schedule_of(part_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), rate)
+
+
+def test_a_step_that_cannot_be_counted_is_refused():
+    with pytest.raises(InputError, match="cannot be counted exactly"):
+        schedule_of(part_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), 1234.5678901234567)
+
+
+def test_a_method_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match=r"no fixed-step method 'RK45'"):
+        schedule_of(part_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), 1000, "RK45")
+
+
+def test_an_event_is_refused_by_the_name_of_its_block():
+    sim = bdsim.BDSim(sysargs=False, graphics=False, toolboxes=False, banner=False)
+    bd = sim.blockdiagram(name="bouncing")
+    ball = bd.INTEGRATOR(x0=1.0, name="ball")
+    bd.connect(bd.CONSTANT(-1.0, name="fall"), ball)
+    bd.connect(ball, bd.EVENT("-", lambda block, states: None, name="ground"))
+    with pytest.raises(DiagramError, match=r"block ground \(EVENT\) cannot run at a fixed step"):
+        schedule_of(part_of(bd))
