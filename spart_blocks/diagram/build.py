@@ -260,7 +260,7 @@ class Builder:
     ) -> None:
         """A constructor's complaint, at the parameter it begins with if there is one."""
         first = message.split(" ", 1)[0].rstrip(":,.'")
-        path = (*keys, first) if first in arguments else keys
+        path = (*keys, *_named_by(first, arguments))
         text = f"{name} ({kind.name}): {message}"
         self.faults.append(Fault(text, self.document.place(*path), hint))
 
@@ -404,6 +404,18 @@ def _selected(length: int, selection: Any) -> int:
     if selection is None:
         return length
     return 1 if isinstance(selection, int) else len(range(*slice(*selection).indices(length)))
+
+
+def _named_by(text: str, arguments: Mapping[str, Any]) -> Keys:
+    """The keys of an argument, and of values within it, that a text such as
+    'frame.fields.qm' names; as far as there are such."""
+    keys: Keys = ()
+    value: Any = arguments
+    for key in text.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            break
+        keys, value = (*keys, key), value[key]
+    return keys
 
 
 def _first_line(error: Exception) -> str:
