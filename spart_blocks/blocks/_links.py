@@ -33,14 +33,14 @@ class Link:
 
     way: a block 'in' brings frames to the part that it feeds, 'out' takes those of the part
     that feeds it. endpoint: where, as a value of the transport's own. timeout [s]: of who
-    receives. safe: (numbers,) what is sent where the part cannot say.
+    receives. safe: (numbers,) what is sent where the outputs are not to be; None: nothing.
     """
 
     way: Literal["in", "out"]
     endpoint: Any
     frame: Frame
     timeout: float
-    safe: tuple[float, ...]
+    safe: tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Incoming:
         """Give the block its link and ports; the arguments of bdsim's constructor."""
         layout = read_frame(frame)
         check_names(self, layout)
-        self.link = Link("in", endpoint, layout, read_timeout(timeout), (0.0,) * layout.numbers)
+        self.link = Link("in", endpoint, layout, read_timeout(timeout), None)
         self.recording = None if recorded is None else read_recording(recorded, layout)
         ports = _ports(layout, optional=True)
         self.in_ports, self.out_ports = (() if self.recording else ports), _ports(layout)
@@ -148,25 +148,30 @@ def read_timeout(value: Any) -> float:
     return float(value)
 
 
-def read_safe(given: Any, frame: Frame) -> tuple[float, ...]:
-    """The value of each number of a frame that is safe to send; zeros where not given.
-    A number fills its field. InputError lists what is wrong."""
-    values = {} if given is None else given
-    if not isinstance(values, Mapping):
-        hint = f"write safe: {{{frame.fields[0].name}: 0}}"
-        raise InputError(Fault(f"safe gives values by field, not {brief(given)}", hint=hint))
+def read_safe(given: Any, frame: Frame) -> tuple[float, ...] | None:
+    """The value of each number of a frame that is safe to send: one for all, or a value
+    for each field, where a number fills it. None where none is given. InputError lists
+    what is wrong."""
+    if given is None:
+        return None
     fields = {field.name: field for field in frame.fields}
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    values = dict.fromkeys(fields, given) if number else given
+    if not isinstance(values, Mapping):
+        hint = f"write safe: 0, or safe: {{{frame.fields[0].name}: 0}}"
+        raise InputError(Fault(f"safe gives values by field, not {brief(given)}", hint=hint))
     faults = []
-    for name, value in values.items():
+    for name in (*fields, *(name for name in values if name not in fields)):
         if name not in fields:
             near = did_you_mean(str(name), fields)
             faults.append(Fault(f"safe.{name}: there is no field {brief(name)}", hint=near))
-        elif (problem := _unsafe(value, fields[name])) is not None:
-            shown = value.tolist() if isinstance(value, np.ndarray) else value
-            faults.append(Fault(f"safe.{name} {problem}, not {brief(shown)}"))
+        elif name not in values:
+            faults.append(Fault(f"safe gives no value for {name}"))
+        elif (problem := _unsafe(values[name], fields[name])) is not None:
+            faults.append(Fault(f"safe{'' if number else f'.{name}'} {problem}"))
     if faults:
         raise InputError(faults)
-    return tuple(frame.flat({**dict.fromkeys(fields, 0.0), **values}).tolist())
+    return tuple(frame.flat(values).tolist())
 
 
 def _unsafe(value: Any, field: Field) -> str | None:
@@ -174,9 +179,9 @@ def _unsafe(value: Any, field: Field) -> str | None:
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        return "takes numbers"
+        return f"takes numbers, not {brief(value)}"
     if numbers.shape not in ((), field.shape):
-        return f"takes a number, or {field.numbers} of them"
+        return f"takes a number, or {field.numbers} of them, not {numbers.size}"
     return None if np.isfinite(numbers).all() else "takes finite numbers"
 
 

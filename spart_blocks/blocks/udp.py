@@ -137,9 +137,9 @@ class UDP_Out(Outgoing, FunctionBlock):
     :type frame: mapping
     :param address: of the receiver
     :type address: str
-    :param safe: what is sent where the loop ends or its inputs are stale, by field, such as
-        {tau: 0}; zeros where not given
-    :type safe: mapping
+    :param safe: what is sent where the loop ends or its inputs are stale: a number for all,
+        or values by field, such as {tau: 0}; where not given, nothing is sent then
+    :type safe: float or mapping
     :param timeout: how long the receiver holds values without a new packet [s]
     :type timeout: float
     """
@@ -152,7 +152,7 @@ class UDP_Out(Outgoing, FunctionBlock):
         port: int,
         frame: Mapping[str, Any],
         address: str = LOOPBACK,
-        safe: Mapping[str, Any] | None = None,
+        safe: float | Mapping[str, Any] | None = None,
         timeout: float = TIMEOUT,
         **blockargs: Any,
     ) -> None:

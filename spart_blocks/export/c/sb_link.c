@@ -143,7 +143,9 @@ static uint32_t sum_of(const sb_frame *frame, const unsigned char *bytes)
 
 static double number_to_send(const sb_field *field, int i, const double *y, const double *safe)
 {
-    return y && field->place >= 0 ? y[field->place + i] : safe[field->first + i];
+    if (y && field->place >= 0)
+        return y[field->place + i];
+    return safe ? safe[field->first + i] : 0.0;
 }
 
 static int all_finite(const sb_frame *frame, const double *y)
@@ -502,14 +504,16 @@ static int send_numbers(sb_link *link, double now, const double *y)
 
 int sb_link_send(sb_link *link, double now, const double *y)
 {
-    if (!all_finite(link->frame, y)) {
-        link->counts.replaced++;
-        return sb_link_send_safe(link, now);
-    }
-    return send_numbers(link, now, y);
+    if (all_finite(link->frame, y))
+        return send_numbers(link, now, y);
+    link->counts.replaced++;
+    if (link->safe)
+        return send_numbers(link, now, NULL);
+    link->counts.errors++;
+    return -1;
 }
 
 int sb_link_send_safe(sb_link *link, double now)
 {
-    return send_numbers(link, now, NULL);
+    return link->safe ? send_numbers(link, now, NULL) : 0;
 }

@@ -31,8 +31,8 @@ typedef struct {
     sb_type type;
     int count;
     int offset; /* of the first in the frame [bytes] */
-    int place;  /* of the first in the array u or y; -1: in none. Received, it is checked
-                   only; sent, it has its safe value. */
+    int place;  /* of the first in the array u or y; -1: in none. Received, they are checked
+                   only; sent, they have their safe values. */
     int first;  /* of the first among all numbers of the frame: its safe value's index */
 } sb_field;
 
@@ -73,7 +73,7 @@ typedef struct {
     long long restarts;  /* of the sender, told by its sequence numbers */
     long long sent;
     long long errors;    /* frames that could not be sent, and failed reads */
-    long long replaced;  /* frames sent with safe values, since an output was not finite */
+    long long replaced;  /* outputs not finite: safe values were sent, or nothing */
 } sb_link_counts;
 
 /* A link in one direction. The caller sets the first part and zeros the rest; of a stream,
@@ -83,7 +83,8 @@ typedef struct sb_link {
     int fd;
     sb_memory *memory;     /* of SB_MEMORY */
     const sb_frame *frame;
-    const double *safe;    /* of a sender: a value for each number of the frame */
+    const double *safe;    /* of a sender: a value for each number of the frame; NULL: no
+                              value is safe, so that nothing is sent in place of outputs */
     double timeout;        /* of a receiver [s]: without a frame for longer it is stale */
 
     sb_link_counts counts;
@@ -106,16 +107,18 @@ int sb_link_receive(sb_link *link, double now, double *u);
 
 /* Send a frame with the numbers of y, without blocking. Values beyond a field's range are
  * sent as its limit, integers rounded to the nearest. If one of them is not finite, the
- * safe values are sent. Returns 0, or -1 when the frame could not be sent (counted). */
+ * safe values are sent, or nothing where there are none. Returns 0, or -1 when nothing was
+ * sent (counted). */
 int sb_link_send(sb_link *link, double now, const double *y);
 
-/* Send a frame with the safe values. Returns as sb_link_send. */
+/* Send a frame with the safe values, where there are such. Returns as sb_link_send. */
 int sb_link_send_safe(sb_link *link, double now);
 
 /* Whether no valid frame came for longer than the timeout, or none ever. */
 int sb_link_stale(const sb_link *link, double now);
 
 /* Write a frame into bytes, which has room for frame->size. y NULL: with safe values alone.
+ * safe NULL: zeros for what is not in y.
  * Returns 0, or -1 when a number of y is not finite: then bytes are as they were. */
 int sb_frame_encode(const sb_frame *frame, const double *y, const double *safe,
                     uint32_t sequence, double time, unsigned char *bytes);

@@ -1,0 +1,230 @@
+"""The links of a part: which of its inputs come in frames, and which outputs go out in them.
+
+A wire that leads over the boundary of a part and through a link block is live. The part
+receives where it reads the block's outputs, and sends where it feeds its inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from spart_blocks.blocks._frames import Frame, size_of
+from spart_blocks.blocks._links import Link
+from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.first_values import start_values
+from spart_blocks.diagram.flatten import Node, Source, Wiring, flatten
+from spart_blocks.program import Slot
+from spart_blocks.program.part import Part, is_link
+
+_REARRANGING = ("mux", "demux", "index", "slice1", "flatten")
+"""Blocks that hand numbers on as they are, in another order."""
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Numbers behind each other: the first in the frame, counted over all its fields, the
+    first in the flat array of the part's inputs or outputs, and how many."""
+
+    number: int
+    place: int
+    count: int
+
+
+@dataclass(frozen=True)
+class LiveLink:
+    """A link block that a part receives from, or sends to. name: the block's. runs: where
+    the numbers of its frame lie in the part's inputs, or its outputs; those of the frame
+    that are in no run are the other side's alone."""
+
+    name: str
+    way: Literal["receive", "send"]
+    link: Link
+    runs: tuple[Run, ...]
+
+    def fields(self) -> Iterator[tuple[str, int, int, int, int]]:
+        """What C has to know of each piece of a field: its type, count, offset in the frame
+        [bytes], place in the flat array or -1, and its first number's index in the frame."""
+        offsets = {row.name: row.offset for row in self.link.frame.layout()}
+        first = 0
+        for field in self.link.frame.fields:
+            end = first + field.numbers
+            for start, stop, place in self._pieces(first, end):
+                offset = offsets[field.name] + (start - first) * size_of(field.type)
+                yield field.type, stop - start, offset, place, start
+            first = end
+
+    def _pieces(self, first: int, end: int) -> Iterator[tuple[int, int, int]]:
+        """The runs among the numbers from first to end, with their place, and what lies
+        between them."""
+        free = np.ones(end - first, dtype=bool)
+        for run in self.runs:
+            start, stop = max(run.number, first), min(run.number + run.count, end)
+            if start < stop:
+                free[start - first : stop - first] = False
+                yield start, stop, run.place + start - run.number
+        edges = np.flatnonzero(np.diff([False, *free, False])).tolist()
+        for start, stop in zip(edges[::2], edges[1::2], strict=True):
+            yield first + start, first + stop, -1
+
+
+def live_links(diagram: Diagram, part: Part) -> tuple[LiveLink, ...]:
+    """The links of a part of a diagram, in the order of its blocks."""
+    wiring = flatten(diagram.bd, diagram.places)
+    links = {node.index: node for node in wiring.nodes if is_link(node) and not _within(node, part)}
+    if not links:
+        return ()
+    shapes = {source: np.shape(value) for source, value in start_values(wiring)[0].items()}
+    labels = _Labels(wiring, shapes)
+    received = _received(wiring, part, links, labels)
+    sent = _sent(wiring, part, links, labels)
+    found: list[LiveLink] = []
+    for i, node in links.items():
+        if i in received:
+            found.append(LiveLink(node.name, "receive", node.block.link, received[i]))
+        if i in sent:
+            found.append(LiveLink(node.name, "send", node.block.link, sent[i]))
+    return tuple(found)
+
+
+def _within(node: Node, part: Part) -> bool:
+    """Whether a block is one of the part's own."""
+    inlets = {slot.name for slot in part.inputs}
+    own = {slot.name for slot in part.program.signals} - inlets
+    return any(node.output_name(k) in own for k in range(len(node.out_ports)))
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """Follows numbers back through blocks that only rearrange them, by names that they are
+    given where they come from: a label is a whole number from 0, unknown numbers are -1."""
+
+    wiring: Wiring
+    shapes: Mapping[Source, tuple[int, ...]]
+
+    def of(self, source: Source, known: Mapping[Source, Floats]) -> Floats:
+        """The labels of an output's numbers, of its shape."""
+        if source in known:
+            return known[source]
+        node = self.wiring.nodes[source[0]]
+        if node.block.type in _REARRANGING:
+            inputs = [self.of(before, known) for before in node.sources]
+            return np.asarray(node.block.output(0.0, inputs, None)[source[1]], dtype=float)
+        return np.full(self.shapes.get(source, ()), -1.0)
+
+
+def _numbered(slots: Sequence[Slot]) -> dict[str, Floats]:
+    """The places of each slot's numbers in the flat array of all of them, by name."""
+    places, start = {}, 0
+    for slot in slots:
+        count = slot.part.stop - slot.part.start
+        places[slot.name] = np.arange(start, start + count, dtype=float).reshape(slot.shape)
+        start += count
+    return places
+
+
+def _outputs(wiring: Wiring) -> dict[str, Source]:
+    return {
+        node.output_name(k): (node.index, k)
+        for node in wiring.nodes
+        for k in range(len(node.out_ports))
+    }
+
+
+def _received(
+    wiring: Wiring, part: Part, links: Mapping[int, Node], labels: _Labels
+) -> dict[int, tuple[Run, ...]]:
+    """For each link, the runs of its frame that are inputs of the part."""
+    sources = _outputs(wiring)
+    known, owner, total = {}, [], 0
+    for i, node in links.items():
+        for k, field in enumerate(node.block.link.frame.fields):
+            ends = total + field.numbers
+            known[i, k] = np.arange(total, ends, dtype=float).reshape(field.shape)
+            owner += [i] * field.numbers
+            total = ends
+    firsts = {i: owner.index(i) for i in links}
+    pairs: dict[int, list[tuple[int, int]]] = {}
+    for name, places in _numbered(part.inputs).items():
+        found = labels.of(sources[name], known)
+        for label, place in zip(_whole(found), _whole(places), strict=True):
+            if label >= 0:
+                i = owner[label]
+                pairs.setdefault(i, []).append((label - firsts[i], place))
+    return {i: _runs(found) for i, found in pairs.items()}
+
+
+def _sent(
+    wiring: Wiring, part: Part, links: Mapping[int, Node], labels: _Labels
+) -> dict[int, tuple[Run, ...]]:
+    """For each link, the runs of its frame that are outputs of the part."""
+    sources = _outputs(wiring)
+    known = {sources[name]: places for name, places in _numbered(part.outputs).items()}
+    runs = {}
+    for i, node in links.items():
+        if not node.sources:
+            continue
+        found = np.concatenate([labels.of(source, known).ravel() for source in node.sources])
+        pairs = [(number, place) for number, place in enumerate(_whole(found)) if place >= 0]
+        if pairs:
+            runs[i] = _runs(pairs)
+    return runs
+
+
+def _whole(labels: Floats) -> list[int]:
+    return [int(label) for label in labels.ravel()]
+
+
+def _runs(pairs: Iterable[tuple[int, int]]) -> tuple[Run, ...]:
+    """Pairs (number, place) as runs in which both go up by one."""
+    runs: list[Run] = []
+    for number, place in pairs:
+        last = runs[-1] if runs else None
+        if last and (number, place) == (last.number + last.count, last.place + last.count):
+            runs[-1] = Run(last.number, last.place, last.count + 1)
+        else:
+            runs.append(Run(number, place, 1))
+    return tuple(runs)
+
+
+# --- in C -----------------------------------------------------------------------------------
+
+_CHECKSUMS = {"": "SB_NO_CHECKSUM", "crc16": "SB_CRC16", "crc32": "SB_CRC32"}
+
+
+def link_initialisers(links: Sequence[LiveLink], name: str) -> str:
+    """The frames of links as C: `static const sb_frame NAME_frame_0` and so on, with what
+    they need, and the safe values of those that have such as `NAME_safe_0`."""
+    return "\n".join(_initialiser(link, f"{name}_{{}}_{k}") for k, link in enumerate(links))
+
+
+def _initialiser(live: LiveLink, pattern: str) -> str:
+    frame, lines = live.link.frame, [f"/* {live.name}: {live.way}, {live.link.endpoint} */"]
+    rows = [
+        f"    {{SB_{kind.upper()}, {count}, {offset}, {place}, {first}}},"
+        for kind, count, offset, place, first in live.fields()
+    ]
+    fields = pattern.format("fields")
+    lines += [f"static const sb_field {fields}[] = {{", *rows, "};"]
+    header = "NULL"
+    if frame.header:
+        header = pattern.format("header")
+        numbers = ", ".join(f"0x{byte:02X}" for byte in frame.header)
+        lines.append(f"static const unsigned char {header}[] = {{{numbers}}};")
+    values = [frame.size, int(frame.endian == "big"), header, len(frame.header)]
+    values += [_sequence_size(frame), int(frame.time), _CHECKSUMS[frame.checksum], len(rows)]
+    text = ", ".join(map(str, values))
+    lines.append(f"static const sb_frame {pattern.format('frame')} = {{{text}, {fields}}};")
+    if live.way == "send" and live.link.safe is not None:
+        safe = ", ".join(map(repr, live.link.safe))
+        lines.append(f"static const double {pattern.format('safe')}[] = {{{safe}}};")
+    return "\n".join(lines) + "\n"
+
+
+def _sequence_size(frame: Frame) -> int:
+    return size_of(frame.sequence) if frame.sequence else 0
