@@ -26,6 +26,7 @@ STATIONS = (
     "analysis",
     "regression",
     "export",
+    "realtime",
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])

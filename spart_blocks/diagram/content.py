@@ -252,6 +252,7 @@ class DiagramContent(_Content[DiagramSection]):
             shared={name: tuple(pairs) for name, pairs in product.shared.items()},
             compare=sections.compare,
             export=sections.export,
+            realtime=sections.realtime,
             expect=sections.expect,
             tunable=tunable,
             files=tuple(self.files.read),

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 from spart_blocks.diagram.comparison import CompareOptions
 from spart_blocks.diagram.expectations import ExpectSection
 from spart_blocks.diagram.exporting import ExportOptions
+from spart_blocks.diagram.realtime_options import RealtimeOptions
 from spart_blocks.errors import Place
 from spart_blocks.robot import Robot
 
@@ -80,6 +81,7 @@ class Diagram:
     packages: those that the blocks of a file are of.
     compare: what comparisons measure.
     export: what becomes code, and how it steps.
+    realtime: how that keeps its deadlines on a real clock.
     tunable: the quantities of robots that stay parameters of the program, such as
     'sc.mass', where they would otherwise be folded into it as constants.
     expect: what its runs must show, where it is a regression test.
@@ -94,6 +96,7 @@ class Diagram:
     places: Mapping[str, Place] = field(default_factory=dict)
     shared: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     export: ExportOptions = field(default_factory=lambda: ExportOptions.model_validate({}))
+    realtime: RealtimeOptions = field(default_factory=lambda: RealtimeOptions.model_validate({}))
     compare: CompareOptions = field(default_factory=lambda: CompareOptions.model_validate({}))
     tunable: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()

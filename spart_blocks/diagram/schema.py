@@ -30,6 +30,7 @@ from spart_blocks.diagram.expectations import MODELS as EXPECT_MODELS
 from spart_blocks.diagram.expectations import ExpectSection, section_at
 from spart_blocks.diagram.exporting import ExportOptions
 from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.realtime_options import RealtimeOptions
 from spart_blocks.errors import Fault, brief, did_you_mean
 
 MAX_COLLECTED = 2000
@@ -185,6 +186,10 @@ class DiagramSection(FileSection):
         default_factory=lambda: ExportOptions.model_validate({}),
         description="what becomes code: for `spart export` and `spart realtime`",
     )
+    realtime: Annotated[RealtimeOptions, _Mapping] = Field(
+        default_factory=lambda: RealtimeOptions.model_validate({}),
+        description="how that keeps its deadlines: for `spart realtime`",
+    )
     expect: Annotated[ExpectSection | None, _Mapping] = Field(
         None, description="what its runs must show, for `spart test` and pytest"
     )
@@ -197,7 +202,7 @@ _MAY_BE_EMPTY = (
 # Whose entries are left out one by one when they are wrong.
 _SECTIONS = (
     *("robots", "clocks", "subsystems", "blocks", "run", "compare", "wires", "tunable"),
-    *("export", "expect"),
+    *("export", "realtime", "expect"),
 )
 
 
@@ -306,6 +311,7 @@ def _model_at(path: Keys, top: type[FileSection]) -> type[BaseModel]:
         "run": RunOptions,
         "compare": CompareOptions,
         "export": ExportOptions,
+        "realtime": RealtimeOptions,
     }
     if not path:
         return top

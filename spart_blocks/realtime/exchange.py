@@ -1,0 +1,184 @@
+"""What goes into a running loop and comes out of it: parameters and signals."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.export.interface import Member
+from spart_blocks.export.step import StepCode
+from spart_blocks.realtime.structs import LoopStruct
+
+Floats = NDArray[np.float64]
+
+_MOST_BYTES = 64 * 2**20
+_HELD = 2.0  # s of rows that the ring has room for
+
+
+def gathered(members: Sequence[Member], vector: Floats) -> Floats:
+    """Their entries of a vector such as p, one after the other."""
+    parts = [vector[m.start : m.start + m.size] for m in members]
+    return np.concatenate([np.zeros(0), *parts])
+
+
+class Parameters:
+    """The parameters of a running loop, and those of its inputs that no link brings.
+
+    Initial states are not among them: a loop that runs has left them behind.
+    """
+
+    def __init__(
+        self, library: ctypes.CDLL, struct: LoopStruct, code: StepCode, linked: Collection[int]
+    ) -> None:
+        """linked: the places among the inputs that links bring."""
+        self._library, self._struct, self._code = library, struct, code
+        self._program = code.part.program
+        self._lock = Lock()
+        starts = set(self._program.start.values())
+        free = [
+            m
+            for m in code.interface.inputs
+            if not set(range(m.place, m.place + m.size)) & set(linked)
+        ]
+        tunable = [m for m in code.interface.parameters if m.name not in starts]
+        self._members = {m.name: m for m in [*tunable, *free]}
+        self._inputs = frozenset(m.name for m in free)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._members)
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """Those names that are inputs of the part."""
+        return self._inputs
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a parameter."""
+        return self._member(name).shape
+
+    def bounds(self, name: str) -> tuple[float, float]:
+        """What each of its numbers must lie between."""
+        return self._code.part.bounds.get(name, (-np.inf, np.inf))
+
+    @property
+    def values(self) -> dict[str, Floats]:
+        """What was set last, or the values of the diagram."""
+        program = self._program
+        return {
+            name: program.p[m.start : m.start + m.size].reshape(m.shape)
+            for name, m in self._members.items()
+        }
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Give the loop other values, which it takes together before one of its next steps.
+
+        A scalar fills a vector. Raises InputError for an unknown name, another shape, a
+        number that is not finite or out of its bounds; then nothing changes.
+        """
+        with self._lock:
+            program = self._changed(values)
+            vector = self.vector(program.p)
+            self._library.sb_loop_tune(ctypes.byref(self._struct), vector.ctypes.data)
+            self._program = program
+
+    def vector(self, p: Floats) -> Floats:
+        """The parameters and then the inputs, as sb_loop_tune takes them."""
+        interface = self._code.interface
+        return np.concatenate([gathered(interface.parameters, p), gathered(interface.inputs, p)])
+
+    def _changed(self, values: Mapping[str, Any]) -> Any:
+        known = {f"{name}.value" if name in self._inputs else name: name for name in values}
+        for name in values:
+            self._member(name)
+        program = self._program.with_parameters({full: values[n] for full, n in known.items()})
+        faults = []
+        for name in values:
+            low, high = self.bounds(name)
+            member = self._members[name]
+            new = program.p[member.start : member.start + member.size]
+            if (new < low).any() or (new > high).any():
+                faults.append(Fault(f"{name} must lie between {low:g} and {high:g}"))
+        if faults:
+            raise InputError(faults)
+        return program
+
+    def _member(self, name: str) -> Member:
+        if name not in self._members:
+            hint = did_you_mean(name, self._members)
+            raise InputError(Fault(f"no parameter {name!r} that can be set", hint=hint))
+        return self._members[name]
+
+
+@dataclass(frozen=True)
+class Column:
+    """Where a signal lies in a row, and its shape."""
+
+    name: str
+    start: int
+    shape: tuple[int, ...]
+    size: int
+
+
+class Signals:
+    """What a loop writes of each step: its time, inputs and outputs.
+
+    Nothing is written until `streaming` is set. Where rows are not drained in time, those
+    for which there is no room are dropped and counted.
+    """
+
+    def __init__(self, library: ctypes.CDLL, struct: LoopStruct, code: StepCode) -> None:
+        self._library, self._struct = library, struct
+        self._lock = Lock()
+        members = [*code.interface.inputs, *code.interface.outputs]
+        columns, start = [], 1
+        for member in members:
+            columns.append(Column(member.name, start, member.shape, member.size))
+            start += member.size
+        self.columns = tuple(columns)
+        self.width = start
+        wanted = int(_HELD * float(code.schedule.rate)) + 1
+        rows = max(16, min(wanted, _MOST_BYTES // (8 * start)))
+        self._ring = np.zeros((rows, start))
+        struct.ring, struct.rows = self._ring.ctypes.data, rows
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def streaming(self) -> bool:
+        """Whether the loop writes rows."""
+        return bool(self._struct.streaming)
+
+    @streaming.setter
+    def streaming(self, wanted: bool) -> None:
+        self._struct.streaming = int(wanted)
+
+    @property
+    def dropped(self) -> int:
+        """Rows that found no room, ever."""
+        return int(self._struct.dropped)
+
+    def drain(self) -> Floats:
+        """The rows (k, width) written since the last call: t [s] of the loop's own time, and
+        then the signals as `columns` says."""
+        with self._lock:
+            struct = self._struct
+            rows = np.empty((max(0, struct.ring_head - struct.ring_tail), self.width))
+            count = self._library.sb_loop_drain(ctypes.byref(struct), rows.ctypes.data, len(rows))
+            return rows[:count]
+
+    def parted(self, rows: Floats) -> dict[str, Floats]:
+        """Rows by signal: (k, ...) each."""
+        return {
+            c.name: rows[:, c.start : c.start + c.size].reshape(len(rows), *c.shape)
+            for c in self.columns
+        }

@@ -1,0 +1,106 @@
+"""The loop and its model as compiled libraries, called through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import sys
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.export.loaded import whole_source
+from spart_blocks.export.step import StepCode
+from spart_blocks.program.compiler import compiler_name, strict_library
+from spart_blocks.realtime.structs import LoopStruct, MeansStruct
+
+FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
+_OWN_HEADERS = re.compile(r'^#include "sb_\w+\.h"$', re.MULTILINE)
+_ADDRESS = ctypes.c_void_p
+# The model's functions as sb_model declares them.
+_GLUE = """
+long long sb_state_size(void);
+int sb_output(void *s, const double *u, const double *p, double *y);
+int sb_update(void *s, const double *u, const double *p);
+void sb_init(void *s, const double *p);
+
+long long sb_state_size(void) {{ return (long long)sizeof({name}_state); }}
+
+int sb_output(void *s, const double *u, const double *p, double *y) {{
+  return {name}_output(({name}_state *)s, (const {name}_inputs *)(const void *)u,
+      (const {name}_parameters *)(const void *)p, ({name}_outputs *)(void *)y);
+}}
+
+int sb_update(void *s, const double *u, const double *p) {{
+  return {name}_update(({name}_state *)s, (const {name}_inputs *)(const void *)u,
+      (const {name}_parameters *)(const void *)p);
+}}
+
+void sb_init(void *s, const double *p) {{
+  {name}_init(({name}_state *)s, (const {name}_parameters *)(const void *)p);
+}}
+"""
+
+
+def check_machine() -> None:
+    """Raise InputError where no real-time loop can run: without Linux, or a compiler."""
+    if not sys.platform.startswith("linux"):
+        hint = "export the C code instead: spart export c"
+        text = f"the real-time loop needs Linux's clock_nanosleep, which {sys.platform} lacks"
+        raise InputError(Fault(text, hint=hint))
+    if compiler_name() is None:
+        hint = "install one, or `pip install 'spart_blocks[compiler]'`"
+        raise InputError(
+            Fault("the real-time loop is compiled, and there is no C compiler", None, hint)
+        )
+
+
+def runtime_source() -> str:
+    """sb_link and sb_loop in one text."""
+    folder = resources.files("spart_blocks.export").joinpath("c")
+    names = ("sb_link.h", "sb_loop.h", "sb_link.c", "sb_loop.c")
+    texts = (folder.joinpath(name).read_text("utf-8") for name in names)
+    return "#define _POSIX_C_SOURCE 200809L\n" + _OWN_HEADERS.sub("", "\n".join(texts))
+
+
+def runtime_library(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
+    """The library of a text that holds sb_loop, with its functions declared."""
+    library = ctypes.CDLL(str(strict_library(source, flags)))
+    loop, means = ctypes.POINTER(LoopStruct), ctypes.POINTER(MeansStruct)
+    signatures: dict[str, tuple[Any, list[Any]]] = {
+        "sb_loop_prepare": (None, [means]),
+        "sb_loop_release": (None, [means]),
+        "sb_loop_run": (ctypes.c_int, [loop]),
+        "sb_loop_tune": (None, [loop, _ADDRESS]),
+        "sb_loop_drain": (ctypes.c_longlong, [loop, _ADDRESS, ctypes.c_longlong]),
+        "sb_loop_size": (ctypes.c_longlong, []),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    assert library.sb_loop_size() == ctypes.sizeof(LoopStruct), "sb_loop.h and structs.py differ"
+    return library
+
+
+@cache
+def runtime() -> ctypes.CDLL:
+    """The loop and the links."""
+    return runtime_library(runtime_source())
+
+
+def model_library(code: StepCode) -> ctypes.CDLL:
+    """The library of a part: sb_init, sb_output, sb_update, sb_state_size."""
+    library = ctypes.CDLL(
+        str(strict_library(whole_source(code) + _GLUE.format(name=code.name), FLAGS))
+    )
+    library.sb_state_size.restype = ctypes.c_longlong
+    library.sb_init.argtypes, library.sb_init.restype = [_ADDRESS] * 2, None
+    library.sb_output.argtypes, library.sb_output.restype = [_ADDRESS] * 4, ctypes.c_int
+    library.sb_update.argtypes, library.sb_update.restype = [_ADDRESS] * 3, ctypes.c_int
+    return library
+
+
+def address_of(function: Any) -> int:
+    """Where a function of a library lies."""
+    return ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -1,0 +1,258 @@
+"""What became of a real-time run: how its deadlines were kept, and at what cost."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.realtime.durations import NANO, Durations
+from spart_blocks.realtime.loop import Loop
+from spart_blocks.realtime.structs import CAUSES, Ended
+from spart_blocks.results.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SUFFIXES = (".json", ".png")
+PERCENTILES = (50.0, 99.0, 99.9)
+_WHY = {
+    Ended.DONE: "it ran to its end",
+    Ended.ASKED: "it was interrupted",
+    Ended.OVERRUN: "a deadline was missed, and its policy is to stop",
+    Ended.MODEL_STOPPED: "a STOP block ended it",
+    Ended.NOT_FINITE: "a result was not a number",
+    Ended.TRIPPED: "the watchdog had seen no sign of life and sent the safe outputs",
+    Ended.NOT: "it was not run",
+}
+_CAUSES = {
+    "step": "by the step itself, which took longer than a period",
+    "wake-up": "because the machine woke the loop too late",
+    "interrupt": "because the machine took the processor away within the step",
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """A real-time run.
+
+    name: of the part. rate [Hz], method, policy: how it was run. ended: why. seconds: how
+    long it ran by the clock. steps: that were done, skipped: that were left out, stale:
+    that had inputs older than their timeout. missed: deadlines, by cause: 'step' (it used
+    the processor for longer than a period), 'wake-up' and 'interrupt' (the machine).
+    latency: from a deadline to the wake-up. shorter, longer: by how much a period differed
+    from its length. step: output and update. response: from a deadline to when the outputs
+    are sent. cpu_share: of one processor, by the loop. system: what the system granted.
+    links: counts of each link, by its name. dropped: rows of signals without room.
+    """
+
+    name: str
+    rate: float
+    method: str
+    policy: str
+    ended: Ended
+    seconds: float
+    steps: int
+    skipped: int
+    stale: int
+    missed: Mapping[str, int]
+    latency: Durations
+    shorter: Durations
+    longer: Durations
+    step: Durations
+    response: Durations
+    cpu_share: float
+    system: tuple[str, ...] = ()
+    links: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    dropped: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether it ran as long as it was to, or until it was asked to end."""
+        return self.ended in (Ended.DONE, Ended.ASKED)
+
+    @property
+    def why(self) -> str:
+        """Why it ended."""
+        return _WHY[self.ended]
+
+    @property
+    def jitter(self) -> Durations:
+        """By how much a period differed from its length, either way."""
+        return self.shorter.together(self.longer)
+
+    def summary(self) -> str:
+        """A page of text."""
+        return "\n".join([*_heading(self), *_missed(self), *_percentiles(self), *_links(self),
+                          *_bars(self)])  # fmt: skip
+
+    def save(self, path: str | Path) -> Path:
+        """Write the report: .json (all of it) or .png (a picture). Returns the path.
+
+        Raises InputError for another suffix, and where it cannot be written.
+        """
+        target = Path(path).expanduser()
+        suffix = target.suffix.lower()
+        if suffix == ".json":
+            write_whole(target, (json.dumps(self.plain(), indent=1) + "\n").encode())
+        elif suffix == ".png":
+            from spart_blocks.realtime.drawing import picture
+
+            write_whole(target, picture(self))
+        else:
+            hint = f"end it in {' or '.join(SUFFIXES)}"
+            raise InputError(Fault(f"cannot write a report as {target.name!r}", hint=hint))
+        return target
+
+    def plot(self) -> Figure:
+        """The picture that `save` writes, as a figure."""
+        from spart_blocks.realtime.drawing import figure
+
+        return figure(self)
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as plain data. Times are in seconds."""
+        kinds = ("latency", "jitter", "shorter", "longer", "step", "response")
+        plain: dict[str, Any] = {
+            key: getattr(self, key)
+            for key in ("name", "rate", "method", "policy", "seconds", "steps", "skipped")
+        }
+        return plain | {
+            "ended": self.ended.name.lower(),
+            "complete": self.complete,
+            "stale": self.stale,
+            "missed": dict(self.missed),
+            "cpu_share": self.cpu_share,
+            "dropped": self.dropped,
+            "system": list(self.system),
+            "links": {name: dict(counts) for name, counts in self.links.items()},
+            "durations": {kind: _plain(getattr(self, kind)) for kind in kinds},
+        }
+
+
+def report_of(
+    loop: Loop, links: Mapping[str, Mapping[str, int]] | None = None, more: Sequence[str] = ()
+) -> Report:
+    """The report of a loop that has ended. links: their counts. more: lines about the system."""
+    struct, schedule = loop.struct, loop.code.schedule
+    elapsed = max(struct.ended_ns - struct.begun_ns, 1)
+    kinds = ("latency", "shorter", "longer", "step", "response")
+    return Report(
+        name=loop.code.part.program.name,
+        rate=float(schedule.rate),
+        method=schedule.method,
+        policy=loop.options.policy,
+        ended=loop.ended,
+        seconds=elapsed * NANO,
+        steps=struct.steps,
+        skipped=struct.skipped,
+        stale=struct.stale,
+        missed=dict(zip(CAUSES, struct.missed, strict=True)),
+        cpu_share=struct.cpu_ns / elapsed,
+        system=(*loop.granted, *more),
+        links=links or {},
+        dropped=struct.dropped,
+        **{kind: Durations.of(getattr(struct, kind)) for kind in kinds},
+    )
+
+
+def _plain(durations: Durations) -> dict[str, Any]:
+    percentiles = {f"p{q:g}": durations.percentile(q) for q in PERCENTILES}
+    numbers = percentiles | {"max": durations.longest, "count": durations.count}
+    plain = {key: None if math.isnan(value) else value for key, value in numbers.items()}
+    return {**plain, "bins": durations.rows()}
+
+
+# --- text --------------------------------------------------------------------------------
+
+
+def _heading(report: Report) -> list[str]:
+    left = f", {report.skipped} left out" if report.skipped else ""
+    stale = f", {report.stale} with inputs too old" if report.stale else ""
+    lines = [
+        f"{report.name}: {report.why} after {report.seconds:.6g} s",
+        f"  steps            {report.steps} at {report.rate:g} Hz{left}{stale}",
+        f"  processor        {100 * report.cpu_share:.3g} % of one",
+    ]
+    return lines + [f"  system           {line}" for line in report.system]
+
+
+def _missed(report: Report) -> list[str]:
+    total = sum(report.missed.values())
+    lines = [f"  deadlines missed {total}"]
+    return lines + [f"    {report.missed[cause]:<6} {_CAUSES[cause]}" for cause in CAUSES] * bool(
+        total
+    )
+
+
+_ROWS = {
+    "step": "the step (output and update)",
+    "latency": "wake-up after the deadline",
+    "response": "outputs sent after the deadline",
+    "jitter": "period jitter",
+}
+
+
+def _percentiles(report: Report) -> list[str]:
+    heads = [*(f"p{q:g}" for q in PERCENTILES), "max"]
+    lines = [f"  {'':<34}" + "".join(f"{head:>10}" for head in heads)]
+    for kind, title in _ROWS.items():
+        durations: Durations = getattr(report, kind)
+        values = [*map(durations.percentile, PERCENTILES), durations.longest]
+        lines.append(f"  {title:<34}" + "".join(f"{duration(value):>10}" for value in values))
+    return lines
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    if math.isnan(seconds):
+        return "-"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def _links(report: Report) -> list[str]:
+    lines = ["links"] if report.links else []
+    for name, counts in report.links.items():
+        told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+        lines.append(f"  {name}: {told or 'nothing came or went'}")
+    if report.dropped:
+        lines.append(f"  {report.dropped} rows of signals were not taken in time and are lost")
+    return lines
+
+
+_STEPS = (1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, math.inf)
+_BAR = 40
+
+
+def _bars(report: Report) -> list[str]:
+    """The period jitter as bars whose length is the logarithm of the count."""
+    bounds = (0.0, *_STEPS)
+    pairs = list(pairwise(bounds))
+    rows = [(f"shorter by {_range(a, b)}", report.shorter.between(a, b)) for a, b in pairs[:0:-1]]
+    near = report.shorter.between(*pairs[0]) + report.longer.between(*pairs[0])
+    rows.append((f"within {duration(_STEPS[0])}", near))
+    rows += [(f"longer by {_range(a, b)}", report.longer.between(a, b)) for a, b in pairs[1:]]
+    filled = [number for number, (_, count) in enumerate(rows) if count]
+    if not filled:
+        return []
+    rows = rows[filled[0] : filled[-1] + 1]
+    most = math.log1p(max(count for _, count in rows))
+    lines = ["period jitter: how many periods were (bars are logarithmic)"]
+    for title, count in rows:
+        bar = "#" * math.ceil(_BAR * math.log1p(count) / most)
+        lines.append(f"  {title:<28}{count:>9}  {bar}".rstrip())
+    return lines
+
+
+def _range(low: float, high: float) -> str:
+    return (
+        f"{duration(low)} or more" if math.isinf(high) else f"{duration(low)} to {duration(high)}"
+    )

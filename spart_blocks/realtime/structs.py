@@ -1,0 +1,71 @@
+"""The structs of sb_loop.h, field by field."""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+
+BINS = 2304
+MOST_WATCHED = 64
+CAUSES = ("step", "wake-up", "interrupt")
+"""Why a deadline is missed, as sb_loop counts it."""
+POLICIES = ("skip", "catch-up", "stop")
+
+_WHOLE, _REAL, _POINTER = ctypes.c_longlong, ctypes.c_double, ctypes.c_void_p
+
+
+class Phase(IntEnum):
+    """Where a loop is."""
+
+    WAITING, RUNNING, ENDED = range(3)
+
+
+class Ended(IntEnum):
+    """Why a loop has ended."""
+
+    NOT, DONE, ASKED, OVERRUN, MODEL_STOPPED, NOT_FINITE, TRIPPED = range(7)
+
+
+class ModelStruct(ctypes.Structure):
+    _fields_ = (
+        *((name, _WHOLE) for name in ("nu", "ny", "np")),
+        ("period_s", _REAL),
+        *((name, _POINTER) for name in ("state", "output", "update")),
+    )
+
+
+class HistogramStruct(ctypes.Structure):
+    _fields_ = (("count", _WHOLE), ("max", _WHOLE), ("bins", _WHOLE * BINS))
+
+
+class HeartbeatStruct(ctypes.Structure):
+    _fields_ = (
+        *((name, _WHOLE) for name in ("at_ns", "phase", "tripped")),
+        ("sequences", _WHOLE * MOST_WATCHED),
+    )
+
+
+class LoopStruct(ctypes.Structure):
+    _fields_ = (
+        ("model", ModelStruct),
+        *((name, _WHOLE) for name in ("nin", "nout")),
+        *((name, _POINTER) for name in ("in_", "out", "heard", "u", "y")),
+        ("tuned", _POINTER * 3),
+        ("nfree", _WHOLE),
+        *((name, _POINTER) for name in ("free_inputs", "ring")),
+        *((name, _WHOLE) for name in ("rows", "policy", "ticks", "wait")),
+        ("heartbeat", _POINTER),
+        *((name, _WHOLE) for name in ("stop", "streaming", "ring_tail")),
+        *((name, _WHOLE) for name in ("ring_head", "dropped", "phase", "ended")),
+        *((name, _WHOLE) for name in ("tick", "steps", "skipped", "stale")),
+        ("missed", _WHOLE * len(CAUSES)),
+        *((name, _WHOLE) for name in ("begun_ns", "ended_ns", "cpu_ns")),
+        *((name, _WHOLE) for name in ("cause", "front", "middle", "back")),
+        *((name, HistogramStruct) for name in ("latency", "shorter", "longer", "step", "response")),
+    )
+
+
+class MeansStruct(ctypes.Structure):
+    _fields_ = tuple(
+        (name, _WHOLE) for name in ("priority", "lock", "priority_error", "lock_error")
+    )
