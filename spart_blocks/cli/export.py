@@ -123,13 +123,14 @@ def export_c(
     with reporting(debug):
         diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
         code = _code(diagram, part, rate, method, precision, name)
-        from spart_blocks.export import package_files, write_package
+        from spart_blocks.export import live_links, package_files, write_package
 
         if not quiet:
             say(f"making C of {code.part.program.name}")
         if check:
             _verify(diagram, code, horizon, quiet)
-        paths = write_package(package_files(code), out.expanduser())
+        links = live_links(diagram, code.part)
+        paths = write_package(package_files(code, links), out.expanduser())
         if not quiet:
             _describe(code, out, paths)
 

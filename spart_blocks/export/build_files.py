@@ -26,12 +26,12 @@ all: lib{name}.a {name}
 lib{name}.a: {name}.o
 \t$(AR) rcs $@ {name}.o
 
-{name}: $(LOOP) {name}_model.h links.h sb_loop.h sb_link.h {name}.o
-\t$(CC) $(CFLAGS) -o $@ $(LOOP) {name}.o -lm
+{name}: $(LOOP) {name}_model.h {name}_links.h sb_loop.h sb_link.h {name}.o
+\t$(CC) $(CFLAGS) -pthread -o $@ $(LOOP) {name}.o -lm
 
 check: $(LOOP) {name}.c
 \t$(CC) $(CFLAGS) -g -fsanitize=address,undefined -fno-sanitize-recover=all \\
-\t  -o {name}_checked $(LOOP) {name}.c -lm
+\t  -pthread -o {name}_checked $(LOOP) {name}.c -lm
 \t./{name}_checked 1
 
 board: {name}.c {name}.h
@@ -66,7 +66,8 @@ endif()
 
 if(UNIX AND NOT CMAKE_CROSSCOMPILING)
   add_executable({name} main.c sb_loop.c sb_link.c)
-  target_link_libraries({name} PRIVATE {name}_step)
+  find_package(Threads REQUIRED)
+  target_link_libraries({name} PRIVATE {name}_step Threads::Threads)
 endif()
 """
 
@@ -86,7 +87,7 @@ that you give it, so that any number of it can run beside each other.
 | --- | --- |
 | `{name}.h`, `{name}.c` | the step: this is all that a board needs |
 | `{name}_model.h` | the step over flat arrays, for the loop |
-| `main.c`, `links.h`, `sb_loop.*`, `sb_link.*` | a loop at absolute deadlines, for POSIX systems |
+| `main.c`, `{name}_links.h`, `sb_loop.*`, `sb_link.*` | a loop with deadlines, for POSIX systems |
 | `Makefile`, `CMakeLists.txt` | either builds all of it |
 
 ## Build and run

@@ -1,10 +1,16 @@
-"""The C of a part behind flat arrays of doubles: what the loop of sb_loop.h steps."""
+"""The C around a part: flat arrays of doubles for the loop of sb_loop.h, its links, and a main
+program."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib import resources
 
+from spart_blocks.blocks.udp import Udp
+from spart_blocks.export.functions import indented
+from spart_blocks.export.header import c_string
+from spart_blocks.export.links import LiveLink, link_initialisers
 from spart_blocks.export.step import StepCode
 
 
@@ -17,9 +23,61 @@ def model_header(code: StepCode) -> str:
     """The text of NAME_model.h."""
     interface = code.interface
     sizes = {"U": interface.inputs, "P": interface.parameters, "Y": interface.outputs}
-    text = runtime_file("model.h.in")
+    text = _named(runtime_file("model.h.in"), code)
     for letter, members in sizes.items():
         text = text.replace(f"SIZE_{letter}", str(sum(member.size for member in members)))
-    text = text.replace("NAME_MODEL_H", f"{code.name.upper()}_MODEL_H")
-    text = re.sub(r"\bNAME(?=\b|_)", code.name, text)
     return re.sub(r"\bREAL\b", code.real, text)
+
+
+def main_source(code: StepCode) -> str:
+    """The text of main.c."""
+    return _named(runtime_file("main.c.in"), code)
+
+
+def _named(text: str, code: StepCode) -> str:
+    text = re.sub(r"\bNAME_MODEL_H\b", f"{code.name.upper()}_MODEL_H", text)
+    return re.sub(r"\bNAME(?=\b|_)", code.name, text)
+
+
+def opened_in_c(link: LiveLink) -> bool:
+    """Whether main.c opens a link: those over UDP."""
+    return isinstance(link.link.endpoint, Udp)
+
+
+def links_header(code: StepCode, links: Sequence[LiveLink]) -> str:
+    """The text of NAME_links.h: the frames of the links that main.c opens, and where they go."""
+    name = code.name
+    opened = [link for link in links if opened_in_c(link)]
+    rows: dict[str, list[str]] = {"receive": [], "send": []}
+    for k, live in enumerate(opened):
+        safe = live.way == "send" and live.link.safe is not None
+        place = live.link.endpoint
+        values = [
+            *(c_string(live.name), c_string(place.address), str(place.port)),
+            *(f"&{name}_frame_{k}", f"{name}_safe_{k}" if safe else "NULL"),
+            repr(float(live.link.timeout)),
+        ]
+        rows[live.way].append(f"{{{', '.join(values)}}},")
+    none = '{"", "", 0, NULL, NULL, 0},'
+    tables = []
+    for way, found in rows.items():
+        head = f"static const {name}_link {name}_{way}s[] = {{"
+        tables.append("\n".join([head, *indented([*found, none]), "};"]))
+    counts = {"INCOMING": rows["receive"], "OUTGOING": rows["send"]}
+    texts = [
+        f"/* The links of {name}: made for main.c to include. */",
+        f'#ifndef {name.upper()}_LINKS_H\n#define {name.upper()}_LINKS_H\n\n#include "sb_link.h"',
+        "\n".join(f"#define {name}_{word} {len(found)}" for word, found in counts.items()),
+        f"""/* Where frames come from or go to, and for receivers how long they hold [s]. */
+typedef struct {{
+  const char *name, *address;
+  unsigned short port;
+  const sb_frame *frame;
+  const double *safe;
+  double timeout;
+}} {name}_link;""",
+        link_initialisers(opened, name),
+        *tables,
+        "#endif",
+    ]
+    return "\n\n".join(text.rstrip("\n") for text in texts if text) + "\n"

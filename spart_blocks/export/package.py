@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.build_files import cmake_lists, makefile, readme
-from spart_blocks.export.model import model_header
+from spart_blocks.export.links import LiveLink
+from spart_blocks.export.model import links_header, main_source, model_header, runtime_file
 from spart_blocks.export.step import StepCode
 
-MARK = "made_by_spart_blocks"
-"""In the first line of a Makefile of ours: such a folder may be written over."""
-RUNTIME = ("sb_loop.h", "sb_loop.c", "sb_link.h", "sb_link.c", "main.c")
+RUNTIME = ("sb_loop.h", "sb_loop.c", "sb_link.h", "sb_link.c")
 
 
-def package_files(code: StepCode) -> dict[str, str]:
-    """The files of the folder, by name."""
+def package_files(code: StepCode, links: Sequence[LiveLink] = ()) -> dict[str, str]:
+    """The files of the folder, by name. links: those of the part."""
     return {
         f"{code.name}.h": code.header,
         f"{code.name}.c": code.source,
         f"{code.name}_model.h": model_header(code),
+        f"{code.name}_links.h": links_header(code, links),
+        "main.c": main_source(code),
+        **{name: runtime_file(name) for name in RUNTIME},
         "Makefile": makefile(code),
         "CMakeLists.txt": cmake_lists(code),
         "README.md": readme(code),
