@@ -35,6 +35,9 @@ class ExportOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     part: Names = Field((), description="the blocks and subsystems that become code; all without")
+    name: StrictStr | None = Field(
+        None, description="what the code is called; by default as the diagram and the blocks"
+    )
     outputs: Names = Field((), description="signals that are outputs besides those that leave it")
     rate: PositiveFloat | None = Field(
         None, description="steps per second [Hz]; by default 1000, or what its clocks need"

@@ -38,7 +38,7 @@ def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], Fail
     values, failures = start_values(wiring)
     nodes = [wiring.nodes[i] for i in failures]
     mine = [n for n in nodes if n.name == inside or n.name.startswith(f"{inside}/")]
-    failure = _failure(mine[0], failures[mine[0].index]) if mine else None
+    failure = failure_of(mine[0], failures[mine[0].index]) if mine else None
     shapes = {wiring.nodes[i].output_name(k): np.shape(v) for (i, k), v in values.items()}
     for alias, name in aliases_of(wiring).items():
         if name in shapes:
@@ -65,7 +65,8 @@ def start_values(wiring: Wiring) -> tuple[dict[Source, Any], dict[int, Exception
     return values, failures
 
 
-def _failure(node: Node, error: Exception) -> Failure:
+def failure_of(node: Node, error: Exception) -> Failure:
+    """What to say of the error that a block raised."""
     label = f"{node.name} ({node.block.type.upper()})"
     if isinstance(error, _ShapeError):
         return Failure(True, f"{label}: {error}")

@@ -21,9 +21,9 @@ from spart_blocks.blocks._ports import Port
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.display import aliases_of, signal_names
-from spart_blocks.diagram.first_values import start_values
+from spart_blocks.diagram.first_values import failure_of, start_values
 from spart_blocks.diagram.flatten import Node, Source, Wiring, flatten
-from spart_blocks.errors import DiagramError, Fault, InputError, did_you_mean
+from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.trace import trace
 
@@ -78,6 +78,7 @@ def part_of(
     outside has no value at the start; TraceError naming the block that cannot be traced.
     """
     diagram = as_diagram(diagram)
+    title = _title(diagram, blocks)
     blocks = tuple(blocks) or diagram.export.part
     outputs = tuple(outputs) or diagram.export.outputs
     wiring = flatten(diagram.bd, diagram.places)
@@ -85,7 +86,7 @@ def part_of(
     inside = _without_links(wiring, inside)
     inside = _without_idle_audits(wiring, inside)
     inward, outward = _cut(wiring, inside)
-    inlets = _inlets(wiring, inward)
+    inlets = _inlets(wiring, inward, diagram.places)
     program = trace(diagram, _only(wiring, inside, inlets))
     signals = {slot.name: slot for slot in program.signals}
     named = list(dict.fromkeys(_output_name(wiring, source) for source in outward))
@@ -95,7 +96,7 @@ def part_of(
     inputs = {f"{inlet.name}.value": inlet.name for inlet in inlets}
     parameters = tuple(slot for slot in program.parameters if slot.name not in inputs)
     return Part(
-        program=replace(program, name=_title(program.name, blocks)),
+        program=replace(program, name=title),
         inputs=tuple(
             replace(slot, name=inputs[slot.name])
             for slot in program.parameters
@@ -128,8 +129,11 @@ def _bounds(
     return {name: b for name, b in diagram.export.bounds.items() if name in parameters}
 
 
-def _title(diagram: str, blocks: Sequence[str]) -> str:
-    return "-".join((diagram, *blocks))
+def _title(diagram: Diagram, blocks: Sequence[str]) -> str:
+    """What the part is called: as the file says of its own, else after its blocks."""
+    if not blocks and diagram.export.name:
+        return diagram.export.name
+    return "-".join((diagram.name, *(blocks or diagram.export.part)))
 
 
 def _named(wiring: Wiring, blocks: Sequence[str]) -> set[int]:
@@ -209,27 +213,31 @@ def _cut(wiring: Wiring, inside: Collection[int]) -> tuple[list[Source], list[So
     return list(dict.fromkeys(inward)), list(dict.fromkeys(leaving))
 
 
-def _inlets(wiring: Wiring, inward: Sequence[Source]) -> list[Node]:
+def _inlets(wiring: Wiring, inward: Sequence[Source], places: Mapping[str, Place]) -> list[Node]:
     """A node for each signal that comes in, with its value at the start."""
-    if not inward:
-        return []
-    values, failures = start_values(wiring)
-    inlets, faults = [], []
+    values, errors = start_values(wiring)
+    failures = {
+        node.name: failure_of(node, errors[node.index])
+        for node in wiring.nodes
+        if node.index in errors
+    }
+    unknown = [_output_name(wiring, source) for source in inward if source not in values]
+    faults = [
+        Fault(failure.text, places.get(f"blocks.{name}"))
+        for name, failure in failures.items()
+        if unknown or failure.of_shapes
+    ]
+    lost = "has no value at the start, so its shape is not known"
+    faults += [Fault(f"{name}, which comes into the part, {lost}") for name in unknown]
+    if faults:
+        raise DiagramError(faults)
+    inlets = []
     for number, source in enumerate(inward):
-        name = _output_name(wiring, source)
-        if source not in values:
-            faults.append(Fault(f"{name} has no value at the start, so its shape is not known"))
-            continue
         value = np.asarray(values[source], dtype=float)
         value = np.where(np.isfinite(value), value, 0.0)
         port = (Port("0", value.shape),)
+        name = _output_name(wiring, source)
         inlets.append(Node(number, name, _Inlet(value), "source", (), (), port))
-    if faults:
-        causes = [
-            Fault(f"{wiring.nodes[i].name} fails at the start: {error}")
-            for i, error in failures.items()
-        ]
-        raise DiagramError([*faults, *causes])
     return inlets
 
 

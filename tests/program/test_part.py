@@ -1,5 +1,6 @@
 """Some blocks of a diagram as a program of their own."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,24 @@ def test_a_signal_without_a_value_at_the_start_cannot_come_in():
     diagram = sb.load(PD)
     (block,) = (block for block in diagram.bd.blocklist if block.name == "qd")
     block.output = lambda t, inputs, x: 1 / 0
-    with pytest.raises(DiagramError, match="qd has no value at the start") as caught:
+    with pytest.raises(
+        DiagramError, match="qd, which comes into the part, has no value at the start"
+    ) as caught:
         part_of(diagram, ["ctrl"])
     assert "division by zero" in str(caught.value)
+
+
+def test_a_wire_of_the_wrong_shape_is_told_at_its_block(tmp_path):
+    path = tmp_path / "wrong.yaml"
+    path.write_text(
+        """
+robots: {sc: {urdf: spacecraft_3dof.urdf}}
+blocks:
+  two: {type: CONSTANT, value: [1, 2]}
+  plant: {type: MULTIBODY, robot: sc}
+wires: [two -> plant.taum]
+"""
+    )
+    shutil.copy(DIAGRAMS.parent / "models" / "spacecraft_3dof.urdf", tmp_path)
+    with pytest.raises(DiagramError, match=r"wrong.yaml:5:3: plant .*taum takes \(3,\), .* \(2,\)"):
+        part_of(path)

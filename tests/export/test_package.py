@@ -1,0 +1,216 @@
+"""The folder of an export: it builds, runs, and talks over its links."""
+
+import re
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import zlib
+
+import pytest
+
+import spart_blocks as sb
+from spart_blocks.errors import InputError
+from spart_blocks.export import live_links, package_files, step_code, write_package
+from spart_blocks.program.part import part_of
+
+CONTROLLER = """
+blocks:
+  sensors:
+    type: UDP_IN
+    port: 1111
+    frame: {fields: {q: 2 f64}, sequence: u32, checksum: crc32}
+    timeout: 0.25
+  ctrl: {type: GAIN, K: [[2.0, 0.0], [0.0, -3.0]]}
+  actuators:
+    type: UDP_OUT
+    port: 2222
+    frame: {fields: {tau: 2 f64}, sequence: u32}
+    safe: {tau: 0.5}
+wires: [sensors.q -> ctrl, ctrl -> actuators.tau]
+export: {part: ctrl, name: gains}
+"""
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def export(diagram, folder, **options):
+    code = step_code(part_of(diagram), **options)
+    write_package(package_files(code, live_links(diagram, code.part)), folder)
+    return code.name
+
+
+def make(folder, *arguments):
+    command = ["make", "CFLAGS=-std=c99 -O2 -Wall -Wextra -Wpedantic -Werror", *arguments]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.fixture(scope="module")
+def controller(tmp_path_factory):
+    """The built main program of a controller, its port, and the actuators' socket."""
+    folder = tmp_path_factory.mktemp("gains")
+    port = free_port()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as actuators:
+        actuators.bind(("127.0.0.1", 0))
+        actuators.settimeout(20)
+        text = CONTROLLER.replace("1111", str(port))
+        text = text.replace("2222", str(actuators.getsockname()[1]))
+        path = folder / "gains.yaml"
+        path.write_text(text)
+        name = export(sb.load(path), folder / "code")
+        make(folder / "code")
+        yield folder / "code" / name, port, actuators
+
+
+def sensor_frame(number, q):
+    body = struct.pack("<I2d", number, *q)
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def empty(actuators):
+    actuators.setblocking(False)
+    try:
+        while actuators.recv(2000):
+            pass
+    except BlockingIOError:
+        actuators.settimeout(20)
+
+
+def torque(actuators):
+    return struct.unpack("<I2d", actuators.recv(2000))[1:]
+
+
+def until(actuators, wanted, feed=lambda: None):
+    """Read frames until one has these torques."""
+    for _ in range(20000):
+        feed()
+        if torque(actuators) == wanted:
+            return
+    raise AssertionError(f"no frame with {wanted} came")
+
+
+@pytest.fixture
+def start(controller):
+    """Starts the program; what is still running at the end of a test is killed."""
+    started = []
+
+    def begin(*arguments):
+        empty(controller[2])
+        command = [controller[0], *arguments]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.kill()
+        one.communicate()
+
+
+@pytest.fixture
+def feed(controller):
+    """Sends a sensor frame with q = (1, 2), newer each time."""
+    numbers = iter(range(1, 10**9))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        place = ("127.0.0.1", controller[1])
+        yield lambda: out.sendto(sensor_frame(next(numbers), (1.0, 2.0)), place)
+
+
+def test_it_sends_what_it_computes_of_what_it_receives_and_counts_it(controller, start, feed):
+    actuators = controller[2]
+    running = start("1")
+    until(actuators, (2.0, -6.0), feed)
+    text = running.communicate(timeout=60)[0]
+    assert running.returncode == 0
+    assert re.search(r"gains: \d+ steps in 1\.\d+ s", text)
+    assert re.search(r"sensors: received [1-9]\d*, lost 0, late 0, malformed 0", text)
+    assert re.search(r"actuators: sent [1-9]\d*, not sent 0", text)
+
+
+def test_stale_inputs_give_the_safe_outputs_and_fresh_ones_end_that(controller, start, feed):
+    actuators = controller[2]
+    running = start()
+    until(actuators, (2.0, -6.0), feed)
+    until(actuators, (0.5, 0.5))  # nothing is fed now
+    until(actuators, (2.0, -6.0), feed)
+    running.send_signal(signal.SIGINT)
+    assert "steps with stale inputs" in running.communicate(timeout=60)[0]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGSEGV])
+def test_it_sends_the_safe_outputs_however_it_ends(controller, start, feed, number):
+    actuators = controller[2]
+    running = start()
+    until(actuators, (2.0, -6.0), feed)
+    running.send_signal(number)
+    running.communicate(timeout=60)
+    assert running.returncode == (0 if number != signal.SIGSEGV else -number)
+    last = None
+    actuators.settimeout(0.2)
+    try:
+        while True:
+            last = torque(actuators)
+    except TimeoutError:
+        actuators.settimeout(20)
+    assert last == (0.5, 0.5)
+
+
+def test_hostile_packets_are_counted_and_change_nothing(controller, start, feed):
+    actuators = controller[2]
+    running = start("2")
+    until(actuators, (2.0, -6.0), feed)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+        for data in (b"", b"x", b"\xff" * 24, sensor_frame(5, (9, 9))[:-1] + b"!", b"\x00" * 2000):
+            out.sendto(data, ("127.0.0.1", controller[1]))
+    seen = {torque(actuators) for _ in range(100) if feed()}
+    assert seen <= {(2.0, -6.0)}
+    text = running.communicate(timeout=60)[0]
+    assert "malformed 5" in text
+
+
+def test_a_port_that_is_taken_is_told(controller):
+    program, port, _ = controller
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", port))
+        run = subprocess.run([program, "1"], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert f"sensors: cannot receive at UDP 127.0.0.1:{port}: Address already in use" in run.stderr
+    assert subprocess.run([program, "soon"], capture_output=True).returncode == 2
+
+
+def test_it_builds_with_cmake_and_under_the_sanitizers(tmp_path):
+    name = export(sb.load("diagrams/spacecraft_pd.yaml"), tmp_path / "code", real="float")
+    make(tmp_path / "code", "check")
+    if shutil.which("cmake"):
+        for command in (["cmake", "-B", "build"], ["cmake", "--build", "build"]):
+            run = subprocess.run(command, cwd=tmp_path / "code", capture_output=True, text=True)
+            assert run.returncode == 0, run.stderr
+        assert subprocess.run([tmp_path / "code" / "build" / name, "0.1"]).returncode == 0
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match=r"holds other files than an export\n.*-o"):
+        write_package({"README.md": "x"}, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+    with pytest.raises(InputError, match="is a file"):
+        write_package({"README.md": "x"}, tmp_path / "thesis.tex")
+
+
+def test_an_export_is_written_over_an_earlier_one(tmp_path):
+    diagram = sb.load("diagrams/spacecraft_pd.yaml")
+    name = export(diagram, tmp_path / "code")
+    before = (tmp_path / "code" / f"{name}.c").read_text()
+    export(diagram, tmp_path / "code", rate=100)
+    assert (tmp_path / "code" / f"{name}.c").read_text() != before
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".spart")]
+
+
+def test_the_same_diagram_gives_the_same_files():
+    texts = [package_files(step_code(part_of("diagrams/dual_arm.yaml"))) for _ in range(2)]
+    assert texts[0] == texts[1]
