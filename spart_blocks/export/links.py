@@ -17,6 +17,7 @@ from spart_blocks.blocks._links import Link
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.first_values import start_values
 from spart_blocks.diagram.flatten import Node, Source, Wiring, flatten
+from spart_blocks.errors import Fault, InputError
 from spart_blocks.program import Slot
 from spart_blocks.program.part import Part, is_link
 
@@ -74,7 +75,10 @@ class LiveLink:
 
 
 def live_links(diagram: Diagram, part: Part) -> tuple[LiveLink, ...]:
-    """The links of a part of a diagram, in the order of its blocks."""
+    """The links of a part of a diagram, in the order of its blocks.
+
+    Raises InputError where a part feeds a link block and reads it as well.
+    """
     wiring = flatten(diagram.bd, diagram.places)
     links = {node.index: node for node in wiring.nodes if is_link(node) and not _within(node, part)}
     if not links:
@@ -83,6 +87,14 @@ def live_links(diagram: Diagram, part: Part) -> tuple[LiveLink, ...]:
     labels = _Labels(wiring, shapes)
     received = _received(wiring, part, links, labels)
     sent = _sent(wiring, part, links, labels)
+    both = [node.name for i, node in links.items() if i in received and i in sent]
+    if both:
+        hint = "read the signal before the block: it is the part's own"
+        texts = [f"the part feeds {name}, and reads it as well" for name in both]
+        raise InputError(
+            Fault(text, diagram.places.get(f"blocks.{name}"), hint)
+            for name, text in zip(both, texts, strict=True)
+        )
     found: list[LiveLink] = []
     for i, node in links.items():
         if i in received:

@@ -1,5 +1,7 @@
 /* Links: frames of numbers between the arrays of a step and a socket, a stream or memory. */
+#ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
+#endif
 
 #include "sb_link.h"
 
@@ -194,7 +196,7 @@ static int sound(const sb_frame *frame, const unsigned char *bytes)
 }
 
 /* Whether all numbers of a frame that can be something else are finite. */
-static int finite(const sb_frame *frame, const unsigned char *bytes)
+static int numbers_finite(const sb_frame *frame, const unsigned char *bytes)
 {
     int k, i;
     if (frame->has_time &&
@@ -215,7 +217,7 @@ static int finite(const sb_frame *frame, const unsigned char *bytes)
 
 int sb_frame_valid(const sb_frame *frame, const unsigned char *bytes, size_t n)
 {
-    return n == (size_t)frame->size && sound(frame, bytes) && finite(frame, bytes);
+    return n == (size_t)frame->size && sound(frame, bytes) && numbers_finite(frame, bytes);
 }
 
 void sb_frame_decode(const sb_frame *frame, const unsigned char *bytes, double *u,
@@ -461,6 +463,19 @@ static int ready(sb_link *link)
     return link->fd >= 0 && !link->closed && flush_stream(link) == 0;
 }
 
+static int send_datagram(sb_link *link)
+{
+    size_t n = (size_t)link->frame->size;
+    ssize_t done = send(link->fd, link->buffer, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    /* Nobody received the packet before; this one has not been sent yet. */
+    if (done < 0 && errno == ECONNREFUSED) {
+        link->counts.errors++;
+        done = send(link->fd, link->buffer, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    return done == (ssize_t)n ? 0 : -1;
+}
+
 static int send_buffer(sb_link *link)
 {
     size_t n = (size_t)link->frame->size;
@@ -470,7 +485,7 @@ static int send_buffer(sb_link *link)
         write_memory(link);
         return 0;
     case SB_DATAGRAM:
-        return send(link->fd, link->buffer, n, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)n ? 0 : -1;
+        return send_datagram(link);
     default:
         link->filled = (int)n;
         if (flush_stream(link) == 0)

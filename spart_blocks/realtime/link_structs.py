@@ -1,0 +1,180 @@
+"""The structs of sb_link.h, and its functions as a compiled library."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.blocks._frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
+from spart_blocks.program.compiler import strict_library
+
+COUNTS = ("received", "malformed", "lost", "old", "restarts", "sent", "errors", "replaced")
+"""What a link counts, as sb_link_counts has it."""
+FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
+
+_INT, _REAL, _POINTER = ctypes.c_int, ctypes.c_double, ctypes.c_void_p
+_WORD = ctypes.c_uint32
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Piece = tuple[str, int, int, int, int]
+"""Numbers of a field: their type, count, offset [bytes], place or -1, and first number."""
+
+
+class Transport(IntEnum):
+    """How frames travel, as sb_transport has it."""
+
+    DATAGRAM, STREAM, FILE, MEMORY = range(4)
+
+
+class FieldStruct(ctypes.Structure):
+    _fields_ = tuple((name, _INT) for name in ("type", "count", "offset", "place", "first"))
+
+
+class FrameStruct(ctypes.Structure):
+    _fields_ = (
+        *((name, _INT) for name in ("size", "big_endian")),
+        ("header", ctypes.c_char_p),
+        *((name, _INT) for name in ("header_size", "sequence_size", "has_time", "checksum")),
+        ("fields_count", _INT),
+        ("fields", ctypes.POINTER(FieldStruct)),
+    )
+
+
+class MemoryStruct(ctypes.Structure):
+    _fields_ = (("version", _WORD), ("words", _WORD * ((MOST_BYTES + 3) // 4)))
+
+
+class CountsStruct(ctypes.Structure):
+    _fields_ = tuple((name, ctypes.c_longlong) for name in COUNTS)
+
+
+class LinkStruct(ctypes.Structure):
+    _fields_ = (
+        *((name, _INT) for name in ("transport", "fd")),
+        *((name, _POINTER) for name in ("memory", "frame", "safe")),
+        ("timeout", _REAL),
+        ("counts", CountsStruct),
+        ("begun", _INT),
+        ("sequence", _WORD),
+        ("has_candidate", _INT),
+        ("candidate", _WORD),
+        *((name, _REAL) for name in ("last", "sender_time")),
+        ("version", _WORD),
+        *((name, _INT) for name in ("filled", "lost_sync", "closed")),
+        ("buffer", ctypes.c_ubyte * (MOST_BYTES + 1)),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """sb_link as a library. Raises CompilerError where there is no compiler."""
+    folder = resources.files("spart_blocks.export").joinpath("c")
+    header, source = (folder.joinpath(f"sb_link.{end}").read_text("utf-8") for end in "hc")
+    text = source.replace('#include "sb_link.h"', header)
+    text += "\nsize_t sb_link_size(void);\nsize_t sb_link_size(void) { return sizeof(sb_link); }\n"
+    made = ctypes.CDLL(str(strict_library(text, FLAGS)))
+    link, frame = ctypes.POINTER(LinkStruct), ctypes.POINTER(FrameStruct)
+    signatures: dict[str, tuple[Any, list[Any]]] = {
+        "sb_link_receive": (_INT, [link, _REAL, _POINTER]),
+        "sb_link_send": (_INT, [link, _REAL, _POINTER]),
+        "sb_link_send_safe": (_INT, [link, _REAL]),
+        "sb_link_stale": (_INT, [link, _REAL]),
+        "sb_frame_encode": (_INT, [frame, _POINTER, _POINTER, _WORD, _REAL, _POINTER]),
+        "sb_frame_valid": (_INT, [frame, ctypes.c_char_p, ctypes.c_size_t]),
+        "sb_frame_decode": (
+            None,
+            [frame, ctypes.c_char_p, _POINTER, ctypes.POINTER(_WORD), ctypes.POINTER(_REAL)],
+        ),
+        "sb_link_size": (ctypes.c_size_t, []),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(made, name)
+        function.restype, function.argtypes = result, arguments
+    assert made.sb_link_size() == ctypes.sizeof(LinkStruct), "sb_link.h and its structs differ"
+    return made
+
+
+def pieces_of(frame: Frame) -> list[Piece]:
+    """Every field of a frame, in a flat array of its numbers."""
+    offsets = {row.name: row.offset for row in frame.layout()}
+    pieces, first = [], 0
+    for field in frame.fields:
+        pieces.append((field.type, field.numbers, offsets[field.name], first, first))
+        first += field.numbers
+    return pieces
+
+
+def frame_struct(frame: Frame, pieces: Iterable[Piece]) -> FrameStruct:
+    """A frame as C reads it; the struct keeps what it points to."""
+    kinds = list(TYPES)
+    fields = [FieldStruct(kinds.index(kind), *numbers) for kind, *numbers in pieces]
+    table = (FieldStruct * len(fields))(*fields)
+    return FrameStruct(
+        size=frame.size,
+        big_endian=frame.endian == "big",
+        header=frame.header,
+        header_size=len(frame.header),
+        sequence_size=size_of(frame.sequence) if frame.sequence else 0,
+        has_time=frame.time,
+        checksum=CHECKSUMS.get(frame.checksum, 0),
+        fields_count=len(fields),
+        fields=ctypes.cast(table, ctypes.POINTER(FieldStruct)),
+    )
+
+
+# --- frames by themselves ----------------------------------------------------------------
+
+
+def encode(
+    frame: Frame, values: Mapping[str, Any], sequence: int = 0, time: float = 0.0
+) -> bytes | None:
+    """The bytes of a frame, by the C that the loop uses; None where a value is not finite.
+
+    values: numbers for every field. Those beyond its range become its limit, integers are
+    rounded to the nearest. time [s]: the sender's.
+    """
+    numbers = np.ascontiguousarray(frame.flat(values))
+    out = ctypes.create_string_buffer(frame.size)
+    struct = frame_struct(frame, pieces_of(frame))
+    failed = library().sb_frame_encode(
+        ctypes.byref(struct), numbers.ctypes.data, None, sequence % 2**32, time, out
+    )
+    return None if failed else out.raw
+
+
+@cache
+def _whole(frame: Frame) -> FrameStruct:
+    return frame_struct(frame, pieces_of(frame))
+
+
+def decode(frame: Frame, data: bytes) -> dict[str, Any] | None:
+    """What a frame's bytes say: values by field, and `sequence` and `time` [s] where it has
+    them; None where they are no such frame. By the C that the loop uses."""
+    struct = _whole(frame)
+    if not library().sb_frame_valid(ctypes.byref(struct), data, len(data)):
+        return None
+    numbers, sequence, time = np.zeros(frame.numbers), _WORD(), _REAL()
+    library().sb_frame_decode(
+        ctypes.byref(struct),
+        data,
+        numbers.ctypes.data,
+        ctypes.byref(sequence),
+        ctypes.byref(time),
+    )
+    found: dict[str, Any] = {}
+    if frame.sequence:
+        found["sequence"] = sequence.value
+    if frame.time:
+        found["time"] = time.value
+    first = 0
+    for field in frame.fields:
+        part = numbers[first : first + field.numbers].reshape(field.shape)
+        found[field.name] = part if field.shape else float(part)
+        first += field.numbers
+    return found

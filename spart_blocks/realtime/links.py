@@ -1,0 +1,158 @@
+"""The links of a part, open: sockets, and the structs that the loop reads and sends with."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.blocks.udp import Udp
+from spart_blocks.diagram import Diagram
+from spart_blocks.errors import Fault, InputError, Place
+from spart_blocks.export.links import LiveLink, live_links
+from spart_blocks.program.part import Part
+from spart_blocks.realtime.link_structs import (
+    COUNTS,
+    LinkStruct,
+    Transport,
+    frame_struct,
+    library,
+)
+from spart_blocks.realtime.udp import open_udp
+
+
+class OpenLink:
+    """A link with its socket. name: the block's; way: receive or send."""
+
+    def __init__(self, live: LiveLink, kept: ExitStack) -> None:
+        """kept: closes what is opened. Raises OSError."""
+        self.live, self.name, self.way = live, live.name, live.way
+        self._frame = frame_struct(live.link.frame, live.fields())
+        self._safe = None if live.link.safe is None else np.array(live.link.safe)
+        self.struct = LinkStruct(
+            fd=-1,
+            frame=ctypes.addressof(self._frame),
+            safe=None if self._safe is None else self._safe.ctypes.data,
+            timeout=live.link.timeout,
+        )
+        _open(self, kept)
+
+    @property
+    def address(self) -> int:
+        """Of the struct sb_link; it lives as long as this."""
+        return ctypes.addressof(self.struct)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Those of its numbers in the flat array of the part's inputs, or outputs."""
+        runs = self.live.runs
+        return tuple(run.place + k for run in runs for k in range(run.count))
+
+    def counts(self) -> dict[str, int]:
+        """What it has counted so far."""
+        return {name: int(getattr(self.struct.counts, name)) for name in COUNTS}
+
+    def safe_frame(self, sequence: int, time: float = 0.0) -> bytes | None:
+        """A frame with its safe values; None where none are declared."""
+        if self._safe is None:
+            return None
+        out = ctypes.create_string_buffer(self.live.link.frame.size)
+        library().sb_frame_encode(
+            ctypes.byref(self._frame), None, self._safe.ctypes.data, sequence % 2**32, time, out
+        )
+        return out.raw
+
+    def receive(self, now: float, u: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
+        """Take the newest frame into u; whether there was one. now [s]: monotonic."""
+        return bool(library().sb_link_receive(ctypes.byref(self.struct), now, u.ctypes.data))
+
+    def send(self, now: float, y: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
+        """Send a frame of the outputs y; whether it was sent."""
+        return not library().sb_link_send(ctypes.byref(self.struct), now, y.ctypes.data)
+
+    def stale(self, now: float) -> bool:
+        """Whether no valid frame came for longer than the timeout, or none ever."""
+        return bool(library().sb_link_stale(ctypes.byref(self.struct), now))
+
+
+def _open(link: OpenLink, kept: ExitStack) -> None:
+    """Give a link what it reads from or writes to."""
+    endpoint = link.live.link.endpoint
+    assert isinstance(endpoint, Udp)
+    made = kept.enter_context(open_udp(endpoint, link.way))
+    link.struct.transport, link.struct.fd = Transport.DATAGRAM, made.fileno()
+
+
+class Links:
+    """The open links of a part; as a context manager it closes them.
+
+    receivers, senders: in the order of their blocks.
+    """
+
+    def __init__(self, links: Sequence[OpenLink], kept: ExitStack) -> None:
+        self.receivers = tuple(link for link in links if link.way == "receive")
+        self.senders = tuple(link for link in links if link.way == "send")
+        self._kept = kept
+
+    def __enter__(self) -> Links:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the sockets. A loop that uses them must have ended."""
+        self._kept.close()
+
+    def counts(self) -> dict[str, dict[str, int | str]]:
+        """What each link has counted, by the names of their blocks."""
+        return {
+            link.name: {"way": link.way, "at": str(link.live.link.endpoint), **link.counts()}
+            for link in (*self.receivers, *self.senders)
+        }
+
+    def safe_frame(self, k: int, sequence: int) -> bytes | None:
+        """A frame of sender k with its safe values; None where none are declared."""
+        return self.senders[k].safe_frame(sequence)
+
+
+def open_links(diagram: Diagram, part: Part) -> Links:
+    """Open the links of a part of a diagram.
+
+    Raises InputError where an address is taken or cannot be had, with the place of the
+    block; CompilerError where there is no C compiler.
+    """
+    with ExitStack() as kept:
+        opened, faults = [], []
+        for live in live_links(diagram, part):
+            try:
+                opened.append(OpenLink(live, kept))
+            except OSError as error:
+                faults.append(_refused(live, error, diagram.places))
+        if faults:
+            raise InputError(faults)
+        return Links(opened, kept.pop_all())
+
+
+def _refused(live: LiveLink, error: OSError, places: Mapping[str, Place]) -> Fault:
+    """Why a link cannot be opened."""
+    where = places.get(f"blocks.{live.name}.port") or places.get(f"blocks.{live.name}")
+    does = "receive at" if live.way == "receive" else "send to"
+    text = f"{live.name} cannot {does} {live.link.endpoint}"
+    if error.errno == errno.EADDRINUSE:
+        hint = "end the other program that receives there, or give another port"
+        return Fault(f"{text}: it is taken", where, hint)
+    if error.errno == errno.EADDRNOTAVAIL:
+        hint = "give an address of this machine, or 0.0.0.0 for all of them"
+        return Fault(f"{text}: it is no address of this machine", where, hint)
+    return Fault(f"{text}: {error.strerror or error}", where)
