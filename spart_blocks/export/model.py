@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from importlib import resources
 
-from spart_blocks.blocks.udp import Udp
+from spart_blocks.blocks._endpoints import Udp
 from spart_blocks.export.functions import indented
 from spart_blocks.export.header import c_string
 from spart_blocks.export.links import LiveLink, link_initialisers

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks.udp import Udp
+from spart_blocks.blocks._endpoints import Udp
 from spart_blocks.diagram import Diagram
 from spart_blocks.errors import Fault, InputError, Place
 from spart_blocks.export.links import LiveLink, live_links

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from spart_blocks.blocks.udp import Udp
+from spart_blocks.blocks._endpoints import Udp
 
 RECEIVE_BUFFER = 65536
 """Bytes that the system keeps for a receiver. It holds fewer frames than one call reads
