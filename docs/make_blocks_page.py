@@ -61,7 +61,8 @@ def _block(record: dict[str, Any]) -> str:
         for way, ports in (("in", record["inputs"]), ("out", record["outputs"]))
         for port in ports
     ]
-    lines.append(_table(["", "no.", "port", "shape", "unit", "what"], rows))
+    if rows:  # the ports of some blocks are those of a file
+        lines.append(_table(["", "no.", "port", "shape", "unit", "what"], rows))
     if record["parameters"]:
         rows = [
             [f"`{item['name']}`", item["type"], _default(item), item["text"]]

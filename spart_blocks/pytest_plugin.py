@@ -57,11 +57,13 @@ class DiagramFile(pytest.File):
 def _packages(config: pytest.Config) -> Iterator[str]:
     """The packages of blocks in pytest's configuration; files and modules are found from the
     folder that this is in."""
+    from spart_blocks.diagram.own_blocks import is_file_of_blocks
+
     home = config.inipath.parent if config.inipath else config.rootpath
     named = config.getini("spart_blocks")
     if named and str(home) not in sys.path:
         sys.path.insert(0, str(home))
-    yield from (str(home / name) if name.endswith(".py") else name for name in named)
+    yield from (str(home / name) if is_file_of_blocks(name) else name for name in named)
 
 
 class DiagramItem(pytest.Item):

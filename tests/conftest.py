@@ -10,6 +10,7 @@ import pytest
 import robots
 from hypothesis import configuration, settings
 
+from spart_blocks.diagram import own_blocks
 from spart_blocks.diagram.model import STANDARD
 
 pytest_plugins = ["pytester"]
@@ -26,6 +27,7 @@ def _own_blocks_are_forgotten():
     """bdsim's library is of the whole process; blocks that a test adds are gone after it."""
     before = set(_library())
     yield
+    own_blocks._ALLOWED.clear()  # the FMUs that a test has allowed
     for name in [name for name in _library() if name not in before]:
         if _library()[name]["package"] not in STANDARD:
             del _library()[name]

@@ -47,7 +47,8 @@ Blocks = Annotated[
     typer.Option(
         "--blocks",
         metavar="PACKAGE",
-        help="Import blocks of your own: a module, a package, or a .py file. May be repeated.",
+        help="Import blocks of your own: a module, a package, or a .py file; or allow an .fmu "
+        "file that the diagram names. May be repeated.",
     ),
 ]
 EndTime = Annotated[

@@ -7,8 +7,9 @@ arrays, names of robots and clocks become these, a number beside a vector is rep
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from string import Formatter
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from spart_blocks.diagram.document import Document, Keys
 from spart_blocks.diagram.registry import BlockType, Parameter
 from spart_blocks.diagram.schema import shown
-from spart_blocks.errors import Fault, brief, did_you_mean
+from spart_blocks.errors import Fault, Place, brief, did_you_mean
 
 MAX_PORTS = 1000
 MAX_TEXT = 1000
@@ -57,11 +58,16 @@ class Catalogue:
 
 @dataclass
 class ArgumentReader:
-    """Turns parameters into arguments and collects what is wrong with them."""
+    """Turns parameters into arguments and collects what is wrong with them.
+
+    file: the file that a block of a type names, from its path as written and where that is
+    written; None after a fault.
+    """
 
     document: Document
     faults: list[Fault]
     catalogue: Catalogue
+    file: Callable[[BlockType, str, Place], Path | None]
 
     def read(
         self, kind: BlockType, name: str, given: Mapping[str, Any], path: Keys
@@ -130,6 +136,9 @@ class ArgumentReader:
         where = (kind.name, parameter.name)
         if parameter.name in ("robot", "clock") and value is not None:
             return self._named(parameter.name, value, path)
+        if parameter.is_file and value is not None:
+            found = self.file(kind, value, self.document.place(*path))
+            return found, found is not None
         if where in _INDICES:
             return self._indices(value, path)
         if where in _PAIRS and isinstance(value, list):
@@ -274,6 +283,8 @@ def _problem(parameter: Parameter, value: Any) -> Problem | None:
         return f"formats no number: {brief(value)}", "write it as '{:.3f}'"
     if isinstance(value, str) and len(value) > MAX_TEXT:
         return f"has more than {MAX_TEXT} characters", "shorten it"
+    if parameter.is_file and not isinstance(value, str) and value is not None:
+        return f"takes a file's path, not {shown(value)}", None
     if parameter.takes_only_text and not isinstance(value, str) and value is not None:
         return f"takes text, not {shown(value)}", None
     if parameter.takes_only_truth and not _is_truth(parameter, value):

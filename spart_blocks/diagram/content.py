@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,10 +16,11 @@ from spart_blocks.diagram.comparison import check_compare
 from spart_blocks.diagram.document import Document, Key, Keys, read_document
 from spart_blocks.diagram.expectations import ExpectSection
 from spart_blocks.diagram.exporting import check_export
-from spart_blocks.diagram.files import Robots, existing, inside
+from spart_blocks.diagram.files import MAX_BYTES, Robots, existing, inside
 from spart_blocks.diagram.model import Diagram
+from spart_blocks.diagram.own_blocks import is_allowed
 from spart_blocks.diagram.references import MAX_EXPANDED, Resolved, Resolver, Scope
-from spart_blocks.diagram.registry import name_problem, new_diagram
+from spart_blocks.diagram.registry import BlockType, name_problem, new_diagram
 from spart_blocks.diagram.schema import AnyFile, DiagramSection, PartSection, validate
 from spart_blocks.diagram.subsystems import MAX_LEVELS, check_ports, check_subsystems
 from spart_blocks.diagram.tunable import read_tunable
@@ -155,10 +157,25 @@ class _Content(Generic[AnyFile]):
             subsystems={k: v for k, v in sections.subsystems.items() if k not in broken},
             broken_subsystems=broken | _names(dropped, "subsystems"),
             resolver=resolver,
-            reader=ArgumentReader(self.document, self.faults, self.catalogue),
+            reader=ArgumentReader(self.document, self.faults, self.catalogue, self._file),
             use=partial(self.files.part, self),
         )
         return sections, scope, builder, dropped, robots
+
+    def _file(self, kind: BlockType, given: str, place: Place) -> Path | None:
+        """A file that a block names. Where the block runs code of it, the user has to have
+        allowed that; how large it may be is then the block's to say."""
+        most = sys.maxsize if kind.loads_code else MAX_BYTES
+        path = existing(given, self.document, self.files.root, place, self.faults, most)
+        if path is None:
+            return None
+        if kind.loads_code and not is_allowed(path):
+            message = f"{given} holds machine code, which is run only where you allow it"
+            hint = f"to allow it, name the file: --blocks {path.name}, or blocks=[...] in Python"
+            self.faults.append(Fault(message, place, hint))
+            return None
+        self.files.read.append(path)
+        return path
 
     def _params(self, resolver: Resolver, given: Mapping[str, Resolved], named: bool) -> Scope:
         raw = self.document.data.get("params")

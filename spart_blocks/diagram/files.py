@@ -106,10 +106,15 @@ def inside(
 
 
 def existing(
-    given: str, document: Document, root: Path, place: Place, faults: list[Fault]
+    given: str,
+    document: Document,
+    root: Path,
+    place: Place,
+    faults: list[Fault],
+    most: int = MAX_BYTES,
 ) -> Path | None:
     """The file that another names by a relative path, or None after a fault: it must be a
-    file of a bounded size and lie in root."""
+    file of at most so many bytes and lie in root."""
     path = inside(given, document, root, place, faults)
     if path is None:
         return None
@@ -117,8 +122,8 @@ def existing(
         if not path.is_file():
             problem = "is not a file" if path.exists() else "does not exist"
             faults.append(Fault(f"{given} {problem}", place, f"looked for {path}"))
-        elif path.stat().st_size > MAX_BYTES:
-            faults.append(Fault(f"{given} is larger than {MAX_BYTES} bytes", place))
+        elif path.stat().st_size > most:
+            faults.append(Fault(f"{given} is larger than {most} bytes", place))
         else:
             return path
     except (OSError, ValueError, RuntimeError) as error:

@@ -1,7 +1,8 @@
-"""Blocks of the user's own: classes in their package, module or file.
+"""Blocks of the user's own: classes in their package, module or file; and FMUs.
 
 Nothing in a diagram file can name a module to import: the user does, on the command line,
-in Python, or by installing a package with the entry point `spart_blocks.blocks`.
+in Python, or by installing a package with the entry point `spart_blocks.blocks`. A diagram
+file can name an FMU, which holds machine code: it is run where the user names it as well.
 """
 
 from __future__ import annotations
@@ -27,13 +28,17 @@ from spart_blocks.errors import Fault, InputError, Place, SpartWarning
 
 GROUP = "spart_blocks.blocks"
 """The entry points of installed packages of blocks; each names a module or package."""
+FMU = ".fmu"
+_ALLOWED: set[Path] = set()
+"""The FMUs that the user has named."""
 
 
 def add_blocks(*packages: str | Path) -> tuple[str, ...]:
     """Make the blocks of packages known to diagram files; returns their types.
 
     packages: the names of modules or packages that can be imported from here or from the
-    current folder, or the paths of Python files. Blocks are the classes in them that
+    current folder, or the paths of Python files; an FMU's path allows diagram files to use
+    that FMU. Blocks are the classes in them that
     derive from bdsim's FunctionBlock, ContinuousBlock, SampledBlock, SourceBlock or
     SinkBlock; of a package with a folder `blocks`, those of the modules in that folder. A
     class LimitedPD is the type LIMITEDPD. A later call may replace the blocks of an earlier
@@ -43,6 +48,9 @@ def add_blocks(*packages: str | Path) -> tuple[str, ...]:
     library = runtime()._blocklibrary
     added: dict[str, type[Any]] = {}
     for package in map(_name_of, packages):
+        if package.lower().endswith(FMU):
+            _ALLOWED.add(Path(package))
+            continue
         found = {cls.__name__.upper(): cls for m in _modules(package) for cls in _classes(m)}
         if not found:
             hint = "a block is a class that derives from bdsim's FunctionBlock or the like"
@@ -61,12 +69,22 @@ def add_blocks(*packages: str | Path) -> tuple[str, ...]:
 def _name_of(package: str | Path) -> str:
     """A package as Python names it; the full path of a file."""
     text = str(package)
-    if not text.endswith(".py"):
+    if not is_file_of_blocks(text):
         return text
     path = Path(text).expanduser()
     if not path.is_file():
         raise InputError(f"the blocks of {text}: there is no such file")
     return str(path.resolve())
+
+
+def is_file_of_blocks(name: str) -> bool:
+    """Whether a name is the path of a file: of Python's, or of an FMU."""
+    return name.endswith(".py") or name.lower().endswith(FMU)
+
+
+def is_allowed(path: Path) -> bool:
+    """Whether the user has named this FMU, by its full path."""
+    return path.resolve() in _ALLOWED
 
 
 def add_installed() -> None:

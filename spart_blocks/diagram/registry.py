@@ -52,6 +52,11 @@ class Parameter:
         return any(word in self.annotation for word in ("Callable", "TextIO"))
 
     @property
+    def is_file(self) -> bool:
+        """Whether it takes a file, which a diagram names by a path relative to its own."""
+        return "Path" in self.annotation
+
+    @property
     def takes_text(self) -> bool:
         """Whether text can be meant; where nothing is declared, it can."""
         words = ("str", "Any", "Literal", "object", "apping", "dict", "Callable")
@@ -133,6 +138,11 @@ class BlockType:
     def refusal(self) -> str | None:
         """Why this type cannot come from a file, or None."""
         return _REFUSED.get(self.name) if self.package == "bdsim" else None
+
+    @property
+    def loads_code(self) -> bool:
+        """Whether a file that it names holds code that it runs."""
+        return bool(getattr(self.cls, "loads_code", False))
 
     @cached_property
     def inputs(self) -> tuple[Port, ...]:

@@ -453,4 +453,7 @@ def rule_of(block: Any) -> Rule:
     if module.startswith("bdsim.blocks."):
         key = f"{module.removeprefix('bdsim.blocks.')}.{type(block).__name__}"
         return RULES.get(key) or _no("it has no rule yet")
-    return Rule(tunable=tuple(getattr(block, "tunable", ())))
+    # A block that calls what cannot be traced says so in `untraced`.
+    return Rule(
+        tunable=tuple(getattr(block, "tunable", ())), reason=getattr(block, "untraced", None)
+    )

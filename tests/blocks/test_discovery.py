@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import bdsim
+import fmu_files
 import pytest
 import robots
 
@@ -35,6 +36,13 @@ ROBOTICSTOOLBOX = (
     "CAMERA",
 )
 # fmt: on
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _an_fmu(tmp_path_factory):
+    """Its block's ports are those of its file; this one's has none."""
+    file = fmu_files.empty_fmu(tmp_path_factory.mktemp("fmu") / "empty.fmu")
+    ARGUMENTS["FMU"] = {"file": file, "clock": bdsim.Clock(1.0)}
 
 
 def classes():

@@ -1,0 +1,301 @@
+"""Reading an untrusted FMU: a zip file with a description and a library of machine code.
+
+Nothing here runs any of that code. The description is read, checked and kept; the files
+that a run needs are unpacked into a folder, within limits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import stat
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from math import prod
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn
+
+from spart_blocks.errors import Fault, InputError, MissingExtraError, Place, brief
+
+MOST_BYTES = 512 * 2**20
+"""Of the file, and of what is unpacked of it."""
+MOST_FILES = 20_000
+MOST_DESCRIPTION = 32 * 2**20  # bytes; large models' descriptions have some megabytes
+MOST_ENTRIES = 100_000
+"""Numbers in one variable."""
+
+DESCRIPTION = "modelDescription.xml"
+_FLOATS = ("Real", "Float64", "Float32")
+_INTEGERS = ("Integer", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
+NUMBERS = (*_FLOATS, *_INTEGERS, "Enumeration", "Boolean")
+"""The types of variables that are numbers."""
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of an FMU. kind: what FMPy's functions for it are called after. shape: ()
+    for a number. of: the variable's type in the description."""
+
+    name: str
+    reference: int
+    kind: str
+    of: str
+    shape: tuple[int, ...]
+    causality: str
+    variability: str
+    initial: str
+    unit: str
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def told(self) -> str:
+        """What it is, in words."""
+        words = ("a", self.variability, self.causality, "of type", self.of)
+        return " ".join(word for word in words if word)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What an FMU for co-simulation says of itself.
+
+    digest: of the file that was read. major: 2 or 3. token: the GUID or instantiation
+    token. once: whether a process can have but one instance.
+    """
+
+    path: Path
+    digest: str
+    major: int
+    identifier: str
+    token: str
+    name: str
+    once: bool
+    variables: Mapping[str, Variable]
+
+    @property
+    def folder(self) -> str:
+        """Where the library for this machine lies in the file."""
+        import fmpy
+
+        return f"binaries/{fmpy.platform if self.major == 2 else fmpy.platform_tuple}/"
+
+    @property
+    def library(self) -> str:
+        import fmpy
+
+        return f"{self.folder}{self.identifier}{fmpy.sharedLibraryExtension}"
+
+
+def need_fmpy() -> None:
+    """MissingExtraError where FMPy is not installed."""
+    try:
+        import fmpy  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("fmpy", "fmu", "an FMU block") from None
+
+
+def read_model(path: Path) -> Model:
+    """The model of an FMU file, none of whose code is run. Raises InputError."""
+    need_fmpy()
+    with _opened(path) as archive:
+        _check_names(archive, path)
+        description = _description(archive, path)
+        model = _model(description, path)
+        _check_library(model, set(archive.namelist()))
+    return model
+
+
+def unpack(model: Model, folder: Path) -> None:
+    """Write what a run needs of the file into a folder: this machine's library and the
+    resources. Raises InputError, also where the file is no longer the one that was read."""
+    with _opened(model.path) as archive:
+        if _digest(model.path) != model.digest:
+            _refuse(model.path, "has changed since it was read", "load the diagram again")
+        _check_names(archive, model.path)
+        left = MOST_BYTES
+        for item in archive.infolist():
+            if item.is_dir() or not item.filename.startswith((model.folder, "resources/")):
+                continue
+            left = _write(archive, item, folder / item.filename, left, model.path)
+    (folder / "resources").mkdir(exist_ok=True)  # FMI lets an FMU look there
+
+
+def _refuse(path: Path, message: str, hint: str | None = None) -> NoReturn:
+    raise InputError(Fault(f"{path.name} {message}", Place(str(path)), hint))
+
+
+# --- the zip file --------------------------------------------------------------------------
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            _refuse(
+                path, "is not a file", "give the .fmu itself, not a folder that it was unpacked to"
+            )
+        if status.st_size > MOST_BYTES:
+            _refuse(path, f"has more than {MOST_BYTES // 2**20} MB")
+        return zipfile.ZipFile(path)
+    except FileNotFoundError:
+        _refuse(path, "does not exist", f"looked for {path.absolute()}")
+    except (OSError, ValueError) as error:
+        _refuse(path, f"cannot be opened: {getattr(error, 'strerror', None) or error}")
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        _refuse(path, f"is not an FMU: {error}", "an FMU is a zip file with a modelDescription.xml")
+
+
+def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse names that lead out of the folder, and what would fill the disk."""
+    items = archive.infolist()
+    if len(items) > MOST_FILES:
+        _refuse(path, f"holds more than {MOST_FILES} files")
+    if sum(item.file_size for item in items) > MOST_BYTES:
+        _refuse(path, f"would unpack to more than {MOST_BYTES // 2**20} MB")
+    for item in items:
+        name = item.filename
+        parts = PurePosixPath(name).parts
+        if not name or name.startswith("/") or ".." in parts or re.search(r"[\\:\0]", name):
+            _refuse(path, f"holds a file whose name leads elsewhere: {brief(name)}")
+        if stat.S_ISLNK(item.external_attr >> 16):
+            _refuse(path, f"holds a link: {brief(name)}")
+
+
+def _write(
+    archive: zipfile.ZipFile, item: zipfile.ZipInfo, target: Path, left: int, path: Path
+) -> int:
+    """Unpack one file; how many bytes may follow."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(item) as source, target.open("xb") as out:
+            shutil.copyfileobj(source, out)
+            left -= out.tell()
+    except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, EOFError) as error:
+        _refuse(path, f"cannot be unpacked: {brief(item.filename)}: {error}")
+    except Exception as error:  # what a damaged stream of any of zip's methods raises
+        _refuse(path, f"is damaged: {brief(item.filename)}: {error}")
+    if left < 0:
+        _refuse(path, f"unpacks to more than {MOST_BYTES // 2**20} MB")
+    return left
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --- the description -----------------------------------------------------------------------
+
+
+def _description(archive: zipfile.ZipFile, path: Path) -> Any:
+    """FMPy's reading of the description, of a text that declares no entities."""
+    from fmpy.model_description import read_model_description
+
+    text = _text(archive, path)
+    version = _version(text, path)
+    alone = BytesIO()
+    with zipfile.ZipFile(alone, "w") as only:
+        only.writestr(DESCRIPTION, text)
+    alone.seek(0)
+    try:
+        return read_model_description(alone)
+    except Exception as error:
+        lines = [line.strip(" -") for line in str(error).splitlines() if line.strip()]
+        told = lines[1] if len(lines) > 1 else (lines or [type(error).__name__])[0]
+        _refuse(path, f"has a {DESCRIPTION} that is not FMI {version}: {told}")
+
+
+def _text(archive: zipfile.ZipFile, path: Path) -> bytes:
+    try:
+        item = archive.getinfo(DESCRIPTION)
+    except KeyError:
+        _refuse(path, f"is not an FMU: it has no {DESCRIPTION}")
+    if item.file_size > MOST_DESCRIPTION:
+        _refuse(path, f"has a {DESCRIPTION} of more than {MOST_DESCRIPTION // 2**20} MB")
+    try:
+        return archive.read(item)
+    except Exception as error:  # what a damaged stream of any of zip's methods raises
+        _refuse(path, f"is damaged: {DESCRIPTION}: {error}")
+
+
+def _version(text: bytes, path: Path) -> str:
+    """The version of FMI, 2.0 or 3.x; refuses what FMPy's own parser should not see."""
+    from lxml import etree
+
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
+    try:
+        root = etree.fromstring(text, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        _refuse(path, f"has a {DESCRIPTION} that is not XML: {error}")
+    if root.getroottree().docinfo.internalDTD is not None:
+        _refuse(path, f"has a {DESCRIPTION} with a DOCTYPE, in which entities could hide")
+    version = root.get("fmiVersion") or ""
+    if not re.fullmatch(r"2\.0|3\.\d{1,3}(\.\d{1,3})?", version):
+        told = f"is of FMI {version[:20]}" if version else "names no version of FMI"
+        _refuse(path, told, "the block imports FMI 2.0 and 3.0: export it again as one of these")
+    return version
+
+
+def _model(description: Any, path: Path) -> Model:
+    offered = description.coSimulation
+    if offered is None:
+        hint = "export it for co-simulation: the block lets the FMU bring its own solver"
+        _refuse(path, "is not for co-simulation", hint)
+    identifier = offered.modelIdentifier or ""
+    if not re.fullmatch(r"[A-Za-z_]\w*", identifier, re.ASCII):
+        _refuse(path, f"has the model identifier {brief(identifier)}, which is no name in C")
+    variables = [
+        _variable(v, description.fmiMajorVersion, path) for v in description.modelVariables
+    ]
+    return Model(
+        path=path,
+        digest=_digest(path),
+        major=description.fmiMajorVersion,
+        identifier=identifier,
+        token=description.guid or "",
+        name=description.modelName or identifier,
+        once=bool(offered.canBeInstantiatedOnlyOncePerProcess),
+        variables={variable.name: variable for variable in variables},
+    )
+
+
+def _variable(given: Any, major: int, path: Path) -> Variable:
+    kind = given.type
+    if kind == "Enumeration":
+        kind = "Integer" if major == 2 else "Int64"
+    shape = tuple(given.shape or ())
+    if any(n < 0 for n in shape) or prod(shape) > MOST_ENTRIES:
+        _refuse(path, f"has a variable of shape {shape}: {brief(given.name)}")
+    declared = given.declaredType
+    return Variable(
+        name=given.name,
+        reference=int(given.valueReference),
+        kind=kind,
+        of=given.type,
+        shape=shape,
+        causality=given.causality or "local",
+        variability=given.variability or "",
+        initial=given.initial or "",
+        unit=given.unit or (declared.unit if declared is not None else None) or "",
+    )
+
+
+def _check_library(model: Model, names: set[str]) -> None:
+    if model.library in names:
+        return
+    import fmpy
+
+    machine = fmpy.platform if model.major == 2 else fmpy.platform_tuple
+    found = sorted({name.split("/")[1] for name in names if re.match(r"binaries/[^/]+/.", name)})
+    has = f"it has that of {', '.join(found)}" if found else "it has none"
+    hint = None
+    if any(re.match(r"sources/.+\.(c|cpp)$", name) for name in names):
+        hint = f"its sources are in it: `fmpy compile {model.path.name}` adds the library"
+    _refuse(model.path, f"has no library for this machine ({machine}): {has}", hint)

@@ -1,0 +1,163 @@
+"""An FMU at work for a block: brought to the state that a step begins from, and stepped."""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.blocks import _fmu_past as past
+from spart_blocks.blocks._fmu_file import Model, unpack
+from spart_blocks.blocks._fmu_instance import FmuError, Instance, channels_of
+from spart_blocks.blocks._fmu_past import Branch
+from spart_blocks.blocks._fmu_ports import Group
+from spart_blocks.errors import SpartError
+
+Floats = NDArray[np.float64]
+
+_ALONE: weakref.WeakValueDictionary[str, Live] = weakref.WeakValueDictionary()
+"""Who has the instance of an FMU of which a process can have but one, by its digest."""
+
+
+class Live:
+    """One instance of an FMU, its files, and where it stands: after `count` steps of a
+    branch, or at its start where there is no branch.
+
+    period, offset [s]: of the clock that steps it.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        values: Mapping[str, Any],
+        inputs: tuple[Group, ...],
+        outputs: tuple[Group, ...],
+        clock: tuple[Fraction, Fraction],
+    ) -> None:
+        self.model, self.name, self.values = model, name, values
+        taken = [v for group in inputs for v in group.variables]
+        given = [v for group in outputs for v in group.variables]
+        self.inputs, self.outputs = channels_of(taken), channels_of(given)
+        self.width = sum(v.size for v in taken)
+        self.period, self.offset = clock
+        shown = sorted((key, np.asarray(value).tolist()) for key, value in values.items())
+        names = tuple(v.name for v in taken)
+        self.of = (model.digest, repr(shown), names, clock)
+        self.branch: Branch | None = None
+        self.count = 0
+        self._instance: Instance | None = None
+        self._started = 0.0
+        self._folder: Path | None = None
+
+    # --- time ----------------------------------------------------------------------------
+
+    def time(self, k: int) -> float:
+        """The time of tick k, as the run has it."""
+        return float(self.offset + k * self.period)
+
+    def tick(self, t: float) -> int:
+        """The number of the tick at t."""
+        return round((Fraction(repr(t)) - self.offset) / self.period)
+
+    # --- what a block asks for -----------------------------------------------------------
+
+    def start(self, t: float) -> Floats:
+        """The outputs at the FMU's start, at time t [s]."""
+        if self._instance is None or self.branch is not None or self._started != t:
+            self._begin(t)
+        assert self._instance is not None
+        return self._instance.read()
+
+    def step(self, number: int, count: int, k: int, u: Floats) -> tuple[Floats, int, int]:
+        """The outputs after a step from tick k, and the branch and count of that state.
+
+        number, count: the state that it begins from; 0 steps is the start of the FMU.
+        """
+        branch = self._at(number, count, k)
+        assert self._instance is not None
+        if branch is None:
+            branch = past.begun(self.of, k, self.width)
+        branch = past.forked(branch, count)
+        try:
+            self._instance.step(self.time(k), float(self.period), u)
+            y = self._instance.read()
+        except FmuError as error:
+            self._drop(error.fatal)
+            raise
+        branch.add(u)
+        self.branch, self.count = branch, count + 1
+        return y, branch.number, count + 1
+
+    def _at(self, number: int, count: int, k: int) -> Branch | None:
+        """Bring the FMU to a state; the branch that this is of."""
+        if count == 0:
+            self.start(self.time(k))
+            return None
+        branch = self.branch
+        if branch is None or branch.number != number or self.count != count:
+            branch = past.found(number, count, self.of)
+            self._replay(branch, count)
+        if branch.first + count != k:
+            raise SpartError(
+                f"the FMU stands at t = {self.time(branch.first + count):.9g} s, and cannot "
+                f"step from t = {self.time(k):.9g} s"
+            )
+        return branch
+
+    def _replay(self, branch: Branch, count: int) -> None:
+        """Start anew, and give the FMU again what brought it to a state."""
+        self._begin(self.time(branch.first))
+        assert self._instance is not None
+        try:
+            for k, u in enumerate(branch.inputs(count), branch.first):
+                self._instance.step(self.time(k), float(self.period), u)
+        except FmuError as error:
+            self._drop(error.fatal)
+            raise
+        self.branch, self.count = branch, count
+
+    # --- the instance ----------------------------------------------------------------------
+
+    def _begin(self, t: float) -> None:
+        self._drop()
+        if self.model.once:
+            other = _ALONE.get(self.model.digest)
+            if other is not None:  # which starts again where it stood, if it is asked to
+                other._drop()
+            _ALONE[self.model.digest] = self
+        self._instance = Instance(
+            self.model, self._unpacked(), self.name, self.inputs, self.outputs, self.values, t
+        )
+        self._started = t
+
+    def _unpacked(self) -> Path:
+        if self._folder is None:
+            folder = Path(mkdtemp(prefix="spart-fmu-")).resolve()
+            try:
+                unpack(self.model, folder)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            self._folder = folder
+        return self._folder
+
+    def _drop(self, fatal: bool = False) -> None:
+        instance, self._instance = self._instance, None
+        self.branch, self.count = None, 0
+        if instance is not None:
+            instance.close(fatal)
+
+    def close(self) -> None:
+        """Free the FMU and remove its files."""
+        self._drop()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None

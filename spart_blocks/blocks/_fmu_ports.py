@@ -1,0 +1,158 @@
+"""Which variables of an FMU become which ports of its block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from spart_blocks.blocks._fmu_file import NUMBERS, Model, Variable
+from spart_blocks.blocks._ports import Port
+from spart_blocks.errors import brief, did_you_mean
+
+_ENTRY = re.compile(r"(?P<base>.+)\[(?P<index>[0-9]{1,6}(?:, ?[0-9]{1,6})*)\]")
+
+Asked = Mapping[str, str | list[str]] | list[str]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A port and the variables whose numbers it carries, one after the other."""
+
+    port: Port
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What a port carries before it has a name."""
+
+    shape: tuple[int, ...]
+    variables: tuple[Variable, ...]
+
+    def group(self, name: str) -> Group:
+        units = {v.unit for v in self.variables}
+        return Group(Port(name, self.shape, units.pop() if len(units) == 1 else ""), self.variables)
+
+
+def groups_of(
+    model: Model, causality: str, asked: Asked | None, taken: Collection[str]
+) -> tuple[Group, ...]:
+    """The ports of one side: those asked for, else one for each variable of this causality.
+
+    Elements of an array, u[1], u[2], ..., are one port u where all of them are there.
+    taken: names that a port cannot have. Raises ValueError.
+    """
+    arrays = _arrays(model, causality)
+    if asked is None:
+        found = {v.name: _alone(v) for v in _sided(model, causality)}
+        for array in arrays.values():
+            found[array.variables[0].name] = array  # where its first element stands
+            for variable in array.variables[1:]:
+                del found[variable.name]
+        bases = {array.variables[0].name: base for base, array in arrays.items()}
+        pairs = [(_plain(bases.get(name, name), taken), item) for name, item in found.items()]
+    else:
+        pairs = list(_asked(model, causality, asked, arrays, taken))
+    names = [name for name, _ in pairs]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"{causality}_ports: two ports would be called {twice[0]!r}; "
+            "give each a name: {port: variable}"
+        )
+    return tuple(numbers.group(name) for name, numbers in pairs)
+
+
+def _alone(variable: Variable) -> _Numbers:
+    return _Numbers(variable.shape, (variable,))
+
+
+def _sided(model: Model, causality: str) -> list[Variable]:
+    """The variables that are ports by themselves."""
+    return [v for v in model.variables.values() if v.causality == causality and v.of in NUMBERS]
+
+
+def _arrays(model: Model, causality: str) -> dict[str, _Numbers]:
+    """Variables named as the elements of an array, by its name, in C's order; only arrays
+    that are complete and count from 0 or 1."""
+    parts: dict[str, dict[tuple[int, ...], Variable]] = {}
+    for variable in _sided(model, causality):
+        entry = _ENTRY.fullmatch(variable.name)
+        if entry and not variable.shape:
+            index = tuple(map(int, entry["index"].split(",")))
+            parts.setdefault(entry["base"], {})[index] = variable
+    arrays = {}
+    for base, found in parts.items():
+        shape = _shape(found)
+        if shape is not None:
+            arrays[base] = _Numbers(shape, tuple(found[index] for index in sorted(found)))
+    return arrays
+
+
+def _shape(found: Collection[tuple[int, ...]]) -> tuple[int, ...] | None:
+    """The shape of an array whose elements have these indices, or None."""
+    ranks = {len(index) for index in found}
+    if len(ranks) != 1:
+        return None
+    columns = list(zip(*found, strict=True))
+    lows = {min(column) for column in columns}
+    if len(lows) != 1 or not lows <= {0, 1}:
+        return None
+    shape = tuple(max(column) - min(column) + 1 for column in columns)
+    return shape if prod(shape) == len(found) else None
+
+
+def _asked(
+    model: Model,
+    causality: str,
+    asked: Asked,
+    arrays: Mapping[str, _Numbers],
+    taken: Collection[str],
+) -> Iterable[tuple[str, _Numbers]]:
+    what = f"{causality}_ports"
+    if isinstance(asked, Mapping):
+        listed = [(str(name), value) for name, value in asked.items()]
+    elif isinstance(asked, list) and all(isinstance(name, str) for name in asked):
+        listed = [(_plain(name, taken), name) for name in asked]
+    else:
+        raise ValueError(f"{what} takes names of variables, not {brief(asked)}")
+    for name, value in listed:
+        if not re.fullmatch(r"[^\W_]\w*", name) or name in taken:
+            raise ValueError(f"{what}: a port cannot be called {brief(name)}")
+        if isinstance(value, str):
+            yield name, arrays.get(value) or _alone(_found(model, causality, value))
+        elif isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+            found = tuple(_found(model, causality, v) for v in value)
+            yield name, _Numbers((sum(v.size for v in found),), found)
+        else:
+            raise ValueError(
+                f"{what}: {name} takes a variable or a list of them, not {brief(value)}"
+            )
+
+
+def _found(model: Model, causality: str, name: str) -> Variable:
+    """A variable that can be a port of this side: any that is a number can be read; inputs
+    and tunable parameters can be set while the FMU runs."""
+    usable = [v for v in model.variables.values() if v.of in NUMBERS and _fits(v, causality)]
+    for variable in usable:
+        if variable.name == name:
+            return variable
+    near = did_you_mean(name, (v.name for v in usable)) or "it has none"
+    if name in model.variables:
+        near = f"it is {model.variables[name].told}"
+    raise ValueError(f"{causality}_ports: no {causality} {brief(name)} of {model.name}; {near}")
+
+
+def _fits(variable: Variable, causality: str) -> bool:
+    if causality == "output":
+        return True
+    tunable = variable.causality == "parameter" and variable.variability == "tunable"
+    return variable.causality == "input" or tunable
+
+
+def _plain(name: str, taken: Collection[str]) -> str:
+    """A variable's name as a port's: letters, digits and _, as wires can name it."""
+    plain = re.sub(r"\W+", "_", name).strip("_") or "port"
+    return f"{plain}_" if plain in taken else plain

@@ -1,0 +1,166 @@
+"""Models that other tools have exported."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from fractions import Fraction
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bdsim.components import SampledBlock
+
+from spart_blocks.blocks._fmu_file import Model, Variable, read_model
+from spart_blocks.blocks._fmu_instance import FmuError
+from spart_blocks.blocks._fmu_live import Live
+from spart_blocks.blocks._fmu_ports import groups_of
+from spart_blocks.blocks._ports import port_arguments
+from spart_blocks.errors import Fault, InputError, RunError, brief, did_you_mean
+from spart_blocks.spatial import Array
+
+# An input of one of these names would be a wire where bdsim means its own attribute.
+_TAKEN = frozenset(("T", "nin", "nout", "in_ports", "out_ports", *dir(SampledBlock)))
+_OWN = ("nin", "nout", "in_ports", "out_ports")
+
+
+class FMU(SampledBlock):
+    """
+    :blockname:`FMU`
+
+    A model of another tool: a Functional Mock-up Unit for co-simulation, FMI 2.0 or 3.0.
+
+    :inputs: 0
+    :outputs: 0
+    :states: 0
+
+    The ports are the FMU's inputs and outputs by name, in its order: `motor.w` becomes
+    `motor_w`, and the elements `u[1]`, `u[2]`, ... one port `u`. At every tick the FMU reads
+    its inputs and steps to the next tick; between ticks its outputs keep the values of the
+    last one. The clock's period is the FMU's communication step.
+
+    An FMU is machine code, which runs when a run begins. So a file's FMU must be named by
+    whoever runs it: `spart run FILE --blocks motor.fmu`, or `blocks=["motor.fmu"]`. See
+    docs/fmu_import.md.
+
+    Source: the Functional Mock-up Interface, fmi-standard.org, versions 2.0.4 and 3.0.1.
+
+    :param file: the FMU
+    :type file: path
+    :param start: start values of parameters, inputs and states by variable
+    :type start: mapping, optional
+    :param input_ports: variables to take as inputs, or those of each port by its name
+    :type input_ports: list or mapping, optional
+    :param output_ports: variables to give as outputs, or those of each port by its name
+    :type output_ports: list or mapping, optional
+    """
+
+    nin = 0
+    nout = 0
+    loads_code = True
+    untraced = "an FMU is machine code of another tool, called as it is"
+
+    def __init__(
+        self,
+        file: str | Path,
+        start: Mapping[str, Any] | None = None,
+        input_ports: Mapping[str, Any] | list[Any] | None = None,
+        output_ports: Mapping[str, Any] | list[Any] | None = None,
+        **blockargs: Any,
+    ) -> None:
+        model = read_model(Path(file).expanduser())
+        values = _start_values(model, start or {})
+        inputs = groups_of(model, "input", input_ports, _TAKEN)
+        outputs = groups_of(model, "output", output_ports, _OWN)
+        self.in_ports = tuple(group.port for group in inputs)
+        self.out_ports = tuple(group.port for group in outputs)
+        sizes = [prod(port.shape or ()) for port in self.out_ports]
+        self._ends = np.cumsum([0, *sizes]).tolist()
+        # Its state: the outputs up to the next tick, those from there on, the time of that
+        # tick, and the name of the FMU's own state, see _fmu_past.
+        width = 2 * self._ends[-1] + 3
+        super().__init__(
+            ndstates=width, **port_arguments(self.in_ports, self.out_ports), **blockargs
+        )
+        clock = Fraction(repr(float(self._clock.T))), Fraction(repr(float(self._clock.offset)))
+        self._fmu = Live(model, str(self.name), values, inputs, outputs, clock)
+        self._first: Array | None = None
+        weakref.finalize(self, self._fmu.close)
+
+    def getstate0(self) -> Array:
+        """The outputs of the FMU at its start, at the first tick."""
+        if self._first is None:
+            t = self._fmu.time(0)
+            try:
+                y = self._finite(self._fmu.start(t))
+            except FmuError as error:
+                raise RunError(str(error), block=str(self.name), time=t) from error
+            self._first = np.concatenate([y, y, [t, 0.0, 0.0]])
+        return self._first.copy()
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        n = self._ends[-1]
+        y = x[n : 2 * n] if t >= x[2 * n] else x[:n]
+        parts = zip(self.out_ports, self._ends, self._ends[1:], strict=False)
+        return [y[a:b].reshape(port.shape) if port.shape else y[a] for port, a, b in parts]
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Array:
+        n = self._ends[-1]
+        number, count = int(x[-2]), int(x[-1])
+        k = self._fmu.tick(float(t))
+        now = x[n : 2 * n] if count else self._finite(self._fmu.start(self._fmu.time(k)))
+        u = np.concatenate([np.zeros(0), *(np.ravel(value) for value in inputs)])
+        y, number, count = self._fmu.step(number, count, k, np.asarray(u, dtype=float))
+        return np.concatenate([now, self._finite(y), [self._fmu.time(k + 1), number, count]])
+
+    def _finite(self, y: Array) -> Array:
+        for port, a, b in zip(self.out_ports, self._ends, self._ends[1:], strict=False):
+            if not np.isfinite(y[a:b]).all():
+                raise FmuError(f"the FMU's output {port.name} is not finite: {brief(y[a:b])}")
+        return y
+
+
+def _start_values(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Start values, checked against the variables that they are for. Raises InputError."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"start takes values by variable, not {brief(given)}")
+    settable = {name: v for name, v in model.variables.items() if _settable(v)}
+    faults = []
+    for name, value in given.items():
+        variable = settable.get(str(name))
+        if variable is None:
+            hint = did_you_mean(str(name), settable)
+            if name in model.variables:
+                hint = f"it is {model.variables[name].told}"
+            faults.append(Fault(f"start: {model.name} takes no {brief(name)}", hint=hint))
+        elif (problem := _wrong(variable, value)) is not None:
+            faults.append(Fault(f"start: {name} takes {problem}, not {brief(value)}"))
+    if faults:
+        raise InputError(faults)
+    return {str(name): value for name, value in given.items()}
+
+
+def _settable(variable: Variable) -> bool:
+    """Whether FMI lets a start value be given: not to what follows from others, nor to what
+    shapes the FMU's arrays."""
+    if variable.of in ("Binary", "Clock") or variable.variability == "constant":
+        return False
+    if variable.causality in ("parameter", "input"):
+        return True
+    return variable.initial in ("exact", "approx") and variable.causality in ("output", "local")
+
+
+def _wrong(variable: Variable, value: Any) -> str | None:
+    """What a variable takes, where this is not it."""
+    if variable.of == "String":
+        return None if isinstance(value, str) else "a text"
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return "numbers" if variable.shape else "a number"
+    if not np.isfinite(numbers).all():
+        return "finite numbers"
+    if numbers.shape not in ((), variable.shape):
+        return f"numbers of shape {variable.shape}" if variable.shape else "one number"
+    return None
