@@ -235,12 +235,16 @@ def library(version):
 
 
 def write_fmu(path, version=2, xml=None, code=None, more=None):
-    """Write the lag, or what is told instead, as an FMU; returns its path."""
+    """Write the lag, or what is told instead, as an FMU; returns its path. The same files
+    make the same FMU."""
+    files = {
+        "modelDescription.xml": XML[version] if xml is None else xml,
+        LIBRARY[version]: library(version) if code is None else code,
+        **(more or {}),
+    }
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", XML[version] if xml is None else xml)
-        archive.writestr(LIBRARY[version], library(version) if code is None else code)
-        for name, content in (more or {}).items():
-            archive.writestr(name, content)
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
     return path
 
 

@@ -70,7 +70,7 @@ class FMU(SampledBlock):
         **blockargs: Any,
     ) -> None:
         model = read_model(Path(file).expanduser())
-        values = _start_values(model, start or {})
+        values = {} if start is None else _start_values(model, start)
         inputs = groups_of(model, "input", input_ports, _TAKEN)
         outputs = groups_of(model, "output", output_ports, _OWN)
         self.in_ports = tuple(group.port for group in inputs)
@@ -95,7 +95,9 @@ class FMU(SampledBlock):
             try:
                 y = self._finite(self._fmu.start(t))
             except FmuError as error:
-                raise RunError(str(error), block=str(self.name), time=t) from error
+                message, _, told = str(error).partition("\n")
+                name = str(self.name)
+                raise RunError(message, block=name, time=t, hint=told.strip() or None) from error
             self._first = np.concatenate([y, y, [t, 0.0, 0.0]])
         return self._first.copy()
 

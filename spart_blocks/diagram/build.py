@@ -22,7 +22,14 @@ from spart_blocks.diagram.schema import MAX_COLLECTED, BlockSection, PartSection
 from spart_blocks.diagram.subsystems import MAX_BLOCKS, as_block, make_gates
 from spart_blocks.diagram.wires import WireText
 from spart_blocks.diagram.wiring import MAX_WIRES, InputCount, Wiring, count_inputs, read_wires
-from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
+from spart_blocks.errors import (
+    DiagramError,
+    Fault,
+    InputError,
+    MissingExtraError,
+    Place,
+    did_you_mean,
+)
 
 _TYPES = "`spart blocks` lists them"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
@@ -239,6 +246,10 @@ class Builder:
         except InputError as error:
             for fault in error.faults:
                 self._construction_fault(kind, name, fault.message, fault.hint, arguments, keys)
+            return None
+        except MissingExtraError as error:
+            message, _, hint = str(error).partition("\n")
+            self._construction_fault(kind, name, message, hint.strip(), arguments, keys)
             return None
         except Exception as error:
             self._construction_fault(kind, name, _first_line(error), None, arguments, keys)

@@ -20,7 +20,7 @@ from spart_blocks.diagram.files import MAX_BYTES, Robots, existing, inside
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.own_blocks import is_allowed
 from spart_blocks.diagram.references import MAX_EXPANDED, Resolved, Resolver, Scope
-from spart_blocks.diagram.registry import BlockType, name_problem, new_diagram
+from spart_blocks.diagram.registry import BlockType, name_problem, new_clock, new_diagram
 from spart_blocks.diagram.schema import AnyFile, DiagramSection, PartSection, validate
 from spart_blocks.diagram.subsystems import MAX_LEVELS, check_ports, check_subsystems
 from spart_blocks.diagram.tunable import read_tunable
@@ -209,7 +209,7 @@ class _Content(Generic[AnyFile]):
                 message = f"the clock name {name[:60]!r} {problem}"
                 self.faults.append(Fault(message, self.document.key_place("clocks", name)))
             full = self.prefix + name
-            clocks[name] = self.files.bd.clock(section.period, offset=section.offset, name=full)
+            clocks[name] = new_clock(self.files.bd, section.period, section.offset, full)
             self.files.product.places[f"clocks.{full}"] = self.document.key_place("clocks", name)
         return clocks
 

@@ -204,6 +204,16 @@ def new_diagram(name: str) -> Any:
     return runtime().blockdiagram(name=name)
 
 
+def new_clock(bd: Any, period: float, offset: float, name: str) -> Any:
+    """A clock of a diagram; period, offset [s]."""
+    from bdsim.components import clocklist
+
+    clock = bd.clock(period, offset=offset, name=name)
+    # bdsim 1.4.0 keeps a list of all clocks, with which no diagram of one would ever go.
+    clocklist[:] = [other for other in clocklist if other is not clock]
+    return clock
+
+
 def find_type(name: str) -> BlockType | None:
     """The block type of this upper-case name."""
     info = runtime()._blocklibrary.get(name)

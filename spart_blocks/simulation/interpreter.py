@@ -358,7 +358,8 @@ def raise_run_error(node: Node, method: str, t: float, error: Exception) -> NoRe
     if isinstance(error, RunError):
         raise error
     if isinstance(error, SpartError):
-        raise RunError(str(error), block=node.name, time=t) from error
+        message, _, hint = str(error).partition("\n")
+        raise RunError(message, block=node.name, time=t, hint=hint.strip() or None) from error
     frame = traceback.extract_tb(error.__traceback__)[-1]
     text = f"{method} failed: {type(error).__name__}: {error}"
     hint = f"raised in {frame.filename}:{frame.lineno}"
