@@ -227,6 +227,10 @@ def _version(text: bytes, path: Path) -> str:
     """The version of FMI, 2.0 or 3.x; refuses what FMPy's own parser should not see."""
     from lxml import etree
 
+    # Before any parser: entities in attributes are expanded while it reads. Without its
+    # zeros, text of two or four bytes a character shows its ASCII.
+    if b"<!DOCTYPE" in text.replace(b"\0", b""):
+        _refuse(path, f"has a {DESCRIPTION} with a DOCTYPE, in which entities could hide")
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
     )
@@ -235,7 +239,7 @@ def _version(text: bytes, path: Path) -> str:
     except (etree.XMLSyntaxError, ValueError) as error:
         _refuse(path, f"has a {DESCRIPTION} that is not XML: {error}")
     if root.getroottree().docinfo.internalDTD is not None:
-        _refuse(path, f"has a {DESCRIPTION} with a DOCTYPE, in which entities could hide")
+        _refuse(path, f"has a {DESCRIPTION} with a DOCTYPE")
     version = root.get("fmiVersion") or ""
     if not re.fullmatch(r"2\.0|3\.\d{1,3}(\.\d{1,3})?", version):
         told = f"is of FMI {version[:20]}" if version else "names no version of FMI"
