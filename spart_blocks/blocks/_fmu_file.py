@@ -10,6 +10,7 @@ import hashlib
 import re
 import shutil
 import stat
+import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from math import prod
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
-from spart_blocks.errors import Fault, InputError, MissingExtraError, Place, brief
+from spart_blocks.errors import Fault, InputError, MissingExtraError, Place, SpartWarning, brief
 
 MOST_BYTES = 512 * 2**20
 """Of the file, and of what is unpacked of it."""
@@ -194,20 +195,31 @@ def _digest(path: Path) -> str:
 
 def _description(archive: zipfile.ZipFile, path: Path) -> Any:
     """FMPy's reading of the description, of a text that declares no entities."""
-    from fmpy.model_description import read_model_description
-
     text = _text(archive, path)
     version = _version(text, path)
+    try:
+        return _read(text, validate=True)
+    except Exception as error:
+        lines = [line.strip(" -") for line in str(error).splitlines() if line.strip()]
+        told = lines[1] if len(lines) > 1 else (lines or [type(error).__name__])[0]
+        problem = f"has a {DESCRIPTION} that is not FMI {version}: {told}"
+    try:
+        found = _read(text, validate=False)
+    except Exception:
+        _refuse(path, problem)
+    # Many tools write one that breaks a rule, and runs.
+    warnings.warn(f"{path.name} {problem}", SpartWarning, stacklevel=2)
+    return found
+
+
+def _read(text: bytes, validate: bool) -> Any:
+    from fmpy.model_description import read_model_description
+
     alone = BytesIO()
     with zipfile.ZipFile(alone, "w") as only:
         only.writestr(DESCRIPTION, text)
     alone.seek(0)
-    try:
-        return read_model_description(alone)
-    except Exception as error:
-        lines = [line.strip(" -") for line in str(error).splitlines() if line.strip()]
-        told = lines[1] if len(lines) > 1 else (lines or [type(error).__name__])[0]
-        _refuse(path, f"has a {DESCRIPTION} that is not FMI {version}: {told}")
+    return read_model_description(alone, validate=validate)
 
 
 def _text(archive: zipfile.ZipFile, path: Path) -> bytes:
@@ -255,9 +267,12 @@ def _model(description: Any, path: Path) -> Model:
     identifier = offered.modelIdentifier or ""
     if not re.fullmatch(r"[A-Za-z_]\w*", identifier, re.ASCII):
         _refuse(path, f"has the model identifier {brief(identifier)}, which is no name in C")
-    variables = [
-        _variable(v, description.fmiMajorVersion, path) for v in description.modelVariables
-    ]
+    try:
+        variables = [
+            _variable(v, description.fmiMajorVersion, path) for v in description.modelVariables
+        ]
+    except (TypeError, ValueError) as error:  # of a description that is not valid
+        _refuse(path, f"has a {DESCRIPTION} with a variable that cannot be read: {error}")
     return Model(
         path=path,
         digest=_digest(path),

@@ -103,12 +103,13 @@ class Instance:
             raise
 
     def _instantiate(self) -> None:
+        # Some FMUs tell why they fail only where they are to log all they do.
         if self.model.major == 2:
             self._key = next(_KEYS)
             _LOGS[self._key] = self.log
-            self._slave.instantiate(callbacks=_callbacks(self._key))
+            self._slave.instantiate(callbacks=_callbacks(self._key), loggingOn=True)
         else:
-            self._slave.instantiate(logMessage=_keeper(self.log))
+            self._slave.instantiate(logMessage=_keeper(self.log), loggingOn=True)
 
     def _begin(self) -> None:
         slave = self._slave

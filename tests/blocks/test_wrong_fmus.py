@@ -12,7 +12,7 @@ import pytest
 
 from spart_blocks.blocks import _fmu_file
 from spart_blocks.blocks._fmu_file import read_model, unpack
-from spart_blocks.errors import InputError
+from spart_blocks.errors import InputError, SpartWarning
 
 XML2 = fmu_files.XML2
 
@@ -65,8 +65,7 @@ def test_a_zip_file_without_a_description_is_refused(refused):
         (XML2.replace('fmiVersion="2.0"', 'fmiVersion="3.0-beta.1"'), "is of FMI 3.0-beta.1"),
         (XML2.replace("CoSimulation ", "ModelExchange ").replace(
             ' canHandleVariableCommunicationStepSize="true"', ""), "is not for co-simulation"),
-        (XML2.replace("ScalarVariable", "Scalar"), "that is not FMI 2.0: "),
-        (XML2.replace("<Real start=\"1\"/>", "<Real start=\"one\"/>"), "that is not FMI 2.0: "),
+        (XML2.replace('valueReference="3"', 'valueReference="x"'), "that is not FMI 2.0: "),
         (XML2.replace('modelIdentifier="lag"', 'modelIdentifier="../../lag"'), "is no name in C"),
         (XML2.replace("<fmiModel", "<!DOCTYPE a [<!ENTITY b 'c'>]><fmiModel", 1), "a DOCTYPE"),
         (XML2.replace("<fmiModel", "<!DOCTYPE a SYSTEM '/etc/passwd'><fmiModel", 1), "a DOCTYPE"),
@@ -76,6 +75,14 @@ def test_a_zip_file_without_a_description_is_refused(refused):
 )  # fmt: skip
 def test_a_description_that_cannot_be_used_is_refused(refused, xml, text):
     assert text in refused(xml=xml, code=b"")
+
+
+def test_a_description_that_breaks_a_rule_but_can_be_read_is_a_warning(tmp_path):
+    xml = XML2.replace('name="off" valueReference="10" causality="output" variability="discrete"',
+                       'name="off" valueReference="10" causality="output"')  # fmt: skip
+    file = fmu_files.write_fmu(tmp_path / "lag.fmu", xml=xml)
+    with pytest.warns(SpartWarning, match=r"lag\.fmu has a modelDescription.xml that is not FMI 2"):
+        assert read_model(file).variables["off"].kind == "Boolean"
 
 
 def test_entities_of_a_description_are_never_expanded(refused):
