@@ -33,9 +33,9 @@ PORTS = {
     ),
     "MULTIBODY_RATES": ("tau0 taum wF0 wFm R0 r0 qm u0 um", "u0dot_FD umdot_FD"),
 }
-ELSEWHERE = {  # tested below, by what they do
+ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("FD_FIXED", "GRAVITY", "MULTIBODY", "STATE_INTEGRATOR", "AUDIT"),
-    *("JOINT_PD", "COMPUTED_TORQUE"),
+    *("JOINT_PD", "COMPUTED_TORQUE", "FMU"),
     *("QUAT_R", "R_QUAT", "ANGLES321_R", "ANGLES123_R", "R_ANGLES321", "QUAT_ANGLES321"),
     "AXIS_ANGLE_R",
 }
