@@ -88,7 +88,8 @@ def shared_library(source: str) -> Path | None:
 
 
 def strict_library(source: str, flags: Sequence[str]) -> Path:
-    """The shared library of a C source, compiled with these flags alone, or from the cache.
+    """The shared library of a C source, compiled with these flags alone, or from the cache;
+    it runs on any machine of this kind.
 
     Raises CompilerError with what the compiler said, or where there is none.
     """
@@ -108,7 +109,7 @@ def _library(source: str, given: tuple[str, ...] | None) -> Path | None:
     compilers = _compilers()
     folder = user_folder() if compilers else None
     for compiler in compilers:
-        flags = _flags(compiler, source) if given is None else [*given, *_shared()]
+        flags = _flags(compiler, source) if given is None else [*given, *_plain(compiler)]
         key = _key(compiler, flags, source)
         found = stored(folder, key) if folder else None
         if found:
@@ -210,6 +211,11 @@ def _flags(compiler: _Compiler, source: str) -> list[str]:
     else:
         native = ["-march=native"] if machine in ("x86_64", "amd64", "i686", "x86") else []
     return [*level, *native, "-fno-math-errno", *_shared()]
+
+
+def _plain(compiler: _Compiler) -> list[str]:
+    """For any machine of this kind; by itself zig takes all that this one has."""
+    return [*_shared(), *(["-mcpu=baseline"] if compiler.zig else [])]
 
 
 def _shared() -> list[str]:

@@ -1,0 +1,110 @@
+/* An instance of an FMU: what FMI 2.0 and 3.0, model exchange and co-simulation, share.
+
+   Above stands sb_fmu_model.h, made of the diagram: sizes (SB_NX states, SB_ND discrete
+   states, SB_NP inputs and parameters, SB_NY outputs, SB_NG crossings, SB_NC clocks, SB_NE
+   sources that switch), tables, and the static functions sb_model_*. All that lasts of an
+   instance is in sb_state, which is plain numbers; nothing is global. */
+
+#ifndef SB_FMU_H
+#define SB_FMU_H
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The status codes of both versions of FMI. */
+enum { SB_OK, SB_WARNING, SB_DISCARD, SB_ERROR, SB_FATAL };
+
+/* Modes, each a bit. */
+enum {
+  SB_INSTANTIATED = 1,
+  SB_INITIALIZING = 2,
+  SB_EVENT_MODE = 4,
+  SB_CONTINUOUS = 8,
+  SB_STEPPING = 16,
+  SB_TERMINATED = 32
+};
+
+/* An array has room for one entry at least: C knows none of length zero. */
+#define SB_ROOM(n) ((n) > 0 ? (n) : 1)
+
+/* All values in one row: time, p, x, dx/dt, xd, y, g. A value reference is a place in it. */
+enum {
+  SB_AT_P = 1,
+  SB_AT_X = SB_AT_P + SB_NP,
+  SB_AT_DX = SB_AT_X + SB_NX,
+  SB_AT_XD = SB_AT_DX + SB_NX,
+  SB_AT_Y = SB_AT_XD + SB_ND,
+  SB_AT_G = SB_AT_Y + SB_NY,
+  SB_VALUES = SB_AT_G + SB_NG
+};
+
+#define SB_TICK_EXACT 9007199254740992LL /* 2^53: up to here quotients are rounded once */
+#define SB_INSIDE 8          /* units in the last place by which a piece is seen from within */
+#define SB_MOST_EVENTS 10000 /* in one communication step */
+
+typedef struct {
+  int32_t mode;
+  int32_t begun;   /* the first events are done */
+  int32_t stopped; /* a STOP block asked for the end */
+  double t;
+  double passed;         /* events up to here are done */
+  double next;           /* the next known one */
+  double p[SB_ROOM(SB_NP)], x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
+  double start[SB_ROOM(SB_NX)]; /* x where the step began, by which limits act */
+  double g[SB_ROOM(SB_NG)];     /* the crossings when last looked at */
+  int64_t ticks[SB_ROOM(SB_NC)]; /* the number of each clock's next tick */
+  unsigned char hit[SB_ROOM(SB_NG)]; /* the crossings since the last event */
+} sb_state;
+
+typedef struct sb_fmu sb_fmu;
+
+struct sb_fmu {
+  sb_state s;
+  sb_state saved; /* before the communication step */
+  int exchange;   /* model exchange; else co-simulation */
+  int fresh;      /* which of the following belong to s, a bit each */
+  double dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)], y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_NG)];
+  double stages[SB_STAGES * SB_ROOM(SB_NX)], xt[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
+  double moved[SB_ROOM(SB_NX + SB_ND)];
+  double seed[SB_VALUES], sensitivity[SB_VALUES];
+  void *environment;
+  void (*logger)(void);
+  void (*send)(const sb_fmu *m, int status, const char *message);
+  char *name;
+};
+
+enum { SB_FRESH_DX = 1, SB_FRESH_XD = 2, SB_FRESH_Y = 4, SB_FRESH_G = 8 };
+
+/* Tell the importer, if it listens; returns the status. */
+static int sb_log(const sb_fmu *m, int status, const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  if (!m->logger) return status;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  m->send(m, status, text);
+  return status;
+}
+
+/* Whether a function may be called in the present mode. */
+static int sb_allowed(const sb_fmu *m, int modes, const char *function) {
+  if (m->s.mode & modes) return 1;
+  sb_log(m, SB_ERROR, "%s is not allowed in the mode in which this instance is", function);
+  return 0;
+}
+
+static int sb_finite(const double *v, int n) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += v[i] - v[i];
+  return sum == 0;
+}
+
+static void sb_copy(double *to, const double *from, int n) {
+  if (n > 0) memcpy(to, from, (size_t)n * sizeof(double));
+}
+
+#endif

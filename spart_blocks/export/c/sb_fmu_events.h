@@ -1,0 +1,201 @@
+/* When and how an instance changes: clocks, known switching times, crossings.
+
+   Ticks are at offset + k T, counted in integers. Between two events, sources see times
+   within the piece only, so that one that switches at its end does so after it. At a tick
+   all clocks due read the values before it and move together. */
+
+#ifndef SB_FMU_EVENTS_H
+#define SB_FMU_EVENTS_H
+
+/* Importers add up their times: an event as near as this is now. */
+static double sb_near(double t) { return 1e-10 * (fabs(t) > 1 ? fabs(t) : 1); }
+
+static double sb_clamped(double t, double low, double high) {
+  return t < low ? low : t > high ? high : t;
+}
+
+static double sb_piece_end(const sb_fmu *m) {
+  if (!(m->s.next < INFINITY)) return INFINITY;
+  return m->s.next - SB_INSIDE * (m->s.next - nextafter(m->s.next, -INFINITY));
+}
+
+/* Time as signals and crossings see it. */
+static double sb_seen(const sb_fmu *m, double t) {
+  return sb_clamped(t, m->s.passed, sb_piece_end(m));
+}
+
+/* Time as derivatives see it: strictly after what has switched. */
+static double sb_within(const sb_fmu *m, double t) {
+  double low = m->s.passed + SB_INSIDE * (nextafter(m->s.passed, INFINITY) - m->s.passed);
+  return sb_clamped(t, low, sb_piece_end(m));
+}
+
+/* --- the functions of the model ---------------------------------------------------------- */
+
+static void sb_rates(const sb_fmu *m, double t, const double *x, const double *start,
+                     double *out) {
+  sb_model_rates(sb_within(m, t), x, m->s.xd, m->s.p, start, out);
+}
+
+static void sb_watch(const sb_fmu *m, double t, const double *x, double *out) {
+  sb_model_watched(sb_seen(m, t), x, m->s.xd, m->s.p, out);
+}
+
+/* Put the states on their constraints: unit quaternions, limits of integrators. */
+static void sb_project(sb_fmu *m) {
+  if (!SB_PROJECTS) return;
+  sb_model_project(m->s.t, m->s.x, m->s.xd, m->s.p, m->moved);
+  sb_copy(m->s.x, m->moved, SB_NX);
+}
+
+/* --- known times ------------------------------------------------------------------------- */
+
+static double sb_tick_time(int c, int64_t k) {
+  const sb_clock *clock = &sb_clocks[c];
+  if (clock->common && k < SB_TICK_EXACT / clock->stride)
+    return (double)(clock->start + k * clock->stride) / (double)clock->common;
+  return clock->offset + (double)k * clock->period;
+}
+
+static int sb_due(const sb_fmu *m, int c) {
+  double now = m->s.t > m->s.passed ? m->s.t : m->s.passed;
+  return sb_tick_time(c, m->s.ticks[c]) <= now + sb_near(now);
+}
+
+/* Of a source that switches at `first` and then every `period`: when next after `t`. */
+static double sb_next_edge(double first, double period, double t) {
+  double k, at;
+  if (!isfinite(first) || !isfinite(period)) return INFINITY;
+  if (first > t) return first;
+  if (period <= 0) return INFINITY;
+  k = floor((t - first) / period);
+  at = first + k * period;
+  for (int i = 0; i < 4 && at <= t; i++) at = first + (k += 1) * period;
+  return at > t ? at : INFINITY; /* a period below the resolution of time */
+}
+
+static void sb_find_next(sb_fmu *m) {
+  double edges[SB_ROOM(2 * SB_NE)], next = INFINITY;
+  if (SB_NE) sb_model_edges(m->s.p, edges);
+  for (int i = 0; i < SB_NE; i++) {
+    double at = sb_next_edge(edges[2 * i], edges[2 * i + 1], m->s.passed);
+    if (at < next) next = at;
+  }
+  for (int c = 0; c < SB_NC; c++) {
+    double at = sb_tick_time(c, m->s.ticks[c]);
+    for (int i = 1; i < SB_MOST_EVENTS && at <= m->s.passed; i++) /* still to be done */
+      at = sb_tick_time(c, m->s.ticks[c] + i);
+    if (at > m->s.passed && at < next) next = at;
+  }
+  m->s.next = next;
+}
+
+/* Leave behind the known times up to now. */
+static void sb_pass(sb_fmu *m) {
+  double now = m->s.t + sb_near(m->s.t);
+  sb_find_next(m);
+  for (int i = 0; i < SB_MOST_EVENTS && m->s.next <= now; i++) {
+    m->s.passed = m->s.next;
+    sb_find_next(m);
+  }
+}
+
+/* The discrete states after the clocks due have ticked; returns whether any has. */
+static int sb_ticked(const sb_fmu *m, double *xd) {
+  int any = 0;
+  sb_copy(xd, m->s.xd, SB_ND);
+  for (int c = 0; c < SB_NC; c++)
+    if (sb_due(m, c)) {
+      sb_model_tick(c, sb_seen(m, m->s.t), m->s.x, m->s.xd, m->s.p, xd);
+      any = 1;
+    }
+  return any;
+}
+
+static int sb_tick(sb_fmu *m) {
+  double xd[SB_ROOM(SB_ND)];
+  if (!sb_ticked(m, xd)) return SB_OK;
+  if (!sb_finite(xd, SB_ND))
+    return sb_log(m, SB_DISCARD, "a discrete state is not finite after the tick at t = %.9g s",
+                  m->s.t);
+  for (int c = 0; c < SB_NC; c++) /* one that an importer has passed by ticks once */
+    for (int i = 0; i < SB_MOST_EVENTS && sb_due(m, c); i++) m->s.ticks[c]++;
+  sb_copy(m->s.xd, xd, SB_ND);
+  m->fresh = 0;
+  return SB_OK;
+}
+
+/* --- crossings --------------------------------------------------------------------------- */
+
+static int sb_crossed(int k, double before, double after) {
+  double direction = sb_crossings[k].direction;
+  if (direction == 0) return (before <= 0) != (after <= 0);
+  return before * direction <= 0 && after * direction > 0;
+}
+
+static void sb_stop(sb_fmu *m, int k) {
+  if (!m->s.stopped)
+    sb_log(m, SB_OK, "stopped by block %s at t = %.9g s", sb_crossings[k].block, m->s.t);
+  m->s.stopped = 1;
+}
+
+static void sb_reset_states(sb_fmu *m, int k) {
+  sb_model_reset(k, sb_seen(m, m->s.t), m->s.x, m->s.xd, m->s.p, m->moved);
+  sb_copy(m->s.x, m->moved, SB_NX);
+  sb_copy(m->s.xd, m->moved + SB_NX, SB_ND);
+}
+
+/* Act on the crossings that are marked, and unmark them: stop, reset states, put states on
+   the limit that they met. */
+static void sb_act(sb_fmu *m) {
+  int events = 0, limits = 0;
+  for (int k = 0; k < SB_NG; k++) {
+    if (!m->s.hit[k]) continue;
+    m->s.hit[k] = 0;
+    limits |= sb_crossings[k].kind == SB_LIMIT;
+    if (sb_crossings[k].kind == SB_STOP) sb_stop(m, k);
+    if (sb_crossings[k].kind != SB_EVENT) continue;
+    sb_reset_states(m, k);
+    events = 1;
+  }
+  m->fresh = 0;
+  if (events || limits) sb_project(m);
+  if (!events || m->s.stopped) return;
+  sb_watch(m, m->s.t, m->s.x, m->g);
+  for (int k = 0; k < SB_NG; k++)
+    if (sb_crossings[k].kind == SB_STOP && m->g[k] > 0) sb_stop(m, k);
+}
+
+/* Mark what has crossed since it was last looked at; STOPs wherever they are above zero.
+   jump: only what acts on a jump. */
+static void sb_mark(sb_fmu *m, int jump) {
+  sb_watch(m, m->s.t, m->s.x, m->g);
+  for (int k = 0; k < SB_NG; k++) {
+    int kind = sb_crossings[k].kind;
+    int seen = !jump || kind == SB_EVENT;
+    if (kind == SB_STOP ? m->g[k] > 0 : seen && sb_crossed(k, m->s.g[k], m->g[k])) m->s.hit[k] = 1;
+  }
+}
+
+static void sb_look(sb_fmu *m) { sb_watch(m, m->s.t, m->s.x, m->s.g); }
+
+/* Everything that happens now. first: nothing was before. */
+static int sb_events(sb_fmu *m, int first) {
+  int status;
+  m->fresh = 0;
+  sb_pass(m);
+  status = sb_tick(m);
+  if (status != SB_OK) return status;
+  sb_find_next(m);
+  if (first) sb_look(m);
+  sb_mark(m, !m->exchange);
+  sb_act(m);
+  sb_project(m);
+  sb_look(m);
+  sb_copy(m->s.start, m->s.x, SB_NX);
+  m->fresh = 0;
+  if (sb_finite(m->s.x, SB_NX) && sb_finite(m->s.xd, SB_ND)) return SB_OK;
+  return sb_log(m, SB_DISCARD, "a state is not finite after the events at t = %.9g s", m->s.t);
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* Variables of an instance by value reference, derivatives, and its life from start to end. */
+
+#ifndef SB_FMU_VALUES_H
+#define SB_FMU_VALUES_H
+
+/* --- life -------------------------------------------------------------------------------- */
+
+/* As it was made: parameters and inputs at their start values. */
+static void sb_begin(sb_fmu *m) {
+  memset(&m->s, 0, sizeof m->s);
+  m->s.mode = SB_INSTANTIATED;
+  m->s.next = INFINITY;
+  sb_copy(m->s.p, sb_p, SB_NP);
+  m->fresh = 0;
+}
+
+static sb_fmu *sb_new(const char *name, int exchange) {
+  sb_fmu *m = calloc(1, sizeof *m);
+  size_t size = name ? strlen(name) + 1 : 1;
+  char *copy = malloc(size);
+  if (!m || !copy) {
+    free(m);
+    free(copy);
+    return NULL;
+  }
+  memcpy(copy, name ? name : "", size);
+  m->name = copy;
+  m->exchange = exchange;
+  sb_begin(m);
+  return m;
+}
+
+static void sb_free(sb_fmu *m) {
+  if (m) free(m->name);
+  free(m);
+}
+
+/* The states while their start values may still be set. */
+static void sb_take_start(sb_fmu *m) {
+  for (int i = 0; i < SB_NX; i++) m->s.x[i] = m->s.start[i] = m->s.p[sb_start_of_x[i]];
+  for (int i = 0; i < SB_ND; i++) m->s.xd[i] = m->s.p[sb_start_of_xd[i]];
+}
+
+static int sb_initialize(sb_fmu *m, double start) {
+  if (!isfinite(start)) return sb_log(m, SB_ERROR, "the start time is not finite");
+  m->s.t = m->s.passed = start;
+  sb_take_start(m);
+  for (int c = 0; c < SB_NC; c++) {
+    double k = ceil((start - sb_clocks[c].offset) / sb_clocks[c].period) - 1;
+    m->s.ticks[c] = k > (double)sb_clocks[c].first ? (int64_t)k : sb_clocks[c].first;
+    for (int i = 0; i < 2 && sb_tick_time(c, m->s.ticks[c]) < start - sb_near(start); i++)
+      m->s.ticks[c]++;
+  }
+  sb_find_next(m);
+  m->s.mode = SB_INITIALIZING;
+  m->fresh = 0;
+  return SB_OK;
+}
+
+/* Into event mode, or for co-simulation into steps, with the first ticks still to be done. */
+static int sb_initialized(sb_fmu *m) {
+  sb_take_start(m);
+  m->fresh = 0;
+  sb_find_next(m);
+  sb_look(m);
+  m->s.mode = m->exchange ? SB_EVENT_MODE : SB_STEPPING;
+  if (sb_finite(m->s.x, SB_NX) && sb_finite(m->s.xd, SB_ND)) return SB_OK;
+  return sb_log(m, SB_ERROR, "the initial states are not finite");
+}
+
+/* --- values ------------------------------------------------------------------------------ */
+
+static int sb_slot_at(const sb_fmu *m, uint32_t reference) {
+  if (reference < SB_VALUES && sb_slots[reference].size) return 1;
+  sb_log(m, SB_ERROR, "there is no variable with value reference %lu", (unsigned long)reference);
+  return 0;
+}
+
+/* Before steps, and in co-simulation between them: the discrete states as they are once the
+   ticks due now have happened with the present inputs. */
+static const double *sb_discrete(sb_fmu *m) {
+  if (m->exchange || m->s.mode != SB_STEPPING) return m->s.xd;
+  if (!(m->fresh & SB_FRESH_XD)) sb_ticked(m, m->xd);
+  m->fresh |= SB_FRESH_XD;
+  return m->xd;
+}
+
+/* All derivatives, outputs or crossings: those among which a reference lies. */
+static const double *sb_computed(sb_fmu *m, uint32_t reference) {
+  const double *xd = sb_discrete(m);
+  double t = sb_seen(m, m->s.t);
+  if (reference < SB_AT_XD) {
+    if (!(m->fresh & SB_FRESH_DX))
+      sb_model_rates(sb_within(m, m->s.t), m->s.x, xd, m->s.p, m->s.start, m->dx);
+    m->fresh |= SB_FRESH_DX;
+    return m->dx + (reference - SB_AT_DX);
+  }
+  if (reference < SB_AT_G) {
+    if (!(m->fresh & SB_FRESH_Y)) sb_model_outputs(t, m->s.x, xd, m->s.p, m->y);
+    m->fresh |= SB_FRESH_Y;
+    return m->y + (reference - SB_AT_Y);
+  }
+  sb_model_watched(t, m->s.x, xd, m->s.p, m->g);
+  return m->g + (reference - SB_AT_G);
+}
+
+static const double *sb_value(sb_fmu *m, uint32_t reference) {
+  if (m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING)) sb_take_start(m);
+  if (reference < SB_AT_P) return &m->s.t;
+  if (reference < SB_AT_X) return m->s.p + (reference - SB_AT_P);
+  if (reference < SB_AT_DX) return m->s.x + (reference - SB_AT_X);
+  if (reference < SB_AT_XD) return sb_computed(m, reference);
+  if (reference < SB_AT_Y) return sb_discrete(m) + (reference - SB_AT_XD);
+  return sb_computed(m, reference);
+}
+
+/* Values of n variables one after the other; room: for so many numbers. */
+static int sb_get(sb_fmu *m, const uint32_t *references, size_t n, double *values, size_t room) {
+  size_t used = 0;
+  for (size_t i = 0; i < n; i++) {
+    uint32_t reference = references[i];
+    const double *from;
+    size_t size;
+    if (!sb_slot_at(m, reference)) return SB_ERROR;
+    size = (size_t)sb_slots[reference].size;
+    if (size > room - used) return sb_log(m, SB_ERROR, "fewer values than the variables have");
+    from = sb_value(m, reference);
+    if (reference >= SB_AT_DX && !sb_finite(from, (int)size))
+      return sb_log(m, SB_DISCARD, "%s is not finite at t = %.9g s", sb_slots[reference].name,
+                    m->s.t);
+    sb_copy(values + used, from, (int)size);
+    used += size;
+  }
+  return used == room ? SB_OK : sb_log(m, SB_ERROR, "more values than the variables have");
+}
+
+static int sb_settable(const sb_fmu *m, uint32_t reference) {
+  int before = m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING);
+  switch (sb_slots[reference].access) {
+    case SB_INPUT: return m->s.mode != SB_TERMINATED;
+    case SB_TUNABLE: return before || m->s.mode & (SB_EVENT_MODE | SB_STEPPING);
+    case SB_FIXED: return before != 0;
+    default: return 0;
+  }
+}
+
+/* Whether all values lie within the bounds of their variable; a NaN does not. */
+static int sb_within_bounds(const sb_fmu *m, uint32_t reference, const double *values) {
+  const sb_slot *slot = &sb_slots[reference];
+  for (int i = 0; i < slot->size; i++)
+    if (!(values[i] >= slot->min && values[i] <= slot->max)) {
+      sb_log(m, SB_ERROR, "%s must lie between %.9g and %.9g, not be %.9g", slot->name, slot->min,
+             slot->max, values[i]);
+      return 0;
+    }
+  return 1;
+}
+
+/* All or nothing is set. */
+static int sb_set(sb_fmu *m, const uint32_t *references, size_t n, const double *values,
+                  size_t count) {
+  size_t used = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (!sb_slot_at(m, references[i])) return SB_ERROR;
+    if (!sb_settable(m, references[i]))
+      return sb_log(m, SB_ERROR, "%s cannot be set now", sb_slots[references[i]].name);
+    if ((size_t)sb_slots[references[i]].size > count - used)
+      return sb_log(m, SB_ERROR, "fewer values than the variables have");
+    if (!sb_within_bounds(m, references[i], values + used)) return SB_ERROR;
+    used += (size_t)sb_slots[references[i]].size;
+  }
+  if (used != count) return sb_log(m, SB_ERROR, "more values than the variables have");
+  for (size_t i = 0; i < n; i++) {
+    int size = sb_slots[references[i]].size;
+    sb_copy(m->s.p + (references[i] - SB_AT_P), values, size);
+    values += size;
+  }
+  m->fresh = 0;
+  return SB_OK;
+}
+
+/* --- model exchange ---------------------------------------------------------------------- */
+
+static int sb_get_row(sb_fmu *m, uint32_t first, int size, double *values, size_t n) {
+  if (n != (size_t)size)
+    return sb_log(m, SB_ERROR, "there are %d values, not %lu", size, (unsigned long)n);
+  if (!size) return SB_OK;
+  sb_copy(values, sb_value(m, first), size);
+  if (sb_finite(values, size)) return SB_OK;
+  return sb_log(m, SB_DISCARD, "%s and others are not finite at t = %.9g s", sb_slots[first].name,
+                m->s.t);
+}
+
+static int sb_set_states(sb_fmu *m, const double *x, size_t n) {
+  if (n != SB_NX)
+    return sb_log(m, SB_ERROR, "there are %d states, not %lu", SB_NX, (unsigned long)n);
+  sb_copy(m->s.x, x, SB_NX);
+  m->fresh = 0;
+  return SB_OK;
+}
+
+static int sb_set_time(sb_fmu *m, double t) {
+  if (!isfinite(t)) return sb_log(m, SB_ERROR, "time is not finite");
+  m->s.t = t;
+  m->fresh = 0;
+  return SB_OK;
+}
+
+/* After a step of the importer's solver; returns whether there is an event to be handled. */
+static int sb_step_completed(sb_fmu *m) {
+  int acts = 0;
+  sb_mark(m, 0);
+  sb_copy(m->s.g, m->g, SB_NG);
+  for (int k = 0; k < SB_NG; k++) acts |= m->s.hit[k] && sb_crossings[k].kind != SB_BEND;
+  sb_copy(m->s.start, m->s.x, SB_NX);
+  m->fresh = 0;
+  return acts;
+}
+
+static int sb_nominals(const sb_fmu *m, double *nominals, size_t n) {
+  if (n != SB_NX)
+    return sb_log(m, SB_ERROR, "there are %d states, not %lu", SB_NX, (unsigned long)n);
+  for (int i = 0; i < SB_NX; i++) nominals[i] = 1;
+  return SB_OK;
+}
+
+typedef struct {
+  int states;  /* whether the continuous states have changed */
+  double next; /* the next known event */
+} sb_change;
+
+/* One event; it needs no second round, for all that happens at one time happens at once. */
+static int sb_update(sb_fmu *m, sb_change *change) {
+  double before[SB_ROOM(SB_NX)];
+  int status;
+  sb_copy(before, m->s.x, SB_NX);
+  status = sb_events(m, !m->s.begun);
+  m->s.begun = 1;
+  change->states = 0;
+  for (int i = 0; i < SB_NX; i++) change->states |= before[i] != m->s.x[i];
+  change->next = m->s.next;
+  return status;
+}
+
+/* --- derivatives ------------------------------------------------------------------------- */
+
+/* Put the seeds of n variables into the row of all values. */
+static int sb_seeded(sb_fmu *m, const uint32_t *references, size_t n, const double *seed,
+                     size_t count) {
+  size_t used = 0;
+  memset(m->seed, 0, sizeof m->seed);
+  for (size_t i = 0; i < n; i++) {
+    size_t size;
+    if (!sb_slot_at(m, references[i])) return 0;
+    size = (size_t)sb_slots[references[i]].size;
+    if (size > count - used) break;
+    for (size_t j = 0; j < size; j++) m->seed[references[i] + j] += seed[used + j];
+    used += size;
+    if (i + 1 == n && used == count) return 1;
+  }
+  if (n == 0 && count == 0) return 1;
+  sb_log(m, SB_ERROR, "the number of seeds is not that of the variables' values");
+  return 0;
+}
+
+static int sb_sensitive(sb_fmu *m, const uint32_t *references, size_t n, double *sensitivity,
+                        size_t room) {
+  size_t used = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t size;
+    if (!sb_slot_at(m, references[i])) return SB_ERROR;
+    size = (size_t)sb_slots[references[i]].size;
+    if (size > room - used) return sb_log(m, SB_ERROR, "fewer values than the variables have");
+    sb_copy(sensitivity + used, m->sensitivity + references[i], (int)size);
+    used += size;
+  }
+  if (used != room) return sb_log(m, SB_ERROR, "more values than the variables have");
+  if (sb_finite(sensitivity, (int)room)) return SB_OK;
+  return sb_log(m, SB_DISCARD, "a derivative is not finite at t = %.9g s", m->s.t);
+}
+
+/* d unknowns = (d unknowns / d knowns) seed. While start values may be set, states follow
+   the parameters that they start from. */
+static int sb_forward(sb_fmu *m, const uint32_t *unknowns, size_t n_unknowns,
+                      const uint32_t *knowns, size_t n_knowns, const double *seed, size_t n_seed,
+                      double *sensitivity, size_t room) {
+  double *s = m->seed;
+  const double *xd = sb_discrete(m);
+  if (!sb_seeded(m, knowns, n_knowns, seed, n_seed)) return SB_ERROR;
+  if (m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING)) {
+    sb_take_start(m);
+    for (int i = 0; i < SB_NX; i++) s[SB_AT_X + i] += s[SB_AT_P + sb_start_of_x[i]];
+    for (int i = 0; i < SB_ND; i++) s[SB_AT_XD + i] += s[SB_AT_P + sb_start_of_xd[i]];
+  }
+  memcpy(m->sensitivity, s, sizeof m->sensitivity);
+  if (SB_NX + SB_NY + SB_NG) {
+    double out[SB_ROOM(SB_NX + SB_NY + SB_NG)];
+    sb_model_forward(sb_within(m, m->s.t), m->s.x, xd, m->s.p, m->s.start, s, s + SB_AT_X,
+                     s + SB_AT_XD, s + SB_AT_P, out);
+    sb_copy(m->sensitivity + SB_AT_DX, out, SB_NX);
+    sb_copy(m->sensitivity + SB_AT_Y, out + SB_NX, SB_NY + SB_NG);
+  }
+  return sb_sensitive(m, unknowns, n_unknowns, sensitivity, room);
+}
+
+#endif

@@ -1,0 +1,160 @@
+"""A part of a diagram as an FMU (Functional Mock-up Unit) of FMI 3.0 or 2.0.
+
+One file holds both interfaces, model exchange and co-simulation, with source code and, where
+there is a compiler, a binary for this platform. The C is our own: CasADi 3.8's DaeBuilder
+writes an FMU of model exchange whose variables' names and initial unknowns FMPy's validation
+refuses, and whose C does not compile under -Wextra -Werror.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import sys
+import uuid
+import warnings
+import zipfile
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import IO
+
+from spart_blocks.errors import Fault, InputError, SpartWarning
+from spart_blocks.export.fmu_description import (
+    build_description,
+    model_description,
+    model_identifier,
+)
+from spart_blocks.export.fmu_model import USUAL_RATE, Version, model_header
+from spart_blocks.program.compiler import CompilerError, strict_library
+from spart_blocks.program.part import Part
+from spart_blocks.results.files import write_atomically
+
+_NO_TIME = (1980, 1, 1, 0, 0, 0)
+"""Of all entries, so that the same part gives the same file."""
+_SHARED = ("types", "events", "step", "values", "saved")
+_LONG = 200_000
+"""Characters of C from which on a compiler shall do less: gcc takes 9 s at -O2 for 900 000
+of them and 6 s at -O1."""
+_FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-fvisibility=hidden")
+_SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
+
+
+def export_fmu(
+    part: Part,
+    path: str | Path,
+    version: int = 3,
+    *,
+    rate: float | None = None,
+    method: str = "RK4",
+) -> Path:
+    """Write a part as an FMU; returns its path.
+
+    path: a file NAME.fmu, or a folder for one with the part's name. version: of FMI, 3 or 2.
+    rate, method: of the steps in which co-simulation integrates [Hz], 1000 by default, and
+    euler, heun or RK4; model exchange leaves that to the importer.
+    Without a C compiler the FMU has its sources alone, and a SpartWarning says so. Raises
+    InputError for options or a path that cannot be, DiagramError naming a block that cannot
+    be part of an FMU.
+    """
+    if version not in (2, 3):
+        raise InputError(f"there is no FMI {version}; an FMU is one of version 3 or 2")
+    target = _target(part, Path(path))
+    contents = fmu_files(part, 3 if version == 3 else 2, rate or USUAL_RATE, method)
+    write_atomically(target, lambda file: _pack(contents, file))
+    return target
+
+
+def _target(part: Part, path: Path) -> Path:
+    path = path.expanduser()
+    if path.is_dir():
+        return path / f"{model_identifier(part)}.fmu"
+    if path.suffix.lower() != ".fmu":
+        hint = "name a file NAME.fmu, or a folder that is there"
+        raise InputError(Fault(f"cannot write an FMU to {path}", hint=hint))
+    return path
+
+
+def fmu_files(part: Part, version: Version, rate: float, method: str) -> dict[str, bytes]:
+    """What an FMU holds, by its place in it."""
+    header = model_header(part, version, rate, method)
+    sources = _sources(version) | {"sb_fmu_model.h": header}
+    token = _token([*sources.values(), model_description(part, version, rate, "").decode()])
+    sources["sb_fmu_model.h"] = f'#define SB_TOKEN "{token}"\n\n{header}'
+    found = {"modelDescription.xml": model_description(part, version, rate, token)}
+    found |= {f"sources/{name}": text.encode() for name, text in sorted(sources.items())}
+    if version == 3:
+        found["sources/buildDescription.xml"] = build_description(part)
+    binary = _binary(sources, version)
+    if binary is not None:
+        place, suffix = _platform(version)
+        found[f"binaries/{place}/{model_identifier(part)}{suffix}"] = binary
+    return found
+
+
+def _sources(version: Version) -> dict[str, str]:
+    """The C that is the same in every FMU, by name."""
+    names = ["sb_fmu.h", f"sb_fmi{version}.h", f"sb_fmu{version}.c"]
+    names += [f"sb_fmu_{part}.h" for part in _SHARED]
+    if version == 3:
+        names.append("sb_fmu_adjoint.h")
+    folder = files("spart_blocks.export") / "c"
+    return {name: (folder / name).read_text(encoding="utf-8") for name in names}
+
+
+def _token(texts: list[str]) -> str:
+    """A GUID of the content: another part, version or rate gives another."""
+    digest = hashlib.sha256("\0".join(texts).encode()).digest()
+    return f"{{{uuid.UUID(bytes=digest[:16])}}}"
+
+
+# --- the binary --------------------------------------------------------------------------
+
+
+def whole_source(sources: Mapping[str, str], version: Version) -> str:
+    """All of an FMU's C in one text."""
+
+    def included(found: re.Match[str]) -> str:
+        return opened(sources[found[1]])
+
+    def opened(text: str) -> str:
+        return re.sub(r'^#include "(\w+\.h)"$', included, text, flags=re.MULTILINE)
+
+    return opened(sources[f"sb_fmu{version}.c"])
+
+
+def _binary(sources: Mapping[str, str], version: Version) -> bytes | None:
+    source = whole_source(sources, version)
+    level = "-O1" if len(source) > _LONG else "-O2"
+    try:
+        return strict_library(source, (*_FLAGS, level)).read_bytes()
+    except CompilerError as error:
+        text = f"the FMU has its sources alone, no binary for this platform: {error}"
+        warnings.warn(text, SpartWarning, stacklevel=2)
+        return None
+
+
+def _platform(version: Version) -> tuple[str, str]:
+    """The folder of binaries for this platform, and how their names end."""
+    system = _SYSTEMS.get(sys.platform, sys.platform)
+    suffix = {"windows": ".dll", "darwin": ".dylib"}.get(system, ".so")
+    machine = platform.machine().lower()
+    if version == 3:
+        kind = {"amd64": "x86_64", "arm64": "aarch64", "i686": "x86"}.get(machine, machine)
+        return f"{kind}-{system}", suffix
+    bits = "64" if sys.maxsize > 2**32 else "32"
+    return f"{ {'windows': 'win'}.get(system, system) }{bits}", suffix
+
+
+# --- the file ----------------------------------------------------------------------------
+
+
+def _pack(contents: Mapping[str, bytes], file: IO[bytes]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in contents.items():
+            entry = zipfile.ZipInfo(name, _NO_TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix, wherever it is made
+            entry.external_attr = (0o755 if name.startswith("binaries/") else 0o644) << 16
+            archive.writestr(entry, data)

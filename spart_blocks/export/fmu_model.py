@@ -1,0 +1,322 @@
+"""A part as the C that FMI's functions stand on: sizes, tables, and the program's functions.
+
+It is one header, included once. All functions in it are static, so that several FMUs can be
+linked into one program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Any, Literal
+
+import numpy as np
+
+from spart_blocks import __version__
+from spart_blocks.diagram.clocks import Clock
+from spart_blocks.errors import DiagramError, Fault, InputError
+from spart_blocks.export.expressions import literal
+from spart_blocks.export.fmu_variables import Variable, output_rows, row_of, variables_of
+from spart_blocks.export.functions import Argument, c_function, vector
+from spart_blocks.export.header import c_string
+from spart_blocks.export.pieces import long_function
+from spart_blocks.export.schedule import METHODS, selected
+from spart_blocks.program.part import Part
+from spart_blocks.simulation.tableaus import tableau
+
+Version = Literal[2, 3]
+
+USUAL_RATE = 1000.0  # Hz
+RATES = (1e-3, 1e6)  # Hz
+EXACT = 2**53
+"""Integers up to here are doubles, so that their quotients are rounded once."""
+_ACCESS = {"input": "SB_INPUT", "tunable": "SB_TUNABLE", "fixed": "SB_FIXED"}
+
+
+def model_header(part: Part, version: Version, rate: float, method: str) -> str:
+    """The text of sb_fmu_model.h but for the token.
+
+    rate: of the steps of co-simulation [Hz]. method: euler, heun or RK4. Raises InputError
+    for another; DiagramError naming an EVENT block whose function could not be traced.
+    """
+    _check(part, rate, method)
+    writer = _Writer(part)
+    parts = [
+        f'/* Made by spart_blocks {__version__}. */\n\n#include "sb_fmu_types.h"',
+        _sizes(part),
+        *_tables(part, version),
+        _method(method, rate),
+        *writer.functions(version),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _check(part: Part, rate: float, method: str) -> None:
+    if method not in METHODS:
+        hint = f"there are {', '.join(METHODS)}"
+        raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
+    if not RATES[0] <= rate <= RATES[1]:
+        raise InputError(f"the rate must be from {RATES[0]:g} to {RATES[1]:g} Hz, not {rate:g}")
+    program = part.program
+    events = {c.block for c in program.crossings if c.kind == "event"}
+    faults = [
+        Fault(
+            f"block {name} (EVENT) cannot be part of an FMU: its function could not be traced",
+            hint="write it in NumPy without branches on values, or leave the block out",
+        )
+        for name in sorted(events - set(program.resets))
+    ]
+    if faults:
+        raise DiagramError(faults)
+
+
+# --- tables ------------------------------------------------------------------------------
+
+
+def _sizes(part: Part) -> str:
+    program = part.program
+    row = row_of(part)
+    sizes = {
+        "SB_NX": len(program.x0),
+        "SB_ND": len(program.xd0),
+        "SB_NP": len(program.p),
+        "SB_NY": row.crossings - row.outputs,
+        "SB_NG": len(program.crossings),
+        "SB_NC": len(program.clocks),
+        "SB_NE": len(program.switching),
+        "SB_PROJECTS": int(program.project is not None and bool(len(program.x0))),
+        "SB_STEPPED": len(_stepped(part)),
+    }
+    return "\n".join(f"#define {name} {value}" for name, value in sizes.items())
+
+
+def _stepped(part: Part) -> list[int]:
+    """The states with a one-step map of their own."""
+    slots = [slot for slot in part.program.states if slot.name in part.program.stepped]
+    return [i for slot in slots for i in range(slot.part.start, slot.part.stop)]
+
+
+def _tables(part: Part, version: Version) -> list[str]:
+    program = part.program
+    slots = [_slot(rows) for rows in _by_reference(part, version)]
+    crossings = [
+        f"{{SB_{c.kind.upper()}, {c.direction!r}, {c_string(c.block)}}}" for c in program.crossings
+    ]
+    clocks = [_clock(clock) for clock in program.clocks]
+    # Of each state the place in p from which it starts.
+    places = {slot.name: slot.start for slot in part.parameters}
+    starts = [
+        [places[program.start[slot.name]] + k for slot in slots_ for k in range(slot.shape[0])]
+        for slots_ in (program.states, program.discrete)
+    ]
+    return [
+        _array("sb_slot", "sb_slots", slots),
+        _array("sb_crossing", "sb_crossings", crossings, '{0, 0, ""}'),
+        _array("sb_clock", "sb_clocks", clocks, "{0, 1, 1, 0, 0, 1}"),
+        _array("double", "sb_p", [literal(value) for value in program.p]),
+        _array("int", "sb_start_of_x", starts[0]),
+        _array("int", "sb_start_of_xd", starts[1]),
+        _array("int", "sb_stepped", _stepped(part)),
+    ]
+
+
+def _by_reference(part: Part, version: Version) -> list[Variable | None]:
+    """The variable that begins at each reference: arrays in FMI 3, numbers in FMI 2."""
+    found: list[Variable | None] = [None] * row_of(part).end
+    for variable in variables_of(part):
+        for entry in [variable] if version == 3 else variable.scalars():
+            found[entry.reference] = entry
+    return found
+
+
+def _slot(variable: Variable | None) -> str:
+    if variable is None:
+        return '{0, 0, 0, 0, ""}'
+    kind = "input" if variable.causality == "input" else variable.variability
+    access = _ACCESS.get(kind, "SB_READ_ONLY")
+    low, high = (literal(bound) for bound in variable.bounds or (-np.inf, np.inf))
+    return f"{{{variable.size}, {access}, {low}, {high}, {c_string(variable.name)}}}"
+
+
+def _clock(clock: Clock) -> str:
+    period, offset = clock.period, clock.offset
+    common = lcm(period.denominator, offset.denominator)
+    start, stride = int(offset * common), int(period * common)
+    if max(common, start, stride) >= EXACT:
+        start, stride, common = 0, 1, 0
+    times = ", ".join(literal(float(time)) for time in (offset, period))
+    return f"{{{start}, {stride}, {common}, {clock.first}, {times}}}"
+
+
+def _array(kind: str, name: str, entries: Sequence[Any], empty: str = "0") -> str:
+    lines = [str(entry) for entry in entries] or [empty]
+    if kind in ("int", "double"):
+        lines = [", ".join(lines[k : k + 8]) for k in range(0, len(lines), 8)]
+    body = ",\n  ".join(lines)
+    return f"static const {kind} {name}[] = {{\n  {body}\n}};"
+
+
+def _method(method: str, rate: float) -> str:
+    table = tableau(method)
+    assert table is not None
+    step = float(1 / Fraction(repr(float(rate))))
+    return "\n".join(
+        [
+            f"#define SB_STAGES {len(table.b)}",
+            f"#define SB_STEP {literal(step)}",
+            _array("double", "sb_rk_a", [literal(a) for a in table.A.ravel()]),
+            _array("double", "sb_rk_b", [literal(b) for b in table.b]),
+            _array("double", "sb_rk_c", [literal(c) for c in table.c]),
+        ]
+    )
+
+
+# --- functions ---------------------------------------------------------------------------
+
+
+class _Writer:
+    """Writes the functions of a program in C."""
+
+    def __init__(self, part: Part) -> None:
+        self.part, self.program = part, part.program
+        self.nx, self.nd = len(part.program.x0), len(part.program.xd0)
+        self.arguments = (
+            Argument(("double t",), ("t",)),
+            vector("x", self.nx, "double"),
+            vector("xd", self.nd, "double"),
+            vector("p", len(part.program.p), "double"),
+        )
+        self.start = vector("start", self.nx, "double")
+
+    def functions(self, version: Version) -> list[str]:
+        program = self.program
+        h = Argument(("double h",), ("h",))
+        texts = [
+            self._c("rates", self.rates(), self.start),
+            self._c("outputs", selected(program.outputs, output_rows(self.part), "outputs")),
+            self._c("watched", program.watched),
+            self._or_nothing("project", program.project),
+            self._or_nothing("advance", program.advance, h),
+            c_function(
+                "sb_model_edges", program.edges, self.arguments[3:], self._out(program.edges)
+            ),
+            *self._switched("tick", "int clock", self._ticks()),
+            *self._switched("reset", "int crossing", self._resets()),
+            self._forward(),
+        ]
+        return [*texts, self._backward()] if version == 3 else texts
+
+    def rates(self) -> Any:
+        """xdot as a function of (t, x, xd, p, x_start)."""
+        import casadi as ca
+
+        if self.program.held is not None:
+            return self.program.held
+        arguments = [*self.program.rates.sx_in(), ca.SX.sym("start", self.nx)]
+        names = ["t", "x", "xd", "p", "start"]
+        return ca.Function("rates", arguments, [self.program.rates(*arguments[:4])], names, ["y"])
+
+    def _c(self, name: str, function: Any, *more: Argument, out: Argument | None = None) -> str:
+        result = out or self._out(function)
+        return long_function(f"sb_model_{name}", function, (*self.arguments, *more), result)
+
+    def _out(self, function: Any) -> Argument:
+        size = function.numel_out(0)
+        return Argument(("double *out",), tuple(f"out[{k}]" for k in range(size)))
+
+    def _or_nothing(self, name: str, function: Any, *more: Argument) -> str:
+        """Where there is none, a function that does nothing stands for it."""
+        if function is not None:
+            return self._c(name, function, *more)
+        return self._c(name, selected(self.program.rates, [], name), *self._ignored(more))
+
+    def _ignored(self, more: Sequence[Argument]) -> list[Argument]:
+        return [Argument(argument.declared, ()) for argument in more]
+
+    def _ticks(self) -> list[str]:
+        """Of each clock the update of its own states, at their places."""
+        parts = {slot.name: slot.part for slot in self.program.discrete}
+        texts = []
+        for k, clock in enumerate(self.program.clocks):
+            rows = [i for b in clock.blocks for i in range(parts[b].start, parts[b].stop)]
+            function = selected(self.program.updates[clock.name], rows, "tick")
+            out = Argument(("double *out",), tuple(f"out[{i}]" for i in rows))
+            texts.append(self._c(f"tick_{k}", function, out=out))
+        return texts
+
+    def _resets(self) -> list[str | None]:
+        texts: list[str | None] = []
+        for k, crossing in enumerate(self.program.crossings):
+            function = self.program.resets.get(crossing.block)
+            texts.append(self._c(f"reset_{k}", function) if function is not None else None)
+        return texts
+
+    def _switched(self, name: str, number: str, texts: Sequence[str | None]) -> list[str]:
+        """Functions by number, and the one that calls them."""
+        which = number.split()[-1]
+        pointers = ", ".join(f"const double *{v}" for v in ("x", "xd", "p"))
+        cases = [
+            f"  if ({which} == {k}) sb_model_{name}_{k}(t, x, xd, p, out);"
+            for k, text in enumerate(texts)
+            if text
+        ]
+        if not cases:
+            cases = [f"  (void){v};" for v in (which, "t", "x", "xd", "p", "out")]
+        head = f"static void sb_model_{name}({number}, double t, {pointers}, double *out) {{"
+        return [*filter(None, texts), "\n".join([head, *cases, "}"])]
+
+    # --- derivatives ---------------------------------------------------------------------
+
+    def _all(self) -> tuple[list[Any], Any]:
+        """The symbols (t, x, xd, p, start), and the column of rates, outputs, crossings."""
+        import casadi as ca
+
+        rates = self.rates()
+        arguments = rates.sx_in()
+        outputs = selected(self.program.outputs, output_rows(self.part), "outputs")
+        functions = (outputs, self.program.watched)
+        column = ca.vertcat(rates(*arguments), *(f(*arguments[:4]) for f in functions))
+        return arguments, column
+
+    def _forward(self) -> str:
+        """The derivative of that column along seeds of t, x, xd and p."""
+        import casadi as ca
+
+        arguments, column = self._all()
+        known = ca.vertcat(*arguments[:4])
+        seeds = [ca.SX.sym(f"s{k}", argument.numel()) for k, argument in enumerate(arguments[:4])]
+        change = ca.jtimes(column, known, ca.vertcat(*seeds))
+        result = ca.cse(ca.densify(change))
+        function = ca.Function("forward", [*arguments, *seeds], [result])
+        more = [vector(f"s_{n}", s.numel(), "double") for n, s in zip("txdp", seeds, strict=True)]
+        return self._c("forward", function, self.start, *more)
+
+    def _backward(self) -> str:
+        """The derivatives of a weighted sum of that column by t, x, xd and p."""
+        import casadi as ca
+
+        arguments, column = self._all()
+        known = ca.vertcat(*arguments[:4])
+        sizes = [self.nx, len(output_rows(self.part)), len(self.program.crossings)]
+        weights = [ca.SX.sym(f"w{k}", size) for k, size in enumerate(sizes)]
+        change = ca.jtimes(column, known, ca.vertcat(*weights), True)
+        result = ca.cse(ca.densify(change))
+        function = ca.Function("backward", [*arguments, *weights], [result])
+        more = [vector(f"s_{n}", w.numel(), "double") for n, w in zip("xyg", weights, strict=True)]
+        return self._c("backward", function, self.start, *more)
+
+
+def dependencies(part: Part) -> dict[str, np.ndarray]:
+    """What the rates, outputs and crossings can depend on: for each of 't', 'x', 'xd' and
+    'p' a matrix of (rates, outputs, crossings) by its entries, true where it may."""
+    import casadi as ca
+
+    writer = _Writer(part)
+    arguments, column = writer._all()
+    function = ca.Function("all", arguments, [column])
+    found = {}
+    for k, name in enumerate(("t", "x", "xd", "p")):
+        pattern = function.jac_sparsity(0, k)
+        found[name] = np.array(ca.DM(pattern, 1).full(), dtype=bool)
+    return found
