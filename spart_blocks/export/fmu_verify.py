@@ -1,0 +1,185 @@
+"""An FMU against the program it was made of, through FMPy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.errors import MissingExtraError
+from spart_blocks.export.fmu_model import USUAL_RATE
+from spart_blocks.export.fmu_variables import Variable, variables_of
+from spart_blocks.export.reference import Stepper
+from spart_blocks.export.schedule import Schedule
+from spart_blocks.program.part import Part
+from spart_blocks.simulation import simulate
+from spart_blocks.simulation.engine import Floats
+
+SAMPLES = 100
+TOLERANCES = {"co-simulation": 1e-9, "model exchange": 1e-5}
+"""Relative to the largest magnitude of an output, against our run by the same method and
+steps, and against one at rtol 1e-10. FMPy's CVode runs at 1e-9, and each of its steps may
+err by that."""
+FLOOR = 1e-3
+"""Magnitude of an output from which on errors are relative."""
+
+
+@dataclass(frozen=True)
+class FmuVerification:
+    """What came of it. problems: what FMPy's validation finds. errors: by interface and
+    output the largest difference, relative to its largest magnitude."""
+
+    problems: tuple[str, ...]
+    errors: Mapping[tuple[str, str], float]
+
+    @property
+    def passed(self) -> bool:
+        right = (error <= TOLERANCES[kind] for (kind, _), error in self.errors.items())
+        return not self.problems and all(right)
+
+
+def verify_fmu(
+    path: str | Path,
+    part: Part,
+    *,
+    horizon: float = 1.0,
+    rate: float | None = None,
+    method: str = "RK4",
+) -> FmuVerification:
+    """Validate an FMU, and run it by both interfaces, with its inputs at their start values.
+
+    horizon: how long [s]. rate, method: those of its co-simulation.
+    Raises MissingExtraError without FMPy.
+    """
+    fmpy = _fmpy()
+    from fmpy.validation import validate_fmu
+
+    problems = tuple(validate_fmu(str(path)))
+    errors: dict[tuple[str, str], float] = {}
+    if problems:
+        return FmuVerification(problems, errors)
+    every = horizon / SAMPLES
+    ours = {
+        "co-simulation": {"solver": method, "max_step": 1 / (rate or USUAL_RATE)},
+        "model exchange": {"rtol": 1e-10, "atol": 1e-12},
+    }
+    outputs = [v for v in variables_of(part) if v.causality == "output"]
+    for kind, options in ours.items():
+        names = tuple(v.title for v in outputs)
+        wanted = simulate(part.program, T=horizon, every=every, log=names, **options)
+        found = fmpy.simulate_fmu(
+            str(path),
+            fmi_type=kind.title().replace(" ", "").replace("-", ""),
+            stop_time=horizon,
+            output_interval=every,
+            relative_tolerance=1e-9,
+            record_events=False,
+            output=[name for v in outputs for name in _names(v)],
+        )
+        for variable in outputs:
+            want = np.asarray(wanted[variable.title]).reshape(len(wanted.t), -1)
+            got = _columns(found, variable)
+            errors[kind, variable.title] = _error(got, want)
+    return FmuVerification(problems, errors)
+
+
+def _fmpy() -> Any:
+    try:
+        import fmpy
+    except ImportError:
+        raise MissingExtraError("fmpy", "fmu", "checking an FMU") from None
+    return fmpy
+
+
+def _names(variable: Variable) -> list[str]:
+    """In FMI 3 the array, in FMI 2 its entries; FMPy passes over names that there are not."""
+    return [variable.name, *(entry.name for entry in variable.scalars())]
+
+
+def _columns(found: Any, variable: Variable) -> Floats:
+    if variable.name in found.dtype.names:
+        return np.asarray(found[variable.name]).reshape(len(found), -1)
+    return np.stack([np.asarray(found[entry.name]) for entry in variable.scalars()], axis=1)
+
+
+def _error(got: Floats, want: Floats) -> float:
+    """Over the samples that both have: a STOP may end a run between two."""
+    count = min(len(got), len(want))
+    if abs(len(got) - len(want)) > 1:
+        return float("inf")
+    scale = max(np.abs(want).max(initial=0.0), FLOOR)
+    return float(np.abs(got[:count] - want[:count]).max(initial=0.0) / scale)
+
+
+# --- with inputs -------------------------------------------------------------------------
+
+
+def stepped_error(path: str | Path, part: Part, schedule: Schedule, inputs: Floats) -> float:
+    """The largest relative difference between the outputs of co-simulation and those of the
+    program stepped as C is, with these inputs (steps, nu) at each step."""
+    reference = Stepper(part, schedule)
+    entries = np.concatenate([np.arange(s.part.start, s.part.stop) for s in part.inputs])
+    step = float(schedule.step)
+    wanted, found = [], []
+    with fmu_slave(path) as fmu:
+        for row in inputs:
+            reference.p[entries] = row
+            fmu.set(part, row)
+            wanted.append(reference.output()[0])
+            found.append(fmu.outputs(part))
+            fmu.slave.doStep(reference.t, step)
+            reference.update()
+    return _error(np.array(found), np.array(wanted))
+
+
+@dataclass
+class Slave:
+    """An FMU of either version in co-simulation, in steps."""
+
+    slave: Any
+    version: int
+
+    def set(self, part: Part, row: Floats) -> None:
+        """All inputs, in the order of the part's."""
+        names = {v.title: v for v in variables_of(part) if v.causality == "input"}
+        references = self._references([names[slot.name] for slot in part.inputs])
+        setter = self.slave.setFloat64 if self.version == 3 else self.slave.setReal
+        setter(references, row.tolist())
+
+    def outputs(self, part: Part) -> Floats:
+        outputs = [v for v in variables_of(part) if v.causality == "output"]
+        references = self._references(outputs)
+        if self.version == 3:
+            size = sum(v.size for v in outputs)
+            return np.array(self.slave.getFloat64(references, nValues=size))
+        return np.array(self.slave.getReal(references))
+
+    def _references(self, variables: list[Variable]) -> list[int]:
+        if self.version == 3:
+            return [v.reference for v in variables]
+        return [entry.reference for v in variables for entry in v.scalars()]
+
+
+@contextmanager
+def fmu_slave(path: str | Path) -> Iterator[Slave]:
+    """An FMU in co-simulation from t = 0, through FMPy; its files are cleared away."""
+    fmpy = _fmpy()
+    folder = fmpy.extract(str(path))
+    try:
+        description = fmpy.read_model_description(folder)
+        version = int(description.fmiVersion[0])
+        slave = fmpy.instantiate_fmu(folder, description, fmi_type="CoSimulation")
+        if version == 2:
+            slave.setupExperiment(startTime=0.0)
+        slave.enterInitializationMode()
+        slave.exitInitializationMode()
+        yield Slave(slave, version)
+        slave.terminate()
+        slave.freeInstance()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
