@@ -14,6 +14,7 @@ from spart_blocks.cli.blocks import blocks
 from spart_blocks.cli.check import check
 from spart_blocks.cli.compare import compare
 from spart_blocks.cli.export import export
+from spart_blocks.cli.export_fmu import export_fmu
 from spart_blocks.cli.linearize import linearize
 from spart_blocks.cli.robot import robot
 from spart_blocks.cli.run import run
@@ -92,6 +93,13 @@ app.command(
         "spart test", "spart test diagrams/spacecraft_pd.yaml --timing", "spart test --update"
     ),
 )(run_tests)
+export.command(
+    "fmu",
+    epilog=examples(
+        "spart export fmu diagrams/spacecraft_pd.yaml -o spacecraft.fmu",
+        "spart export fmu diagrams/arm_computed_torque.yaml --part ctrl --version 2 -o ctrl.fmu",
+    ),
+)(export_fmu)
 app.add_typer(export)
 app.command(
     epilog=examples("spart blocks", "spart blocks JOINT_PD", "spart blocks --json > blocks.json")

@@ -1,17 +1,22 @@
 """From a part of a diagram to code that runs without this package."""
 
+from spart_blocks.export.fmu import export_fmu
+from spart_blocks.export.fmu_verify import FmuVerification, verify_fmu
 from spart_blocks.export.links import live_links
 from spart_blocks.export.package import package_files, write_package
 from spart_blocks.export.step import StepCode, step_code
 from spart_blocks.export.verify import Verification, recorded_inputs, verify
 
 __all__ = [
+    "FmuVerification",
     "StepCode",
     "Verification",
     "live_links",
+    "export_fmu",
     "package_files",
     "recorded_inputs",
     "step_code",
     "verify",
+    "verify_fmu",
     "write_package",
 ]

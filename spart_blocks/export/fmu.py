@@ -143,8 +143,8 @@ def _platform(version: Version) -> tuple[str, str]:
     if version == 3:
         kind = {"amd64": "x86_64", "arm64": "aarch64", "i686": "x86"}.get(machine, machine)
         return f"{kind}-{system}", suffix
-    bits = "64" if sys.maxsize > 2**32 else "32"
-    return f"{ {'windows': 'win'}.get(system, system) }{bits}", suffix
+    bits = 64 if sys.maxsize > 2**32 else 32
+    return f"{'win' if system == 'windows' else system}{bits}", suffix
 
 
 # --- the file ----------------------------------------------------------------------------

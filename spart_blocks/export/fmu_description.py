@@ -81,7 +81,8 @@ _CATEGORIES = {
 
 def _bytes(root: ET.Element) -> bytes:
     ET.indent(root)
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "utf-8") + b"\n"
+    text = ET.tostring(root, "unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
 
 
 def _text(text: str) -> str:
@@ -307,8 +308,8 @@ class _Structure:
         """At the start: parameters, inputs and time. None, all of them, where clocks tick
         there."""
         if self.row.x <= variable.reference < self.row.rates:
-            places = range(variable.reference, variable.reference + variable.size)
-            return self._with([self.start[k] for k in places], "parameter")
+            own = range(variable.reference, variable.reference + variable.size)
+            return self._with([self.start[k] for k in own], "parameter")
         if self.part.program.clocks:
             return None
         reads = self._reads(variable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,12 +60,12 @@ def verify_fmu(
     fmpy = _fmpy()
     from fmpy.validation import validate_fmu
 
-    problems = tuple(validate_fmu(str(path)))
+    problems = (*validate_fmu(str(path)), *_without_binary(path))
     errors: dict[tuple[str, str], float] = {}
     if problems:
         return FmuVerification(problems, errors)
     every = horizon / SAMPLES
-    ours = {
+    ours: dict[str, dict[str, Any]] = {
         "co-simulation": {"solver": method, "max_step": 1 / (rate or USUAL_RATE)},
         "model exchange": {"rtol": 1e-10, "atol": 1e-12},
     }
@@ -94,6 +95,13 @@ def _fmpy() -> Any:
     except ImportError:
         raise MissingExtraError("fmpy", "fmu", "checking an FMU") from None
     return fmpy
+
+
+def _without_binary(path: str | Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        if any(name.startswith("binaries/") for name in archive.namelist()):
+            return []
+    return ["it has no binary for this platform, so it cannot run here"]
 
 
 def _names(variable: Variable) -> list[str]:

@@ -1,0 +1,129 @@
+"""`spart export fmu`: a diagram, or some of its blocks, for other simulators."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spart_blocks.cli.export import HORIZON, Method, MethodOption, PartOption
+from spart_blocks.cli.options import (
+    Blocks,
+    DiagramFile,
+    Quiet,
+    Root,
+    Settings,
+    Variants,
+    diagram_file,
+)
+from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.terminal import complain, put, say
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spart_blocks.export import FmuVerification
+    from spart_blocks.program.part import Part
+
+
+def export_fmu(
+    file: DiagramFile,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FMU",
+            help="The file NAME.fmu to write, or a folder for it.",
+            show_default=False,
+        ),
+    ],
+    version: Annotated[int, typer.Option(help="Of FMI: 3 or 2.", min=2, max=3)] = 3,
+    part: PartOption = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(metavar="HZ", help="Steps per second of co-simulation, by default 1000."),
+    ] = None,
+    method: MethodOption = None,
+    check: Annotated[
+        bool,
+        typer.Option("--verify", help="Validate it with FMPy, run it, and compare with our run."),
+    ] = False,
+    horizon: Annotated[
+        float, typer.Option("--t", "-t", metavar="SECONDS", help="How long --verify runs.")
+    ] = HORIZON,
+    settings: Settings = None,
+    variants: Variants = None,
+    blocks: Blocks = None,
+    root: Root = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a diagram, or some of its blocks, as an FMU: model exchange and co-simulation
+    in one file, with source code and a binary for this platform.
+
+    With --verify nothing is written unless other simulators get what we get.
+    """
+    with reporting(debug):
+        diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
+        from spart_blocks import export
+        from spart_blocks.program.part import part_of
+
+        made = part_of(diagram, part or ())
+        asked = diagram.export
+        rate, chosen = rate or asked.rate, Method(asked.method) if method is None else method
+        if not quiet:
+            say(f"making an FMU of {made.program.name}")
+        if check:
+            _verify(made, version, rate, chosen.value, horizon, quiet)
+        path = export.export_fmu(made, out, version, rate=rate, method=chosen.value)
+        if not quiet:
+            _describe(made, version, path)
+
+
+def _verify(
+    part: Part, version: int, rate: float | None, method: str, horizon: float, quiet: bool
+) -> None:
+    from spart_blocks.export import export_fmu, verify_fmu
+
+    if not quiet:
+        say(f"running it in FMPy for {horizon:g} s")
+    with tempfile.TemporaryDirectory(prefix="spart-") as folder:
+        path = export_fmu(part, folder, version, rate=rate, method=method)
+        found = verify_fmu(path, part, horizon=horizon, rate=rate, method=method)
+    if not quiet and found.errors:
+        put(_table(found))
+    if found.passed:
+        return
+    for problem in found.problems:
+        say(problem)
+    complain("the FMU is not as it should be, nothing is written")
+    raise typer.Exit(FAILED)
+
+
+def _table(found: FmuVerification) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("interface")
+    table.add_column("output")
+    table.add_column("relative difference", justify="right")
+    for (kind, name), error in found.errors.items():
+        table.add_row(kind, name, f"{error:.2e}")
+    return table
+
+
+def _describe(part: Part, version: int, path: Path) -> None:
+    from spart_blocks.export.fmu_variables import variables_of
+
+    variables = variables_of(part)
+    size = path.stat().st_size
+    typer.echo(f"wrote {path}: FMI {version}.0, model exchange and co-simulation, {size:,} bytes")
+    for kind in ("input", "output", "parameter"):
+        names = [v.name for v in variables if v.causality == kind]
+        if kind == "parameter":
+            typer.echo(f"  {len(names)} parameters, {len(part.program.x0)} states")
+        else:
+            typer.echo(f"  {kind}s: {', '.join(names) or 'none'}")
