@@ -16,8 +16,10 @@ from spart_blocks.blocks._frames import TYPES, read_frame
 from spart_blocks.errors import InputError
 from spart_blocks.realtime.link_structs import decode, encode
 
-LIMITS = {"u8": (0, 2**8 - 1), "i8": (-(2**7), 2**7 - 1), "u16": (0, 2**16 - 1),
-          "i16": (-(2**15), 2**15 - 1), "u32": (0, 2**32 - 1), "i32": (-(2**31), 2**31 - 1)}  # fmt: skip
+LIMITS = {
+    **{f"u{bits}": (0, 2**bits - 1) for bits in (8, 16, 32)},
+    **{f"i{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32)},
+}
 
 
 def numbers(kind):

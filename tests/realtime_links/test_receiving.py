@@ -6,9 +6,9 @@ import ctypes
 
 import numpy as np
 import pytest
-from conftest import Pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from link_pair import Pair
 
 from spart_blocks.blocks._frames import MOST_BYTES
 from spart_blocks.realtime.link_structs import decode, encode, frame_struct

@@ -5,9 +5,9 @@ from __future__ import annotations
 import socket
 
 import pytest
-from conftest import Pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from link_pair import Pair
 
 from spart_blocks.realtime.link_structs import encode
 
