@@ -50,7 +50,7 @@ PartOption = Annotated[
         "--part",
         metavar="BLOCK",
         help="A block or subsystem that becomes code, usually the controller; by default "
-        "export.part of the file, or the whole diagram. May be repeated.",
+        "export.part of the file, or the whole diagram ('*'). May be repeated.",
     ),
 ]
 RateOption = Annotated[

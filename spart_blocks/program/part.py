@@ -27,6 +27,8 @@ from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.trace import trace
 
+ALL = "*"
+"""In the place of blocks: all of them, whatever the file says."""
 _ZEROS = "=0"
 """How the zeros for an input without a wire end: 'plant.tau0=0'."""
 
@@ -72,14 +74,14 @@ def part_of(
     """The part of a diagram that consists of these blocks.
 
     diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. blocks: names
-    of blocks and subsystems, by default those of the file's `export:`, or all. A plant
+    of blocks and subsystems, by default those of the file's `export:`, or all ('*'). A plant
     brings its accelerations with it. outputs: signals besides those that leave over wires.
     Raises InputError for names that there are not; DiagramError where a signal from
     outside has no value at the start; TraceError naming the block that cannot be traced.
     """
     diagram = as_diagram(diagram)
     title = _title(diagram, blocks)
-    blocks = tuple(blocks) or diagram.export.part
+    blocks = () if ALL in blocks else tuple(blocks) or diagram.export.part
     outputs = tuple(outputs) or diagram.export.outputs
     wiring = flatten(diagram.bd, diagram.places)
     inside = _named(wiring, blocks) if blocks else {node.index for node in wiring.nodes}
@@ -131,6 +133,8 @@ def _bounds(
 
 def _title(diagram: Diagram, blocks: Sequence[str]) -> str:
     """What the part is called: as the file says of its own, else after its blocks."""
+    if ALL in blocks:
+        return diagram.name
     if not blocks and diagram.export.name:
         return diagram.export.name
     return "-".join((diagram.name, *(blocks or diagram.export.part)))
