@@ -16,7 +16,7 @@ from spart_blocks.program.compiler import compiler_name, strict_library
 from spart_blocks.realtime.structs import LoopStruct, MeansStruct
 
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
-_OWN_HEADERS = re.compile(r'^#include "sb_\w+\.h"$', re.MULTILINE)
+OWN_HEADERS = re.compile(r'^#include "sb_\w+\.h"$', re.MULTILINE)
 _ADDRESS = ctypes.c_void_p
 # The model's functions as sb_model declares them.
 _GLUE = """
@@ -61,7 +61,7 @@ def runtime_source() -> str:
     folder = resources.files("spart_blocks.export").joinpath("c")
     names = ("sb_link.h", "sb_loop.h", "sb_link.c", "sb_loop.c")
     texts = (folder.joinpath(name).read_text("utf-8") for name in names)
-    return "#define _POSIX_C_SOURCE 200809L\n" + _OWN_HEADERS.sub("", "\n".join(texts))
+    return "#define _POSIX_C_SOURCE 200809L\n" + OWN_HEADERS.sub("", "\n".join(texts))
 
 
 def runtime_library(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
