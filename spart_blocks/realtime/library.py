@@ -6,11 +6,11 @@ import ctypes
 import re
 import sys
 from functools import cache
-from importlib import resources
 from typing import Any
 
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.loaded import whole_source
+from spart_blocks.export.model import model_header, runtime_file
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.compiler import compiler_name, strict_library
 from spart_blocks.realtime.structs import LoopStruct, MeansStruct
@@ -18,7 +18,7 @@ from spart_blocks.realtime.structs import LoopStruct, MeansStruct
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
 OWN_HEADERS = re.compile(r'^#include "sb_\w+\.h"$', re.MULTILINE)
 _ADDRESS = ctypes.c_void_p
-# The model's functions as sb_model declares them.
+# The model's functions where ctypes finds them.
 _GLUE = """
 long long sb_state_size(void);
 int sb_output(void *s, const double *u, const double *p, double *y);
@@ -28,18 +28,14 @@ void sb_init(void *s, const double *p);
 long long sb_state_size(void) {{ return (long long)sizeof({name}_state); }}
 
 int sb_output(void *s, const double *u, const double *p, double *y) {{
-  return {name}_output(({name}_state *)s, (const {name}_inputs *)(const void *)u,
-      (const {name}_parameters *)(const void *)p, ({name}_outputs *)(void *)y);
+  return {name}_model_output(s, u, p, y);
 }}
 
 int sb_update(void *s, const double *u, const double *p) {{
-  return {name}_update(({name}_state *)s, (const {name}_inputs *)(const void *)u,
-      (const {name}_parameters *)(const void *)p);
+  return {name}_model_update(s, u, p);
 }}
 
-void sb_init(void *s, const double *p) {{
-  {name}_init(({name}_state *)s, (const {name}_parameters *)(const void *)p);
-}}
+void sb_init(void *s, const double *p) {{ {name}_model_init(s, p); }}
 """
 
 
@@ -58,9 +54,7 @@ def check_machine() -> None:
 
 def runtime_source() -> str:
     """sb_link and sb_loop in one text."""
-    folder = resources.files("spart_blocks.export").joinpath("c")
-    names = ("sb_link.h", "sb_loop.h", "sb_link.c", "sb_loop.c")
-    texts = (folder.joinpath(name).read_text("utf-8") for name in names)
+    texts = map(runtime_file, ("sb_link.h", "sb_loop.h", "sb_link.c", "sb_loop.c"))
     return "#define _POSIX_C_SOURCE 200809L\n" + OWN_HEADERS.sub("", "\n".join(texts))
 
 
@@ -91,9 +85,9 @@ def runtime() -> ctypes.CDLL:
 
 def model_library(code: StepCode) -> ctypes.CDLL:
     """The library of a part: sb_init, sb_output, sb_update, sb_state_size."""
-    library = ctypes.CDLL(
-        str(strict_library(whole_source(code) + _GLUE.format(name=code.name), FLAGS))
-    )
+    header = model_header(code).replace(f'#include "{code.name}.h"', "")
+    text = "\n".join([whole_source(code), header, _GLUE.format(name=code.name)])
+    library = ctypes.CDLL(str(strict_library(text, FLAGS)))
     library.sb_state_size.restype = ctypes.c_longlong
     library.sb_init.argtypes, library.sb_init.restype = [_ADDRESS] * 2, None
     library.sb_output.argtypes, library.sb_output.restype = [_ADDRESS] * 4, ctypes.c_int

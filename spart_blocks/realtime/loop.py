@@ -6,14 +6,13 @@ import ctypes
 import errno
 import os
 from collections.abc import Sequence
-from threading import Thread
+from threading import Event, Thread
 from types import TracebackType
 from typing import Protocol
 
 import numpy as np
 
 from spart_blocks.diagram.realtime_options import RealtimeOptions
-from spart_blocks.errors import InputError
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.exchange import Parameters, Signals, gathered
 from spart_blocks.realtime.library import address_of, check_machine, model_library, runtime
@@ -54,15 +53,13 @@ class Loop:
         heartbeat: HeartbeatStruct | None = None,
         library: ctypes.CDLL | None = None,
     ) -> None:
-        """code: of the part, in double. receivers, senders: open links. heartbeat: where a
+        """code: of the part. receivers, senders: open links. heartbeat: where a
         watchdog looks. library: with sb_loop, by default its own.
 
         Raises InputError where the machine cannot run it, CompilerError for C that does
         not compile.
         """
         check_machine()
-        if code.real != "double":
-            raise InputError("the real-time loop computes in double")
         self.code, self.options = code, options
         self.library = library or runtime()
         self.model = model_library(code)
@@ -73,6 +70,9 @@ class Loop:
         self.parameters = Parameters(self.library, self.struct, code, linked)
         self.signals = Signals(self.library, self.struct, code)
         self._fill_values(linked)
+        # Not the thread's own join: where Ctrl-C interrupts that, Python 3.11 takes the thread
+        # for ended.
+        self._over = Event()
         self._thread = Thread(target=self._run, name="spart realtime", daemon=True)
 
     def _fill(
@@ -133,8 +133,7 @@ class Loop:
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until it has ended; whether it has."""
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
+        return self._over.wait(seconds)
 
     def _run(self) -> None:
         if self.options.cpu is not None:
@@ -147,6 +146,7 @@ class Loop:
             self.library.sb_loop_run(ctypes.byref(self.struct))
         finally:
             self.library.sb_loop_release(ctypes.byref(self.means))
+            self._over.set()
 
     def __enter__(self) -> Loop:
         self.start()

@@ -37,11 +37,14 @@ _CAUSES = {
 }
 
 
+Counts = Mapping[str, Mapping[str, int | str]]
+
+
 @dataclass(frozen=True)
 class Report:
     """A real-time run.
 
-    name: of the part. rate [Hz], method, policy: how it was run. ended: why. seconds: how
+    name: of the part. rate [Hz], method, policy, T [s]: how it was to run. ended: why. seconds: how
     long it ran by the clock. steps: that were done, skipped: that were left out, stale:
     that had inputs older than their timeout. missed: deadlines, by cause: 'step' (it used
     the processor for longer than a period), 'wake-up' and 'interrupt' (the machine).
@@ -55,6 +58,7 @@ class Report:
     rate: float
     method: str
     policy: str
+    T: float | None
     ended: Ended
     seconds: float
     steps: int
@@ -68,13 +72,15 @@ class Report:
     response: Durations
     cpu_share: float
     system: tuple[str, ...] = ()
-    links: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    links: Counts = field(default_factory=dict)
     dropped: int = 0
 
     @property
     def complete(self) -> bool:
-        """Whether it ran as long as it was to, or until it was asked to end."""
-        return self.ended in (Ended.DONE, Ended.ASKED)
+        """Whether it ran as long as it was to: to its end, or, without one, until it was
+        interrupted, or until a STOP block ended it."""
+        endless = self.T is None and self.ended is Ended.ASKED
+        return endless or self.ended in (Ended.DONE, Ended.MODEL_STOPPED)
 
     @property
     def why(self) -> str:
@@ -120,7 +126,7 @@ class Report:
         kinds = ("latency", "jitter", "shorter", "longer", "step", "response")
         plain: dict[str, Any] = {
             key: getattr(self, key)
-            for key in ("name", "rate", "method", "policy", "seconds", "steps", "skipped")
+            for key in ("name", "rate", "method", "policy", "T", "seconds", "steps", "skipped")
         }
         return plain | {
             "ended": self.ended.name.lower(),
@@ -135,9 +141,7 @@ class Report:
         }
 
 
-def report_of(
-    loop: Loop, links: Mapping[str, Mapping[str, int]] | None = None, more: Sequence[str] = ()
-) -> Report:
+def report_of(loop: Loop, links: Counts | None = None, more: Sequence[str] = ()) -> Report:
     """The report of a loop that has ended. links: their counts. more: lines about the system."""
     struct, schedule = loop.struct, loop.code.schedule
     elapsed = max(struct.ended_ns - struct.begun_ns, 1)
@@ -147,6 +151,7 @@ def report_of(
         rate=float(schedule.rate),
         method=schedule.method,
         policy=loop.options.policy,
+        T=loop.options.T,
         ended=loop.ended,
         seconds=elapsed * NANO,
         steps=struct.steps,
@@ -221,8 +226,9 @@ def duration(seconds: float) -> str:
 def _links(report: Report) -> list[str]:
     lines = ["links"] if report.links else []
     for name, counts in report.links.items():
-        told = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-        lines.append(f"  {name}: {told or 'nothing came or went'}")
+        numbers = {what: n for what, n in counts.items() if isinstance(n, int) and n}
+        told = ", ".join(f"{n} {what}" for what, n in numbers.items())
+        lines.append(f"  {name} ({counts.get('at', '')}): {told or 'nothing came or went'}")
     if report.dropped:
         lines.append(f"  {report.dropped} rows of signals were not taken in time and are lost")
     return lines

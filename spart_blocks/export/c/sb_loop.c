@@ -242,8 +242,12 @@ static void sb_step(sb_loop *l, long long due, long long now) {
   l->steps++;
 }
 
-/* Whether the deadline after this step was missed, and why. slept: whether it began with a
-   wake-up; where it did not, it follows a miss, and what it misses has the same cause. */
+/* Whether the deadline after this step was missed, and why. cpu: that was used since the step
+   before ended. slept: whether it began with a wake-up; where it did not, it follows a miss,
+   and what it misses has the same cause.
+
+   The step is to blame only where clock and processor time agree: in a virtual machine,
+   processor time also runs while the host runs others. */
 static int sb_missed(sb_loop *l, long long now, long long woke, long long cpu, int slept) {
   long long next = sb_deadline(l, l->tick + 1);
   double period = l->model.period_s * (double)SB_SECOND;
@@ -251,7 +255,7 @@ static int sb_missed(sb_loop *l, long long now, long long woke, long long cpu, i
     l->cause = SB_CAUSES;
     return 0;
   }
-  if ((double)cpu > period)
+  if ((double)cpu > period && (double)(now - woke) > period)
     l->cause = SB_BY_STEP;
   else if (slept || l->cause == SB_CAUSES)
     l->cause = woke + cpu > next ? SB_BY_WAKE_UP : SB_BY_INTERRUPT;

@@ -1,0 +1,184 @@
+"""One real-time run: its code, its links, its watchdog, its loop, and what came of it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.collector import collector_paused
+from spart_blocks.diagram.realtime_options import RealtimeOptions
+from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.export.step import StepCode, step_code
+from spart_blocks.program.part import part_of
+from spart_blocks.realtime.library import check_machine, model_library, runtime
+from spart_blocks.realtime.links import open_links
+from spart_blocks.realtime.loop import Loop
+from spart_blocks.realtime.report import Report, report_of
+from spart_blocks.realtime.watchdog import Watchdog
+
+MOMENT = 0.1  # s, between two looks at a loop that runs
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Attend = Callable[[Loop], None]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is to run: the diagram, the C of its part, and how the loop goes."""
+
+    diagram: Diagram
+    code: StepCode
+    options: RealtimeOptions
+
+
+def prepare(
+    diagram: Diagram | str | Path | Any,
+    *,
+    part: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    rate: float | None = None,
+    method: str | None = None,
+    **changes: Any,
+) -> Prepared:
+    """Trace a part of a diagram and compile it.
+
+    What is not given is as the file says under `export:` and `realtime:`. diagram: a path,
+    a loaded diagram or a bdsim BlockDiagram. part: names of blocks and subsystems. outputs:
+    signals that are streamed besides those that leave the part. rate [Hz]. method: euler,
+    heun or RK4. changes: T, policy, watchdog, wait, priority, cpu.
+    Raises InputError for what is wrong in these and where there is no compiler, TraceError
+    for a block without a program.
+    """
+    check_machine()
+    loaded = as_diagram(diagram)
+    options = _changed(loaded.realtime, {k: v for k, v in changes.items() if v is not None})
+    asked = loaded.export
+    code = step_code(
+        part_of(loaded, part, outputs),
+        rate=rate or asked.rate,
+        method=method or asked.method,
+        real=asked.precision,
+    )
+    model_library(code), runtime()  # compiled now, so that links are not open meanwhile
+    return Prepared(loaded, code, options)
+
+
+def _changed(options: RealtimeOptions, changes: Mapping[str, Any]) -> RealtimeOptions:
+    unknown = [name for name in changes if name not in RealtimeOptions.model_fields]
+    if unknown:
+        hint = did_you_mean(unknown[0], RealtimeOptions.model_fields)
+        raise InputError(Fault(f"no option {unknown[0]!r} of a real-time run", hint=hint))
+    try:
+        return RealtimeOptions.model_validate({**options.model_dump(), **changes})
+    except ValidationError as error:
+        raise InputError(
+            Fault(f"{'.'.join(map(str, e['loc']))}: {e['msg'].lower()}, not {e['input']!r}")
+            for e in error.errors(include_url=False)
+        ) from None
+
+
+class Session:
+    """A run, as a context manager: within, the loop runs.
+
+    loop: to look on, and to change parameters. record: keep the signals of every step.
+    """
+
+    def __init__(self, prepared: Prepared, *, record: bool = False) -> None:
+        self.prepared, self.record = prepared, record
+        self._rows: list[Floats] = []
+        self._kept = ExitStack()
+        self._problems: list[str] = []
+
+    def __enter__(self) -> Session:
+        prepared, options = self.prepared, self.prepared.options
+        with ExitStack() as kept:
+            self.links = kept.enter_context(open_links(prepared.diagram, prepared.code.part))
+            senders = self.links.senders
+            self.watchdog = kept.enter_context(Watchdog(options.watchdog, senders))
+            self.loop = Loop(
+                prepared.code, options, self.links.receivers, senders, self.watchdog.heartbeat
+            )
+            self.loop.signals.streaming = self.record
+            kept.enter_context(_still())
+            kept.enter_context(self.loop)
+            self._kept = kept.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.loop.stop()
+        self.loop.wait()
+        self._attend()
+        self._counts = self.links.counts()
+        self._kept.close()
+
+    def moments(self) -> Iterator[Loop]:
+        """The loop every 0.1 s, until it has ended; what has to be done meanwhile is done."""
+        while not self.loop.wait(MOMENT):
+            self._attend()
+            yield self.loop
+
+    def _attend(self) -> None:
+        if self.record:
+            self._rows.append(self.loop.signals.drain())
+        if not self.watchdog.alive and not self._problems:
+            self._problems.append("the watchdog's process ended before the loop did")
+        self.watchdog.tend()
+
+    def report(self) -> Report:
+        """What came of it, once it is over."""
+        return report_of(self.loop, self._counts, self._problems)
+
+    def signals(self) -> dict[str, Floats]:
+        """Time `t` [s] and each signal, (steps, ...), of a run that was recorded."""
+        width = self.loop.signals.width
+        rows = np.concatenate([np.zeros((0, width)), *self._rows])
+        return {"t": rows[:, 0], **self.loop.signals.parted(rows)}
+
+
+@contextmanager
+def _still() -> Iterator[None]:
+    """Within, Python collects no garbage, and forgets the heap as it is."""
+    with collector_paused():
+        gc.collect()
+        gc.freeze()
+        try:
+            yield
+        finally:
+            gc.unfreeze()
+
+
+def run(
+    diagram: Diagram | Prepared | str | Path | Any,
+    *,
+    attend: Attend | None = None,
+    **options: Any,
+) -> Report:
+    """Run a diagram, or some of its blocks, on the real clock, and report how it went.
+
+    diagram: what `prepare` takes or gives, options: its others. attend: is called every
+    0.1 s with the loop, whose parameters it may change. Ctrl-C ends the run: its report
+    comes all the same.
+    """
+    prepared = diagram if isinstance(diagram, Prepared) else prepare(diagram, **options)
+    with Session(prepared) as session:
+        try:
+            for loop in session.moments():
+                if attend is not None:
+                    attend(loop)
+        except KeyboardInterrupt:
+            session.loop.stop()
+    return session.report()

@@ -1,0 +1,130 @@
+"""A process beside the loop's that sends the safe outputs when the loop cannot."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import mmap
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from spart_blocks.blocks._frames import CHECKSUMS, size_of
+from spart_blocks.errors import RunError
+from spart_blocks.realtime.link_structs import Transport
+from spart_blocks.realtime.links import OpenLink
+from spart_blocks.realtime.structs import MOST_WATCHED, HeartbeatStruct
+
+GUARD = Path(__file__).with_name("guard.py")
+PATIENCE = 10.0  # s, for it to start
+
+
+class Watchdog:
+    """heartbeat: what the loop writes. As a context manager it ends the process; the loop
+    must have ended before, else its safe outputs are sent.
+
+    Where no link has safe values there is nothing to send, and no process.
+    """
+
+    def __init__(self, seconds: float, senders: Sequence[OpenLink]) -> None:
+        """seconds: without a heartbeat for so long, the safe outputs are sent."""
+        self.seconds = seconds
+        self._senders = [
+            (number, link)
+            for number, link in enumerate(senders[:MOST_WATCHED])
+            if link.safe_frame(0) is not None
+        ]
+        self._descriptors: dict[int, int] = {}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        size = ctypes.sizeof(HeartbeatStruct)
+        self._page = os.memfd_create("spart heartbeat")
+        os.ftruncate(self._page, size)
+        self._memory = mmap.mmap(self._page, size)
+        self.heartbeat = HeartbeatStruct.from_buffer(self._memory)
+
+    def __enter__(self) -> Watchdog:
+        if self._senders:
+            try:
+                self._begin()
+            except OSError as error:
+                self._end()
+                raise RunError(f"the watchdog did not start: {error}") from None
+        return self
+
+    def _begin(self) -> None:
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(GUARD), str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        self._channel.settimeout(PATIENCE)
+        self._tell({"seconds": self.seconds}, self._page)
+        self.tend()
+
+    def tend(self) -> None:
+        """Tell the process of connections that have come or gone."""
+        if self._channel is None:
+            return
+        for number, link in self._senders:
+            descriptor = int(link.struct.fd)
+            if descriptor == self._descriptors.get(number, -1):
+                continue
+            self._descriptors[number] = descriptor
+            frame = link.safe_frame(0) or b""
+            self._tell({"number": number, "frame": frame.hex(), **_layout(link)}, descriptor)
+
+    def _tell(self, what: dict[str, Any], descriptor: int) -> None:
+        assert self._channel is not None
+        descriptors = [descriptor] if descriptor >= 0 else []
+        socket.send_fds(self._channel, [json.dumps(what).encode()], descriptors)
+        if self._channel.recv(1) != b"+":
+            raise OSError("it ended at once")
+
+    @property
+    def alive(self) -> bool:
+        """Whether it watches, or has nothing to watch."""
+        return self._process is None or self._process.poll() is None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(PATIENCE)
+            if self._process.poll() is None:
+                self._process.kill()
+                self._process.wait()
+        os.close(self._page)
+
+
+def _layout(link: OpenLink) -> dict[str, Any]:
+    """What changes in a link's frame from one to the next, and how it travels."""
+    frame = link.live.link.frame
+    size = size_of(frame.sequence) if frame.sequence else 0
+    after = len(frame.header)
+    return {
+        "big_endian": frame.endian == "big",
+        "sequence": [after, size] if size else None,
+        "time": after + size if frame.time else None,
+        "checksum": CHECKSUMS.get(frame.checksum, 0),
+        "memory": link.struct.transport == Transport.MEMORY,
+    }

@@ -1,0 +1,170 @@
+"""The safe outputs are sent whatever ends the loop's process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import textwrap
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from spart_blocks.realtime.link_structs import decode
+
+PATIENCE = 30.0  # s, until something is given up that should happen at once
+DIAGRAM = """
+name: held
+blocks:
+  up: {{type: CONSTANT, value: 7.0}}
+  ctrl: {{type: GAIN, K: 1.0}}
+  out:
+    type: UDP_OUT
+    port: {port}
+    frame: {{fields: {{tau: f64}}, {more}}}
+    safe: {{tau: -1.5}}
+  plant: {{type: INTEGRATOR}}
+wires:
+  - up -> ctrl
+  - ctrl -> out.tau
+  - out.tau -> plant
+"""
+PLAIN = "sequence: u32"
+FULL = "header: [1, 2, 3], sequence: u16, time: f64, checksum: crc16, endian: big"
+
+
+@pytest.fixture
+def actuator():
+    """A socket in the place of an actuator."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
+        made.bind(("127.0.0.1", 0))
+        made.settimeout(PATIENCE)
+        yield made
+
+
+@pytest.fixture
+def diagram(tmp_path, actuator):
+    """diagram(): a file that sends to the actuator."""
+
+    def written(more=PLAIN):
+        path = tmp_path / "held.yaml"
+        frame = DIAGRAM.format(port=actuator.getsockname()[1], more=more)
+        path.write_text(frame, encoding="utf-8")
+        return path
+
+    return written
+
+
+@contextmanager
+def running(path, actuator):
+    """The command as a process, once it sends its outputs."""
+    command = [sys.executable, "-m", "spart_blocks", "realtime", path.name, "--part", "ctrl"]
+    process = subprocess.Popen(
+        [*command, "--rate", "200"],
+        cwd=path.parent, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    try:
+        assert plain(actuator.recv(100)) == (0, 7.0)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def plain(frame):
+    """Its sequence number and its value."""
+    return struct.unpack("<Id", frame)
+
+
+def all_frames(actuator):
+    """At least one frame, and what comes after it until nothing does for a second."""
+    frames = [actuator.recv(100)]
+    actuator.settimeout(1.0)
+    try:
+        while True:
+            frames.append(actuator.recv(100))
+    except TimeoutError:
+        return frames
+
+
+def safe_at_the_end(values, count):
+    """Whether values are outputs, perhaps none, and then so many safe ones."""
+    return values == [7.0] * (len(values) - count) + [-1.5] * count
+
+
+def test_safe_outputs_are_sent_after_kill_9(diagram, actuator):
+    with running(diagram(), actuator) as process:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        sent = [plain(frame) for frame in all_frames(actuator)]
+    assert safe_at_the_end([value for _, value in sent], 5)
+    # No number is left out or comes again, so that a receiver drops none of them as old.
+    assert [number for number, _ in sent] == list(range(1, len(sent) + 1))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_safe_outputs_are_sent_when_it_is_interrupted(diagram, actuator, number):
+    with running(diagram(), actuator) as process:
+        process.send_signal(number)
+        said, _ = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, said
+        sent = [plain(frame)[1] for frame in all_frames(actuator)]
+    assert safe_at_the_end(sent, 3)
+    assert b"it was interrupted" in said
+    assert b"deadlines missed" in said
+
+
+def test_safe_outputs_are_sent_when_the_process_stands_still(diagram, actuator):
+    with running(diagram(), actuator) as process:
+        process.send_signal(signal.SIGSTOP)
+        assert safe_at_the_end([plain(frame)[1] for frame in all_frames(actuator)], 5)
+        process.send_signal(signal.SIGCONT)
+        said, _ = process.communicate(timeout=PATIENCE)
+    # What the watchdog has done stays done: the loop does not take over again.
+    assert process.returncode == 1
+    assert b"watchdog" in said
+    assert {plain(frame)[1] for frame in all_frames(actuator)} == {-1.5}
+
+
+def test_the_watchdog_ends_with_the_loop(diagram, actuator):
+    with running(diagram(), actuator) as process:
+        children = _children(process.pid)
+        assert len(children) == 1
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE)
+    assert not os.path.exists(f"/proc/{children[0]}")
+
+
+def _children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return file.read().split()
+
+
+FRAMES = """
+    import os, sys
+    from spart_blocks.realtime import Session, prepare
+    with Session(prepare(sys.argv[1], part=["ctrl"], rate=200)) as session:
+        for loop in session.moments():
+            if loop.time > 0.1:
+                os.kill(os.getpid(), 9)
+"""
+
+
+def test_the_watchdog_numbers_stamps_and_signs_its_frames_as_the_loop_does(diagram, actuator):
+    path = diagram(FULL)
+    began = time.monotonic()
+    code = textwrap.dedent(FRAMES)
+    subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=False)
+    import spart_blocks as sb
+
+    blocks = {block.name: block for block in sb.load(path).bd.blocklist}
+    frames = [decode(blocks["out"].link.frame, data) for data in all_frames(actuator)]
+    assert len(frames) > 20
+    assert safe_at_the_end([float(frame["tau"]) for frame in frames], 5)
+    assert [frame["sequence"] for frame in frames] == list(range(len(frames)))
+    times = [frame["time"] for frame in frames]
+    assert began < times[0] < times[-1] < time.monotonic()
