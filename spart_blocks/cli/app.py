@@ -16,6 +16,7 @@ from spart_blocks.cli.compare import compare
 from spart_blocks.cli.export import export
 from spart_blocks.cli.export_fmu import export_fmu
 from spart_blocks.cli.linearize import linearize
+from spart_blocks.cli.realtime import realtime
 from spart_blocks.cli.robot import robot
 from spart_blocks.cli.run import run
 from spart_blocks.cli.schema import schema
@@ -101,6 +102,13 @@ export.command(
     ),
 )(export_fmu)
 app.add_typer(export)
+app.command(
+    epilog=examples(
+        "spart realtime diagrams/arm_computed_torque.yaml --part ctrl --rate 1000 --t 10",
+        "spart realtime diagrams/arm_computed_torque.yaml --part ctrl --t 60 --policy stop "
+        "--report report.json --report report.png",
+    )
+)(realtime)
 app.command(
     epilog=examples("spart blocks", "spart blocks JOINT_PD", "spart blocks --json > blocks.json")
 )(blocks)

@@ -19,28 +19,33 @@ if TYPE_CHECKING:
 SUFFIXES = (".npz", ".csv", ".mat")
 
 
-def check_files(files: Sequence[Path], suffixes: Sequence[str] = SUFFIXES) -> None:
-    """Refuse, before any work, files that could not be written after it."""
-    faults = [_file_fault(path, suffixes) for path in files]
+def check_files(
+    files: Sequence[Path], suffixes: Sequence[str] = SUFFIXES, option: str = "--out"
+) -> None:
+    """Refuse, before any work, files that could not be written after it. option: that named
+    them."""
+    faults = [_file_fault(path, suffixes, option) for path in files]
     found = [fault for fault in faults if fault is not None]
     if found:
         raise InputError(found)
 
 
-def _file_fault(path: Path, suffixes: Sequence[str]) -> Fault | None:
+def _file_fault(path: Path, suffixes: Sequence[str], option: str) -> Fault | None:
     folder = path.parent
     if path.is_dir():
         return Fault(
-            f"--out {path} is a folder", hint=f"name a file, as {path / ('run' + suffixes[0])}"
+            f"{option} {path} is a folder", hint=f"name a file, as {path / ('run' + suffixes[0])}"
         )
     if path.suffix.lower() not in suffixes:
-        return Fault(f"--out {path}: the file type is not known", hint=f"end it in {_or(suffixes)}")
+        return Fault(
+            f"{option} {path}: the file type is not known", hint=f"end it in {_or(suffixes)}"
+        )
     if not folder.is_dir():
         return Fault(
-            f"--out {path}: there is no folder {folder}", hint=f"make it: mkdir -p {folder}"
+            f"{option} {path}: there is no folder {folder}", hint=f"make it: mkdir -p {folder}"
         )
     if not os.access(folder, os.W_OK):
-        return Fault(f"--out {path}: you may not write into the folder {folder}")
+        return Fault(f"{option} {path}: you may not write into the folder {folder}")
     return None
 
 

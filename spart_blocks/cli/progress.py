@@ -52,6 +52,36 @@ class ProgressBar:
         self.bar.refresh()
 
 
+class Ticker:
+    """Called with a line about what goes on without an end in sight; it replaces the line
+    before, and is invisible where stderr is no terminal."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        self.due = time.perf_counter() + _PATIENCE if wanted and _watched() else float("inf")
+        self.width = 0
+
+    def __enter__(self) -> Ticker:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.width:
+            self._write("")
+
+    def __call__(self, line: str) -> None:
+        if time.perf_counter() >= self.due:
+            self._write(line)
+
+    def _write(self, line: str) -> None:
+        sys.stderr.write(f"\r{line:<{self.width}}\r")
+        sys.stderr.flush()
+        self.width = len(line)
+
+
 def _watched() -> bool:
     return sys.stderr.isatty() and console(err=True).is_interactive
 

@@ -1,0 +1,172 @@
+"""`spart realtime`: a diagram, or some of its blocks, against the clock."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spart_blocks.cli.export import MethodOption, PartOption, RateOption
+from spart_blocks.cli.options import (
+    Blocks,
+    DiagramFile,
+    Quiet,
+    Root,
+    Settings,
+    Variants,
+    diagram_file,
+)
+from spart_blocks.cli.outputs import check_files
+from spart_blocks.cli.progress import Ticker
+from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.terminal import complain, say
+
+if TYPE_CHECKING:
+    from spart_blocks.realtime import Prepared, Report, Session
+
+SUFFIXES = (".json", ".png")
+
+
+class Policy(StrEnum):
+    """What is done where a step is not over at the next deadline."""
+
+    skip = "skip"
+    catch_up = "catch-up"
+    stop = "stop"
+
+
+def realtime(
+    file: DiagramFile,
+    part: PartOption = None,
+    rate: RateOption = None,
+    end: Annotated[
+        float | None,
+        typer.Option(
+            "--t", "-t", metavar="SECONDS", help="How long to run; by default until Ctrl-C."
+        ),
+    ] = None,
+    policy: Annotated[
+        Policy | None,
+        typer.Option(
+            help="Where a step is not over at the next deadline: leave out the deadlines that "
+            "have passed (skip, the default), do the missed steps at once (catch-up), or end "
+            "the run (stop).",
+            show_default=False,
+        ),
+    ] = None,
+    method: MethodOption = None,
+    cpu: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Stay on this processor.", show_default=False),
+    ] = None,
+    reports: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--report",
+            metavar="FILE",
+            help="Write the report: .json or .png. May be repeated.",
+        ),
+    ] = None,
+    settings: Settings = None,
+    variants: Variants = None,
+    blocks: Blocks = None,
+    root: Root = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run a diagram, or some of its blocks, on the real clock, and report how its
+    deadlines were kept.
+
+    The safe values that its links declare are sent when inputs go stale, and when the loop
+    ends, however it ends. Ctrl-C ends it.
+    """
+    with reporting(debug):
+        files = [path.expanduser() for path in reports or ()]
+        check_files(files, SUFFIXES, "--report")
+        diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
+        from spart_blocks.realtime import Session, prepare
+
+        if not quiet:
+            say(f"compiling {', '.join(part) if part else diagram.name}")
+        prepared = prepare(
+            diagram,
+            part=part or (),
+            rate=rate,
+            method=method and method.value,
+            T=end,
+            policy=policy and policy.value,
+            cpu=cpu,
+        )
+        session = Session(prepared)
+        _run(session, prepared, quiet)
+        _tell(session.report(), files, quiet)
+
+
+def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
+    with _ended_gently(), session:
+        if not quiet:
+            _describe(session, prepared)
+        try:
+            with Ticker(wanted=not quiet) as ticker:
+                for loop in session.moments():
+                    ticker(_state(loop.phase.name, loop.time, loop.overruns))
+        except KeyboardInterrupt:
+            session.loop.stop()
+
+
+@contextmanager
+def _ended_gently() -> Iterator[None]:
+    """Within, a request to end is heard as Ctrl-C is."""
+    before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP)}
+    for number in before:
+        signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _state(phase: str, time: float, overruns: int) -> str:
+    if phase == "WAITING":
+        return "waiting for a frame over every link"
+    return f"t = {time:.1f} s, {overruns} deadlines missed"
+
+
+_POLICIES = {
+    "skip": "deadlines that pass within a step are left out",
+    "catch-up": "missed steps are done at once",
+    "stop": "a missed deadline ends it",
+}
+
+
+def _describe(session: Session, prepared: Prepared) -> None:
+    """Say what runs, how, and with what it is connected."""
+    code, options = prepared.code, prepared.options
+    until = f"for {options.T:g} s" if options.T else "until Ctrl-C"
+    rate = float(code.schedule.rate)
+    say(f"running {code.part.program.name} at {rate:g} Hz {until}; {_POLICIES[options.policy]}")
+    for link in (*session.links.receivers, *session.links.senders):
+        does = "receives at" if link.way == "receive" else "sends to"
+        say(f"  {link.name} {does} {link.live.link.endpoint}")
+    unlinked = sorted(session.loop.parameters.inputs)
+    if unlinked:
+        say(f"  no link brings {', '.join(unlinked)}: held as at the start of the diagram")
+
+
+def _tell(report: Report, files: list[Path], quiet: bool) -> None:
+    """Print and write the report; a run that was cut short fails."""
+    if not quiet:
+        typer.echo(report.summary())
+    for path in files:
+        report.save(path)
+        if not quiet:
+            say(f"written: {path}")
+    if not report.complete:
+        complain(f"the run ended early: {report.why}")
+        raise typer.Exit(FAILED)
