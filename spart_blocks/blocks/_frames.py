@@ -171,8 +171,7 @@ def _one_of(
     if value is None:
         return ""
     if value not in choices:
-        text = f"frame.{key} is {' or '.join(choices)}, not {brief(value)}"
-        faults.append(Fault(text, hint=did_you_mean(str(value), choices)))
+        faults.append(Fault(f"frame.{key} is {' or '.join(choices)}, not {brief(value)}"))
         return ""
     return str(value)
 

@@ -179,12 +179,13 @@ def _without_links(wiring: Wiring, inside: set[int]) -> set[int]:
     kept = set(inside)
     for node in wiring.nodes:
         if node.index in inside and is_link(node):
-            before = {i for i, _ in node.sources if not wiring.nodes[i].name.endswith(_ZEROS)}
+            zeros = {i for i, _ in node.sources if wiring.nodes[i].name.endswith(_ZEROS)}
+            before = {i for i, _ in node.sources} - zeros
             after = {
                 i for k in range(len(node.out_ports)) for i in consumers.get((node.index, k), ())
             }
             if not before or not after or (before | after) - inside:
-                kept.discard(node.index)
+                kept -= {node.index, *zeros}
     return kept
 
 

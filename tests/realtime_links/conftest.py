@@ -1,4 +1,4 @@
-"""Links over pairs of local sockets, whose other end a test holds."""
+"""Links over local sockets, closed at the end of a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links over pairs of local sockets, whose other end a test holds."""
+"""A link over a pair of local sockets, whose other end a test holds."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from spart_blocks.errors import InputError
 from spart_blocks.realtime.link_structs import decode, encode
 
 LIMITS = {
-    **{f"u{bits}": (0, 2**bits - 1) for bits in (8, 16, 32)},
-    **{f"i{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (8, 16, 32)},
+    kind: (0, 2**bits - 1) if kind[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    for kind, bits in (("u8", 8), ("i8", 8), ("u16", 16), ("i16", 16), ("u32", 32), ("i32", 32))
 }
 
 
