@@ -248,7 +248,19 @@ def write_fmu(path, version=2, xml=None, code=None, more=None):
     return path
 
 
+def of_outputs(names):
+    """The description of an FMU of FMI 3.0 with these outputs and nothing else."""
+    outputs = "".join(
+        f'<Float64 name="{name}" valueReference="{k}" causality="output"/>'
+        for k, name in enumerate(names, 100)
+    )
+    structure = "".join(f'<Output valueReference="{k}"/>' for k in range(100, 100 + len(names)))
+    return (
+        f"{HEAD3}<ModelVariables>{TIME3}{outputs}</ModelVariables>"
+        f"<ModelStructure>{structure}</ModelStructure></fmiModelDescription>"
+    )
+
+
 def empty_fmu(path):
-    """An FMU without variables and with a library that is none; it can be read, not run."""
-    variables = f"<ModelVariables>{TIME3}</ModelVariables><ModelStructure/>"
-    return write_fmu(path, 3, f"{HEAD3}{variables}</fmiModelDescription>", b"")
+    """An FMU without ports and with a library that is none; it can be read, not run."""
+    return write_fmu(path, 3, of_outputs([]), b"")

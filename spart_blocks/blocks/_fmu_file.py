@@ -30,8 +30,8 @@ MOST_ENTRIES = 100_000
 
 DESCRIPTION = "modelDescription.xml"
 _FLOATS = ("Real", "Float64", "Float32")
-_INTEGERS = ("Integer", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
-NUMBERS = (*_FLOATS, *_INTEGERS, "Enumeration", "Boolean")
+INTEGERS = ("Integer", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
+NUMBERS = (*_FLOATS, *INTEGERS, "Enumeration", "Boolean")
 """The types of variables that are numbers."""
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.blocks._fmu_file import Model, Variable
+from spart_blocks.blocks._fmu_file import INTEGERS, Model, Variable
 from spart_blocks.errors import SpartError, readable
 
 Floats = NDArray[np.float64]
@@ -24,20 +24,7 @@ Log = deque[str]
 _TOLD, _LONGEST = 5, 300
 """Of the messages of an FMU, how many an error has, and how many characters of each."""
 _WARNING, _FATAL = 1, 4
-_RANGES = {
-    kind: np.iinfo({"Integer": "int32"}.get(kind, kind.lower()))
-    for kind in (
-        "Integer",
-        "Int8",
-        "Int16",
-        "Int32",
-        "Int64",
-        "UInt8",
-        "UInt16",
-        "UInt32",
-        "UInt64",
-    )
-}
+_RANGES = {kind: np.iinfo({"Integer": "int32"}.get(kind, kind.lower())) for kind in INTEGERS}
 
 
 class FmuError(SpartError):
@@ -194,6 +181,7 @@ class Instance:
         try:
             yield
         except Exception as error:
+            self._running = False  # from here on, FMI allows no more than to free it
             status = getattr(error, "status", None)
             told = "\n".join(f"  {line}" for line in self.log)
             text = f"the FMU {self.model.path.name} {what}: {_first_line(error)}"

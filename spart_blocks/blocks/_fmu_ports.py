@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
+from unicodedata import normalize
 
 from spart_blocks.blocks._fmu_file import NUMBERS, Model, Variable
 from spart_blocks.blocks._ports import Port
 from spart_blocks.errors import brief, did_you_mean
 
 _ENTRY = re.compile(r"(?P<base>.+)\[(?P<index>[0-9]{1,6}(?:, ?[0-9]{1,6})*)\]")
+
+MOST_PORTS = 1000
 
 Asked = Mapping[str, str | list[str]] | list[str]
 
@@ -55,11 +59,16 @@ def groups_of(
         pairs = [(_plain(bases.get(name, name), taken), item) for name, item in found.items()]
     else:
         pairs = list(_asked(model, causality, asked, arrays, taken))
-    names = [name for name, _ in pairs]
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
+    if len(pairs) > MOST_PORTS:
         raise ValueError(
-            f"{causality}_ports: two ports would be called {twice[0]!r}; "
+            f"{model.name} has {len(pairs)} {causality}s, a block up to {MOST_PORTS} ports; "
+            f"say which with {causality}_ports"
+        )
+    counts = Counter(name for name, _ in pairs)
+    name, count = counts.most_common(1)[0] if counts else ("", 0)
+    if count > 1:
+        raise ValueError(
+            f"{causality}_ports: two ports would be called {name!r}; "
             "give each a name: {port: variable}"
         )
     return tuple(numbers.group(name) for name, numbers in pairs)
@@ -119,7 +128,7 @@ def _asked(
     else:
         raise ValueError(f"{what} takes names of variables, not {brief(asked)}")
     for name, value in listed:
-        if not re.fullmatch(r"[^\W_]\w*", name) or name in taken:
+        if name != _plain(name, taken):
             raise ValueError(f"{what}: a port cannot be called {brief(name)}")
         if isinstance(value, str):
             yield name, arrays.get(value) or _alone(_found(model, causality, value))
@@ -154,5 +163,6 @@ def _fits(variable: Variable, causality: str) -> bool:
 
 def _plain(name: str, taken: Collection[str]) -> str:
     """A variable's name as a port's: letters, digits and _, as wires can name it."""
-    plain = re.sub(r"\W+", "_", name).strip("_") or "port"
+    # bdsim 1.4.0 normalises names with a warning, after which a wire no longer finds them.
+    plain = re.sub(r"\W+", "_", normalize("NFKC", name)).strip("_") or "port"
     return f"{plain}_" if plain in taken else plain

@@ -16,6 +16,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.blocks import _fmu_past as past
+from spart_blocks.blocks.fmu import FMU
 from spart_blocks.cli import main
 from spart_blocks.diagram.registry import new_diagram
 from spart_blocks.errors import InputError, RunError, SpartWarning
@@ -150,6 +151,46 @@ def test_ports_are_picked_named_and_joined(load, version):
     assert results["lag.both"][::2, 0].tolist() == list(range(21))
     assert (results["lag.length"] == 3).all()
     assert results["lag.out"][-1] == pytest.approx(6 + (DECAY**5 - 6) * DECAY**15)
+
+
+@pytest.mark.parametrize(
+    ("names", "ports"),
+    [
+        (["motor.w", "der(x)"], ["motor_w", "der_x"]),
+        (["a[1]", "b", "a[2]"], ["a", "b"]),
+        (["a[1,1]", "a[1,2]", "a[2,1]", "a[2,2]"], ["a"]),
+        (["a[0]", "a[1]"], ["a"]),
+        (["a[2]", "a[3]"], ["a_2", "a_3"]),
+        (["a[1]", "a[3]"], ["a_1", "a_3"]),
+        (["a[1].v", "a[2].v"], ["a_1_v", "a_2_v"]),
+        (["T", "name", "größe", "ﬁ"], ["T", "name", "größe", "fi"]),
+    ],
+)
+def test_variables_names_become_ports(tmp_path, names, ports):
+    file = fmu_files.write_fmu(tmp_path / "lag.fmu", 3, fmu_files.of_outputs(names), b"")
+    bd = new_diagram("ports")
+    block = bd.FMU(file, clock=bd.clock(T))
+    assert [port.name for port in block.out_ports] == ports
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (["a.b", "a_b"], "output_ports: two ports would be called 'a_b'"),
+        ([f"y{k}" for k in range(1001)], "Lag has 1001 outputs, a block up to 1000 ports"),
+    ],
+)
+def test_ports_that_cannot_be_are_refused(tmp_path, names, text):
+    file = fmu_files.write_fmu(tmp_path / "lag.fmu", 3, fmu_files.of_outputs(names), b"")
+    with pytest.raises(ValueError, match=text):
+        FMU(file, clock=new_diagram("ports").clock(T))
+
+
+def test_inputs_with_names_of_the_block_s_own_get_another(tmp_path):
+    xml = fmu_files.XML2.replace('name="u"', 'name="T"').replace('name="mode"', 'name="name"')
+    bd = new_diagram("ports")
+    block = bd.FMU(fmu_files.write_fmu(tmp_path / "lag.fmu", xml=xml), clock=bd.clock(T))
+    assert [port.name for port in block.in_ports] == ["T_", "name_", "on"]
 
 
 def test_two_blocks_of_one_file_are_two_instances(load, close):
