@@ -29,7 +29,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = _own_stdout()
     job = json.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    over = threading.Event()
+    threading.Thread(target=_end_with_the_parent, args=(over,), daemon=True).start()
 
     def say(answer: dict[str, Any]) -> None:
         answers.write(json.dumps(answer).encode() + b"\n")
@@ -39,6 +40,7 @@ def main() -> None:
         warnings.simplefilter("always")
         answer = _answer(job, say)
     told = [str(w.message) for w in caught if issubclass(w.category, SpartWarning)]
+    over.set()
     say({**answer, "warnings": told})
 
 
@@ -49,11 +51,13 @@ def _own_stdout() -> BinaryIO:
     return answers
 
 
-def _end_with_the_parent() -> None:
-    """End when stdin does: nobody is left who waits."""
+def _end_with_the_parent(over: threading.Event) -> None:
+    """End when stdin does: nobody is left who waits. When the job is over the process ends
+    by itself, and removes its temporary files."""
     while os.read(0, 64):
         pass
-    os._exit(1)
+    if not over.is_set():
+        os._exit(1)
 
 
 def _answer(job: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:

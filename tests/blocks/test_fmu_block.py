@@ -426,14 +426,17 @@ def test_a_named_fmu_that_is_not_there_is_refused(place):
         sb.load(place(OPEN), blocks=["nowhere.fmu"])
 
 
-def test_variants_of_a_diagram_with_an_fmu_are_compared(place, capsys):
+def test_variants_of_a_diagram_with_an_fmu_are_compared(place, capsys, monkeypatch):
     file = place(CLOSED)
+    (file.parent / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(file.parent / "tmp"))
     fmu = str(file.with_name("lag.fmu"))
     cases = ["--case", "soft:gain=1", "--case", "hard:gain=2"]
     assert main(["compare", str(file), *cases, "--blocks", fmu, "--headless"]) == 0
     said = capsys.readouterr().err
     assert "running soft, hard" in said
     assert "lag (FMU)" in said
+    assert not list(file.parent.glob("tmp/spart-fmu-*"))
 
 
 def test_the_native_engine_says_why_it_cannot(load):
