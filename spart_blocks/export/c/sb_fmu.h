@@ -65,6 +65,7 @@ struct sb_fmu {
   sb_state s;
   sb_state saved; /* before the communication step */
   int exchange;   /* model exchange; else co-simulation */
+  int listening;  /* the importer wants to hear of events too, not of errors alone */
   int fresh;      /* which of the following belong to s, a bit each */
   double dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)], y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_NG)];
   double stages[SB_STAGES * SB_ROOM(SB_NX)], xt[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
@@ -82,7 +83,7 @@ enum { SB_FRESH_DX = 1, SB_FRESH_XD = 2, SB_FRESH_Y = 4, SB_FRESH_G = 8 };
 static int sb_log(const sb_fmu *m, int status, const char *format, ...) {
   char text[512];
   va_list arguments;
-  if (!m->logger) return status;
+  if (!m->logger || (status == SB_OK && !m->listening)) return status;
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);

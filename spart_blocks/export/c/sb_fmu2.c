@@ -49,7 +49,6 @@ SB_EXPORT fmi2Component SB_NAME(fmi2Instantiate)(fmi2String instanceName, fmi2Ty
   const char *reason = "there is no memory";
   (void)fmuResourceLocation;
   (void)visible;
-  (void)loggingOn;
   if (!fmuGUID || strcmp(fmuGUID, SB_TOKEN) != 0) reason = "the GUID is not that of this FMU";
   else m = sb_new(instanceName, fmuType == fmi2ModelExchange);
   if (!m) {
@@ -62,6 +61,7 @@ SB_EXPORT fmi2Component SB_NAME(fmi2Instantiate)(fmi2String instanceName, fmi2Ty
     m->environment = functions->componentEnvironment;
     m->logger = (void (*)(void))functions->logger;
   }
+  m->listening = loggingOn;
   m->send = sb_send;
   return m;
 }
@@ -75,10 +75,8 @@ SB_STATUS SB_NAME(fmi2SetDebugLogging)(fmi2Component c, fmi2Boolean loggingOn, s
     nCategories, const fmi2String categories[]);
 SB_STATUS SB_NAME(fmi2SetDebugLogging)(fmi2Component c, fmi2Boolean loggingOn, size_t
     nCategories, const fmi2String categories[]) {
-  (void)loggingOn;
-  (void)nCategories;
-  (void)categories;
-  return c ? fmi2OK : fmi2Error;
+  SB_ENTER(SB_ALIVE, fmi2SetDebugLogging);
+  return (fmi2Status)sb_listen(m, loggingOn, nCategories, categories);
 }
 
 SB_STATUS SB_NAME(fmi2SetupExperiment)(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real

@@ -38,7 +38,8 @@ SB_EXPORT const char *SB_NAME(fmi3GetVersion)(void) { return "3.0"; }
 /* --- life -------------------------------------------------------------------------------- */
 
 static fmi3Instance sb_made(fmi3String name, fmi3String token, int exchange, int refused,
-                            fmi3InstanceEnvironment environment, fmi3LogMessageCallback log) {
+                            int listening, fmi3InstanceEnvironment environment,
+                            fmi3LogMessageCallback log) {
   sb_fmu *m = NULL;
   const char *reason = "there is no memory";
   if (refused) reason = "this FMU has no event mode";
@@ -50,6 +51,7 @@ static fmi3Instance sb_made(fmi3String name, fmi3String token, int exchange, int
     return NULL;
   }
   m->environment = environment;
+  m->listening = listening;
   m->logger = (void (*)(void))log;
   m->send = sb_send;
   return m;
@@ -65,8 +67,8 @@ SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateModelExchange)(
     fmi3LogMessageCallback logMessage) {
   (void)resourcePath;
   (void)visible;
-  (void)loggingOn;
-  return sb_made(instanceName, instantiationToken, 1, 0, instanceEnvironment, logMessage);
+  return sb_made(instanceName, instantiationToken, 1, 0, loggingOn, instanceEnvironment,
+                 logMessage);
 }
 
 SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateCoSimulation)(fmi3String instanceName, fmi3String
@@ -83,13 +85,12 @@ SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateCoSimulation)(fmi3String instanceN
     fmi3IntermediateUpdateCallback intermediateUpdate) {
   (void)resourcePath;
   (void)visible;
-  (void)loggingOn;
   (void)earlyReturnAllowed;
   (void)requiredIntermediateVariables;
   (void)nRequiredIntermediateVariables;
   (void)intermediateUpdate;
-  return sb_made(instanceName, instantiationToken, 0, eventModeUsed, instanceEnvironment,
-                 logMessage);
+  return sb_made(instanceName, instantiationToken, 0, eventModeUsed, loggingOn,
+                 instanceEnvironment, logMessage);
 }
 
 SB_EXPORT fmi3Instance SB_NAME(fmi3InstantiateScheduledExecution)(fmi3String instanceName,
@@ -124,10 +125,8 @@ SB_STATUS SB_NAME(fmi3SetDebugLogging)(fmi3Instance instance, fmi3Boolean loggin
     nCategories, const fmi3String categories[]);
 SB_STATUS SB_NAME(fmi3SetDebugLogging)(fmi3Instance instance, fmi3Boolean loggingOn, size_t
     nCategories, const fmi3String categories[]) {
-  (void)loggingOn;
-  (void)nCategories;
-  (void)categories;
-  return instance ? fmi3OK : fmi3Error;
+  SB_ENTER(SB_ALIVE, fmi3SetDebugLogging);
+  return (fmi3Status)sb_listen(m, loggingOn, nCategories, categories);
 }
 
 SB_STATUS SB_NAME(fmi3EnterInitializationMode)(fmi3Instance instance, fmi3Boolean

@@ -35,6 +35,19 @@ static void sb_free(sb_fmu *m) {
   free(m);
 }
 
+/* Errors are told in any case; events where asked for, all of them or by category. */
+static int sb_listen(sb_fmu *m, int on, size_t n, const char *const *categories) {
+  int named = n == 0;
+  for (size_t i = 0; i < n; i++) {
+    if (!categories[i] || (strcmp(categories[i], "logEvents") != 0 &&
+                           strcmp(categories[i], "logStatusError") != 0))
+      return sb_log(m, SB_ERROR, "there is no such log category");
+    named |= strcmp(categories[i], "logEvents") == 0;
+  }
+  if (named) m->listening = on;
+  return SB_OK;
+}
+
 /* The states while their start values may still be set. */
 static void sb_take_start(sb_fmu *m) {
   for (int i = 0; i < SB_NX; i++) m->s.x[i] = m->s.start[i] = m->s.p[sb_start_of_x[i]];
