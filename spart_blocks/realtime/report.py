@@ -8,16 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.realtime.durations import NANO, Durations
 from spart_blocks.realtime.loop import Loop
 from spart_blocks.realtime.structs import CAUSES, Ended
 from spart_blocks.results.files import write_whole
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SUFFIXES = (".json", ".png")
 PERCENTILES = (50.0, 99.0, 99.9)
@@ -115,7 +112,7 @@ class Report:
             raise InputError(Fault(f"cannot write a report as {target.name!r}", hint=hint))
         return target
 
-    def plot(self) -> Figure:
+    def plot(self) -> Any:
         """The picture that `save` writes, as a figure."""
         from spart_blocks.realtime.drawing import figure
 
