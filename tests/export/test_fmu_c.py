@@ -75,7 +75,7 @@ def test_no_compiler_warns(text, blocks, version, sources, tmp_path):
 
 @pytest.mark.parametrize("version", [3, 2])
 def test_its_functions_are_declared_as_the_official_headers_have_them(version, sources, tmp_path):
-    folder, _, path = sources(SMOOTH, version)
+    folder, _, _ = sources(SMOOTH, version)
     # In place of our declarations those that FMPy ships.
     (tmp_path / "official.h").write_text(
         f'#define SB_FMI{version}_H\n#include "fmi{version}Functions.h"\n'
