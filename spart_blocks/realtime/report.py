@@ -113,7 +113,7 @@ class Report:
         return target
 
     def plot(self) -> Any:
-        """The picture that `save` writes, as a figure."""
+        """The picture that `save` writes, as a figure of Matplotlib."""
         from spart_blocks.realtime.drawing import figure
 
         return figure(self)

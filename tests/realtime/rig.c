@@ -5,7 +5,7 @@
 
 typedef struct {
   long long now, cpu;               /* ns */
-  long long sleeps, outputs, updates, torn;
+  long long sleeps, outputs, updates, torn, changes;
   long long late[MOST];             /* by sleep: how much later than asked it wakes */
   long long work[MOST], away[MOST]; /* by step: on the processor, and off it */
   long long status[MOST];           /* by step: what the model returns */
@@ -14,7 +14,7 @@ typedef struct {
   long long stale_from, stale_until; /* ns */
   long long stop_at;                 /* a number of outputs */
   long long done[MOST];              /* by output: the number of updates before it */
-  double seen_u[MOST], seen_p[MOST];
+  double seen_u[MOST], seen_p[MOST], last_p;
   sb_loop *loop;
   const double *tune;
   long long tune_at; /* a number of outputs */
@@ -69,6 +69,8 @@ int sb_rig_output(void *state, const double *u, const double *p, double *y) {
   (void)state;
   for (i = 1; i < rig.loop->model.np; i++)
     if (p[i] != p[0]) rig.torn++;
+  if (p[0] != rig.last_p) rig.changes++;
+  rig.last_p = p[0];
   rig.done[k] = rig.updates;
   rig.seen_u[k] = u[0];
   rig.seen_p[k] = p[0];

@@ -75,14 +75,13 @@ def test_the_loop_never_sees_half_of_a_parameter_set(rig):
     loop = threading.Thread(target=run.run)
     loop.start()
     vectors = [np.full(size + 1, float(k)) for k in range(50)]
-    for _ in range(100):
+    while run.rig.changes < 500:  # it runs while they are written
         for vector in vectors:
             run.library.sb_loop_tune(ctypes.byref(run.loop), vector.ctypes.data)
     run.loop.stop = 1
     loop.join()
     assert run.ended is Ended.ASKED
     assert run.rig.torn == 0
-    assert len(set(run.rig.seen_p)) > 10  # it did run while they were written
 
 
 def test_no_row_is_torn_or_lost_between_two_threads(rig):
