@@ -26,7 +26,10 @@ class RigStruct(ctypes.Structure):
     """The struct sb_rig of rig.c."""
 
     _fields_ = (
-        *((name, _WHOLE) for name in ("now", "cpu", "sleeps", "outputs", "updates", "torn", "changes")),
+        *(
+            (name, _WHOLE)
+            for name in ("now", "cpu", "sleeps", "outputs", "updates", "torn", "changes")
+        ),
         *_many("late", "work", "away", "status", "heard"),
         *((name, _WHOLE) for name in ("looks", "sent", "sent_safe", "stale_from", "stale_until")),
         ("stop_at", _WHOLE),
