@@ -14,7 +14,10 @@ from spart_blocks.diagram.document import MAX_DEPTH, Document, Key, Keys, parse_
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import DiagramError, Fault, Place, did_you_mean
 
-SECTIONS = ("params", "blocks", "run", "clocks", "robots", "subsystems", "name")
+SECTIONS = (
+    *("params", "blocks", "run", "clocks", "robots", "subsystems", "name"),
+    *("export", "realtime"),
+)
 
 Overrides = Mapping[str, Any] | Sequence[str]
 
