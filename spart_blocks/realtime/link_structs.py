@@ -66,7 +66,7 @@ class LinkStruct(ctypes.Structure):
         ("candidate", _WORD),
         *((name, _REAL) for name in ("last", "sender_time")),
         ("version", _WORD),
-        *((name, _INT) for name in ("filled", "lost_sync", "closed")),
+        *((name, _INT) for name in ("filled", "lost_sync", "reopened", "closed")),
         ("buffer", ctypes.c_ubyte * (MOST_BYTES + 1)),
     )
 
@@ -85,6 +85,7 @@ def library() -> ctypes.CDLL:
         "sb_link_send": (_INT, [link, _REAL, _POINTER]),
         "sb_link_send_safe": (_INT, [link, _REAL]),
         "sb_link_stale": (_INT, [link, _REAL]),
+        "sb_link_reopen": (None, [link, _INT]),
         "sb_frame_encode": (_INT, [frame, _POINTER, _POINTER, _WORD, _REAL, _POINTER]),
         "sb_frame_valid": (_INT, [frame, ctypes.c_char_p, ctypes.c_size_t]),
         "sb_frame_decode": (

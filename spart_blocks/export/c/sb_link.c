@@ -258,8 +258,10 @@ static int is_news(sb_link *link, double now, uint32_t sequence)
     if (!link->frame->sequence_size)
         return 1;
     ahead = (sequence - link->sequence) & mask;
-    if (!link->begun || (ahead != 0 && ahead <= mask / 2)) {
-        if (link->begun && link->transport != SB_MEMORY) /* where only the newest is kept */
+    if (!link->begun || link->reopened) {
+        link->reopened = 0;
+    } else if (ahead != 0 && ahead <= mask / 2) {
+        if (link->transport != SB_MEMORY) /* where only the newest is kept */
             link->counts.lost += (long long)ahead - 1;
     } else if (link->has_candidate && sequence == link->candidate &&
                now - link->last > link->timeout) {
@@ -319,6 +321,27 @@ static int receive_datagrams(sb_link *link, double now, double *u)
     return fresh;
 }
 
+/* A stream that is closed has a descriptor that is not the link's to use. */
+static int is_closed(const sb_link *link)
+{
+    return __atomic_load_n(&link->closed, __ATOMIC_ACQUIRE);
+}
+
+static void end_stream(sb_link *link)
+{
+    link->filled = 0;
+    __atomic_store_n(&link->closed, 1, __ATOMIC_RELEASE);
+}
+
+void sb_link_reopen(sb_link *link, int fd)
+{
+    link->fd = fd;
+    link->filled = 0;
+    link->lost_sync = 0;
+    link->reopened = 1;
+    __atomic_store_n(&link->closed, 0, __ATOMIC_RELEASE);
+}
+
 static void drop(sb_link *link, int n)
 {
     link->filled -= n;
@@ -357,7 +380,7 @@ static int receive_stream(sb_link *link, double now, double *u)
 {
     int size = link->frame->size, room = SB_LINK_MOST * size, fresh = 0;
 
-    while (room > 0 && link->fd >= 0 && !link->closed) {
+    while (room > 0 && !is_closed(link)) {
         ssize_t n = read_some(link, link->buffer + link->filled, (size_t)(size - link->filled));
         if (n < 0 && nothing_there(errno))
             break;
@@ -366,7 +389,7 @@ static int receive_stream(sb_link *link, double now, double *u)
             if (n == 0 && link->transport == SB_FILE)
                 break;
             link->counts.errors += n < 0;
-            link->closed = 1;
+            end_stream(link);
             break;
         }
         room -= (int)n;
@@ -436,7 +459,8 @@ static void write_memory(sb_link *link)
     __atomic_store_n(&memory->version, version + 1u, __ATOMIC_RELEASE);
 }
 
-/* Write what is left of the buffer to a stream: 0 when all of it went. */
+/* Write what is left of the buffer to a stream: 1 when all of it went, 0 when some waits,
+ * -1 when the stream ended. */
 static int flush_stream(sb_link *link)
 {
     while (link->filled > 0) {
@@ -445,14 +469,14 @@ static int flush_stream(sb_link *link)
                         ? send(link->fd, link->buffer, left, MSG_DONTWAIT | MSG_NOSIGNAL)
                         : write(link->fd, link->buffer, left);
         if (n < 0 && !nothing_there(errno)) {
-            link->closed = 1;
-            link->filled = 0;
+            end_stream(link);
+            return -1;
         }
         if (n <= 0)
-            return -1;
+            return 0;
         drop(link, (int)n);
     }
-    return 0;
+    return 1;
 }
 
 /* A frame that a full stream took a part of is ended first: whole frames are left out. */
@@ -460,7 +484,7 @@ static int ready(sb_link *link)
 {
     if (link->transport == SB_DATAGRAM || link->transport == SB_MEMORY)
         return 1;
-    return link->fd >= 0 && !link->closed && flush_stream(link) == 0;
+    return !is_closed(link) && flush_stream(link) == 1;
 }
 
 static int send_datagram(sb_link *link)
@@ -476,10 +500,21 @@ static int send_datagram(sb_link *link)
     return done == (ssize_t)n ? 0 : -1;
 }
 
+static int send_to_stream(sb_link *link)
+{
+    int done;
+
+    link->filled = link->frame->size;
+    done = flush_stream(link);
+    if (done == 0 && link->filled == link->frame->size) {
+        link->filled = 0; /* nothing of it went, and nothing shall */
+        done = -1;
+    }
+    return done < 0 ? -1 : 0; /* the rest of a frame goes before the next one */
+}
+
 static int send_buffer(sb_link *link)
 {
-    size_t n = (size_t)link->frame->size;
-
     switch (link->transport) {
     case SB_MEMORY:
         write_memory(link);
@@ -487,14 +522,7 @@ static int send_buffer(sb_link *link)
     case SB_DATAGRAM:
         return send_datagram(link);
     default:
-        link->filled = (int)n;
-        if (flush_stream(link) == 0)
-            return 0;
-        if (link->filled == (int)n || link->closed) {
-            link->filled = 0;
-            return -1;
-        }
-        return 0; /* the rest of it goes before the next frame */
+        return send_to_stream(link);
     }
 }
 

@@ -76,8 +76,7 @@ typedef struct {
     long long replaced;  /* outputs not finite: safe values were sent, or nothing */
 } sb_link_counts;
 
-/* A link in one direction. The caller sets the first part and zeros the rest; of a stream,
- * fd is -1 while there is no connection. */
+/* A link in one direction. The caller sets the first part and zeros the rest. */
 typedef struct sb_link {
     sb_transport transport;
     int fd;
@@ -97,7 +96,8 @@ typedef struct sb_link {
     uint32_t version;      /* of the shared memory read last */
     int filled;            /* bytes in the buffer: a part of a frame of a stream */
     int lost_sync;         /* the stream is being searched for a frame */
-    int closed;            /* the other side closed the stream, or it failed */
+    int reopened;          /* the next frame may have any sequence number */
+    int closed;            /* the stream ended or failed: fd is the caller's again */
     unsigned char buffer[SB_FRAME_MOST + 1];
 } sb_link;
 
@@ -116,6 +116,11 @@ int sb_link_send_safe(sb_link *link, double now);
 
 /* Whether no valid frame came for longer than the timeout, or none ever. */
 int sb_link_stale(const sb_link *link, double now);
+
+/* Give a stream a new descriptor. Another thread may do so while `closed` is set, which is
+ * when the link does not touch its descriptor: at the start, if the caller set it, and after
+ * the stream has ended. */
+void sb_link_reopen(sb_link *link, int fd);
 
 /* Write a frame into bytes, which has room for frame->size. y NULL: with safe values alone.
  * safe NULL: zeros for what is not in y.
