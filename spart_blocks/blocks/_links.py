@@ -62,15 +62,25 @@ class Recording:
         return value if field.count is not None else value[0]
 
 
-class Incoming:
+class _Connected:
+    def _layout(self, frame: Any, endpoint: Any) -> Frame:
+        """The frame, which suits the transport and the names of ports."""
+        layout = read_frame(frame)
+        if getattr(endpoint, "needs_header", False) and not layout.header:
+            hint = "such as header: '0xA55A'"
+            raise InputError(Fault("frame needs a header, to be found in a stream", hint=hint))
+        check_names(self, layout)
+        return layout
+
+
+class Incoming(_Connected):
     """What the blocks share through which numbers come in."""
 
     def connect(
         self, endpoint: Any, frame: Any, timeout: Any, recorded: str | Path | None
     ) -> dict[str, Any]:
         """Give the block its link and ports; the arguments of bdsim's constructor."""
-        layout = read_frame(frame)
-        check_names(self, layout)
+        layout = self._layout(frame, endpoint)
         self.link = Link("in", endpoint, layout, read_timeout(timeout), None)
         self.recording = None if recorded is None else read_recording(recorded, layout)
         ports = _ports(layout, optional=True)
@@ -90,13 +100,12 @@ class Incoming:
         return [self.recording.at(t, field) for field in self.link.frame.fields]
 
 
-class Outgoing:
+class Outgoing(_Connected):
     """What the blocks share through which numbers go out."""
 
     def connect(self, endpoint: Any, frame: Any, timeout: Any, safe: Any) -> dict[str, Any]:
         """Give the block its link and ports; the arguments of bdsim's constructor."""
-        layout = read_frame(frame)
-        check_names(self, layout)
+        layout = self._layout(frame, endpoint)
         self.link = Link("out", endpoint, layout, read_timeout(timeout), read_safe(safe, layout))
         self.in_ports = self.out_ports = _ports(layout)
         return port_arguments(self.in_ports, self.out_ports)

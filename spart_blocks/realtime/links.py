@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._endpoints import Udp
+from spart_blocks.blocks._endpoints import Memory, Mqtt, Serial, Tcp, Udp, Zmq
 from spart_blocks.diagram import Diagram
 from spart_blocks.errors import Fault, InputError, Place
 from spart_blocks.export.links import LiveLink, live_links
@@ -19,18 +19,54 @@ from spart_blocks.program.part import Part
 from spart_blocks.realtime.link_structs import (
     COUNTS,
     LinkStruct,
-    Transport,
     frame_struct,
     library,
 )
+from spart_blocks.realtime.mqtt import open_mqtt
+from spart_blocks.realtime.serial import open_serial
+from spart_blocks.realtime.shared_memory import open_memory
+from spart_blocks.realtime.tcp import open_tcp
 from spart_blocks.realtime.udp import open_udp
+from spart_blocks.realtime.zmq import open_zmq
+
+
+class _Opening:
+    """Opens what links read and write. kept: closes it."""
+
+    def __init__(self, kept: ExitStack) -> None:
+        self.kept = kept
+        self.devices: dict[str, Any] = {}
+
+    def open(self, live: LiveLink, struct: LinkStruct) -> object:
+        """Open it for one link; what is returned has to live as long as the link."""
+        endpoint, way = live.link.endpoint, live.way
+        with ExitStack() as kept:
+            made: object = None
+            match endpoint:
+                case Udp():
+                    open_udp(struct, endpoint, way, kept)
+                case Tcp():
+                    open_tcp(struct, endpoint, way, kept)
+                case Memory():
+                    made = open_memory(struct, endpoint, way, kept)
+                case Zmq():
+                    open_zmq(struct, endpoint, way, kept)
+                case Mqtt():
+                    open_mqtt(struct, endpoint, way, kept)
+                case Serial():
+                    own = (live.link.way == "in") == (way == "receive")
+                    open_serial(struct, endpoint, own, self.kept, self.devices)
+                case _:
+                    raise OSError(f"nothing is known of {endpoint}")
+            self.kept.push(kept.pop_all())
+        return made
 
 
 class OpenLink:
     """A link with its socket. name: the block's; way: receive or send."""
 
-    def __init__(self, live: LiveLink, kept: ExitStack) -> None:
-        """kept: closes what is opened. Raises OSError."""
+    def __init__(self, live: LiveLink, opening: _Opening) -> None:
+        """opening: opens what the link reads or writes, and closes it. Raises OSError."""
         self.live, self.name, self.way = live, live.name, live.way
         self._frame = frame_struct(live.link.frame, live.fields())
         self._safe = None if live.link.safe is None else np.array(live.link.safe)
@@ -40,7 +76,7 @@ class OpenLink:
             safe=None if self._safe is None else self._safe.ctypes.data,
             timeout=live.link.timeout,
         )
-        _open(self, kept)
+        self._kept = opening.open(live, self.struct)
 
     @property
     def address(self) -> int:
@@ -78,14 +114,6 @@ class OpenLink:
     def stale(self, now: float) -> bool:
         """Whether no valid frame came for longer than the timeout, or none ever."""
         return bool(library().sb_link_stale(ctypes.byref(self.struct), now))
-
-
-def _open(link: OpenLink, kept: ExitStack) -> None:
-    """Give a link what it reads from or writes to."""
-    endpoint = link.live.link.endpoint
-    assert isinstance(endpoint, Udp)
-    made = kept.enter_context(open_udp(endpoint, link.way))
-    link.struct.transport, link.struct.fd = Transport.DATAGRAM, made.fileno()
 
 
 class Links:
@@ -130,29 +158,40 @@ def open_links(diagram: Diagram, part: Part) -> Links:
     """Open the links of a part of a diagram.
 
     Raises InputError where an address is taken or cannot be had, with the place of the
-    block; CompilerError where there is no C compiler.
+    block; MissingExtraError where a library is not installed; CompilerError where there is
+    no C compiler.
     """
     with ExitStack() as kept:
-        opened, faults = [], []
+        opening, opened, faults = _Opening(kept), [], []
         for live in live_links(diagram, part):
             try:
-                opened.append(OpenLink(live, kept))
+                opened.append(OpenLink(live, opening))
             except OSError as error:
                 faults.append(_refused(live, error, diagram.places))
+            except InputError as error:
+                faults += [_at(live, fault.message, diagram.places) for fault in error.faults]
         if faults:
             raise InputError(faults)
         return Links(opened, kept.pop_all())
 
 
+def _at(live: LiveLink, text: str, places: Mapping[str, Place], hint: str | None = None) -> Fault:
+    """A fault at the parameter of a block that says where its link leads."""
+    names = (f"blocks.{live.name}.{key}" for key in ("port", "device", "memory", "topic"))
+    where = next((places[name] for name in names if name in places), None)
+    return Fault(text, where or places.get(f"blocks.{live.name}"), hint)
+
+
 def _refused(live: LiveLink, error: OSError, places: Mapping[str, Place]) -> Fault:
     """Why a link cannot be opened."""
-    where = places.get(f"blocks.{live.name}.port") or places.get(f"blocks.{live.name}")
     does = "receive at" if live.way == "receive" else "send to"
     text = f"{live.name} cannot {does} {live.link.endpoint}"
     if error.errno == errno.EADDRINUSE:
-        hint = "end the other program that receives there, or give another port"
-        return Fault(f"{text}: it is taken", where, hint)
+        hint = "end the other program that has it, or give another"
+        return _at(live, f"{text}: it is taken", places, hint)
     if error.errno == errno.EADDRNOTAVAIL:
         hint = "give an address of this machine, or 0.0.0.0 for all of them"
-        return Fault(f"{text}: it is no address of this machine", where, hint)
-    return Fault(f"{text}: {error.strerror or error}", where)
+        return _at(live, f"{text}: it is no address of this machine", places, hint)
+    if error.errno == errno.ECONNREFUSED:
+        return _at(live, f"{text}: nobody is there", places, "start the broker before")
+    return _at(live, f"{text}: {error.strerror or error}", places)

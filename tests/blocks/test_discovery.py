@@ -15,14 +15,25 @@ FOLDER = Path(__file__).parents[2] / "spart_blocks/blocks"
 FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
 BASES = {"FunctionBlock", "ContinuousBlock", "SampledBlock", "SourceBlock", "SinkBlock"}
 ROBOT = robots.random_robot(41, 6)
-FRAME = {"fields": {"values": "3 f64"}}
+FRAME = {"header": "0xA5", "fields": {"values": "3 f64"}}
+LINKS = {
+    "UDP": {"port": 5005},
+    "TCP": {"port": 5005},
+    "SERIAL": {"device": "/dev/ttyUSB0"},
+    "SHM": {"memory": "demo"},
+    "ZMQ": {"port": 5005},
+    "MQTT": {"topic": "demo"},
+}
 ARGUMENTS = {  # what a block needs besides a robot
     "JACOB": {"link": 2},
     "JACOBDOT": {"link": "link2"},
     "JOINT_PD": {"kp": 1.0, "kd": 1.0},
     "COMPUTED_TORQUE": {"kp": 1.0, "kd": 1.0},
-    "UDP_IN": {"port": 5005, "frame": FRAME},
-    "UDP_OUT": {"port": 5005, "frame": FRAME},
+    **{
+        f"{transport}_{way}": {**place, "frame": FRAME}
+        for transport, place in LINKS.items()
+        for way in ("IN", "OUT")
+    },
 }
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,
 # "Block catalog", revision 2, and the icons in its roboticstoolbox/blocks folder. A later

@@ -35,7 +35,12 @@ PORTS = {
 }
 ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("FD_FIXED", "GRAVITY", "MULTIBODY", "STATE_INTEGRATOR", "AUDIT"),
-    *("JOINT_PD", "COMPUTED_TORQUE", "FMU", "UDP_IN", "UDP_OUT"),
+    *("JOINT_PD", "COMPUTED_TORQUE", "FMU"),
+    *(
+        f"{link}_{way}"
+        for link in ("UDP", "TCP", "SERIAL", "SHM", "ZMQ", "MQTT")
+        for way in ("IN", "OUT")
+    ),
     *("QUAT_R", "R_QUAT", "ANGLES321_R", "ANGLES123_R", "R_ANGLES321", "QUAT_ANGLES321"),
     "AXIS_ANGLE_R",
 }
