@@ -20,9 +20,11 @@ from spart_blocks.cli.realtime import realtime
 from spart_blocks.cli.robot import robot
 from spart_blocks.cli.run import run
 from spart_blocks.cli.schema import schema
+from spart_blocks.cli.scope import scope
 from spart_blocks.cli.show import show
 from spart_blocks.cli.terminal import discard_stdout, examples, never_fail_on_encoding
 from spart_blocks.cli.test import run_tests
+from spart_blocks.cli.tune import tune
 
 _HELP = {"help_option_names": ["--help", "-h"]}
 
@@ -109,6 +111,16 @@ app.command(
         "--report report.json --report report.png",
     )
 )(realtime)
+app.command(
+    epilog=examples(
+        "spart tune", "spart tune 'ctrl.kp=[60,60,20]' qd=0.3", "spart tune --print-set"
+    )
+)(tune)
+app.command(
+    epilog=examples(
+        "spart scope", "spart scope ctrl.tau plant.qm[0]", "spart scope --t 10 --out run.npz"
+    )
+)(scope)
 app.command(
     epilog=examples("spart blocks", "spart blocks JOINT_PD", "spart blocks --json > blocks.json")
 )(blocks)

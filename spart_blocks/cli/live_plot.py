@@ -1,0 +1,80 @@
+"""Signals of a running loop in a window that moves on with them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from spart_blocks.realtime.live_client import Watched
+    from spart_blocks.realtime.live_protocol import Floats
+
+_PAUSE = 0.03  # s, for the window's own events
+_POINTS = 2000  # of a curve, about as many as a screen has columns
+
+
+class LivePlot:
+    """A panel for each signal, over the last `window` seconds."""
+
+    def __init__(self, watched: Watched, window: float) -> None:
+        from spart_blocks.realtime.live_client import Recording
+
+        self.window = window
+        self.watched = watched
+        self.closed = False
+        [self.figure] = Recording(watched).results(0).plot(*watched.names)
+        self._rows: deque[Floats] = deque()
+
+    def open(self) -> bool:
+        """Open the window; whether there is one."""
+        from spart_blocks.results import show_windows
+
+        if not show_windows([self.figure], block=False):
+            return False
+        self.figure.canvas.mpl_connect("close_event", self._close)
+        return True
+
+    def _close(self, event: Any) -> None:
+        self.closed = True
+
+    def show(self, rows: Floats) -> bool:
+        """Draw these rows too; whether the window is still open."""
+        if len(rows):
+            self.add(rows)
+            self.figure.canvas.draw_idle()
+        if not self.closed:
+            self.figure.canvas.start_event_loop(_PAUSE)
+        return not self.closed
+
+    def add(self, rows: Floats) -> None:
+        """Move the curves on."""
+        self._rows.append(rows)
+        end = rows[-1, 0]
+        while self._rows[0][-1, 0] < end - self.window:
+            self._rows.popleft()
+        held = np.concatenate(self._rows)
+        held = held[held[:, 0] >= end - self.window]
+        held = held[:: -(-len(held) // _POINTS)]
+        for axis, values in zip(self.figure.axes, self._panels(held), strict=True):
+            for line, column in zip(axis.get_lines(), values.T, strict=True):
+                line.set_data(held[:, 0], column)
+            _fit(axis, values)
+            axis.set_xlim(max(held[0, 0], end - self.window), max(end, held[0, 0] + 1e-9))
+
+    def _panels(self, rows: Floats) -> list[Floats]:
+        """The curves of each panel: (k, lines)."""
+        signals = self.watched.parted(rows).values()
+        return [signal.reshape(len(rows), -1) for signal in signals]
+
+
+def _fit(axis: Axes, values: Floats) -> None:
+    """Room for all finite values, and a little more."""
+    finite = values[np.isfinite(values)]
+    if finite.size:
+        low, high = finite.min(), finite.max()
+        room = 0.05 * (high - low) or max(1e-9, 0.05 * abs(high))
+        axis.set_ylim(low - room, high + room)

@@ -1,0 +1,201 @@
+"""`spart scope`: watch the signals of a loop that runs."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spart_blocks.cli.outputs import check_files
+from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.terminal import has_display, put, say, warn
+from spart_blocks.cli.tune import LoopOption, connected, new_table
+from spart_blocks.errors import InputError, RunError
+
+if TYPE_CHECKING:
+    from spart_blocks.realtime.live_client import LiveClient, Recording, Watched
+    from spart_blocks.realtime.live_protocol import Floats
+
+RATE = 200.0  # Hz, more than an eye or a screen can follow
+_PATIENCE = 0.05  # s, for rows to come
+_LINES = 4.0  # Hz, of lines of text
+_COLUMNS = 8  # numbers in such a line
+_ROUNDING = 1e-9
+
+Shown = Callable[["Floats"], bool]
+"""Takes rows, also where none came; whether to go on."""
+
+
+def scope(
+    signals: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SIGNAL]...",
+            help="What is watched: ctrl.tau, plant.qm[0], plant.qm[0:2]. By default the outputs.",
+            show_default=False,
+        ),
+    ] = None,
+    loop: LoopOption = None,
+    end: Annotated[
+        float | None,
+        typer.Option(
+            "--t",
+            "-t",
+            metavar="SECONDS",
+            help="How long; by default until the loop ends or Ctrl-C.",
+        ),
+    ] = None,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Record what is watched: .npz, .csv or .mat. May be repeated.",
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="HZ",
+            help="Rows per second that are taken: by default 200, and with --out every step.",
+            show_default=False,
+        ),
+    ] = None,
+    window: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How much time the plot shows.")
+    ] = 10.0,
+    headless: Annotated[
+        bool, typer.Option("--headless", help="Open no window, as where there is no display.")
+    ] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the signals and end.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Plot signals of a loop while it runs, and record them.
+
+    Without a window they are printed as lines of numbers, or with --out only recorded.
+    Ctrl-C ends it; the loop goes on, whatever becomes of this.
+    """
+    with reporting(debug):
+        files = [path.expanduser() for path in out or ()]
+        check_files(files)
+        _check(end, window)
+        from spart_blocks.realtime.live_client import Recording
+
+        with connected(loop) as client:
+            if listed:
+                put(_table(client))
+                return
+            if rate is None and not files:
+                rate = RATE
+            watched = client.watch(signals or (), rate)
+            say(f"watching {watched.loop} at {watched.rate:g} Hz; Ctrl-C ends it")
+            if client.hello["phase"] == "waiting":
+                say("it waits for its links, and tells nothing until they are heard")
+            show = _shown(watched, window, headless, bool(files))
+            kept = Recording(watched) if files or end is not None else None
+            failure = _watch(client, show, kept, end)
+            _finish(client, kept, files)
+            if failure is not None:
+                raise failure
+
+
+def _check(end: float | None, window: float) -> None:
+    for option, value in (("--t", end), ("--window", window)):
+        if value is not None and not 0 < value < float("inf"):
+            raise InputError(f"{option} takes a positive number of seconds, not {value:g}")
+
+
+def _table(client: LiveClient) -> object:
+    table = new_table("signal", "shape", "unit", "", right=False)
+    for row in client.describe()["signals"]:
+        shape = " x ".join(map(str, row["shape"]))
+        table.add_row(row["name"], shape, row["unit"], row["kind"])
+    return table
+
+
+def _shown(watched: Watched, window: float, headless: bool, recorded: bool) -> Shown:
+    """How rows are shown: in a window, else as lines, or not at all where they are kept."""
+    if has_display() and not headless:
+        from spart_blocks.cli.live_plot import LivePlot
+
+        plot = LivePlot(watched, window)
+        if plot.open():
+            return plot.show
+        say("no window can be opened here")
+    return _nothing if recorded else _Lines(watched).show
+
+
+def _nothing(rows: Floats) -> bool:
+    return True
+
+
+class _Lines:
+    """Rows as lines of numbers, a few per second."""
+
+    def __init__(self, watched: Watched) -> None:
+        self.due = 0.0
+        labels: Sequence[str] = ["t [s]", *watched.labels[:_COLUMNS]]
+        if len(watched.labels) > _COLUMNS:
+            say(f"the first {_COLUMNS} of {len(watched.labels)} numbers are shown; --out keeps all")
+        self.widths = [max(11, len(label)) for label in labels]
+        self._put(labels)
+
+    def _put(self, texts: Sequence[str]) -> None:
+        cells = (f"{text:>{width}}" for text, width in zip(texts, self.widths, strict=True))
+        typer.echo("  ".join(cells))
+
+    def show(self, rows: Floats) -> bool:
+        now = time.monotonic()
+        if len(rows) and now >= self.due:
+            self.due = now + 1 / _LINES
+            t, *values = rows[-1, : len(self.widths)]
+            self._put([f"{t:.3f}", *(f"{value:.5g}" for value in values)])
+        return True
+
+
+def _watch(
+    client: LiveClient, show: Shown, kept: Recording | None, end: float | None
+) -> RunError | None:
+    """Show and keep what comes until it ends; Ctrl-C is one way to end it. Returns what
+    went wrong on the way."""
+    until = math.inf
+    try:
+        while client.ended is None and not (kept and kept.full):
+            rows = client.rows(_PATIENCE)
+            if len(rows) and end is not None and math.isinf(until):
+                until = rows[0, 0] + end
+            over = len(rows) > 0 and rows[-1, 0] >= until * (1 - _ROUNDING)
+            rows = rows[rows[:, 0] <= until * (1 + _ROUNDING)]
+            if kept is not None:
+                kept.add(rows)
+            if not show(rows) or over:
+                break
+    except KeyboardInterrupt:
+        say("")
+    except RunError as error:
+        return error
+    return None
+
+
+def _finish(client: LiveClient, kept: Recording | None, files: Sequence[Path]) -> None:
+    """Say how it ended, and save what was kept."""
+    if client.ended is not None:
+        say(f"the loop has ended: {client.ended}")
+    if client.lost:
+        warn(f"{client.lost} steps are missing: they came faster than they were taken")
+    if kept is None:
+        return
+    if kept.full:
+        warn(f"the recording is full after {kept.count} rows; --rate takes fewer per second")
+    if not kept.count:
+        raise RunError("nothing came from the loop, so nothing is recorded")
+    results = kept.results(client.lost)
+    typer.echo(results.summary())
+    for file in files:
+        results.save(file)
+        say(f"written: {file}")

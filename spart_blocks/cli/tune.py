@@ -1,0 +1,185 @@
+"""`spart tune`: list and set the parameters of a loop that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.terminal import put, say
+from spart_blocks.errors import Fault, InputError, RunError, brief
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from spart_blocks.realtime.live_client import LiveClient
+
+LoopOption = Annotated[
+    str | None,
+    typer.Option(
+        "--loop",
+        metavar="NAME|PID",
+        help="Which loop, where more than one runs.",
+        show_default=False,
+    ),
+]
+_LONGEST = 60  # characters of a value in a table
+
+
+def tune(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[LOOP] [NAME=VALUE]...",
+            help="The loop, by name or process, and what is set: ctrl.kp=[60,60,20], "
+            "ctrl.kp[0]=60, qd=0.3. A number fills a vector.",
+            show_default=False,
+        ),
+    ] = None,
+    loop: LoopOption = None,
+    print_set: Annotated[
+        bool,
+        typer.Option(
+            "--print-set", help="Print what was changed as options --set of the other commands."
+        ),
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """List the parameters of a loop that runs, or set some while it runs.
+
+    What is set together is taken together, before one step; where one value is refused,
+    nothing is set, and the loop goes on. Without arguments, and where several loops run,
+    they are listed.
+    """
+    with reporting(debug):
+        name, settings = _parted(words or (), loop)
+        values = _values(settings)
+        if name is None and not values and not print_set and _listed():
+            return
+        with connected(name) as client:
+            if values:
+                _report(client.set(values))
+            elif not print_set:
+                put(*_described(client))
+            if print_set:
+                typer.echo(_as_options(client.describe()["parameters"]))
+
+
+def connected(name: str | None) -> LiveClient:
+    """A connection to the loop of this name or process, or the only one."""
+    from spart_blocks.realtime.live_client import LiveClient
+    from spart_blocks.realtime.live_places import chosen
+
+    return LiveClient(chosen(name))
+
+
+def _parted(words: Sequence[str], loop: str | None) -> tuple[str | None, list[str]]:
+    """Which loop is meant, and what is set."""
+    names = [word for word in words if "=" not in word] + ([loop] if loop else [])
+    if len(names) > 1:
+        hint = "what is set is written NAME=VALUE, without blanks or in quotes"
+        raise InputError(
+            Fault(f"{names[1]!r} sets nothing, and {names[0]!r} is the loop", None, hint)
+        )
+    return (names[0] if names else None), [word for word in words if "=" in word]
+
+
+def _values(settings: Sequence[str]) -> dict[str, Any]:
+    """What is set, by name."""
+    from spart_blocks.diagram.document import parse_value
+
+    values: dict[str, Any] = {}
+    for text in settings:
+        name, _, value = text.partition("=")
+        if name in values:
+            raise InputError(f"{name} is given twice")
+        values[name] = parse_value(value, text)
+    return values
+
+
+def _listed() -> bool:
+    """List the loops where several run; whether it did."""
+    from spart_blocks.realtime.live_client import LiveClient
+    from spart_blocks.realtime.live_places import running
+
+    places = running()
+    if len(places) < 2:
+        return False
+    table = new_table("loop", "process", "rate [Hz]", "time [s]", "deadlines missed")
+    for place in places:
+        try:
+            with LiveClient(place) as client:
+                said = client.hello
+        except (InputError, RunError):  # it has ended meanwhile, or does not answer
+            table.add_row(place.name, str(place.pid), "", "", "")
+            continue
+        numbers = (f"{said['rate']:g}", f"{said['time']:.3f}", str(said["overruns"]))
+        table.add_row(place.name, str(place.pid), *numbers)
+    put(table)
+    say("name one: spart tune LOOP")
+    return True
+
+
+def new_table(first: str, *others: str, right: bool = True) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(first)
+    for column in others:
+        table.add_column(column, justify="right" if right else "left")
+    return table
+
+
+def _described(client: LiveClient) -> list[Any]:
+    """The page that a loop's parameters make."""
+    found = client.describe()
+    heading = (
+        f"{client.hello['name']} (process {client.hello['pid']}): {found['phase']}, "
+        f"{found['rate']:g} Hz, t = {found['time']:.3f} s, {found['overruns']} deadlines missed"
+    )
+    table = new_table("parameter", "value", "shape", "unit", "bounds", "", right=False)
+    for row in found["parameters"]:
+        shape = " x ".join(map(str, row["shape"]))
+        if "fixed" in row:
+            table.add_row(row["name"], "", shape, "", "", row["fixed"])
+            continue
+        note = "input" if row["kind"] == "input" else ""
+        note += f"{', ' if note else ''}changed" if row["changed"] else ""
+        value = brief(_short(row["value"]), _LONGEST).strip("'")
+        table.add_row(row["name"], value, shape, row["unit"], _between(row["bounds"]), note)
+    return [heading, "", table]
+
+
+def _short(value: Any) -> str:
+    """A number or nested lists of numbers, rounded for the eye."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_short, value))}]"
+    return f"{value + 0.0:.6g}"  # no minus before a zero
+
+
+def _between(bounds: Sequence[float | None]) -> str:
+    low, high = bounds
+    if low is None and high is None:
+        return ""
+    return f"{'' if low is None else f'{low:g}'}..{'' if high is None else f'{high:g}'}"
+
+
+def _report(values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        typer.echo(f"{name} = {_short(value)}")
+
+
+def _as_options(rows: Sequence[Mapping[str, Any]]) -> str:
+    """What differs from the file, as options; inputs are no parameters of the file."""
+    import shlex
+
+    changed = [row for row in rows if row.get("changed") and row["kind"] == "parameter"]
+    texts = (f"{row['name']}={_exact(row['value'])}" for row in changed)
+    return " ".join(f"--set {shlex.quote(text)}" for text in texts)
+
+
+def _exact(value: Any) -> str:
+    """A number or nested lists of numbers, as they are read back."""
+    return f"[{','.join(map(_exact, value))}]" if isinstance(value, list) else repr(value)

@@ -1,0 +1,230 @@
+"""A running loop that answers: a socket on which parameters are set and signals told.
+
+The loop itself is not held up: it takes parameters from a buffer and puts rows into a ring,
+and all that is here runs in a thread beside it.
+"""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import time
+from threading import Thread
+from types import TracebackType
+from typing import Any
+
+from spart_blocks.errors import InputError
+from spart_blocks.realtime.live_answers import (
+    RunningLoop,
+    described,
+    hello,
+    set_values,
+    status,
+    watch,
+    why,
+)
+from spart_blocks.realtime.live_connection import Connection
+from spart_blocks.realtime.live_places import Place, listen, same_token
+from spart_blocks.realtime.live_protocol import BadMessageError, plain_faults, read
+from spart_blocks.realtime.structs import Phase
+
+MOST_CLIENTS = 16
+PATIENCE = 10.0
+"""So long a client may take to show its token, or take nothing of what waits for it [s]."""
+_PERIOD = 0.02  # s, between looks at the loop
+_MOST_AT_ONCE = 8  # requests of a client, before the others have their turn
+_REST = 0.002  # s, so that clients that ask without end leave the processor to others
+_GOODBYE = 2.0  # s, for what waits when the loop has ended
+
+
+class LiveServer:
+    """Answers `spart tune` and `spart scope` while it is entered.
+
+    place: where it listens, once it is entered. The loop's rows go to those who watch:
+    nobody else may drain its signals meanwhile.
+    """
+
+    place: Place
+
+    def __init__(self, loop: RunningLoop, name: str, *, patience: float = PATIENCE) -> None:
+        """name: by which it is found."""
+        self.loop, self.name, self.patience = loop, name, patience
+        self._clients: list[Connection] = []
+        self._selector = selectors.DefaultSelector()
+        self._closing = False
+        self._dropped = 0
+
+    def __enter__(self) -> LiveServer:
+        """Raises InputError where there is no place to listen that is the user's alone."""
+        self.place, self._token, self._listener = listen(self.name)
+        self._wake, awaited = socket.socketpair()
+        self._selector.register(self._listener, selectors.EVENT_READ, None)
+        self._selector.register(awaited, selectors.EVENT_READ, None)
+        self._awaited = awaited
+        self._thread = Thread(target=self._serve, name="spart live", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._closing = True
+        self._wake.close()
+        self._thread.join()
+
+    # --- the thread ---------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        try:
+            while not self._closing and self.loop.phase is not Phase.ENDED:
+                self._turn()
+            self._part()
+        finally:
+            self.loop.signals.streaming = False
+            self.place.remove()
+            for connection in (*(c.socket for c in self._clients), self._listener, self._awaited):
+                connection.close()
+            self._selector.close()
+
+    def _turn(self) -> None:
+        """One look at the clients and at the loop."""
+        ready = self._selector.select(_PERIOD)
+        came = {key.fileobj for key, events in ready if events & selectors.EVENT_READ}
+        if self._listener in came:
+            self._accept()
+        for client in list(self._clients):
+            if client.socket in came and not client.more and not client.receive():
+                self._forget(client)
+            elif not client.leaving:
+                self._answer(client)
+        self._stream()
+        self._flush()
+        if ready:
+            time.sleep(_REST)
+
+    def _accept(self) -> None:
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:  # it has gone again, or there are no more files to be had
+            return
+        client = Connection(connection)
+        self._clients.append(client)
+        self._selector.register(connection, selectors.EVENT_READ, client)
+        if len(self._clients) > MOST_CLIENTS:
+            client.dismiss({"refused": f"{MOST_CLIENTS} clients are there already"})
+
+    def _forget(self, client: Connection) -> None:
+        self._selector.unregister(client.socket)
+        client.socket.close()
+        self._clients.remove(client)
+
+    def _flush(self) -> None:
+        """Send what can be sent; forget who is gone, dismiss who takes nothing."""
+        for client in list(self._clients):
+            there = client.flush()
+            late = client.idle > self.patience
+            if not there or (client.leaving and (late or not client.waits)):
+                self._forget(client)
+                continue
+            if late or client.full:
+                told = "it takes nothing of what it is told" if client.trusted else "no token came"
+                client.dismiss({"refused": told})
+            events = selectors.EVENT_WRITE if client.waits else 0
+            events |= 0 if client.leaving else selectors.EVENT_READ
+            self._selector.modify(client.socket, events or selectors.EVENT_READ, client)
+
+    def _part(self) -> None:
+        """Tell all clients that it has ended, after what they watched."""
+        self.place.remove()
+        self._stream()
+        for client in self._clients:
+            if not client.leaving:
+                client.part({"ended": why(self.loop), "time": self.loop.time})
+        until = time.monotonic() + min(_GOODBYE, self.patience)
+        while self._clients and time.monotonic() < until:
+            self._flush()
+            time.sleep(_PERIOD / 4 if self._clients else 0.0)
+
+    # --- requests -----------------------------------------------------------------------
+
+    def _answer(self, client: Connection) -> None:
+        """Answer some of what a client asked; the rest has its turn later, and before it
+        no more is read."""
+        client.more = False
+        for _ in range(_MOST_AT_ONCE):
+            try:
+                line = client.line()
+                if line is None or client.leaving:
+                    return
+                self._take(client, read(line))
+            except BadMessageError as error:
+                client.dismiss({"refused": str(error)})
+                return
+        client.more = True
+
+    def _take(self, client: Connection, message: dict[str, Any]) -> None:
+        if client.trusted:
+            client.tell(self._reply(client, message))
+        elif same_token(message.get("token"), self._token):
+            client.trusted = True
+            client.tell({"hello": hello(self.loop, self.name)})
+        else:
+            client.dismiss({"refused": "the token is not that of this loop"})
+
+    def _reply(self, client: Connection, message: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return {"answer": self._done(client, message)}
+        except InputError as error:
+            return {"faults": plain_faults(error)}
+
+    def _done(self, client: Connection, message: dict[str, Any]) -> dict[str, Any]:
+        asked = message.get("do")
+        if asked == "describe":
+            return described(self.loop)
+        if asked == "status":
+            return status(self.loop)
+        if asked == "set":
+            return {"values": set_values(self.loop, message.get("values"))}
+        if asked == "watch":
+            self._catch_up()
+            found = watch(self.loop, message.get("signals"), message.get("rate"))
+            client.watch, client.lost = found, 0
+            return {
+                "signals": found.names,
+                "shapes": found.shapes,
+                "labels": found.labels,
+                "every": found.every,
+            }
+        raise InputError("the loop does not know what is asked: its version may be another")
+
+    # --- signals ------------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        """Begin to stream, or tell the others what there is, before one more watches."""
+        signals = self.loop.signals
+        if signals.streaming:
+            self._stream()
+        else:
+            signals.drain()  # what a stream before this has left
+            self._dropped = signals.dropped
+            signals.streaming = True
+
+    def _stream(self) -> None:
+        """Tell those who watch what the loop has written."""
+        signals = self.loop.signals
+        watching = [client for client in self._clients if client.watch is not None]
+        if not watching and not signals.streaming:
+            return
+        signals.streaming = bool(watching)
+        rows, dropped = signals.drain(), signals.dropped
+        missing, self._dropped = dropped - self._dropped, dropped
+        rate = float(self.loop.code.schedule.rate)
+        for client in watching:
+            assert client.watch is not None
+            client.lost += missing
+            picked = client.watch.picked(rows, rate)
+            if len(picked):
+                client.tell_rows(picked, client.watch.every)

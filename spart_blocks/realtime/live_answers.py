@@ -1,0 +1,260 @@
+"""What a running loop says of itself to those who ask, and what they may change."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.export.step import StepCode
+from spart_blocks.realtime.exchange import Column, Parameters, Signals
+from spart_blocks.realtime.live_protocol import VERSION, Floats
+from spart_blocks.realtime.structs import Ended, Phase
+from spart_blocks.results.names import element_names, select, split_index
+
+MOST_PER_SECOND = 1_000_000
+"""Numbers that are told to one client."""
+_DEEPEST = 8
+_WHY = {
+    Ended.DONE: "it ran to its end",
+    Ended.ASKED: "it was interrupted",
+    Ended.OVERRUN: "a deadline was missed, and its policy is to stop",
+    Ended.MODEL_STOPPED: "a STOP block ended it",
+    Ended.NOT_FINITE: "a result was not a number",
+    Ended.TRIPPED: "the watchdog had seen no sign of life",
+    Ended.NOT: "it is no longer to be reached",
+}
+
+
+class RunningLoop(Protocol):
+    """What is needed of a realtime.loop.Loop."""
+
+    code: StepCode
+    parameters: Parameters
+    signals: Signals
+
+    @property
+    def phase(self) -> Phase: ...
+
+    @property
+    def ended(self) -> Ended: ...
+
+    @property
+    def time(self) -> float: ...
+
+    @property
+    def overruns(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What a client watches. names: of the signals, with their shapes and a label for each
+    number. columns: of a row of the loop, time first. every: it gets every n-th step."""
+
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    labels: tuple[str, ...]
+    columns: NDArray[np.intp]
+    every: int
+
+    def picked(self, rows: Floats, rate: float) -> Floats:
+        """What of these rows it gets; steps are told by their time, so that what is missing
+        between them moves nothing."""
+        steps = np.rint(rows[:, 0] * rate).astype(np.int64)
+        picked: Floats = rows[steps % self.every == 0][:, self.columns]
+        return picked
+
+
+def hello(loop: RunningLoop, name: str) -> dict[str, Any]:
+    """Who it is."""
+    return {"protocol": VERSION, "name": name, "pid": os.getpid()} | status(loop)
+
+
+def status(loop: RunningLoop) -> dict[str, Any]:
+    """How far it is: its time [s], its rate [Hz], deadlines missed."""
+    return {
+        "time": loop.time,
+        "phase": loop.phase.name.lower(),
+        "rate": float(loop.code.schedule.rate),
+        "overruns": loop.overruns,
+    }
+
+
+def why(loop: RunningLoop) -> str:
+    """Why it has ended."""
+    return _WHY[loop.ended]
+
+
+# --- parameters --------------------------------------------------------------------------
+
+
+def described(loop: RunningLoop) -> dict[str, Any]:
+    """Its parameters and signals, as JSON has them."""
+    units = loop.code.part.program.display.units
+    inputs = {member.name for member in loop.code.interface.inputs}
+    signals = [
+        {
+            "name": column.name,
+            "shape": column.shape,
+            "unit": units.get(column.name, ""),
+            "kind": "input" if column.name in inputs else "output",
+        }
+        for column in loop.signals.columns
+    ]
+    return status(loop) | {"parameters": _parameters(loop, units), "signals": signals}
+
+
+def _parameters(loop: RunningLoop, units: Mapping[str, str]) -> list[dict[str, Any]]:
+    parameters = loop.parameters
+    rows: list[dict[str, Any]] = []
+    for name, value in parameters.values.items():
+        low, high = parameters.bounds(name)
+        is_input = name in parameters.inputs
+        start = _nominal(loop, name)
+        rows.append(
+            {
+                "name": name,
+                "kind": "input" if is_input else "parameter",
+                "shape": value.shape,
+                "value": value.tolist(),
+                "unit": units.get(name, "") if is_input else "",
+                "bounds": [bound if np.isfinite(bound) else None for bound in (low, high)],
+                "changed": not np.array_equal(value, start),
+            }
+        )
+    for name, reason in _fixed(loop).items():
+        value = _nominal(loop, name)
+        rows.append({"name": name, "shape": value.shape, "fixed": reason})
+    return rows
+
+
+def _nominal(loop: RunningLoop, name: str) -> Floats:
+    """The value that a parameter or input has in the diagram."""
+    interface, p = loop.code.interface, loop.code.part.program.p
+    for member in (*interface.parameters, *interface.inputs):
+        if member.name == name:
+            return p[member.start : member.start + member.size].reshape(member.shape)
+    raise KeyError(name)
+
+
+def _fixed(loop: RunningLoop) -> dict[str, str]:
+    """What cannot be set while it runs, and why."""
+    interface, free = loop.code.interface, set(loop.parameters.names)
+    starts = {m.name: "counts at the start only" for m in interface.parameters}
+    links = {m.name: "comes over a link" for m in interface.inputs}
+    return {name: reason for name, reason in (starts | links).items() if name not in free}
+
+
+def set_values(loop: RunningLoop, asked: object) -> dict[str, Any]:
+    """Set parameters and inputs, all or none; returns their values.
+
+    asked: numbers or nested lists by name; of a vector also one element, 'ctrl.kp[0]'.
+    Raises InputError for whatever cannot be, and then nothing changes.
+    """
+    if not isinstance(asked, dict) or not asked:
+        raise InputError("nothing is given to be set")
+    present = loop.parameters.values
+    faults: list[Fault] = []
+    values: dict[str, Any] = {}
+    whole: set[str] = set()
+    for written, value in asked.items():
+        try:
+            name, index = _named(written, loop)
+            new = _numbers(written, value)
+            if name in whole or (index is None and name in values):
+                raise InputError(f"{name} is given twice")
+            if index is None:
+                whole.add(name)
+                values[name] = new
+            else:
+                before = values.get(name, present[name])
+                values[name] = _with_elements(written, before, index, new)
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(faults)
+    loop.parameters.set(values)
+    present = loop.parameters.values
+    return {name: present[name].tolist() for name in values}
+
+
+def _named(written: str, loop: RunningLoop) -> tuple[str, str | None]:
+    """Which parameter is meant, and which of its elements, if not all."""
+    known = loop.parameters.names
+    name, index = (written, None) if written in known else split_index(written)
+    if name in known:
+        return name, index
+    fixed = _fixed(loop)
+    if name in fixed:
+        raise InputError(f"{name} cannot be set while the loop runs: it {fixed[name]}")
+    hint = did_you_mean(name, known)
+    raise InputError(Fault(f"there is no parameter or free input {name!r}", hint=hint))
+
+
+def _with_elements(written: str, value: Floats, index: str, new: Any) -> Floats:
+    """A value with some elements replaced."""
+    changed = value.copy()
+    try:
+        select(written, changed[None], index)[...] = new
+    except ValueError:
+        raise InputError(f"{written} does not take a value of that shape") from None
+    return changed
+
+
+def _numbers(name: str, value: Any, depth: int = 0) -> Any:
+    """A number, or lists of numbers, as floats."""
+    if isinstance(value, list) and depth < _DEEPEST:
+        return [_numbers(name, item, depth + 1) for item in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            return float("inf")  # which is refused as such
+    raise InputError(f"{name} takes numbers, not {brief(value)}")
+
+
+# --- signals -----------------------------------------------------------------------------
+
+
+def watch(loop: RunningLoop, names: object, rate: object) -> Watch:
+    """What a client wants to see. names: of signals or elements, by default the outputs.
+    rate: rows per second that are enough, by default all. Raises InputError."""
+    columns = {column.name: column for column in loop.signals.columns}
+    if not names:
+        names = [member.name for member in loop.code.interface.outputs]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InputError("signals are given by a list of their names")
+    wanted = {name: _picked(name, columns) for name in names}
+    places = [picked for picked, _ in wanted.values()]
+    flat = np.concatenate([np.zeros(1, np.intp), *(picked.ravel() for picked in places)])
+    of_loop = float(loop.code.schedule.rate)
+    every = max(_every(of_loop, rate), math.ceil(of_loop * len(flat) / MOST_PER_SECOND))
+    labels = tuple(label for _, some in wanted.values() for label in some)
+    return Watch(tuple(wanted), tuple(picked.shape for picked in places), labels, flat, every)
+
+
+def _every(of_loop: float, rate: object) -> int:
+    if rate is None:
+        return 1
+    if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate < np.inf:
+        raise InputError(f"a rate is a positive number, not {brief(rate)}")
+    return int(min(max(1.0, np.floor(of_loop / rate + 0.5)), 2.0**53))
+
+
+def _picked(written: str, columns: Mapping[str, Column]) -> tuple[NDArray[np.intp], Sequence[str]]:
+    """The places in a row of a signal, or of some elements of one, and their names."""
+    name, index = (written, None) if written in columns else split_index(written)
+    if name not in columns:
+        hint = did_you_mean(name, columns)
+        raise InputError(Fault(f"the loop has no signal {written!r}", hint=hint))
+    column = columns[name]
+    places = np.arange(column.start, column.start + column.size).reshape(column.shape)
+    if index is not None:
+        places = np.asarray(select(written, places[None], index)[0])
+    return places, element_names(name, column.shape, index)

@@ -1,0 +1,273 @@
+"""What `spart tune` and `spart scope` ask of a running loop."""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.errors import Fault, InputError, RunError
+from spart_blocks.realtime.live_places import Place
+from spart_blocks.realtime.live_protocol import (
+    MOST_TOLD,
+    VERSION,
+    BadMessageError,
+    Floats,
+    Lines,
+    faults_of,
+    read,
+    unpacked,
+    written,
+)
+from spart_blocks.results import FinalState, Results
+
+_PIECE = 2**20  # bytes read at once
+MOST_RECORDED = 50_000_000
+"""Numbers that a recording holds."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Signals that are watched. rate [Hz]: of the rows that come. every: n-th step of the
+    loop. labels: a name for each number of a row after its time. units: by signal."""
+
+    loop: str
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    labels: tuple[str, ...]
+    units: Mapping[str, str]
+    rate: float
+    every: int
+
+    @property
+    def width(self) -> int:
+        return 1 + len(self.labels)
+
+    def parted(self, rows: Floats) -> dict[str, Floats]:
+        """Rows by signal: (k, ...) each."""
+        found, start = {}, 1
+        for name, shape in zip(self.names, self.shapes, strict=True):
+            size = int(np.prod(shape, dtype=int))
+            found[name] = rows[:, start : start + size].reshape(len(rows), *shape)
+            start += size
+        return found
+
+
+class LiveClient:
+    """A connection to a running loop. hello: what it said of itself: name, pid, time [s],
+    phase, rate [Hz], overruns. ended: why the loop has ended, once it has. lost: steps
+    that were to be watched, but are missing."""
+
+    def __init__(self, place: Place, *, patience: float = 10.0) -> None:
+        """patience: how long to wait for an answer [s].
+
+        Raises InputError where it is refused, RunError where there is no answer.
+        """
+        self.place, self.patience = place, patience
+        self.ended: str | None = None
+        self.lost = 0
+        self.watched: Watched | None = None
+        self._rows: list[Floats] = []
+        self._lines = Lines(MOST_TOLD)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.settimeout(patience)
+            self._socket.connect(str(place.socket))
+            self._send({"token": place.token})
+            self.hello: dict[str, Any] = self._awaited("hello")
+            if self.hello.get("protocol") != VERSION:
+                raise InputError("the loop was started by another version of spart_blocks")
+        except OSError as error:
+            self.close()
+            why = error.strerror or str(error)
+            raise RunError(f"the loop {place.name} ({place.pid}) does not answer: {why}") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def __enter__(self) -> LiveClient:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- requests -----------------------------------------------------------------------
+
+    def describe(self) -> dict[str, Any]:
+        """Its parameters and signals, as live_answers.described gives them."""
+        return self._asked({"do": "describe"})
+
+    def status(self) -> dict[str, Any]:
+        """Its time [s], phase, rate [Hz], overruns."""
+        return self._asked({"do": "status"})
+
+    def set(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Set parameters and free inputs, all or none; returns their whole values.
+
+        Raises InputError, with a fault for each that is refused.
+        """
+        plain = {name: np.asarray(value, dtype=object).tolist() for name, value in values.items()}
+        faults = [f"{name} takes finite numbers" for name in plain if not _writable(plain[name])]
+        if faults:
+            raise InputError(map(Fault, faults))
+        found: dict[str, Any] = self._asked({"do": "set", "values": plain})["values"]
+        return found
+
+    def watch(self, signals: Sequence[str] = (), rate: float | None = None) -> Watched:
+        """Begin to watch signals, or elements of them; by default the outputs of the part.
+
+        rate: rows per second that are enough [Hz], by default all. Raises InputError for
+        signals that there are not.
+        """
+        units = {row["name"]: row["unit"] for row in self.describe()["signals"]}
+        answer = self._asked({"do": "watch", "signals": list(signals), "rate": rate})
+        self._rows, self.lost = [], 0
+        self.watched = Watched(
+            self.hello["name"],
+            tuple(answer["signals"]),
+            tuple(map(tuple, answer["shapes"])),
+            tuple(answer["labels"]),
+            units,
+            self.hello["rate"] / answer["every"],
+            answer["every"],
+        )
+        return self.watched
+
+    def rows(self, seconds: float = 0.0) -> Floats:
+        """The rows (k, width) that have come, after waiting so long for the first of them.
+
+        Empty where none came, or where the loop has ended and all were had.
+        """
+        assert self.watched is not None
+        until = time.monotonic() + seconds
+        while self.ended is None:
+            left = 0.0 if self._rows else max(0.0, until - time.monotonic())
+            if not select.select([self._socket], [], [], left)[0]:
+                break
+            self._receive()
+            while (line := self._line()) is not None:
+                self._take(line)
+            if self._rows:
+                break
+        found = np.concatenate([np.empty((0, self.watched.width)), *self._rows])
+        self._rows = []
+        return found
+
+    # --- messages -----------------------------------------------------------------------
+
+    def _asked(self, message: dict[str, Any]) -> dict[str, Any]:
+        self._send(message)
+        found: dict[str, Any] = self._awaited("answer")
+        return found
+
+    def _send(self, message: Mapping[str, Any]) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):  # it has said why, read next
+            self._socket.sendall(written(message))
+
+    def _awaited(self, key: str) -> Any:
+        """What the next message with this key says."""
+        until = time.monotonic() + self.patience
+        while True:
+            while (line := self._line()) is not None:
+                message = self._take(line)
+                if key in message:
+                    return message[key]
+                if "faults" in message:
+                    raise InputError(faults_of(message["faults"]))
+            if self.ended is not None:
+                raise RunError(f"the loop {self.place.name} has ended: {self.ended}")
+            if time.monotonic() > until:
+                raise RunError(f"the loop {self.place.name} does not answer")
+            self._receive()
+
+    def _line(self) -> dict[str, Any] | None:
+        try:
+            line = self._lines.next()
+            return None if line is None else read(line)
+        except BadMessageError as error:
+            raise self._not_understood(error) from None
+
+    def _not_understood(self, error: BadMessageError) -> RunError:
+        return RunError(f"what the loop {self.place.name} says is not understood: {error}")
+
+    def _take(self, message: dict[str, Any]) -> dict[str, Any]:
+        if "rows" in message and self.watched is not None:
+            try:
+                self._rows.append(unpacked(message["rows"], self.watched.width))
+            except BadMessageError as error:
+                raise self._not_understood(error) from None
+            self.lost = int(message.get("lost", 0))
+        if "ended" in message:
+            self.ended = str(message["ended"])
+        if "refused" in message:
+            kind = RunError if hasattr(self, "hello") else InputError
+            raise kind(f"the loop {self.place.name} refused: {message['refused']}")
+        return message
+
+    def _receive(self) -> None:
+        """Wait for bytes. Raises RunError where no more will come."""
+        try:
+            data = self._socket.recv(_PIECE)
+        except TimeoutError:
+            raise RunError(f"the loop {self.place.name} does not answer") from None
+        except ConnectionResetError:
+            data = b""
+        if not data:
+            self.ended = "its process is gone"
+            return
+        self._lines.add(data)
+
+
+def _writable(value: Any) -> bool:
+    """Whether it can be said in JSON, which knows no infinity."""
+    try:
+        written({"": value})
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+@dataclass
+class Recording:
+    """Rows that were watched, until there are too many."""
+
+    watched: Watched
+    held: list[Floats] = field(default_factory=list)
+    count: int = 0
+
+    @property
+    def full(self) -> bool:
+        return self.count * self.watched.width >= MOST_RECORDED
+
+    def add(self, rows: Floats) -> None:
+        self.held.append(rows)
+        self.count += len(rows)
+
+    def results(self, lost: int) -> Results:
+        """What was recorded, as a run has it. lost: steps that are missing."""
+        watched = self.watched
+        rows = np.concatenate([np.empty((0, watched.width)), *self.held])
+        return Results(
+            t=rows[:, 0],
+            signals=watched.parted(rows),
+            states={},
+            final_state=FinalState(float(rows[-1, 0]) if len(rows) else 0.0),
+            diagram_name=watched.loop,
+            info={"recorded from": "a running loop", "rate": watched.rate, "steps lost": lost},
+            units={name: watched.units.get(name, "") for name in watched.names},
+        )

@@ -1,0 +1,183 @@
+"""Where running loops are found: a socket and a token for each, in a folder of the user's."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import re
+import secrets
+import socket
+import stat
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.results.names import file_name
+
+_SOCKET = re.compile(r"(?P<name>.+)\.(?P<pid>\d{1,10})\.sock")
+_MOST_PATH = 107  # bytes, of sun_path in <sys/un.h>
+_MOST_NAME = 40
+_MOST_TOKEN = 200
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a loop listens. name: of its part, as far as a file can be called so. pid: of
+    its process."""
+
+    name: str
+    pid: int
+    socket: Path
+
+    @property
+    def token_file(self) -> Path:
+        return self.socket.with_suffix(".token")
+
+    @property
+    def token(self) -> str:
+        """What a client must show. Raises InputError where it cannot be read."""
+        try:
+            with self.token_file.open(encoding="ascii", errors="replace") as file:
+                return file.read(_MOST_TOKEN).strip()
+        except OSError as error:
+            raise InputError(f"cannot read {self.token_file}: {error.strerror}") from None
+
+    def remove(self) -> None:
+        """Take both files away."""
+        for path in (self.socket, self.token_file):
+            with suppress(OSError):
+                path.unlink()
+
+
+def same_token(shown: object, token: str) -> bool:
+    """Whether it is the token, in a time that does not tell how much of it is right."""
+    return isinstance(shown, str) and hmac.compare_digest(
+        shown.encode("utf-8", "surrogatepass"), token.encode()
+    )
+
+
+def folders() -> list[Path]:
+    """Where loops of this user may be: the system's folder for such, and one beside."""
+    chosen = os.environ.get("XDG_RUNTIME_DIR", "")
+    own = Path(tempfile.gettempdir(), f"spart-{os.getuid()}")
+    return [Path(chosen, "spart"), own] if os.path.isabs(chosen) else [own]
+
+
+def is_private(folder: Path) -> bool:
+    """Whether it is a folder of this user, into which nobody else can look."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    return (
+        stat.S_ISDIR(status.st_mode)
+        and status.st_uid == os.geteuid()
+        and not stat.S_IMODE(status.st_mode) & 0o077
+    )
+
+
+def listen(name: str) -> tuple[Place, str, socket.socket]:
+    """A place for a loop of this process, its token, and the socket, which listens.
+
+    Raises InputError where no folder can be had that is the user's alone.
+    """
+    remove_stale()
+    plain = file_name(name.encode("ascii", "replace").decode(), "loop")[:_MOST_NAME]
+    for folder in folders():
+        with suppress(OSError):
+            folder.mkdir(mode=0o700)
+        if is_private(folder):
+            place = _free(folder, plain)
+            if len(os.fsencode(place.socket)) <= _MOST_PATH:
+                return place, _put_token(place), _listener(place)
+    listed = " or ".join(map(str, folders()))
+    hint = "XDG_RUNTIME_DIR names a folder of yours with a short path and mode 0700"
+    raise InputError(Fault(f"a loop cannot listen in {listed}", hint=hint))
+
+
+def _free(folder: Path, name: str) -> Place:
+    """A place that no other loop of this process has: the second 'pd' is 'pd-2'."""
+    pid, number, given = os.getpid(), 1, name
+    while (folder / f"{name}.{pid}.sock").exists():
+        number += 1
+        name = f"{given}-{number}"
+    return Place(name, pid, folder / f"{name}.{pid}.sock")
+
+
+def _put_token(place: Place) -> str:
+    token = secrets.token_urlsafe(32)
+    place.token_file.unlink(missing_ok=True)  # of a process that had this number before
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with os.fdopen(os.open(place.token_file, flags, 0o600), "w", encoding="ascii") as file:
+        file.write(token)
+    return token
+
+
+def _listener(place: Place) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(place.socket))
+        place.socket.chmod(0o600)
+        listener.listen(16)
+        listener.setblocking(False)
+    except OSError as error:
+        listener.close()
+        place.remove()
+        raise InputError(f"a loop cannot listen at {place.socket}: {error.strerror}") from None
+    return listener
+
+
+def running() -> list[Place]:
+    """The loops of this user that run, by name."""
+    places = [place for place in _all() if _alive(place.pid)]
+    return sorted(places, key=lambda place: (place.name, place.pid))
+
+
+def remove_stale() -> None:
+    """Take away what dead processes have left."""
+    for place in _all():
+        if not _alive(place.pid):
+            place.remove()
+
+
+def _all() -> list[Place]:
+    found = []
+    for folder in dict.fromkeys(folders()):
+        if is_private(folder):
+            for path in folder.glob("*.sock"):
+                parts = _SOCKET.fullmatch(path.name)
+                if parts:
+                    found.append(Place(parts["name"], int(parts["pid"]), path))
+    return found
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # it is someone else's
+        return True
+    return True
+
+
+def chosen(wanted: str | None) -> Place:
+    """The loop of this name or process; without either, the only one.
+
+    Raises InputError that lists them where there is none such, or more than one.
+    """
+    places = running()
+    if not places:
+        hint = "start one: spart realtime FILE"
+        raise InputError(Fault("no loop is running", hint=hint))
+    fitting = [p for p in places if wanted in (None, p.name, str(p.pid))]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        listed = ", ".join(f"{place.name} ({place.pid})" for place in fitting)
+        hint = f"name one, or its process: {listed}"
+        raise InputError(Fault(f"{len(fitting)} loops are running", hint=hint))
+    names = [p.name for p in places] + [str(p.pid) for p in places]
+    raise InputError(Fault(f"no loop {wanted!r} is running", hint=did_you_mean(str(wanted), names)))
