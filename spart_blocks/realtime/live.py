@@ -31,6 +31,8 @@ from spart_blocks.realtime.structs import Phase
 MOST_CLIENTS = 16
 PATIENCE = 10.0
 """So long a client may take to show its token, or take nothing of what waits for it [s]."""
+LINGER = 60.0
+"""So long the last word for such a client waits [s]."""
 _PERIOD = 0.02  # s, between looks at the loop
 _MOST_AT_ONCE = 8  # requests of a client, before the others have their turn
 _REST = 0.002  # s, so that clients that ask without end leave the processor to others
@@ -125,12 +127,11 @@ class LiveServer:
         """Send what can be sent; forget who is gone, dismiss who takes nothing."""
         for client in list(self._clients):
             there = client.flush()
-            late = client.idle > self.patience
-            if not there or (client.leaving and (late or not client.waits)):
+            if not there or (client.leaving and (client.idle > LINGER or not client.waits)):
                 self._forget(client)
                 continue
-            if late or client.full:
-                told = "it takes nothing of what it is told" if client.trusted else "no token came"
+            if not client.leaving and (client.full or client.idle > self.patience):
+                told = "what it is told is not taken" if client.trusted else "no token came"
                 client.dismiss({"refused": told})
             events = selectors.EVENT_WRITE if client.waits else 0
             events |= 0 if client.leaving else selectors.EVENT_READ

@@ -1,0 +1,157 @@
+"""Where loops are found, and by whom."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+from live_loop import runtime_folder
+
+from spart_blocks.errors import InputError
+from spart_blocks.realtime import live_places
+from spart_blocks.realtime.live_places import Place, chosen, listen, running, same_token
+
+
+@pytest.fixture
+def folder(monkeypatch):
+    with runtime_folder(monkeypatch) as found:
+        yield found
+
+
+@pytest.fixture
+def listening():
+    """listening("pd"): a loop's place; its socket is closed after the test."""
+    made = []
+
+    def start(name):
+        place, token, listener = listen(name)
+        made.append(listener)
+        return place, token
+
+    yield start
+    for listener in made:
+        listener.close()
+
+
+def mode(path):
+    return stat.S_IMODE(path.lstat().st_mode)
+
+
+def test_only_the_user_can_reach_a_loop(folder, listening):
+    place, token = listening("pd")
+    assert mode(folder) == 0o700
+    assert mode(place.socket) == mode(place.token_file) == 0o600
+    assert place.socket.is_socket()
+    assert place.token == token
+    assert len(token) >= 32
+
+
+def test_every_loop_has_a_token_of_its_own(folder, listening):
+    assert len({listening("pd")[1] for _ in range(5)}) == 5
+
+
+def test_loops_are_found_by_name_and_by_process(folder, listening):
+    place, _ = listening("pd")
+    assert running() == [place]
+    assert (place.name, place.pid) == ("pd", os.getpid())
+    assert chosen(None) == chosen("pd") == chosen(str(os.getpid())) == place
+
+
+def test_loops_of_one_name_and_process_are_told_apart(folder, listening):
+    names = [listening("pd")[0].name for _ in range(3)]
+    assert names == ["pd", "pd-2", "pd-3"]
+    assert chosen("pd-2").name == "pd-2"
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x", "a/b", "", ".", "é\u202eß", "x" * 500, "a.1.sock", "\0"]
+)
+def test_whatever_a_diagram_is_called_its_files_stay_in_the_folder(folder, listening, name):
+    place, _ = listening(name)
+    assert place.socket.parent == folder
+    assert running() == [place]
+
+
+def test_without_a_loop_it_says_how_to_start_one(folder):
+    with pytest.raises(InputError, match="no loop is running\n  start one: spart realtime FILE"):
+        chosen(None)
+
+
+def test_of_several_loops_one_must_be_named(folder, listening):
+    listening("pd"), listening("lqr")
+    with pytest.raises(InputError, match=r"2 loops are running\n  name one.*lqr \(\d+\), pd"):
+        chosen(None)
+
+
+def test_a_wrong_name_is_answered_with_the_near_ones(folder, listening):
+    listening("spacecraft")
+    with pytest.raises(InputError, match=r"no loop 'spacecarft' is running\n.*'spacecraft'"):
+        chosen("spacecarft")
+
+
+def dead_process():
+    """The number of a process that has ended."""
+    return int(subprocess.check_output([sys.executable, "-c", "import os; print(os.getpid())"]))
+
+
+def test_what_a_dead_process_left_is_not_listed_and_then_removed(folder, listening):
+    place, _ = listening("pd")
+    stale = Place("old", dead_process(), folder / "old.sock")
+    stale = Place("old", stale.pid, folder / f"old.{stale.pid}.sock")
+    place.socket.rename(stale.socket)
+    place.token_file.rename(stale.token_file)
+    assert running() == []
+    listening("pd")
+    assert not stale.socket.exists()
+    assert not stale.token_file.exists()
+
+
+@pytest.mark.parametrize("how", ["open", "link", "file"])
+def test_a_folder_that_others_may_see_is_not_used(folder, listening, how, tmp_path):
+    if how == "open":
+        folder.mkdir(mode=0o755)
+        folder.chmod(0o755)
+    elif how == "link":
+        folder.symlink_to(tmp_path)
+    else:
+        folder.write_text("")
+    place, _ = listening("pd")
+    assert place.socket.parent == folder.with_name(f"spart-{os.getuid()}")
+    assert running() == [place]
+
+
+def test_without_a_private_folder_it_says_what_to_do(folder, monkeypatch):
+    folder.write_text("")
+    folder.with_name(f"spart-{os.getuid()}").write_text("")
+    with pytest.raises(InputError, match=r"a loop cannot listen in .*\n  XDG_RUNTIME_DIR"):
+        listen("pd")
+
+
+def test_a_path_that_no_socket_can_have_is_passed_over(folder, listening, monkeypatch):
+    deep = folder.parent / ("x" * 100)
+    deep.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    place, _ = listening("pd")
+    assert place.socket.parent.parent == folder.parent
+
+
+def test_a_token_is_the_same_or_not():
+    assert same_token("abc", "abc")
+    for wrong in ("", "ab", "abcd", "\ud800", "ä", None, 3, ["abc"], b"abc"):
+        assert not same_token(wrong, "abc")
+
+
+def test_a_place_that_was_removed_is_gone(folder, listening):
+    place, _ = listening("pd")
+    place.remove()
+    place.remove()
+    assert list(folder.iterdir()) == []
+    with pytest.raises(InputError, match="cannot read"):
+        _ = place.token
+
+
+def test_the_folder_of_the_system_comes_first(folder):
+    assert live_places.folders()[0] == folder
