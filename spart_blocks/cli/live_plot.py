@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from spart_blocks.realtime.live_protocol import Floats
 
 _PAUSE = 0.03  # s, for the window's own events
+_SHARE = 1 / 3  # of a processor, for drawing: it may be the one that the loop needs
+_LAYOUT = 10  # drawings for which the room around the panels stays as it is
 _POINTS = 2000  # of a curve, about as many as a screen has columns
 
 
@@ -26,7 +29,9 @@ class LivePlot:
         self.window = window
         self.watched = watched
         self.closed = False
+        self._due, self._drawn = 0.0, 0
         [self.figure] = Recording(watched).results(0).plot(*watched.names)
+        self._layout = self.figure.get_layout_engine()
         self._rows: deque[Floats] = deque()
 
     def open(self) -> bool:
@@ -42,20 +47,32 @@ class LivePlot:
         self.closed = True
 
     def show(self, rows: Floats) -> bool:
-        """Draw these rows too; whether the window is still open."""
+        """Show these rows too; whether the window is still open."""
         if len(rows):
             self.add(rows)
-            self.figure.canvas.draw_idle()
+        begun = time.monotonic()
+        if self._rows and begun >= self._due:
+            self.draw()
+            self._due = begun + (time.monotonic() - begun) / _SHARE
         if not self.closed:
             self.figure.canvas.start_event_loop(_PAUSE)
         return not self.closed
 
     def add(self, rows: Floats) -> None:
-        """Move the curves on."""
+        """Keep rows, and forget those that have left the window."""
         self._rows.append(rows)
-        end = rows[-1, 0]
-        while self._rows[0][-1, 0] < end - self.window:
+        while self._rows[0][-1, 0] < rows[-1, 0] - self.window:
             self._rows.popleft()
+
+    def draw(self) -> None:
+        """Move the curves on."""
+        self._move()
+        self.figure.set_layout_engine("none" if self._drawn % _LAYOUT else self._layout)
+        self._drawn += 1
+        self.figure.canvas.draw()
+
+    def _move(self) -> None:
+        end = self._rows[-1][-1, 0]
         held = np.concatenate(self._rows)
         held = held[held[:, 0] >= end - self.window]
         held = held[:: -(-len(held) // _POINTS)]

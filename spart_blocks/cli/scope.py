@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -164,9 +166,12 @@ def _watch(
     """Show and keep what comes until it ends; Ctrl-C is one way to end it. Returns what
     went wrong on the way."""
     until = math.inf
-    try:
-        while client.ended is None and not (kept and kept.full):
-            rows = client.rows(_PATIENCE)
+    with _interrupts() as interrupted:
+        while client.ended is None and not (kept and kept.full) and not interrupted:
+            try:
+                rows = client.rows(_PATIENCE)
+            except RunError as error:
+                return error
             if len(rows) and end is not None and math.isinf(until):
                 until = rows[0, 0] + end
             over = len(rows) > 0 and rows[-1, 0] >= until * (1 - _ROUNDING)
@@ -175,11 +180,19 @@ def _watch(
                 kept.add(rows)
             if not show(rows) or over:
                 break
-    except KeyboardInterrupt:
-        say("")
-    except RunError as error:
-        return error
     return None
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Within, Ctrl-C is put into this list. As an exception it would be lost in the callbacks
+    of a window, which print what is raised in them and go on."""
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _finish(client: LiveClient, kept: Recording | None, files: Sequence[Path]) -> None:

@@ -157,7 +157,7 @@ def test_ctrl_c_ends_a_recording_and_keeps_it(spart, writing, monkeypatch):
     def interrupted(client, show, kept, end):
         def shown(rows):
             if kept.count > 100:
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
             return show(rows)
 
         return watch(client, shown, kept, end)
@@ -227,6 +227,7 @@ def test_the_plot_has_a_panel_for_each_signal(watched):
     plot = LivePlot(watched, 1.0)
     assert [len(axis.get_lines()) for axis in plot.figure.axes] == [3, 1]
     plot.add(rows(0, 10, watched.width))
+    plot.draw()
     for column, curve in enumerate(curves(plot), start=1):
         np.testing.assert_array_equal(curve, rows(0, 10, watched.width)[:, [0, column]])
 
@@ -235,6 +236,7 @@ def test_the_plot_moves_on_and_forgets(watched):
     plot = LivePlot(watched, 0.5)
     for first in range(0, 3000, 100):
         plot.add(rows(first, 100, watched.width))
+    plot.draw()
     [times] = {tuple(curve[:, 0]) for curve in curves(plot)}
     assert times[0] == pytest.approx(2.499, abs=1e-9)
     assert times[-1] == pytest.approx(2.999)
@@ -245,6 +247,7 @@ def test_the_plot_moves_on_and_forgets(watched):
 def test_a_curve_has_no_more_points_than_a_screen(watched):
     plot = LivePlot(watched, 1000.0)
     plot.add(rows(0, 100_000, watched.width))
+    plot.draw()
     assert {len(curve) for curve in curves(plot)} == {2000}
 
 
@@ -253,7 +256,7 @@ def test_the_plot_bears_what_is_not_finite(watched):
     some = rows(0, 5, watched.width)
     some[2, 1:] = np.nan, np.inf, -np.inf, np.nan
     plot.add(some)
-    plot.figure.canvas.draw()
+    plot.draw()
     for axis in plot.figure.axes:
         assert np.isfinite(axis.get_ylim()).all()
 
@@ -280,6 +283,7 @@ def test_a_window_shows_what_comes(spart, writing, monkeypatch):
     answer = spart("scope", "ctrl.tau", "--t", "0.1", "--out", "run.npz")
     assert answer.code == 0
     [plot] = shown
+    plot.draw()
     kept = Results.load("run.npz")
     np.testing.assert_array_equal(curves(plot)[0][:, 1], kept["ctrl.tau"][:, 0])
 
