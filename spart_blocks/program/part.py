@@ -240,7 +240,8 @@ def _inlets(wiring: Wiring, inward: Sequence[Source], places: Mapping[str, Place
     for number, source in enumerate(inward):
         value = np.asarray(values[source], dtype=float)
         value = np.where(np.isfinite(value), value, 0.0)
-        port = (Port("0", value.shape),)
+        unit = wiring.nodes[source[0]].out_ports[source[1]].unit
+        port = (Port("0", value.shape, unit),)
         name = _output_name(wiring, source)
         inlets.append(Node(number, name, _Inlet(value), "source", (), (), port))
     return inlets

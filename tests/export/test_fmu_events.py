@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fmpy.fmi1 import FMICallException
 from fmus import EVENTFUL, STOPPING, instance, references
 
 import spart_blocks as sb
@@ -97,3 +98,20 @@ def test_a_sample_is_of_the_inputs_that_are_set_for_its_time(part_from, tmp_path
             fmu.slave.doStep(0.25, 0.1)
             put([refs[u.name]], [3.0])
             assert get([refs[y.name]]) == [2.0]  # held until 0.5
+
+
+def test_an_input_acts_at_once_on_model_exchange(part_from, tmp_path):
+    part = part_from(EVENTFUL.replace("hold -> x", "gain -> x"), "gain", "x")
+    (u,) = part.inputs
+    at = references(part)
+    with instance(export_fmu(part, tmp_path), "ModelExchange") as fmu:
+        fmu.updateDiscreteStates()
+        fmu.enterContinuousTimeMode()
+        for value in (0.25, 0.5):  # FMPy's own solver sets inputs at its outer steps alone
+            fmu.setFloat64([at[u.name]], [value])
+            assert fmu.getFloat64([at["the derivative of the state of x"]]) == [2 * value]
+        with pytest.raises(FMICallException):
+            fmu.setFloat64([at["gain.K"]], [3.0])  # tuned at events
+        fmu.enterEventMode()
+        fmu.setFloat64([at["gain.K"]], [3.0])
+        assert fmu.getFloat64([at["the derivative of the state of x"]]) == [1.5]
