@@ -1,9 +1,10 @@
 """A part of a diagram as an FMU (Functional Mock-up Unit) of FMI 3.0 or 2.0.
 
 One file holds both interfaces, model exchange and co-simulation, with source code and, where
-there is a compiler, a binary for this platform. The C is our own: CasADi 3.8's DaeBuilder
-writes an FMU of model exchange whose variables' names and initial unknowns FMPy's validation
-refuses, and whose C does not compile under -Wextra -Werror.
+there is a compiler, a binary for this platform. The C is our own. CasADi 3.8's DaeBuilder
+writes FMUs of model exchange alone; tried on a pendulum, FMPy's validation refuses its names
+(__assign__der(q)__) and misses one of its initial unknowns, and ten of its C's parameters
+are unused, which -Wextra -Werror does not let pass.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import MissingExtraError
+from spart_blocks.errors import MissingExtraError, RunError
 from spart_blocks.export.fmu_model import USUAL_RATE
 from spart_blocks.export.fmu_variables import Variable, variables_of
 from spart_blocks.export.reference import Stepper
@@ -56,9 +56,9 @@ def verify_fmu(
     """Validate an FMU, and run it by both interfaces, with its inputs at their start values.
 
     horizon: how long [s]. rate, method: those of its co-simulation.
-    Raises MissingExtraError without FMPy.
+    Raises MissingExtraError without FMPy, RunError where either run fails.
     """
-    fmpy = _fmpy()
+    _fmpy()
     from fmpy.validation import validate_fmu
 
     problems = (*validate_fmu(str(path)), *_without_binary(path))
@@ -74,20 +74,28 @@ def verify_fmu(
     for kind, options in ours.items():
         names = tuple(v.title for v in outputs)
         wanted = simulate(part.program, T=horizon, every=every, log=names, **options)
-        found = fmpy.simulate_fmu(
-            str(path),
-            fmi_type=kind.title().replace(" ", "").replace("-", ""),
-            stop_time=horizon,
-            output_interval=every,
-            relative_tolerance=CVODE,
-            record_events=False,
-            output=[name for v in outputs for name in _names(v)],
-        )
+        found = _simulated(path, kind, horizon, [n for v in outputs for n in _names(v)])
         for variable in outputs:
             want = np.asarray(wanted[variable.title]).reshape(len(wanted.t), -1)
             got = _columns(found, variable)
             errors[kind, variable.title] = _error(got, want)
     return FmuVerification(problems, errors)
+
+
+def _simulated(path: str | Path, kind: str, horizon: float, names: list[str]) -> Any:
+    """FMPy's run by one interface, as a structured array."""
+    try:
+        return _fmpy().simulate_fmu(
+            str(path),
+            fmi_type=kind.title().replace(" ", "").replace("-", ""),
+            stop_time=horizon,
+            output_interval=horizon / SAMPLES,
+            relative_tolerance=CVODE,
+            record_events=False,
+            output=names,
+        )
+    except Exception as error:  # FMPy raises plain ones
+        raise RunError(f"FMPy cannot run the FMU by {kind}: {error}") from error
 
 
 def _fmpy() -> Any:

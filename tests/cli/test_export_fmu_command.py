@@ -1,0 +1,75 @@
+"""`spart export fmu`: what it writes, says and refuses."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import RAMP
+
+# Diverges at once, for FMPy's solver as for ours.
+SQUARED = """
+name: squared
+blocks:
+  square: {type: PROD, ops: "**"}
+  x: {type: INTEGRATOR, x0: 1.0}
+wires: [x -> square.0, square -> x, x -> square.1]
+run: {T: 2, log: [x]}
+"""
+
+
+@pytest.fixture
+def ramp():
+    Path("ramp.yaml").write_text(RAMP)
+
+
+def test_an_fmu_is_checked_in_fmpy_and_then_written(ramp, spart):
+    done = spart("export", "fmu", "ramp.yaml", "-o", "out.fmu", "--verify")
+    assert done.code == 0, done.err
+    assert "co-simulation" in done.out
+    assert "wrote out.fmu: FMI 3.0, model exchange and co-simulation" in done.out
+    assert "outputs: int" in done.out
+    with zipfile.ZipFile("out.fmu") as archive:
+        names = archive.namelist()
+    assert names[0] == "modelDescription.xml"
+    assert "sources/buildDescription.xml" in names
+
+
+def test_a_folder_takes_an_fmu_with_the_name_of_the_part(ramp, spart):
+    Path("made").mkdir()
+    done = spart("export", "fmu", "ramp.yaml", "--part", "int", "--version", "2", "-o", "made")
+    assert done.code == 0, done.err
+    assert "inputs: step" in done.out
+    assert Path("made/ramp_int.fmu").is_file()
+
+
+def test_without_a_compiler_the_sources_are_written_with_a_warning(ramp, spart, monkeypatch):
+    monkeypatch.setenv("SPART_COMPILER", "none")
+    done = spart("export", "fmu", "ramp.yaml", "-o", "out.fmu")
+    assert done.code == 0
+    assert "warning: the FMU has its sources alone, no binary for this platform" in done.err
+    checked = spart("export", "fmu", "ramp.yaml", "-o", "checked.fmu", "--verify")
+    assert checked.code == 1
+    assert "it has no binary for this platform, so it cannot run here" in checked.err
+    assert not Path("checked.fmu").exists()
+
+
+def test_what_cannot_be_is_refused_with_exit_code_2(ramp, spart):
+    for arguments, reason in (
+        (["--part", "inte", "-o", "a.fmu"], "did you mean 'int'?"),
+        (["-o", "a.zip"], "name a file NAME.fmu"),
+        (["-o", "nowhere/a.fmu"], "the folder"),
+        (["-o", "a.fmu", "--version", "1"], "version"),
+        (["-o", "a.fmu", "--rate", "1e9"], "the rate must be"),
+    ):
+        refused = spart("export", "fmu", "ramp.yaml", *arguments)
+        assert refused.code == 2, refused
+        assert reason in refused.err
+    assert not list(Path().glob("*.fmu"))
+
+
+def test_a_run_that_fails_in_the_check_is_told_as_such(spart):
+    Path("squared.yaml").write_text(SQUARED)
+    failed = spart("export", "fmu", "squared.yaml", "-o", "a.fmu", "--verify", "--t", "2")
+    assert failed.code == 1
+    assert "t = 1" in failed.err  # x = 1 / (1 - t)
+    assert not Path("a.fmu").exists()
