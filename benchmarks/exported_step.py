@@ -2,9 +2,9 @@
 
     python benchmarks/exported_step.py
 
-Closed loops: both compute the same outputs at each step, and move the states. Controllers: a step of the
-exported code against the program's function of the outputs, compiled by the same compiler
-with the same flags; the step also looks for numbers that are not finite. Medians of
+Closed loops: both compute the same outputs at each step, and move the states. Controllers: a
+step of the exported code against the program's function of the outputs, compiled by the same
+compiler with the same flags; the step also looks for numbers that are not finite. Medians of
 interleaved repeats.
 """
 
