@@ -109,9 +109,9 @@ def realtime(
 
 def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
     with _ended_gently(), session:
-        if not quiet:
-            _describe(session, prepared)
         try:
+            if not quiet:
+                _describe(session, prepared)
             with Ticker(wanted=not quiet) as ticker:
                 for loop in session.moments():
                     ticker(_state(loop.phase.name, loop.time, loop.overruns))

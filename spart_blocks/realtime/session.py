@@ -134,9 +134,8 @@ class Session:
     def _attend(self) -> None:
         if self.record:
             self._rows.append(self.loop.signals.drain())
-        if not self.watchdog.alive and not self._problems:
+        if not self.watchdog.tend() and not self._problems:
             self._problems.append("the watchdog's process ended before the loop did")
-        self.watchdog.tend()
 
     def report(self) -> Report:
         """What came of it, once it is over."""

@@ -15,10 +15,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from spart_blocks.blocks._endpoints import Memory
 from spart_blocks.blocks._frames import CHECKSUMS, size_of
 from spart_blocks.errors import RunError
 from spart_blocks.realtime.link_structs import Transport
 from spart_blocks.realtime.links import OpenLink
+from spart_blocks.realtime.shared_memory import FOLDER, PREFIX
 from spart_blocks.realtime.structs import MOST_WATCHED, HeartbeatStruct
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -40,7 +42,7 @@ class Watchdog:
             for number, link in enumerate(senders[:MOST_WATCHED])
             if link.safe_frame(0) is not None
         ]
-        self._descriptors: dict[int, int] = {}
+        self._told: dict[int, tuple[int, int] | None] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         size = ctypes.sizeof(HeartbeatStruct)
@@ -69,32 +71,44 @@ class Watchdog:
                 start_new_session=True,
             )
         self._channel.settimeout(PATIENCE)
-        self._tell({"seconds": self.seconds}, self._page)
-        self.tend()
-
-    def tend(self) -> None:
-        """Tell the process of connections that have come or gone."""
-        if self._channel is None:
-            return
+        self._tell(self._channel, {"seconds": self.seconds}, self._page)
         for number, link in self._senders:
-            descriptor = int(link.struct.fd)
-            if descriptor == self._descriptors.get(number, -1):
-                continue
-            self._descriptors[number] = descriptor
-            frame = link.safe_frame(0) or b""
-            self._tell({"number": number, "frame": frame.hex(), **_layout(link)}, descriptor)
+            self._tell_of(self._channel, number, link)
 
-    def _tell(self, what: dict[str, Any], descriptor: int) -> None:
-        assert self._channel is not None
-        descriptors = [descriptor] if descriptor >= 0 else []
-        socket.send_fds(self._channel, [json.dumps(what).encode()], descriptors)
-        if self._channel.recv(1) != b"+":
+    def tend(self) -> bool:
+        """Tell the process of connections that have come or gone; whether it watches."""
+        if self._channel is None:
+            return not self._senders
+        try:
+            for number, link in self._senders:
+                self._tell_of(self._channel, number, link)
+        except OSError:
+            self._channel.close()
+            self._channel = None
+        return self._process is not None and self._process.poll() is None
+
+    def _tell_of(self, channel: socket.socket, number: int, link: OpenLink) -> None:
+        """Tell of a link where what it sends on is another than it was."""
+        descriptor = _descriptor(link)
+        try:
+            state = None if descriptor is None else os.fstat(descriptor)
+            # A number alone may have been given again, to another connection.
+            identity = None if state is None else (state.st_dev, state.st_ino)
+            if number not in self._told or identity != self._told[number]:
+                frame = link.safe_frame(0) or b""
+                what = {"number": number, "frame": frame.hex(), **_layout(link)}
+                self._tell(channel, what, descriptor)
+                self._told[number] = identity
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+    @staticmethod
+    def _tell(channel: socket.socket, what: dict[str, Any], descriptor: int | None) -> None:
+        descriptors = [] if descriptor is None else [descriptor]
+        socket.send_fds(channel, [json.dumps(what).encode()], descriptors)
+        if channel.recv(1) != b"+":
             raise OSError("it ended at once")
-
-    @property
-    def alive(self) -> bool:
-        """Whether it watches, or has nothing to watch."""
-        return self._process is None or self._process.poll() is None
 
     def __exit__(
         self,
@@ -114,6 +128,17 @@ class Watchdog:
                 self._process.kill()
                 self._process.wait()
         os.close(self._page)
+
+
+def _descriptor(link: OpenLink) -> int | None:
+    """One more of what the link sends on, to be closed; None while it has no connection."""
+    endpoint = link.live.link.endpoint
+    try:
+        if isinstance(endpoint, Memory):
+            return os.open(FOLDER / f"{PREFIX}{endpoint.name}", os.O_RDWR | os.O_NOFOLLOW)
+        return os.dup(link.struct.fd)
+    except OSError:
+        return None
 
 
 def _layout(link: OpenLink) -> dict[str, Any]:

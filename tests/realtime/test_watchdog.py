@@ -11,9 +11,11 @@ import sys
 import textwrap
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+import spart_blocks as sb
 from spart_blocks.realtime.link_structs import decode
 
 PATIENCE = 30.0  # s, until something is given up that should happen at once
@@ -22,11 +24,7 @@ name: held
 blocks:
   up: {{type: CONSTANT, value: 7.0}}
   ctrl: {{type: GAIN, K: 1.0}}
-  out:
-    type: UDP_OUT
-    port: {port}
-    frame: {{fields: {{tau: f64}}, {more}}}
-    safe: {{tau: -1.5}}
+  out: {{{link}, safe: {{tau: -1.5}}}}
   plant: {{type: INTEGRATOR}}
 wires:
   - up -> ctrl
@@ -48,12 +46,13 @@ def actuator():
 
 @pytest.fixture
 def diagram(tmp_path, actuator):
-    """diagram(): a file that sends to the actuator."""
+    """diagram(): a file that sends to the actuator, or over another link."""
 
-    def written(more=PLAIN):
+    def written(more=PLAIN, link=None):
         path = tmp_path / "held.yaml"
-        frame = DIAGRAM.format(port=actuator.getsockname()[1], more=more)
-        path.write_text(frame, encoding="utf-8")
+        port = actuator.getsockname()[1]
+        udp = f"type: UDP_OUT, port: {port}, frame: {{fields: {{tau: f64}}, {more}}}"
+        path.write_text(DIAGRAM.format(link=link or udp), encoding="utf-8")
         return path
 
     return written
@@ -144,7 +143,7 @@ def _children(pid):
         return file.read().split()
 
 
-FRAMES = """
+DYING = """
     import os, sys
     from spart_blocks.realtime import Session, prepare
     with Session(prepare(sys.argv[1], part=["ctrl"], rate=200)) as session:
@@ -154,13 +153,17 @@ FRAMES = """
 """
 
 
+def die(path):
+    """Run the diagram in a process of its own, which kills itself."""
+    command = [sys.executable, "-c", textwrap.dedent(DYING), str(path)]
+    run = subprocess.run(command, capture_output=True, timeout=2 * PATIENCE, check=False)
+    assert run.returncode == -signal.SIGKILL, run.stderr
+
+
 def test_the_watchdog_numbers_stamps_and_signs_its_frames_as_the_loop_does(diagram, actuator):
     path = diagram(FULL)
     began = time.monotonic()
-    code = textwrap.dedent(FRAMES)
-    subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=False)
-    import spart_blocks as sb
-
+    die(path)
     blocks = {block.name: block for block in sb.load(path).bd.blocklist}
     frames = [decode(blocks["out"].link.frame, data) for data in all_frames(actuator)]
     assert len(frames) > 20
@@ -168,3 +171,50 @@ def test_the_watchdog_numbers_stamps_and_signs_its_frames_as_the_loop_does(diagr
     assert [frame["sequence"] for frame in frames] == list(range(len(frames)))
     times = [frame["time"] for frame in frames]
     assert began < times[0] < times[-1] < time.monotonic()
+
+
+def test_it_sends_over_tcp_to_whoever_is_connected(diagram):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(PATIENCE)
+        port = server.getsockname()[1]
+        frame = "frame: {header: '0xA5', fields: {tau: f64}, sequence: u32}"
+        die(diagram(link=f"type: TCP_OUT, port: {port}, {frame}"))
+        with server.accept()[0] as connection:
+            connection.settimeout(PATIENCE)
+            stream = b"".join(iter(lambda: connection.recv(4096), b""))
+    sent = [value for _, _, value in struct.iter_unpack("<cId", stream)]
+    assert safe_at_the_end(sent, 5)
+    assert len(sent) > 5
+
+
+def test_it_writes_shared_memory(diagram):
+    name = f"test-watchdog-{os.getpid()}"
+    path = Path("/dev/shm", f"spart-{name}")
+    try:
+        die(diagram(link=f"type: SHM_OUT, memory: {name}, frame: {{fields: {{tau: f64}}}}"))
+        deadline = time.monotonic() + PATIENCE
+        version = value = 0
+        while value != -1.5 and time.monotonic() < deadline:
+            version, value = struct.unpack("<Id", path.read_bytes()[:12])
+        assert value == -1.5
+        assert version % 2 == 0  # whole
+    finally:
+        path.unlink()
+
+
+def test_without_safe_values_there_is_no_process(diagram, actuator):
+    path = diagram()
+    path.write_text(path.read_text().replace(", safe: {tau: -1.5}", ""))
+    with running(path, actuator) as process:
+        assert _children(process.pid) == []
+
+
+def test_a_watchdog_that_dies_is_reported(diagram, actuator):
+    with running(diagram(), actuator) as process:
+        (child,) = _children(process.pid)
+        os.kill(int(child), signal.SIGKILL)
+        while ") Z" not in Path(f"/proc/{child}/stat").read_text():
+            pass
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=PATIENCE)
+    assert b"the watchdog's process ended before the loop did" in said
