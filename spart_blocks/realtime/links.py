@@ -104,12 +104,22 @@ class OpenLink:
         return out.raw
 
     def receive(self, now: float, u: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
-        """Take the newest frame into u; whether there was one. now [s]: monotonic."""
+        """Take the newest frame into u, the flat array of all inputs of the part; whether there
+        was one. now [s]: monotonic."""
+        self._check(u, "inputs")
         return bool(library().sb_link_receive(ctypes.byref(self.struct), now, u.ctypes.data))
 
     def send(self, now: float, y: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
-        """Send a frame of the outputs y; whether it was sent."""
+        """Send a frame of y, the flat array of all outputs of the part; whether it was sent."""
+        self._check(y, "outputs")
         return not library().sb_link_send(ctypes.byref(self.struct), now, y.ctypes.data)
+
+    def _check(self, array: np.ndarray[Any, np.dtype[np.float64]], what: str) -> None:
+        """C writes to where the places lie, whatever the array."""
+        fits = array.dtype == np.float64 and array.ndim == 1 and array.flags.c_contiguous
+        if not fits or len(array) <= max(self.places):
+            most = max(self.places) + 1
+            raise ValueError(f"{self.name} needs the {what} of its part, floats ({most},) or more")
 
     def stale(self, now: float) -> bool:
         """Whether no valid frame came for longer than the timeout, or none ever."""

@@ -108,7 +108,8 @@ def workplace(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_of_a_page_runs(page, workplace, monkeypatch):
     bdsim = sys.modules.get("bdsim")
-    if bdsim is not None:  # a reader's process begins with the block library unread
+    # A reader's process begins with the block library unread.
+    if bdsim is not None and bdsim.BDSim._blocklibrary is not None:
         monkeypatch.setattr(bdsim.BDSim, "_blocklibrary", None)
         runtime.cache_clear()
     put_files(page, workplace)  # the Python of a page may use its files by name

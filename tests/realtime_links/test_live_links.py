@@ -166,6 +166,16 @@ def test_plant_and_controller_exchange_numbers_over_udp(diagram):
         assert ctrl.receivers[0].places == (0, 1, 2)
 
 
+@pytest.mark.parametrize("wrong", [np.zeros(2), np.zeros(3, np.float32), np.zeros(6)[::2]])
+def test_arrays_that_are_not_those_of_the_part_are_refused(diagram, wrong):
+    loaded = diagram(PLAIN)
+    with open_links(loaded, part_of(loaded, ["ctrl"])) as links:
+        with pytest.raises(ValueError, match="inputs of its part"):
+            links.receivers[0].receive(1.0, wrong)
+        with pytest.raises(ValueError, match="outputs of its part"):
+            links.senders[0].send(1.0, wrong)
+
+
 def test_what_the_part_does_not_give_is_sent_as_its_safe_value(diagram, ports):
     loaded = diagram(PLAIN)
     with (
