@@ -49,7 +49,7 @@ class UDP_In(Incoming, FunctionBlock):
     :type port: int
     :param frame: the packet's layout, such as {fields: {qm: 7 f64}, sequence: u32}
     :type frame: mapping
-    :param address: of the receiver; others than this machine reach it at 0.0.0.0 only
+    :param address: of the receiver, 0.0.0.0 for all addresses that this machine has
     :type address: str
     :param timeout: how long values hold without a new packet before they are stale [s]
     :type timeout: float

@@ -50,7 +50,7 @@ static uint64_t get(const unsigned char *bytes, int size, int big_endian)
 
 static double limited(double value, double low, double high)
 {
-    return value < low ? low : value > high ? high : value;
+    return value > low ? (value < high ? value : high) : low; /* low for what is no number */
 }
 
 static void put_number(unsigned char *bytes, sb_type type, double value, int big_endian)
@@ -311,7 +311,9 @@ static int receive_datagrams(sb_link *link, double now, double *u)
         if (n < 0) {
             if (nothing_there(errno))
                 break;
-            link->counts.errors++; /* such as the peer's refusal of an earlier packet */
+            link->counts.errors++;
+            if (errno != ECONNREFUSED) /* the peer's refusal of an earlier packet */
+                break;
         } else if (!sb_frame_valid(link->frame, link->buffer, (size_t)n)) {
             link->counts.malformed++;
         } else {
