@@ -29,7 +29,7 @@ class Udp:
     port: int
 
     def __str__(self) -> str:
-        return f"UDP {self.address}:{self.port}"
+        return f"UDP {place(self)}"
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Tcp:
     needs_header = True
 
     def __str__(self) -> str:
-        return f"TCP {self.address}:{self.port}"
+        return f"TCP {place(self)}"
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Zmq:
     server: str
 
     def __str__(self) -> str:
-        return f"ZeroMQ {self.address}:{self.port}"
+        return f"ZeroMQ {place(self)}"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,13 @@ class Mqtt:
     topic: str
 
     def __str__(self) -> str:
-        return f"MQTT {self.topic} at {self.address}:{self.port}"
+        return f"MQTT {self.topic} at {place(self)}"
+
+
+def place(endpoint: Udp | Tcp | Zmq | Mqtt) -> str:
+    """127.0.0.1:5005, or [::1]:5005."""
+    address = endpoint.address
+    return f"{f'[{address}]' if ':' in address else address}:{endpoint.port}"
 
 
 def read_udp(address: Any, port: Any) -> Udp:

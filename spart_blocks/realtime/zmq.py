@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
-from spart_blocks.blocks._endpoints import Zmq
+from spart_blocks.blocks._endpoints import Zmq, place
 from spart_blocks.errors import MissingExtraError
 from spart_blocks.realtime.carrier import PAUSE, Carrier, carry_out, hand_in, local_pair
 from spart_blocks.realtime.link_structs import LinkStruct
@@ -45,9 +45,8 @@ def _socket(zmq: Any, endpoint: Zmq, way: str, kept: ExitStack) -> Any:
     if way == "receive":
         made.setsockopt(zmq.MAXMSGSIZE, 65536)
         made.subscribe(b"")
-    host = f"[{endpoint.address}]" if ":" in endpoint.address else endpoint.address
     serves = (endpoint.server == "receiver") == (way == "receive")
-    (made.bind if serves else made.connect)(f"tcp://{host}:{endpoint.port}")
+    (made.bind if serves else made.connect)(f"tcp://{place(endpoint)}")
     return made
 
 
