@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,7 +24,8 @@ from spart_blocks.cli.options import (
 from spart_blocks.cli.outputs import check_files
 from spart_blocks.cli.progress import Ticker
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
-from spart_blocks.cli.terminal import complain, say
+from spart_blocks.cli.terminal import complain, say, warn
+from spart_blocks.errors import InputError
 
 if TYPE_CHECKING:
     from spart_blocks.realtime import Prepared, Report, Session
@@ -108,7 +109,7 @@ def realtime(
 
 
 def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
-    with _ended_gently(), session:
+    with _ended_gently(), session, _reachable(session, prepared, quiet):
         try:
             if not quiet:
                 _describe(session, prepared)
@@ -117,6 +118,22 @@ def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
                     ticker(_state(loop.phase.name, loop.time, loop.overruns))
         except KeyboardInterrupt:
             session.loop.stop()
+            session.loop.wait()  # so that those who watch are told why it ended
+
+
+@contextmanager
+def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[None]:
+    """Within, `spart tune` and `spart scope` reach the loop, which runs without them too."""
+    from spart_blocks.realtime.live import LiveServer
+
+    with ExitStack() as kept:
+        try:
+            server = kept.enter_context(LiveServer(session.loop, prepared.code.part.program.name))
+            if not quiet:
+                say(f"spart tune and spart scope reach it as {server.place.name}")
+        except InputError as error:
+            warn(str(error))
+        yield
 
 
 @contextmanager

@@ -164,7 +164,7 @@ def _alive(pid: int) -> bool:
 
 
 def chosen(wanted: str | None) -> Place:
-    """The loop of this name or process; without either, the only one.
+    """The loop of this name or process, or whose name begins so; without, the only one.
 
     Raises InputError that lists them where there is none such, or more than one.
     """
@@ -173,6 +173,7 @@ def chosen(wanted: str | None) -> Place:
         hint = "start one: spart realtime FILE"
         raise InputError(Fault("no loop is running", hint=hint))
     fitting = [p for p in places if wanted in (None, p.name, str(p.pid))]
+    fitting = fitting or [p for p in places if wanted and p.name.startswith(wanted)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from spart_blocks.cli import scope as scope_command
 from spart_blocks.cli.live_plot import LivePlot
 from spart_blocks.realtime.live import LiveServer
 from spart_blocks.realtime.live_client import LiveClient
+from spart_blocks.realtime.live_places import running
 from spart_blocks.results import Results
 
 
@@ -138,8 +137,7 @@ def test_what_was_recorded_is_kept_when_the_loop_sends_it_away(spart, writing, s
     def sent_away(client, show, kept, end):
         def shown(rows):
             if kept.count > 100:
-                for one in server._clients:
-                    one.dismiss({"refused": "what it is told is not taken"})
+                server.patience = -1.0  # as if nothing had been taken for long
             return show(rows)
 
         return watch(client, shown, kept, end)
@@ -290,41 +288,21 @@ def test_a_window_shows_what_comes(spart, writing, monkeypatch):
 
 # --- from another process, with a loop that runs -----------------------------------------
 
-LOOP = """
-import sys
-from spart_blocks.diagram import load
-from spart_blocks.diagram.realtime_options import RealtimeOptions
-from spart_blocks.export import step_code
-from spart_blocks.program.part import part_of
-from spart_blocks.realtime.live import LiveServer
-from spart_blocks.realtime.loop import Loop
-
-code = step_code(part_of(load("servo.yaml")), rate=1000)
-loop = Loop(code, RealtimeOptions(T=600.0))
-with loop, LiveServer(loop, "servo"):
-    print("runs", flush=True)
-    sys.stdin.read()
-"""
-
 
 @pytest.fixture
-def running(tmp_path):
+def started(process, tmp_path, spart):
     """A process in which the servo runs at 1 kHz."""
     (tmp_path / "servo.yaml").write_text(SERVO, encoding="utf-8")
-    child = subprocess.Popen(
-        [sys.executable, "-c", LOOP],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "MPLBACKEND": "Agg"},
-    )  # fmt: skip
-    with child:  # which ends when its input does
-        assert child.stdout.readline() == b"runs\n"
-        yield child
+    child = process("realtime", "servo.yaml")
+    until(lambda: running() or child.poll() is not None)
+    return child
 
 
-def test_a_loop_in_another_process_is_tuned_and_recorded(spart, running, process, folder):
+def test_a_loop_in_another_process_is_tuned_and_recorded(spart, started, process, folder):
     recorder = process("scope", "ctrl.tau", "qd", "--out", "run.npz")
-    assert b"watching servo at 1000 Hz" in recorder.stderr.readline()
+    assert b"watching servo-ctrl-sum at 1000 Hz" in recorder.stderr.readline()
     assert spart("tune", "ctrl.kp=1000").code == 2  # out of its bounds
-    assert spart("tune", "ctrl.kp=[60, 60, 20]", "qd=0.3").out
+    assert spart("tune", "servo", "ctrl.kp=[60, 60, 20]", "qd=0.3").code == 0
     assert spart("scope", "--t", "0.2", "--out", "after.npz").code == 0
     recorder.send_signal(signal.SIGINT)
     assert recorder.wait(WAIT) == 0
@@ -339,15 +317,34 @@ def test_a_loop_in_another_process_is_tuned_and_recorded(spart, running, process
     np.testing.assert_allclose(np.diff(run.t), 1e-3, atol=1e-9)
 
 
-def test_a_loop_that_is_killed_is_noticed_and_no_longer_listed(spart, running, process, folder):
+def test_a_loop_that_is_killed_is_noticed_and_no_longer_listed(spart, started, process, folder):
     recorder = process("scope", "--out", "run.npz")
     recorder.stderr.readline()
     until(lambda: recorder.poll() is None)
     spart("scope", "--t", "0.1", "--out", "x.npz")  # by now both have rows
-    pid = running.pid
-    os.kill(pid, signal.SIGKILL)
-    running.wait(WAIT)
+    started.kill()
+    started.wait(WAIT)
     assert recorder.wait(WAIT) == 0
     assert b"its process is gone" in recorder.stderr.read()
     assert len(Results.load("run.npz").t)
     assert spart("tune").code == 2
+
+
+def test_ctrl_c_at_the_loop_is_told_to_who_watches(spart, started, process, folder):
+    recorder = process("scope", "--out", "run.npz")
+    recorder.stderr.readline()
+    spart("scope", "--t", "0.1", "--out", "x.npz")
+    started.send_signal(signal.SIGINT)
+    assert recorder.wait(WAIT) == 0
+    assert b"the loop has ended: it was interrupted" in recorder.stderr.read()
+    assert started.wait(WAIT) == 0
+    assert list(folder.iterdir()) == []
+
+
+def test_a_loop_that_cannot_be_reached_runs_all_the_same(spart, folder, monkeypatch, tmp_path):
+    folder.write_text("")
+    folder.with_name(f"spart-{os.getuid()}").write_text("")
+    (tmp_path / "servo.yaml").write_text(SERVO, encoding="utf-8")
+    answer = spart("realtime", "servo.yaml", "--t", "0.05")
+    assert answer.code == 0
+    assert "warning: a loop cannot listen in" in answer.err

@@ -60,6 +60,14 @@ def test_loops_are_found_by_name_and_by_process(folder, listening):
     assert chosen(None) == chosen("pd") == chosen(str(os.getpid())) == place
 
 
+def test_the_beginning_of_a_name_is_enough_where_it_is_no_name(folder, listening):
+    listening("arm-ctrl"), listening("arm"), listening("lqr")
+    assert chosen("arm-").name == "arm-ctrl"
+    assert chosen("arm").name == "arm"
+    with pytest.raises(InputError, match="no loop '' is running"):
+        chosen("")
+
+
 def test_loops_of_one_name_and_process_are_told_apart(folder, listening):
     names = [listening("pd")[0].name for _ in range(3)]
     assert names == ["pd", "pd-2", "pd-3"]
