@@ -112,6 +112,9 @@ static {name}_outputs y;
 static {name}_parameters p;
 static {name}_state s;
 
+void start(void);
+void every_period(void);
+
 void start(void) {{
   {name}_nominal(&u, &p); /* the parameters of the diagram; change some now */
   {name}_init(&s, &p);

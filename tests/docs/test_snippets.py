@@ -151,7 +151,7 @@ def test_every_page_is_read():
     assert commands()
     assert diagrams()
     languages = {s.language for page in PAGES for s in snippets(page)}
-    assert languages <= {"python", "yaml", "sh", "bash", "console", "json", "text", "toml"}
+    assert languages <= {"python", "yaml", "sh", "bash", "console", "json", "text", "toml", "c"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

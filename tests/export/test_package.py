@@ -7,13 +7,17 @@ import socket
 import struct
 import subprocess
 import zlib
+from pathlib import Path
 
 import pytest
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError
 from spart_blocks.export import live_links, package_files, step_code, write_package
+from spart_blocks.export.loaded import STRICT
 from spart_blocks.program.part import part_of
+
+ROOT = Path(__file__).parents[2]
 
 CONTROLLER = """
 blocks:
@@ -214,3 +218,26 @@ def test_an_export_is_written_over_an_earlier_one(tmp_path):
 def test_the_same_diagram_gives_the_same_files():
     texts = [package_files(step_code(part_of("diagrams/dual_arm.yaml"))) for _ in range(2)]
     assert texts[0] == texts[1]
+
+
+def c_of(page):
+    return "\n".join(re.findall(r"^```c\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE))
+
+
+def test_the_c_that_pages_show_compiles(tmp_path):
+    export(sb.load("diagrams/arm_over_udp.yaml"), tmp_path / "code")
+    flags = [*STRICT, "-c", "shown.c"]
+    for page in (ROOT / "docs" / "board.md", tmp_path / "code" / "README.md"):
+        (tmp_path / "code" / "shown.c").write_text(c_of(page))
+        run = subprocess.run(["cc", *flags], cwd=tmp_path / "code", capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+
+
+def test_the_functions_that_the_page_lists_are_those_of_the_header():
+    code = step_code(part_of("diagrams/arm_over_udp.yaml"))
+    header = " ".join(code.header.split())
+    shown = c_of(ROOT / "docs" / "export.md").replace("NAME", code.name)
+    declarations = re.findall(r"^\w.*?;", re.sub(r"/\*.*?\*/", "", shown), re.MULTILINE)
+    assert len(declarations) == 6
+    for declaration in declarations:
+        assert " ".join(declaration.split()) in header
