@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import signal
+import textwrap
 import threading
 from pathlib import Path
 
@@ -348,3 +351,24 @@ def test_a_loop_that_cannot_be_reached_runs_all_the_same(spart, folder, monkeypa
     answer = spart("realtime", "servo.yaml", "--t", "0.05")
     assert answer.code == 0
     assert "warning: a loop cannot listen in" in answer.err
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "live.md"
+
+
+def test_the_page_shows_what_the_commands_do(spart, process):
+    diagram = PAGE.parents[1] / "diagrams" / "spacecraft_pd.yaml"
+    process("realtime", diagram, "--rate", 1000)
+    until(running)
+    shown = re.findall(r"^    \$ spart (.*)\n((?:    .*\n|\n(?=    ))+)", PAGE.read_text(), re.M)
+    assert len(shown) == 3
+    for line, printed in shown:
+        words = shlex.split(line)
+        answer = spart(*words, *(["--t", "0.1"] if words[0] == "scope" else []))
+        assert answer.code == 0
+        got = re.sub(
+            r"process \d+|t = [\d.]+|\d+ deadlines| +$", "", answer.out + answer.err, flags=re.M
+        )
+        for want in textwrap.dedent(printed).splitlines():
+            want = re.sub(r"process \d+|t = [\d.]+|\d+ deadlines", "", want)
+            assert re.sub(" +", " ", want) in re.sub(" +", " ", got)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import socket
 import threading
@@ -474,6 +475,29 @@ def test_a_client_that_takes_nothing_is_told_so_and_closed(loop, monkeypatch):
             until(lambda: not loop.signals.rows)
         told = raw.rest()  # it wakes up
         assert told[-1] == {"refused": "what it is told is not taken"}
+
+
+def test_answering_leaves_nothing_for_a_garbage_collector_that_is_off(client, loop):
+    def ask(count):
+        for k in range(count):
+            client.set({"qd": k})
+            client.describe()
+            for wrong in ({"ctrl.kp": [1, 2]}, {"ctrl.kq": 1}, {"ctrl.kp": -1}, {"qm": 1}):
+                with pytest.raises(InputError):
+                    client.set(wrong)
+            loop.signals.write(10 * k, 10)
+            watched_rows(client, 10)
+
+    client.watch(["ctrl.tau"])
+    ask(1)
+    gc.collect()
+    gc.disable()
+    try:
+        ask(50)
+        found = gc.collect()
+    finally:
+        gc.enable()
+    assert found < 50  # less than one for each round
 
 
 # --- the end -----------------------------------------------------------------------------
