@@ -31,6 +31,8 @@ USUAL_RATE = 1000.0  # Hz
 RATES = (1e-3, 1e6)  # Hz
 EXACT = 2**53
 """Integers up to here are doubles, so that their quotients are rounded once."""
+NEAREST = 1e-6
+"""The most by which an importer's time may miss that of an event [s]."""
 _ACCESS = {"input": "SB_INPUT", "tunable": "SB_TUNABLE", "fixed": "SB_FIXED"}
 
 
@@ -88,7 +90,9 @@ def _sizes(part: Part) -> str:
         "SB_PROJECTS": int(program.project is not None and bool(len(program.x0))),
         "SB_STEPPED": len(_stepped(part)),
     }
-    return "\n".join(f"#define {name} {value}" for name, value in sizes.items())
+    nearest = min([NEAREST, *(1e-3 * float(clock.period) for clock in program.clocks)])
+    lines = [f"#define {name} {value}" for name, value in sizes.items()]
+    return "\n".join([*lines, f"#define SB_NEAREST {literal(nearest)}"])
 
 
 def _stepped(part: Part) -> list[int]:

@@ -7,8 +7,12 @@
 #ifndef SB_FMU_EVENTS_H
 #define SB_FMU_EVENTS_H
 
-/* Importers add up their times: an event as near as this is now. */
-static double sb_near(double t) { return 1e-10 * (fabs(t) > 1 ? fabs(t) : 1); }
+/* Importers add up their times: an event as near as this is now. SB_NEAREST is far below
+   every clock's period. */
+static double sb_near(double t) {
+  double near = 1e-10 * (fabs(t) > 1 ? fabs(t) : 1);
+  return near < SB_NEAREST ? near : SB_NEAREST;
+}
 
 static double sb_clamped(double t, double low, double high) {
   return t < low ? low : t > high ? high : t;
@@ -91,13 +95,16 @@ static void sb_find_next(sb_fmu *m) {
 }
 
 /* Leave behind the known times up to now. */
-static void sb_pass(sb_fmu *m) {
+static int sb_pass(sb_fmu *m) {
   double now = m->s.t + sb_near(m->s.t);
   sb_find_next(m);
-  for (int i = 0; i < SB_MOST_EVENTS && m->s.next <= now; i++) {
+  for (int i = 0; m->s.next <= now; i++) {
+    if (i == SB_MOST_EVENTS)
+      return sb_log(m, SB_ERROR, "sources switch without end at t = %.9g s", m->s.t);
     m->s.passed = m->s.next;
     sb_find_next(m);
   }
+  return SB_OK;
 }
 
 /* The discrete states after the clocks due have ticked; returns whether any has. */
@@ -183,8 +190,8 @@ static void sb_look(sb_fmu *m) { sb_watch(m, m->s.t, m->s.x, m->s.g); }
 static int sb_events(sb_fmu *m, int first) {
   int status;
   m->fresh = 0;
-  sb_pass(m);
-  status = sb_tick(m);
+  status = sb_pass(m);
+  if (status == SB_OK) status = sb_tick(m);
   if (status != SB_OK) return status;
   sb_find_next(m);
   if (first) sb_look(m);

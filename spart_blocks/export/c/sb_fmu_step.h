@@ -97,7 +97,7 @@ static int sb_integrate(sb_fmu *m, double end) {
 static int sb_do_step(sb_fmu *m, double from, double h) {
   double end = from + h, close = sb_near(end);
   int status = SB_OK;
-  if (!(h > 0) || !isfinite(end) || fabs(from - m->s.t) > close + 1e-6 * h)
+  if (!(h > 0) || !isfinite(end) || fabs(from - m->s.t) > close + 1e-3 * h)
     return sb_log(m, SB_ERROR, "a step of %.9g s from %.9g s does not go on from t = %.9g s", h,
                   from, m->s.t);
   m->saved = m->s;
@@ -110,7 +110,7 @@ static int sb_do_step(sb_fmu *m, double from, double h) {
     if (status != SB_OK || m->s.stopped) break;
     sb_project(m);
     if (until >= end - close) {
-      sb_pass(m);
+      status = sb_pass(m);
       break;
     }
     if (events > 100 * SB_MOST_EVENTS)

@@ -55,12 +55,14 @@ static void sb_take_start(sb_fmu *m) {
 }
 
 static int sb_initialize(sb_fmu *m, double start) {
-  if (!isfinite(start)) return sb_log(m, SB_ERROR, "the start time is not finite");
+  if (!(fabs(start) < SB_LATEST))
+    return sb_log(m, SB_ERROR, "a run cannot start at t = %.9g s", start);
   m->s.t = m->s.passed = start;
   sb_take_start(m);
   for (int c = 0; c < SB_NC; c++) {
     double k = ceil((start - sb_clocks[c].offset) / sb_clocks[c].period) - 1;
-    m->s.ticks[c] = k > (double)sb_clocks[c].first ? (int64_t)k : sb_clocks[c].first;
+    int64_t number = k < SB_TICK_EXACT ? (int64_t)k : SB_TICK_EXACT;
+    m->s.ticks[c] = number > sb_clocks[c].first ? number : sb_clocks[c].first;
     for (int i = 0; i < 2 && sb_tick_time(c, m->s.ticks[c]) < start - sb_near(start); i++)
       m->s.ticks[c]++;
   }
