@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import Any
 
@@ -19,6 +20,7 @@ from spart_blocks.program.part import Part
 from spart_blocks.realtime.link_structs import (
     COUNTS,
     LinkStruct,
+    Transport,
     frame_struct,
     library,
 )
@@ -28,6 +30,8 @@ from spart_blocks.realtime.shared_memory import open_memory
 from spart_blocks.realtime.tcp import open_tcp
 from spart_blocks.realtime.udp import open_udp
 from spart_blocks.realtime.zmq import open_zmq
+
+MOST_DISCARDED = 4096
 
 
 class _Opening:
@@ -121,6 +125,15 @@ class OpenLink:
             most = max(self.places) + 1
             raise ValueError(f"{self.name} needs the {what} of its part, floats ({most},) or more")
 
+    def discard(self) -> None:
+        """Forget the packets that wait: the loop has not begun, and what came too much for
+        the socket until then shall not count as lost."""
+        if self.struct.transport != Transport.DATAGRAM:
+            return
+        with suppress(BlockingIOError):
+            for _ in range(MOST_DISCARDED):
+                os.read(self.struct.fd, 1)
+
     def stale(self, now: float) -> bool:
         """Whether no valid frame came for longer than the timeout, or none ever."""
         return bool(library().sb_link_stale(ctypes.byref(self.struct), now))
@@ -147,6 +160,11 @@ class Links:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def discard(self) -> None:
+        """Forget the packets that have come; the loop must not have begun."""
+        for link in self.receivers:
+            link.discard()
 
     def close(self) -> None:
         """Close the sockets. A loop that uses them must have ended."""

@@ -109,6 +109,7 @@ class Session:
             )
             self.loop.signals.streaming = self.record
             kept.enter_context(_still())
+            self.links.discard()
             kept.enter_context(self.loop)
             self._kept = kept.pop_all()
         return self

@@ -261,6 +261,26 @@ def test_after_a_flood_one_call_reads_all_that_the_socket_kept(diagram, ports):
         assert receiver.receive(1.0, u)
 
 
+def test_what_came_before_the_loop_began_is_not_counted(diagram, ports):
+    loaded = diagram(PLAIN)
+    with (
+        open_links(loaded, part_of(loaded, ["ctrl"])) as links,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far,
+    ):
+        far.connect(("127.0.0.1", ports[0]))
+        frame, u = links.receivers[0].live.link.frame, np.zeros(3)
+        for k in range(1000):  # more than the socket holds
+            far.send(encode(frame, {"on": 1, "q": [k, k, k]}, k % 256))
+        links.discard()
+        assert not links.receivers[0].receive(1.0, u)
+        for k in (1000, 1001):
+            far.send(encode(frame, {"on": 1, "q": [k, k, k]}, k % 256))
+        assert links.receivers[0].receive(1.0, u)
+        assert u.tolist() == [1001.0] * 3
+        counts = links.counts()["sensors"]
+        assert (counts["received"], counts["lost"], counts["old"]) == (2, 0, 0)
+
+
 # --- in C ---------------------------------------------------------------------------------
 
 
