@@ -3,9 +3,6 @@
 import zipfile
 from pathlib import Path
 
-import pytest
-from conftest import RAMP
-
 # Diverges at once, for FMPy's solver as for ours.
 SQUARED = """
 name: squared
@@ -15,11 +12,6 @@ blocks:
 wires: [x -> square.0, square -> x, x -> square.1]
 run: {T: 2, log: [x]}
 """
-
-
-@pytest.fixture
-def ramp():
-    Path("ramp.yaml").write_text(RAMP)
 
 
 def test_an_fmu_is_checked_in_fmpy_and_then_written(ramp, spart):
