@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -109,16 +109,12 @@ def realtime(
 
 
 def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
-    with _ended_gently(), session, _reachable(session, prepared, quiet):
-        try:
-            if not quiet:
-                _describe(session, prepared)
-            with Ticker(wanted=not quiet) as ticker:
-                for loop in session.moments():
-                    ticker(_state(loop.phase.name, loop.time, loop.overruns))
-        except KeyboardInterrupt:
-            session.loop.stop()
-            session.loop.wait()  # so that those who watch are told why it ended
+    with _ended_gently(session), session, _reachable(session, prepared, quiet):
+        if not quiet:
+            _describe(session, prepared)
+        with Ticker(wanted=not quiet) as ticker:
+            for loop in session.moments():
+                ticker(_state(loop.phase.name, loop.time, loop.overruns))
 
 
 @contextmanager
@@ -137,11 +133,18 @@ def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[No
 
 
 @contextmanager
-def _ended_gently() -> Iterator[None]:
-    """Within, a request to end is heard as Ctrl-C is."""
-    before = {n: signal.getsignal(n) for n in (signal.SIGTERM, signal.SIGHUP)}
+def _ended_gently(session: Session) -> Iterator[None]:
+    """Within, Ctrl-C and other requests to end end the loop, whatever Python is at; so that
+    the report comes in any case. The second breaks off."""
+
+    def end(number: int, frame: Any) -> None:
+        if session.asked:
+            signal.default_int_handler(number, frame)
+        session.stop()
+
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number in before:
-        signal.signal(number, signal.default_int_handler)
+        signal.signal(number, end)
     try:
         yield
     finally:

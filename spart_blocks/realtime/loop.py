@@ -25,6 +25,8 @@ from spart_blocks.realtime.structs import (
     Phase,
 )
 
+PATIENCE = 5.0  # s, for a thread to start and end
+
 
 class Link(Protocol):
     """What the loop needs of a link. address: of its struct sb_link. places: those of its
@@ -149,7 +151,12 @@ class Loop:
             self._over.set()
 
     def __enter__(self) -> Loop:
-        self.start()
+        try:
+            self.start()
+        except KeyboardInterrupt:  # it may run already, and uses what would be closed now
+            self.stop()
+            self.wait(PATIENCE)
+            raise
         return self
 
     def __exit__(

@@ -89,11 +89,13 @@ def _changed(options: RealtimeOptions, changes: Mapping[str, Any]) -> RealtimeOp
 class Session:
     """A run, as a context manager: within, the loop runs.
 
-    loop: to look on, and to change parameters. record: keep the signals of every step.
+    loop: to look on, and to change parameters. asked: whether it was to end. record: keep
+    the signals of every step.
     """
 
     def __init__(self, prepared: Prepared, *, record: bool = False) -> None:
         self.prepared, self.record = prepared, record
+        self.asked = False
         self._rows: list[Floats] = []
         self._kept = ExitStack()
         self._problems: list[str] = []
@@ -108,6 +110,8 @@ class Session:
                 prepared.code, options, self.links.receivers, senders, self.watchdog.heartbeat
             )
             self.loop.signals.streaming = self.record
+            if self.asked:  # while the links were being opened
+                self.loop.stop()
             kept.enter_context(_still())
             self.links.discard()
             kept.enter_context(self.loop)
@@ -120,11 +124,17 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.loop.stop()
+        self.stop()
         self.loop.wait()
         self._attend()
         self._counts = self.links.counts()
         self._kept.close()
+
+    def stop(self) -> None:
+        """Ask the loop to end; also before it runs, and from a signal's handler."""
+        self.asked = True
+        if hasattr(self, "loop"):
+            self.loop.stop()
 
     def moments(self) -> Iterator[Loop]:
         """The loop every 0.1 s, until it has ended; what has to be done meanwhile is done."""
@@ -180,5 +190,5 @@ def run(
                 if attend is not None:
                     attend(loop)
         except KeyboardInterrupt:
-            session.loop.stop()
+            session.stop()
     return session.report()

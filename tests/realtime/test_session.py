@@ -270,6 +270,17 @@ def test_safe_outputs_are_sent_when_inputs_go_stale(loop):
     assert session.report().stale > 0
 
 
+def test_a_run_that_is_called_off_before_it_begins_reports_too(ramp):
+    session = Session(prepare(ramp))
+    session.stop()
+    with session:
+        for _ in session.moments():
+            pass
+    report = session.report()
+    assert (report.ended, report.steps) == (Ended.ASKED, 0)
+    assert report.summary().startswith("ramp: it was interrupted after")
+
+
 def test_a_port_that_is_taken_is_told_with_its_place(loop):
     path, ports = loop()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
