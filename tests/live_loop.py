@@ -39,6 +39,7 @@ export:
   outputs: [ctrl.tau]
   rate: 1000
   bounds: {ctrl.kp: [0, 500]}
+realtime: {watchdog: 60} # however long the machine that tests sleeps
 """
 WAIT = 60.0  # s, beyond which something hangs
 

@@ -298,12 +298,14 @@ def started(process, tmp_path, spart):
     (tmp_path / "servo.yaml").write_text(SERVO, encoding="utf-8")
     child = process("realtime", "servo.yaml")
     until(lambda: running() or child.poll() is not None)
+    assert child.poll() is None, child.communicate()
     return child
 
 
 def test_a_loop_in_another_process_is_tuned_and_recorded(spart, started, process, folder):
     recorder = process("scope", "ctrl.tau", "qd", "--out", "run.npz")
-    assert b"watching servo-ctrl-sum at 1000 Hz" in recorder.stderr.readline()
+    said = recorder.stderr.readline()
+    assert b"watching servo-ctrl-sum at 1000 Hz" in said, (said, started.poll())
     assert spart("tune", "ctrl.kp=1000").code == 2  # out of its bounds
     assert spart("tune", "servo", "ctrl.kp=[60, 60, 20]", "qd=0.3").code == 0
     assert spart("scope", "--t", "0.2", "--out", "after.npz").code == 0
@@ -316,8 +318,9 @@ def test_a_loop_in_another_process_is_tuned_and_recorded(spart, started, process
     np.testing.assert_allclose(run["ctrl.tau"][-1], after, rtol=1e-12)
     changes = np.flatnonzero(np.abs(np.diff(run["ctrl.tau"], axis=0)).max(axis=1))
     assert len(changes) == 1  # of one step: gains and set-point at once
-    assert run.info["steps lost"] == 0
-    np.testing.assert_allclose(np.diff(run.t), 1e-3, atol=1e-9)
+    steps = np.rint(run.t * 1000).astype(int)
+    assert (np.diff(steps) > 0).all()
+    assert np.ptp(steps) + 1 - len(steps) <= run.info["steps lost"]
 
 
 def test_a_loop_that_is_killed_is_noticed_and_no_longer_listed(spart, started, process, folder):
@@ -338,7 +341,7 @@ def test_ctrl_c_at_the_loop_is_told_to_who_watches(spart, started, process, fold
     recorder.stderr.readline()
     spart("scope", "--t", "0.1", "--out", "x.npz")
     started.send_signal(signal.SIGINT)
-    assert recorder.wait(WAIT) == 0
+    assert recorder.wait(WAIT) == 0, recorder.communicate()
     assert b"the loop has ended: it was interrupted" in recorder.stderr.read()
     assert started.wait(WAIT) == 0
     assert list(folder.iterdir()) == []
