@@ -105,7 +105,7 @@ class _Source:
 
     def _functions(self) -> list[str]:
         program, real = self.program, self.real
-        out = self._result("out")
+        out = self._result("out", max(self.nx, self.nd))
         rows = [i for slot in self.part.outputs for i in range(slot.part.start, slot.part.stop)]
         members = tuple(f"y->{e}" for m in self.interface.outputs for e in m.entries)
         y = Argument((f"{self.name}_outputs *y",), members)
@@ -117,7 +117,8 @@ class _Source:
             texts.append(self._c(f"tick_{k}", selected(update, ticking.states, "tick"), out))
         stops = stops_of(self.part)
         if stops:
-            texts.append(self._c("stops", selected(program.watched, stops, "stops"), out))
+            watched = selected(program.watched, stops, "stops")
+            texts.append(self._c("stops", watched, self._result("out", len(stops))))
         if self.nx:
             start = (vector("start", self.nx, real),) if program.held is not None else ()
             texts.append(self._c("rates", program.held or program.rates, out, *start))
@@ -133,8 +134,8 @@ class _Source:
     def _c(self, name: str, function: Any, result: Argument, *more: Argument) -> str:
         return c_function(name, function, (*self.arguments, *more), result, self.real)
 
-    def _result(self, pointer: str) -> Argument:
-        entries = tuple(f"{pointer}[{k}]" for k in range(max(self.nx, self.nd, 1)))
+    def _result(self, pointer: str, size: int) -> Argument:
+        entries = tuple(f"{pointer}[{k}]" for k in range(size))
         return Argument((f"{self.real} *{pointer}",), entries)
 
     def _edges(self) -> str:

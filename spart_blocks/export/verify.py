@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spart_blocks.errors import RunError
+from spart_blocks.errors import InputError, RunError
 from spart_blocks.export.header import NOT_FINITE, STOPPED
 from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.export.reference import Stepper
@@ -47,9 +48,12 @@ class Verification:
 
 
 def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
-    """The inputs of the part (steps, inputs) as the whole diagram has them at each step."""
+    """The inputs of the part (steps, inputs) as the whole diagram has them at each step, up to
+    the horizon [s], or to where a STOP ends it."""
     from spart_blocks.simulation import simulate
 
+    if not 0 < horizon < math.inf:
+        raise InputError(f"the time to compare must be positive and finite, not {horizon:g} s")
     step = float(code.schedule.step)
     steps = max(1, round(horizon / step))
     if not code.part.inputs:
@@ -57,7 +61,8 @@ def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
     names = tuple(slot.name for slot in code.part.inputs)
     results = simulate(diagram, T=steps * step, every=step, log=names)
     at = np.searchsorted(results.t, [code.schedule.time(k) - 0.01 * step for k in range(steps)])
-    columns = [np.asarray(results[name])[at].reshape(steps, -1) for name in names]
+    at = at[at < len(results.t)]
+    columns = [np.asarray(results[name])[at].reshape(len(at), -1) for name in names]
     return np.concatenate(columns, axis=1)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError
-from spart_blocks.export import step_code, verify
+from spart_blocks.export import recorded_inputs, step_code, verify
 from spart_blocks.export.interface import identifier, identifiers
 from spart_blocks.export.loaded import STRICT, LoadedStep
 from spart_blocks.export.model import model_header
@@ -151,6 +151,37 @@ def test_a_stop_block_ends_the_steps(part_from):
         step.update()
     assert statuses == [0] * 21 + [1]  # 21 ms is the first step behind 20.5 ms
     assert verify(code, np.zeros((100, 0))).steps == 22
+
+
+TWO_STOPS = """
+blocks:
+  push: {type: STEP, T: 0.005}
+  later: {type: STEP, T: 0.007}
+  gain: {type: GAIN, K: 2.0}
+  halt: {type: STOP}
+  halt_too: {type: STOP}
+wires: [push -> gain, gain -> halt, later -> halt_too]
+"""
+
+
+def test_stop_blocks_outnumber_the_states(part_from):
+    assert verify(step_code(part_from(TWO_STOPS)), np.zeros((100, 0))).steps == 6
+
+
+def test_recorded_inputs_end_where_a_stop_ends_the_diagram(tmp_path):
+    (tmp_path / "diagram.yaml").write_text(TWO_STOPS)
+    diagram = sb.load(tmp_path / "diagram.yaml")
+    code = step_code(part_of(diagram, ["gain"]))
+    inputs = recorded_inputs(diagram, code, 0.1)
+    assert inputs[:, 0] == pytest.approx([0] * 5 + [1])
+    assert verify(code, inputs).passed
+
+
+@pytest.mark.parametrize("horizon", [0.0, -1.0, np.nan, np.inf])
+def test_a_time_to_compare_that_is_none_is_refused(horizon):
+    diagram = sb.load(PD)
+    with pytest.raises(InputError, match="the time to compare must be positive"):
+        recorded_inputs(diagram, step_code(part_of(diagram, ["ctrl"])), horizon)
 
 
 LIMITED = """
