@@ -18,10 +18,32 @@ _KEYWORDS = frozenset(
         *("else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long"),
         *("register", "restrict", "return", "short", "signed", "sizeof", "static", "struct"),
         *("switch", "typedef", "union", "unsigned", "void", "volatile", "while"),
-        *("asm", "bool", "false", "true", "main", "none"),
-        *("class", "delete", "friend", "new", "operator", "private", "public", "this"),
+        *("asm", "bool", "false", "true", "main", "none", "typeof", "typeof_unqual"),
+        # of C++ and of C23
+        *("alignas", "alignof", "and", "and_eq", "bitand", "bitor", "catch", "char8_t"),
+        *("char16_t", "char32_t", "class", "compl", "concept", "const_cast", "consteval"),
+        *("constexpr", "constinit", "co_await", "co_return", "co_yield", "decltype", "delete"),
+        *("dynamic_cast", "explicit", "export", "friend", "mutable", "namespace", "new"),
+        *("noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private"),
+        *("protected", "public", "reinterpret_cast", "requires", "static_assert", "static_cast"),
+        *("template", "this", "thread_local", "throw", "try", "typeid", "typename", "using"),
+        *("virtual", "wchar_t", "xor", "xor_eq"),
+        # macros of the headers that main.c includes, and of compilers
+        *("BUFSIZ", "EOF", "HUGE_VAL", "HUGE_VALF", "INFINITY", "NAN", "NULL", "RAND_MAX"),
+        *("errno", "linux", "stderr", "stdin", "stdout", "unix"),
     )
 )
+_OF_THE_FOLDER = frozenset(
+    (
+        *("all", "board", "build", "check", "clean", "makefile"),  # what make and CMake know
+        *("sb", "sb_link", "sb_loop"),  # the names and files of the runtime
+        # headers of C and POSIX: NAME.h would hide them where the folder is searched first
+        *("assert", "complex", "ctype", "errno", "fenv", "inttypes", "iso646", "limits", "locale"),
+        *("math", "poll", "pthread", "sched", "setjmp", "signal", "stdarg", "stdbool", "stddef"),
+        *("stdint", "stdio", "stdlib", "string", "strings", "tgmath", "time", "unistd", "wchar"),
+    )
+)
+"""What a part cannot be called, for its files lie beside others."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +90,17 @@ class Interface:
 
 def interface_of(part: Part, name: str | None = None) -> Interface:
     """The interface of a part. name: by default made of the diagram's and the blocks'."""
-    given = name or identifier(part.program.name)
-    if identifier(given) != given:
-        hint = f"{identifier(given)!r} would do"
+    given = name or _of_functions(part.program.name)
+    if _of_functions(given) != given:
+        hint = f"{_of_functions(given)!r} would do"
         raise InputError(Fault(f"{given!r} cannot be the name of C functions", hint=hint))
     return Interface(given, *map(_members, (part.inputs, part.outputs, part.parameters)))
+
+
+def _of_functions(name: str) -> str:
+    """A name as that of C functions and of their files."""
+    text = identifier(name)
+    return f"{text}_" if text.lower() in _OF_THE_FOLDER | {"main"} else text
 
 
 def _members(slots: Sequence[Slot]) -> tuple[Member, ...]:

@@ -283,6 +283,7 @@ def test_names_become_identifiers_of_c():
     assert identifier("plant.qm[0:3]") == "plant_qm_0_3"
     assert identifier("3d") == "s3d"
     assert identifier("double") == "double_"
+    assert [identifier(text) for text in ("NAN", "throw", "stdin")] == ["NAN_", "throw_", "stdin_"]
     assert identifier("*/ evil") == "evil"
     assert identifier("Wärme") == "W_rme"
 
@@ -294,6 +295,15 @@ def test_names_that_would_be_alike_are_numbered():
 def test_a_name_that_c_does_not_take_is_refused():
     with pytest.raises(InputError, match=r"'my-ctrl' cannot be the name .*\n.*'my_ctrl' would do"):
         step_code(part_of(PD, ["ctrl"]), name="my-ctrl")
+
+
+@pytest.mark.parametrize("name", ["check", "Main", "makefile", "math", "sb", "sb_link", "errno"])
+def test_a_name_that_the_folder_has_a_use_for_is_another(part_from, name):
+    text = f"name: {name}\nblocks: {{a: {{type: CONSTANT, value: 1.0}}}}"
+    assert step_code(part_from(text)).name == f"{name}_"
+    with pytest.raises(InputError, match=f"{name!r} cannot be the name .*\n.*'{name}_' would do"):
+        step_code(part_from(text), name=name)
+    assert step_code(part_from(text), name=f"{name}_").name == f"{name}_"
 
 
 def test_no_name_leaves_its_comment_or_its_string(part_from):
