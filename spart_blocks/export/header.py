@@ -106,8 +106,8 @@ def _struct(name: str, members: Sequence[Member], real: Real, units: Any) -> str
 def _state_members(part: Part, real: Real) -> list[str]:
     lines = ["long long k; /* number of the next step */"]
     for letter, slots in (("x", part.program.states), ("xd", part.program.discrete)):
-        if slots:
-            size = slots[-1].part.stop
+        size = slots[-1].part.stop if slots else 0
+        if size:
             where = ", ".join(f"{slot.name} at {slot.start}" for slot in slots)
             lines.append(f"{real} {letter}[{size}]; /* {c_comment(where)} */")
     return lines

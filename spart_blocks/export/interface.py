@@ -104,6 +104,9 @@ def _of_functions(name: str) -> str:
 
 
 def _members(slots: Sequence[Slot]) -> tuple[Member, ...]:
+    """What has no numbers (the angles of a robot without joints) is no member: C has no such
+    arrays."""
+    slots = [slot for slot in slots if math.prod(slot.shape)]
     fields = identifiers(slot.name for slot in slots)
     members, place = [], 0
     for slot, field in zip(slots, fields, strict=True):

@@ -113,6 +113,8 @@ class _Source:
         if members:
             texts.append(self._c("outputs", selected(program.outputs, rows, "outputs"), y))
         for k, ticking in enumerate(self.schedule.clocks):
+            if not ticking.states:
+                continue
             update = program.updates[ticking.clock.name]
             texts.append(self._c(f"tick_{k}", selected(update, ticking.states, "tick"), out))
         stops = stops_of(self.part)
@@ -193,7 +195,9 @@ class _Source:
         used = False
         for letter, slots in (("x", self.program.states), ("xd", self.program.discrete)):
             for slot in slots:
-                member = members[self.program.start[slot.name]]
+                member = members.get(self.program.start[slot.name])
+                if member is None:  # a state without numbers
+                    continue
                 used = True
                 lines += [
                     f"s->{letter}[{slot.start + k}] = p->{entry};"

@@ -275,6 +275,25 @@ def test_a_loop_steps_as_the_simulation_does_with_the_same_method(path):
         assert np.abs(found - expected).max() < 1e-9 * max(run.scale(member.name), 1e-3)
 
 
+NOTHING = """
+clocks: {slow: {T: 0.002}}
+blocks:
+  none: {type: CONSTANT, value: []}
+  gain: {type: GAIN, K: 2.0}
+  kept: {type: INTEGRATOR, x0: []}
+  held: {type: ZOH, clock: slow, x0: []}
+  after: {type: GAIN, K: 2.0}
+wires: [none -> gain, gain -> kept, gain -> held, held -> after]
+"""
+
+
+@pytest.mark.parametrize("blocks", [[], ["gain"], ["kept", "held"]])
+def test_a_signal_without_numbers_is_no_member_of_a_struct(part_from, blocks):
+    code = step_code(part_from(NOTHING, *blocks))
+    assert "[0]" not in code.header
+    assert verify(code, np.zeros((3, 0))).passed
+
+
 # --- names ---------------------------------------------------------------------------------
 
 
