@@ -39,8 +39,8 @@ def write_package(files: Mapping[str, str], folder: Path) -> list[Path]:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / "Makefile").is_file():
         hint = "give another folder with -o, or empty it"
         raise InputError(Fault(f"{folder} holds other files than an export", hint=hint))
-    folder.parent.mkdir(parents=True, exist_ok=True)
     try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".spart-", dir=folder.parent) as made:
             for name, text in files.items():
                 Path(made, name).write_text(text, encoding="utf-8", newline="\n")
