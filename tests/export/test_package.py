@@ -146,14 +146,18 @@ def test_stale_inputs_give_the_safe_outputs_and_fresh_ones_end_that(controller, 
     assert "steps with stale inputs" in running.communicate(timeout=60)[0]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGSEGV])
+ENDS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
+CRASHES = [signal.SIGSEGV, signal.SIGBUS]
+
+
+@pytest.mark.parametrize("number", [*ENDS, *CRASHES])
 def test_it_sends_the_safe_outputs_however_it_ends(controller, start, feed, number):
     actuators = controller[2]
     running = start()
     until(actuators, (2.0, -6.0), feed)
     running.send_signal(number)
     running.communicate(timeout=60)
-    assert running.returncode == (0 if number != signal.SIGSEGV else -number)
+    assert running.returncode == (0 if number in ENDS else -number)
     last = None
     actuators.settimeout(0.2)
     try:
@@ -204,6 +208,8 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     with pytest.raises(InputError, match="is a file"):
         write_package({"README.md": "x"}, tmp_path / "thesis.tex")
+    with pytest.raises(InputError, match=r"cannot write .*code: "):
+        write_package({"README.md": "x"}, tmp_path / "thesis.tex" / "code")
 
 
 def test_an_export_is_written_over_an_earlier_one(tmp_path):
