@@ -85,6 +85,7 @@ def part_of(
     outputs = tuple(outputs) or diagram.export.outputs
     wiring = flatten(diagram.bd, diagram.places)
     inside = _named(wiring, blocks) if blocks else {node.index for node in wiring.nodes}
+    inside = _with_slices(wiring, inside)
     inside = _without_links(wiring, inside)
     inside = _without_idle_audits(wiring, inside)
     inward, outward = _cut(wiring, inside)
@@ -156,6 +157,14 @@ def _named(wiring: Wiring, blocks: Sequence[str]) -> set[int]:
         if wanted & set(_owners(node.name)):
             inside.add(node.index)
     return inside
+
+
+def _with_slices(wiring: Wiring, inside: set[int]) -> set[int]:
+    """The part with the slices of its own signals that it reads: `qd[0]` is no input of a
+    part that has qd. A slice that only others read stays with them."""
+    used = {source for i in inside for source, _ in wiring.nodes[i].sources}
+    slices = {i for i in used if wiring.nodes[i].name.endswith("]")}
+    return inside | {i for i in slices if all(s in inside for s, _ in wiring.nodes[i].sources)}
 
 
 def _owners(name: str) -> Iterable[str]:

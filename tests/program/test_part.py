@@ -107,3 +107,20 @@ wires: [two -> plant.taum]
     shutil.copy(DIAGRAMS.parent / "models" / "spacecraft_3dof.urdf", tmp_path)
     with pytest.raises(DiagramError, match=r"wrong.yaml:5:3: plant .*taum takes \(3,\), .* \(2,\)"):
         part_of(path)
+
+
+def test_a_slice_of_a_signal_within_the_part_is_no_input_of_it(tmp_path):
+    (tmp_path / "slices.yaml").write_text("""
+blocks:
+  goal: {type: STEP, T: 0.5, on: [3, 4]}
+  twice: {type: GAIN, K: 2}
+  outside: {type: GAIN, K: 5}
+  scope: {type: SCOPE}
+wires: ["goal[1] -> twice", "goal[0] -> outside", twice -> scope]
+""")
+    part = part_of(tmp_path / "slices.yaml", ["goal", "twice"])
+    assert names(part.inputs) == []
+    assert names(part.outputs) == ["goal"]
+    (slot,) = (slot for slot in part.program.signals if slot.name == "twice")
+    y = np.array(part.program.outputs(1.0, [], [], part.program.p)).ravel()
+    assert y[slot.part] == [8]
