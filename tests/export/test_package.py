@@ -133,7 +133,7 @@ def test_it_sends_what_it_computes_of_what_it_receives_and_counts_it(controller,
     assert running.returncode == 0
     assert re.search(r"gains: \d+ steps in 1\.\d+ s", text)
     assert re.search(r"sensors: received [1-9]\d*, lost 0, late 0, malformed 0", text)
-    assert re.search(r"actuators: sent [1-9]\d*, not sent 0", text)
+    assert re.search(r"actuators: sent [1-9]\d*, errors 0", text)
 
 
 def test_stale_inputs_give_the_safe_outputs_and_fresh_ones_end_that(controller, start, feed):
