@@ -174,6 +174,9 @@ def _describe(session: Session, prepared: Prepared) -> None:
     for link in (*session.links.receivers, *session.links.senders):
         does = "receives at" if link.way == "receive" else "sends to"
         say(f"  {link.name} {does} {link.live.link.endpoint}")
+    if options.wait and session.links.receivers:
+        names = ", ".join(link.name for link in session.links.receivers)
+        say(f"  time stands still until a frame has come over {names}")
     unlinked = sorted(session.loop.parameters.inputs)
     if unlinked:
         say(f"  no link brings {', '.join(unlinked)}: held as at the start of the diagram")
