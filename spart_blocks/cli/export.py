@@ -15,6 +15,7 @@ from spart_blocks.cli.options import (
     Root,
     Settings,
     Variants,
+    check_seconds,
     diagram_file,
 )
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
@@ -121,6 +122,7 @@ def export_c(
     With --verify nothing is written unless the compiled code does what the program does.
     """
     with reporting(debug):
+        check_seconds("--t", horizon)
         diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
         code = _code(diagram, part, rate, method, precision, name)
         from spart_blocks.export import live_links, package_files, write_package

@@ -16,6 +16,7 @@ from spart_blocks.cli.options import (
     Root,
     Settings,
     Variants,
+    check_seconds,
     diagram_file,
 )
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
@@ -67,6 +68,7 @@ def export_fmu(
     With --verify nothing is written unless other simulators get what we get.
     """
     with reporting(debug):
+        check_seconds("--t", horizon)
         diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
         from spart_blocks import export
         from spart_blocks.program.part import part_of

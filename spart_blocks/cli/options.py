@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spart_blocks.cli.terminal import say
+from spart_blocks.errors import InputError
 
 if TYPE_CHECKING:
     from spart_blocks import simulation
@@ -74,3 +75,9 @@ def diagram_file(
     some = (tuple(given or ()) for given in (settings, variants, blocks))
     overrides, chosen, packages = some
     return DiagramFile(file, overrides, root, chosen, packages)
+
+
+def check_seconds(option: str, value: float | None) -> None:
+    """Raise InputError where an option's duration is none."""
+    if value is not None and not 0 < value < float("inf"):
+        raise InputError(f"{option} takes a positive number of seconds, not {value:g}")

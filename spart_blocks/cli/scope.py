@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.cli.options import check_seconds
 from spart_blocks.cli.outputs import check_files
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import has_display, put, say, warn
 from spart_blocks.cli.tune import LoopOption, connected, new_table
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.errors import RunError
 
 if TYPE_CHECKING:
     from spart_blocks.realtime.live_client import LiveClient, Recording, Watched
@@ -85,7 +86,8 @@ def scope(
     with reporting(debug):
         files = [path.expanduser() for path in out or ()]
         check_files(files)
-        _check(end, window)
+        check_seconds("--t", end)
+        check_seconds("--window", window)
         from spart_blocks.realtime.live_client import Recording
 
         with connected(loop) as client:
@@ -104,12 +106,6 @@ def scope(
             _finish(client, kept, files)
             if failure is not None:
                 raise failure
-
-
-def _check(end: float | None, window: float) -> None:
-    for option, value in (("--t", end), ("--window", window)):
-        if value is not None and not 0 < value < float("inf"):
-            raise InputError(f"{option} takes a positive number of seconds, not {value:g}")
 
 
 def _table(client: LiveClient) -> object:

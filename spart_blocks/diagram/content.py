@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -171,7 +172,9 @@ class _Content(Generic[AnyFile]):
             return None
         if kind.loads_code and not is_allowed(path):
             message = f"{given} holds machine code, which is run only where you allow it"
-            hint = f"to allow it, name the file: --blocks {path.name}, or blocks=[...] in Python"
+            hint = (
+                f"to allow it, name the file: --blocks {_as_typed(path)}, or blocks=[...] in Python"
+            )
             self.faults.append(Fault(message, place, hint))
             return None
         self.files.read.append(path)
@@ -334,3 +337,8 @@ class _PartContent(_Content[PartSection]):
 
 def _names(paths: set[Keys], section: str) -> set[str]:
     return {str(path[1]) for path in paths if path[0] == section and len(path) > 1}
+
+
+def _as_typed(path: Path) -> str:
+    """A path as one would type it here."""
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)

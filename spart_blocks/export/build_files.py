@@ -12,7 +12,8 @@ def makefile(code: StepCode) -> str:
     """The Makefile: the step as a library, and the loop around it as a program."""
     name = code.name
     return f"""# {name}: `make` builds the library and the loop, `make check` builds them under
-# the sanitizers and runs the loop for a second, with or without frames, `make board` is for a Cortex-M7.
+# the sanitizers and runs the loop for a second, with frames or without, `make board` is for a
+# Cortex-M7.
 # An export may be written over this folder.
 CC = cc
 CFLAGS = -std=c99 -O2 -Wall -Wextra -Wpedantic

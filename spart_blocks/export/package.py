@@ -36,7 +36,8 @@ def write_package(files: Mapping[str, str], folder: Path) -> list[Path]:
     or none. Raises InputError where the folder holds anything else."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; give a folder with -o")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "Makefile").is_file():
+    earlier = all((folder / name).is_file() for name in ("Makefile", *RUNTIME))
+    if folder.is_dir() and any(folder.iterdir()) and not earlier:
         hint = "give another folder with -o, or empty it"
         raise InputError(Fault(f"{folder} holds other files than an export", hint=hint))
     try:

@@ -52,6 +52,7 @@ def test_what_cannot_be_is_refused_with_exit_code_2(ramp, spart):
         (["-o", "nowhere/a.fmu"], "the folder"),
         (["-o", "a.fmu", "--version", "1"], "version"),
         (["-o", "a.fmu", "--rate", "1e9"], "the rate must be"),
+        (["-o", "a.fmu", "--t", "-1"], "--t takes a positive number of seconds, not -1"),
     ):
         refused = spart("export", "fmu", "ramp.yaml", *arguments)
         assert refused.code == 2, refused

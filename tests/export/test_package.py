@@ -191,6 +191,20 @@ def test_a_port_that_is_taken_is_told(controller):
     assert subprocess.run([program, "soon"], capture_output=True).returncode == 2
 
 
+def test_the_check_waits_for_nobody_and_the_loop_says_for_whom_it_waits(tmp_path):
+    path = tmp_path / "gains.yaml"
+    path.write_text(CONTROLLER.replace("1111", str(free_port())).replace("2222", str(free_port())))
+    name = export(sb.load(path), tmp_path / "code")
+    make(tmp_path / "code", "all", "check")
+    with subprocess.Popen(
+        [tmp_path / "code" / name, "0.1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as run:
+        try:
+            assert run.stderr.readline() == b"gains: it waits for a first frame over sensors\n"
+        finally:
+            run.kill()
+
+
 def test_it_builds_with_cmake_and_under_the_sanitizers(tmp_path):
     name = export(sb.load("diagrams/spacecraft_pd.yaml"), tmp_path / "code", real="float")
     make(tmp_path / "code", "check")
@@ -210,6 +224,13 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
         write_package({"README.md": "x"}, tmp_path / "thesis.tex")
     with pytest.raises(InputError, match=r"cannot write .*code: "):
         write_package({"README.md": "x"}, tmp_path / "thesis.tex" / "code")
+
+
+def test_a_makefile_alone_is_no_earlier_export(tmp_path):
+    (tmp_path / "Makefile").write_text("all: thesis")
+    with pytest.raises(InputError, match="holds other files than an export"):
+        write_package({"Makefile": "x"}, tmp_path)
+    assert (tmp_path / "Makefile").read_text() == "all: thesis"
 
 
 def test_an_export_is_written_over_an_earlier_one(tmp_path):
