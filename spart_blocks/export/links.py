@@ -18,6 +18,7 @@ from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.first_values import start_values
 from spart_blocks.diagram.flatten import Node, Source, Wiring, flatten
 from spart_blocks.errors import Fault, InputError
+from spart_blocks.export.header import c_comment
 from spart_blocks.program import Slot
 from spart_blocks.program.part import Part, is_link
 
@@ -216,7 +217,8 @@ def link_initialisers(links: Sequence[LiveLink], name: str) -> str:
 
 
 def _initialiser(live: LiveLink, pattern: str) -> str:
-    frame, lines = live.link.frame, [f"/* {live.name}: {live.way}, {live.link.endpoint} */"]
+    frame = live.link.frame
+    lines = [f"/* {c_comment(f'{live.name}: {live.way}, {live.link.endpoint}')} */"]
     rows = [
         f"    {{SB_{kind.upper()}, {count}, {offset}, {place}, {first}}},"
         for kind, count, offset, place, first in live.fields()

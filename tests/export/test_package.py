@@ -205,6 +205,25 @@ def test_the_check_waits_for_nobody_and_the_loop_says_for_whom_it_waits(tmp_path
             run.kill()
 
 
+@pytest.mark.parametrize(
+    ("address", "told"), [("::1", ""), ("fe80::1%nowhere", "fe80::1%nowhere:1111: ")]
+)
+def test_an_address_of_ipv6_may_name_its_interface(tmp_path, address, told):
+    text = CONTROLLER.replace("    port: 1111", f"    port: 1111\n    address: '{address}'")
+    (tmp_path / "gains.yaml").write_text(text.replace("1111", "1111" if told else str(free_port())))
+    name = export(sb.load(tmp_path / "gains.yaml"), tmp_path / "code")
+    make(tmp_path / "code")
+    with subprocess.Popen([tmp_path / "code" / name], stderr=subprocess.PIPE, text=True) as one:
+        try:
+            one.wait(20 if told else 0.5)
+        except subprocess.TimeoutExpired:
+            one.terminate()
+        said = one.communicate()[1]
+    assert told in said
+    assert "Success" not in said
+    assert one.returncode == (2 if told else 0)
+
+
 def test_it_builds_with_cmake_and_under_the_sanitizers(tmp_path):
     name = export(sb.load("diagrams/spacecraft_pd.yaml"), tmp_path / "code", real="float")
     make(tmp_path / "code", "check")
