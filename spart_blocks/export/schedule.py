@@ -118,6 +118,10 @@ def _step(clocks: Sequence[Clock], rate: float | None) -> Fraction:
         times = _times(clocks)
         usual = 1 / USUAL_RATE
         step = usual if all((time / usual) % 1 == 0 for time in times) else _common(times)
+    if 1 / step > HIGHEST_RATE:
+        text = f"the clocks tick at times that only {float(1 / step):g} Hz has steps at"
+        hint = "give them periods and offsets that are multiples of 1 ms or 1 us"
+        raise InputError(Fault(text, hint=hint))
     if step.numerator > LARGEST or step.denominator > LARGEST:
         hint = "give a rate or a period that is a simpler number, such as 1000 or 0.004"
         raise InputError(Fault(f"a step of {float(step)!r} s cannot be counted exactly", hint=hint))

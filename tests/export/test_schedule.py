@@ -64,6 +64,12 @@ def test_rates_that_are_none_are_refused(rate):
         schedule_of(part_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), rate)
 
 
+def test_clocks_that_need_a_rate_beyond_the_highest_are_refused(tmp_path):
+    part = sampled(tmp_path, {"a": "{T: 0.001, offset: 1.0e-07}"})
+    with pytest.raises(InputError, match=r"only 1e\+07 Hz has steps at\n.*multiples of 1 ms"):
+        schedule_of(part)
+
+
 def test_a_step_that_cannot_be_counted_is_refused():
     with pytest.raises(InputError, match="cannot be counted exactly"):
         schedule_of(part_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), 1234.5678901234567)
