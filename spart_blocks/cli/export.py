@@ -125,7 +125,7 @@ def export_c(
         check_seconds("--t", horizon)
         diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
         code = _code(diagram, part, rate, method, precision, name)
-        from spart_blocks.export import live_links, package_files, write_package
+        from spart_blocks.export import linked_inputs, live_links, package_files, write_package
 
         if not quiet:
             say(f"making C of {code.part.program.name}")
@@ -134,7 +134,7 @@ def export_c(
         links = live_links(diagram, code.part)
         paths = write_package(package_files(code, links), out.expanduser())
         if not quiet:
-            _describe(code, out, paths)
+            _describe(code, out, paths, linked_inputs(code, links))
 
 
 def _code(
@@ -185,7 +185,7 @@ def _table(found: Verification) -> Table:
     return table
 
 
-def _describe(code: StepCode, out: Path, paths: list[Path]) -> None:
+def _describe(code: StepCode, out: Path, paths: list[Path], linked: list[str]) -> None:
     from spart_blocks.export.board import board_size
 
     schedule, interface = code.schedule, code.interface
@@ -195,6 +195,9 @@ def _describe(code: StepCode, out: Path, paths: list[Path]) -> None:
     for kind, members in (("inputs", interface.inputs), ("outputs", interface.outputs)):
         listed = ", ".join(f"{m.name} {m.shape}" if m.shape else m.name for m in members)
         typer.echo(f"  {kind}: {listed or 'none'}")
+    alone = [m.name for m in interface.inputs if m.name not in linked]
+    if linked and alone:
+        typer.echo(f"  no link brings {', '.join(alone)}: main.c holds them as at the start")
     size = board_size(code)
     if size is not None:
         typer.echo(f"  {size}")

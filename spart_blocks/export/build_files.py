@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from spart_blocks.export.interface import Member
 from spart_blocks.export.step import StepCode
 
@@ -73,8 +75,9 @@ endif()
 """
 
 
-def readme(code: StepCode) -> str:
-    """README.md: what is here, how it is built, how the step is called."""
+def readme(code: StepCode, linked: Collection[str]) -> str:
+    """README.md: what is here, how it is built, how the step is called. linked: the inputs
+    that main.c gets over links."""
     name, schedule = code.name, code.schedule
     states = len(code.part.program.x0)
     method = f", {states} states by {schedule.method}" if states else ""
@@ -133,19 +136,24 @@ void every_period(void) {{
 
 ## Inputs, outputs, parameters
 
-{_table("input", code.interface.inputs)}{_table("output", code.interface.outputs)}\
+{_table("input", code.interface.inputs, linked)}{_table("output", code.interface.outputs)}\
 {_table("parameter", code.interface.parameters)}\
 Arrays of more than one axis lie with the last axis running fastest. `{name}_table` has the
 parameters by name, with their bounds; `{name}_check` looks whether they are kept.
 """
 
 
-def _table(kind: str, members: tuple[Member, ...]) -> str:
+def _table(kind: str, members: tuple[Member, ...], linked: Collection[str] | None = None) -> str:
+    """linked: of inputs, those that come over links."""
     if not members:
         return ""
     rows = [f"| {kind} | in C | shape |", "| --- | --- | --- |"]
+    if linked is not None:
+        rows = [f"{rows[0]} in main.c |", f"{rows[1]} --- |"]
     for m in members:
         size = f"[{m.size}]" if m.shape else ""
         shape = " x ".join(map(str, m.shape)) or "a number"
         rows.append(f"| {m.name.replace('|', ' ')} | `{m.field}{size}` | {shape} |")
+        if linked is not None:
+            rows[-1] += " over a link |" if m.name in linked else " as at the start |"
     return "\n".join(rows) + "\n\n"

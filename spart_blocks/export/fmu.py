@@ -28,7 +28,7 @@ from spart_blocks.export.fmu_description import (
     model_identifier,
 )
 from spart_blocks.export.fmu_model import USUAL_RATE, Version, model_header
-from spart_blocks.program.compiler import CompilerError, strict_library
+from spart_blocks.program.compiler import CompilerError, NoCompilerError, strict_library
 from spart_blocks.program.part import Part
 from spart_blocks.results.files import write_atomically
 
@@ -130,7 +130,7 @@ def _binary(sources: Mapping[str, str], version: Version) -> bytes | None:
     level = "-O1" if len(source) > _LONG else "-O2"
     try:
         return strict_library(source, (*_FLAGS, level)).read_bytes()
-    except CompilerError as error:
+    except (CompilerError, NoCompilerError) as error:
         text = f"the FMU has its sources alone, no binary for this platform: {error}"
         warnings.warn(text, SpartWarning, stacklevel=2)
         return None

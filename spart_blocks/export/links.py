@@ -19,6 +19,7 @@ from spart_blocks.diagram.first_values import start_values
 from spart_blocks.diagram.flatten import Node, Source, Wiring, flatten
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.header import c_comment
+from spart_blocks.export.step import StepCode
 from spart_blocks.program import Slot
 from spart_blocks.program.part import Part, is_link
 
@@ -103,6 +104,19 @@ def live_links(diagram: Diagram, part: Part) -> tuple[LiveLink, ...]:
         if i in sent:
             found.append(LiveLink(node.name, "send", node.block.link, sent[i]))
     return tuple(found)
+
+
+def linked_inputs(code: StepCode, links: Sequence[LiveLink]) -> list[str]:
+    """The inputs of a part that come over these links, if only in part."""
+    received = [
+        range(run.place, run.place + run.count)
+        for link in links
+        if link.way == "receive"
+        for run in link.runs
+    ]
+    places = {place for run in received for place in run}
+    members = code.interface.inputs
+    return [m.name for m in members if places & set(range(m.place, m.place + m.size))]
 
 
 def _within(node: Node, part: Part) -> bool:

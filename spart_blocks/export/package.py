@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.build_files import cmake_lists, makefile, readme
-from spart_blocks.export.links import LiveLink
+from spart_blocks.export.links import LiveLink, linked_inputs
 from spart_blocks.export.model import links_header, main_source, model_header, runtime_file
 from spart_blocks.export.step import StepCode
 
@@ -27,7 +27,7 @@ def package_files(code: StepCode, links: Sequence[LiveLink] = ()) -> dict[str, s
         **{name: runtime_file(name) for name in RUNTIME},
         "Makefile": makefile(code),
         "CMakeLists.txt": cmake_lists(code),
-        "README.md": readme(code),
+        "README.md": readme(code, linked_inputs(code, links)),
     }
 
 

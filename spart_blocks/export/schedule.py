@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import ceil, gcd, lcm
 from typing import Any, Literal
 
 from spart_blocks.diagram.clocks import Clock, exact
@@ -78,16 +78,17 @@ class Schedule:
 def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> Schedule:
     """The schedule of a part at a rate [Hz].
 
-    By default 1000 Hz, or the lowest rate that has a step at all ticks of its clocks where
-    they need another. Raises InputError for a rate at which a tick falls between two steps
-    and for an unknown method; DiagramError naming the block that a fixed step cannot run.
+    By default 1000 Hz; where its clocks need another, the lowest rate that has a step at all
+    their ticks, with continuous states the lowest from 1000 Hz on.
+    Raises InputError for a rate at which a tick falls between two steps and for an unknown
+    method; DiagramError naming the block that a fixed step cannot run.
     """
     if method not in METHODS:
         hint = f"there are {', '.join(METHODS)}"
         raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
     _refuse_events(part)
     clocks = part.program.clocks
-    step = _step(clocks, rate)
+    step = _step(clocks, rate, bool(part.program.states))
     _refuse_between(clocks, step)
     parts = {slot.name: slot.part for slot in part.program.discrete}
     ticking = [
@@ -108,7 +109,8 @@ def _simple(time: Fraction) -> Fraction:
     return near if float(near) == float(time) else time
 
 
-def _step(clocks: Sequence[Clock], rate: float | None) -> Fraction:
+def _step(clocks: Sequence[Clock], rate: float | None, moves: bool) -> Fraction:
+    """moves: whether continuous states do."""
     if rate is not None:
         if not 0 < rate <= HIGHEST_RATE:
             text = f"the rate must be above 0 and up to {HIGHEST_RATE:g} Hz, not {rate:g}"
@@ -116,8 +118,10 @@ def _step(clocks: Sequence[Clock], rate: float | None) -> Fraction:
         step = _simple(1 / exact(rate))
     else:
         times = _times(clocks)
-        usual = 1 / USUAL_RATE
-        step = usual if all((time / usual) % 1 == 0 for time in times) else _common(times)
+        step = 1 / USUAL_RATE
+        if any((time / step) % 1 for time in times):
+            longest = _common(times)  # what moves in between needs steps as short as usual
+            step = longest / (max(1, ceil(longest / step)) if moves else 1)
     if 1 / step > HIGHEST_RATE:
         text = f"the clocks tick at times that only {float(1 / step):g} Hz has steps at"
         hint = "give them periods and offsets that are multiples of 1 ms or 1 us"

@@ -36,7 +36,7 @@ from spart_blocks.cache import (
     temporary_folder,
     user_folder,
 )
-from spart_blocks.errors import SpartError, SpartWarning
+from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning
 
 TIMEOUT = 120.0  # s
 # Characters, about 4000 instructions of CasADi, for which gcc takes 0.5 to 1 s at -O3.
@@ -64,8 +64,12 @@ class _CompileError(Exception):
     """Why there is no library."""
 
 
+class NoCompilerError(InputError):
+    """There is no compiler where one is needed."""
+
+
 class CompilerError(SpartError):
-    """There is no compiler where one is needed, or it refused what it was given."""
+    """The compiler refused what it was given."""
 
 
 def shared_library(source: str) -> Path | None:
@@ -91,7 +95,7 @@ def strict_library(source: str, flags: Sequence[str]) -> Path:
     """The shared library of a C source, compiled with these flags alone, or from the cache;
     it runs on any machine of this kind.
 
-    Raises CompilerError with what the compiler said, or where there is none.
+    Raises CompilerError with what the compiler said, NoCompilerError where there is none.
     """
     try:
         path = _library(source, tuple(flags))
@@ -100,7 +104,7 @@ def strict_library(source: str, flags: Sequence[str]) -> Path:
         raise CompilerError(text) from None
     if path is None:
         hint = "install one, or `pip install 'spart_blocks[compiler]'`"
-        raise CompilerError(f"there is no C compiler\n  {hint}")
+        raise NoCompilerError(Fault("there is no C compiler, which this needs", hint=hint))
     return path
 
 

@@ -10,6 +10,7 @@ it connects lies within the part.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from spart_blocks.diagram.first_values import failure_of, start_values
 from spart_blocks.diagram.flatten import Node, Source, Wiring, flatten
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.symbol import TraceError
 from spart_blocks.program.trace import trace
 
 ALL = "*"
@@ -77,7 +79,7 @@ def part_of(
     of blocks and subsystems, by default those of the file's `export:`, or all ('*'). A plant
     brings its accelerations with it. outputs: signals besides those that leave over wires.
     Raises InputError for names that there are not; DiagramError where a signal from
-    outside has no value at the start; TraceError naming the block that cannot be traced.
+    outside has no value at the start, and naming the block that cannot be traced.
     """
     diagram = as_diagram(diagram)
     title = _title(diagram, blocks)
@@ -90,7 +92,7 @@ def part_of(
     inside = _without_idle_audits(wiring, inside)
     inward, outward = _cut(wiring, inside)
     inlets = _inlets(wiring, inward, diagram.places)
-    program = trace(diagram, _only(wiring, inside, inlets))
+    program = _program(diagram, _only(wiring, inside, inlets))
     signals = {slot.name: slot for slot in program.signals}
     named = list(dict.fromkeys(_output_name(wiring, source) for source in outward))
     if not named:
@@ -109,6 +111,16 @@ def part_of(
         parameters=parameters,
         bounds=_bounds(diagram, wiring, inside, [slot.name for slot in parameters]),
     )
+
+
+def _program(diagram: Diagram, wiring: Wiring) -> Program:
+    try:
+        return trace(diagram, wiring)
+    except TraceError as error:
+        blamed = [n.name for n in wiring.nodes if str(error).startswith(f"block {n.name} (")]
+        place = diagram.places.get(f"blocks.{blamed[0]}") if blamed else None
+        hint = "leave it out of the part, or put an expression of numbers in its place"
+        raise DiagramError(Fault(f"the part cannot become code: {error}", place, hint)) from error
 
 
 def _bounds(
@@ -160,11 +172,17 @@ def _named(wiring: Wiring, blocks: Sequence[str]) -> set[int]:
 
 
 def _with_slices(wiring: Wiring, inside: set[int]) -> set[int]:
-    """The part with the slices of its own signals that it reads: `qd[0]` is no input of a
-    part that has qd. A slice that only others read stays with them."""
-    used = {source for i in inside for source, _ in wiring.nodes[i].sources}
-    slices = {i for i in used if wiring.nodes[i].name.endswith("]")}
-    return inside | {i for i in slices if all(s in inside for s, _ in wiring.nodes[i].sources)}
+    """The part with the slices that it reads of its own signals, and of signals of which more
+    comes in: no number is to come in twice. A slice that only others read stays with them."""
+    used = {source for i in inside for source in wiring.nodes[i].sources}
+    slices = {
+        i: wiring.nodes[i].sources[0]
+        for i, _ in used
+        if i not in inside and wiring.nodes[i].name.endswith("]")
+    }
+    whole = set(slices.values())
+    readers = Counter([*slices.values(), *(source for source in used if source in whole)])
+    return inside | {i for i, of in slices.items() if of[0] in inside or readers[of] > 1}
 
 
 def _owners(name: str) -> Iterable[str]:

@@ -73,7 +73,7 @@ class LinkStruct(ctypes.Structure):
 
 @cache
 def library() -> ctypes.CDLL:
-    """sb_link as a library. Raises CompilerError where there is no compiler."""
+    """sb_link as a library. Raises NoCompilerError where there is no compiler."""
     folder = resources.files("spart_blocks.export").joinpath("c")
     header, source = (folder.joinpath(f"sb_link.{end}").read_text("utf-8") for end in "hc")
     text = source.replace('#include "sb_link.h"', header)

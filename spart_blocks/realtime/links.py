@@ -186,7 +186,7 @@ def open_links(diagram: Diagram, part: Part) -> Links:
     """Open the links of a part of a diagram.
 
     Raises InputError where an address is taken or cannot be had, with the place of the
-    block; MissingExtraError where a library is not installed; CompilerError where there is
+    block; MissingExtraError where a library is not installed; NoCompilerError where there is
     no C compiler.
     """
     with ExitStack() as kept:

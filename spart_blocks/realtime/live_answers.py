@@ -15,21 +15,13 @@ from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.exchange import Column, Parameters, Signals
 from spart_blocks.realtime.live_protocol import VERSION, Floats
+from spart_blocks.realtime.report import WHY
 from spart_blocks.realtime.structs import Ended, Phase
 from spart_blocks.results.names import element_names, select, split_index
 
 MOST_PER_SECOND = 1_000_000
 """Numbers that are told to one client."""
 _DEEPEST = 8
-_WHY = {
-    Ended.DONE: "it ran to its end",
-    Ended.ASKED: "it was interrupted",
-    Ended.OVERRUN: "a deadline was missed, and its policy is to stop",
-    Ended.MODEL_STOPPED: "a STOP block ended it",
-    Ended.NOT_FINITE: "a result was not a number",
-    Ended.TRIPPED: "the watchdog had seen no sign of life",
-    Ended.NOT: "it is no longer to be reached",
-}
 
 
 class RunningLoop(Protocol):
@@ -88,7 +80,7 @@ def status(loop: RunningLoop) -> dict[str, Any]:
 
 def why(loop: RunningLoop) -> str:
     """Why it has ended."""
-    return _WHY[loop.ended]
+    return "it is no longer to be reached" if loop.ended is Ended.NOT else WHY[loop.ended]
 
 
 # --- parameters --------------------------------------------------------------------------

@@ -18,13 +18,14 @@ from spart_blocks.results.files import write_whole
 
 SUFFIXES = (".json", ".png")
 PERCENTILES = (50.0, 99.0, 99.9)
-_WHY = {
+WHY = {
     Ended.DONE: "it ran to its end",
     Ended.ASKED: "it was interrupted",
     Ended.OVERRUN: "a deadline was missed, and its policy is to stop",
     Ended.MODEL_STOPPED: "a STOP block ended it",
     Ended.NOT_FINITE: "a result was not a number",
     Ended.TRIPPED: "the watchdog had seen no sign of life and sent the safe outputs",
+    Ended.UNHEARD: "no frame came over a link while it waited",
     Ended.NOT: "it was not run",
 }
 _CAUSES = {
@@ -82,7 +83,7 @@ class Report:
     @property
     def why(self) -> str:
         """Why it ended."""
-        return _WHY[self.ended]
+        return WHY[self.ended]
 
     @property
     def jitter(self) -> Durations:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -55,13 +56,14 @@ def prepare(
     a loaded diagram or a bdsim BlockDiagram. part: names of blocks and subsystems. outputs:
     signals that are streamed besides those that leave the part. rate [Hz]. method: euler,
     heun or RK4. changes: T, policy, watchdog, wait, priority, cpu.
-    Raises InputError for what is wrong in these and where there is no compiler, TraceError
-    for a block without a program.
+    Raises InputError for what is wrong in these and where there is no compiler,
+    DiagramError for a block that cannot be traced.
     """
     check_machine()
     loaded = as_diagram(diagram)
     options = _changed(loaded.realtime, {k: v for k, v in changes.items() if v is not None})
     asked = loaded.export
+    _check_processor(options.cpu)
     code = step_code(
         part_of(loaded, part, outputs),
         rate=rate or asked.rate,
@@ -70,6 +72,13 @@ def prepare(
     )
     model_library(code), runtime()  # compiled now, so that links are not open meanwhile
     return Prepared(loaded, code, options)
+
+
+def _check_processor(cpu: int | None) -> None:
+    there = sorted(os.sched_getaffinity(0))
+    if cpu is not None and cpu not in there:
+        hint = f"there are {', '.join(map(str, there))}"
+        raise InputError(Fault(f"there is no processor {cpu} to stay on", hint=hint))
 
 
 def _changed(options: RealtimeOptions, changes: Mapping[str, Any]) -> RealtimeOptions:

@@ -23,7 +23,7 @@ class Phase(IntEnum):
 class Ended(IntEnum):
     """Why a loop has ended."""
 
-    NOT, DONE, ASKED, OVERRUN, MODEL_STOPPED, NOT_FINITE, TRIPPED = range(7)
+    NOT, DONE, ASKED, OVERRUN, MODEL_STOPPED, NOT_FINITE, TRIPPED, UNHEARD = range(8)
 
 
 class ModelStruct(ctypes.Structure):

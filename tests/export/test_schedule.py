@@ -34,6 +34,17 @@ def test_without_a_rate_all_ticks_fall_on_steps(tmp_path):
     assert [(c.period, c.offset) for c in schedule.clocks] == [(8, 3), (5, 0)]
 
 
+def test_without_a_rate_states_move_in_steps_of_a_millisecond_or_less(tmp_path):
+    text = "run: {T: 1}"
+    part = sampled(tmp_path, {"a": "{rate: 3}"}, text)
+    assert schedule_of(part).step == Fraction(1, 3)
+    path = tmp_path / "sampled.yaml"
+    path.write_text(
+        path.read_text().replace("wires:", "  x: {type: INTEGRATOR}\nwires:\n  - t -> x")
+    )
+    assert schedule_of(part_of(path)).step == Fraction(1, 1002)
+
+
 def test_a_clock_given_by_its_rate_falls_on_steps_of_that_rate(tmp_path):
     schedule = schedule_of(sampled(tmp_path, {"a": "{rate: 300}"}), 600)
     assert schedule.step == Fraction(1, 600)  # 1/300 s is no decimal number

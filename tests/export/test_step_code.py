@@ -360,5 +360,5 @@ def test_code_that_does_not_compile_says_what_the_compiler_says():
 def test_without_a_compiler_it_says_how_to_get_one(monkeypatch):
     monkeypatch.setenv("SPART_COMPILER", "none")
     code = step_code(part_of(PD, ["ctrl"]))
-    with pytest.raises(CompilerError, match=r"no C compiler\n.*pip install"):
+    with pytest.raises(InputError, match=r"no C compiler, which this needs\n.*pip install"):
         LoadedStep(code)

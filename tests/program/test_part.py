@@ -124,3 +124,19 @@ wires: ["goal[1] -> twice", "goal[0] -> outside", twice -> scope]
     (slot,) = (slot for slot in part.program.signals if slot.name == "twice")
     y = np.array(part.program.outputs(1.0, [], [], part.program.p)).ravel()
     assert y[slot.part] == [8]
+
+
+def test_a_signal_of_which_two_slices_come_in_comes_in_whole():
+    part = part_of(DIAGRAMS / "dual_arm.yaml", ["left", "right", "torques"])
+    shapes = {slot.name: slot.shape for slot in part.inputs}
+    targets = {"left_target": (3,), "right_target": (3,)}
+    assert shapes == {**targets, "plant.qm": (6,), "plant.um": (6,)}
+
+
+def test_a_block_that_cannot_be_traced_is_named_with_its_place(tmp_path):
+    path = tmp_path / "wrong.yaml"
+    path.write_text(
+        "blocks:\n  a: {type: CONSTANT, value: 1}\n  b: {type: ITEM, item: x}\nwires: [a -> b]"
+    )
+    with pytest.raises(DiagramError, match=r"wrong.yaml:3:3: the part cannot become code: block b"):
+        part_of(path)

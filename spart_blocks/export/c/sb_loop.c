@@ -18,6 +18,7 @@
 
 #define SB_SECOND 1000000000LL
 #define SB_SLICE 50000000LL /* ns: it looks up at least so often while it sleeps */
+#define SB_PATIENCE 10.0    /* s: so long it waits for first frames, whatever its end */
 #define SB_LAST_WORDS 3     /* how often safe outputs are sent at the end: packets get lost */
 #define SB_STACK 65536
 
@@ -284,7 +285,7 @@ static void sb_follow_policy(sb_loop *l, long long now) {
 
 /* Send what there is to say every period, until a frame has come over each link. */
 static void sb_await(sb_loop *l) {
-  long long now = sb_now(), tick = 0;
+  long long now = sb_now(), tick = 0, least = (long long)(SB_PATIENCE / l->model.period_s);
   l->begun_ns = now;
   for (;;) {
     sb_receive(l, sb_seconds(now));
@@ -292,6 +293,7 @@ static void sb_await(sb_loop *l) {
     sb_send(l, 1, sb_seconds(now));
     while (sb_deadline(l, tick) <= now) tick++;
     sb_wait(l, sb_deadline(l, tick), &now);
+    if (!l->ended && l->ticks >= 0 && tick > l->ticks && tick > least) l->ended = SB_UNHEARD;
     if (l->ended) break;
   }
 }

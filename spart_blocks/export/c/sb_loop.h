@@ -59,7 +59,8 @@ enum {
   SB_OVERRUN,       /* a deadline was missed, and the policy is to stop */
   SB_MODEL_STOPPED, /* a STOP block asked for it */
   SB_NOT_FINITE,    /* a result was not a number */
-  SB_TRIPPED        /* the watchdog has sent the safe outputs */
+  SB_TRIPPED,       /* the watchdog has sent the safe outputs */
+  SB_UNHEARD        /* no frame has come over a link while it waited */
 };
 
 /* What a watchdog in another process reads, and `tripped`, which it writes: memory that
@@ -85,7 +86,8 @@ typedef struct {
   double *ring; /* rows of (t, u, y), `rows` of them; none where rows is 0 */
   long long rows;
   long long policy, ticks; /* how many periods, or -1: for ever */
-  long long wait;          /* whether it waits until a frame has come over each link */
+  long long wait;          /* whether it waits until a frame has come over each link: as long
+                              as it would run, and SB_PATIENCE at least */
   sb_heartbeat *heartbeat; /* or NULL */
 
   /* Other threads may set these while it runs. */
