@@ -152,7 +152,7 @@ def _code(
     asked = diagram.export
     return step_code(
         part_of(diagram, part or ()),
-        rate=rate or asked.rate,
+        rate=asked.rate if rate is None else rate,
         method=method.value if method else asked.method,
         real=precision.value if precision else asked.precision,
         name=name,

@@ -75,7 +75,10 @@ def export_fmu(
 
         made = part_of(diagram, part or ())
         asked = diagram.export
-        rate, chosen = rate or asked.rate, Method(asked.method) if method is None else method
+        rate, chosen = (
+            asked.rate if rate is None else rate,
+            Method(asked.method) if method is None else method,
+        )
         if not quiet:
             say(f"making an FMU of {made.program.name}")
         if check:
@@ -126,6 +129,6 @@ def _describe(part: Part, version: int, path: Path) -> None:
     for kind in ("input", "output", "parameter"):
         names = [v.name for v in variables if v.causality == kind]
         if kind == "parameter":
-            typer.echo(f"  {len(names)} parameters, {len(part.program.x0)} states")
+            typer.echo(f"  parameters: {len(names)}, states: {len(part.program.x0)}")
         else:
             typer.echo(f"  {kind}s: {', '.join(names) or 'none'}")

@@ -28,6 +28,7 @@ from spart_blocks.export.fmu_description import (
     model_identifier,
 )
 from spart_blocks.export.fmu_model import USUAL_RATE, Version, model_header
+from spart_blocks.export.schedule import checked_rate
 from spart_blocks.program.compiler import CompilerError, NoCompilerError, strict_library
 from spart_blocks.program.part import Part
 from spart_blocks.results.files import write_atomically
@@ -62,7 +63,8 @@ def export_fmu(
     if version not in (2, 3):
         raise InputError(f"there is no FMI {version}; an FMU is one of version 3 or 2")
     target = _target(part, Path(path))
-    contents = fmu_files(part, 3 if version == 3 else 2, rate or USUAL_RATE, method)
+    steps = USUAL_RATE if rate is None else checked_rate(rate)
+    contents = fmu_files(part, 3 if version == 3 else 2, steps, method)
     write_atomically(target, lambda file: _pack(contents, file))
     return target
 

@@ -103,6 +103,13 @@ def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> S
     return Schedule(step, method, tuple(ticking))
 
 
+def checked_rate(rate: float) -> float:
+    """A rate that can be [Hz]; InputError for any other."""
+    if not 0 < rate <= HIGHEST_RATE:
+        raise InputError(f"the rate must be above 0 and up to {HIGHEST_RATE:g} Hz, not {rate:g}")
+    return rate
+
+
 def _simple(time: Fraction) -> Fraction:
     """1/300 where a time is the number nearest to that."""
     near = time.limit_denominator(1_000_000)
@@ -112,10 +119,7 @@ def _simple(time: Fraction) -> Fraction:
 def _step(clocks: Sequence[Clock], rate: float | None, moves: bool) -> Fraction:
     """moves: whether continuous states do."""
     if rate is not None:
-        if not 0 < rate <= HIGHEST_RATE:
-            text = f"the rate must be above 0 and up to {HIGHEST_RATE:g} Hz, not {rate:g}"
-            raise InputError(text)
-        step = _simple(1 / exact(rate))
+        step = _simple(1 / exact(checked_rate(rate)))
     else:
         times = _times(clocks)
         step = 1 / USUAL_RATE

@@ -66,7 +66,7 @@ def prepare(
     _check_processor(options.cpu)
     code = step_code(
         part_of(loaded, part, outputs),
-        rate=rate or asked.rate,
+        rate=asked.rate if rate is None else rate,
         method=method or asked.method,
         real=asked.precision,
     )

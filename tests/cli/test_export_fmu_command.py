@@ -3,6 +3,8 @@
 import zipfile
 from pathlib import Path
 
+import pytest
+
 # Diverges at once, for FMPy's solver as for ours.
 SQUARED = """
 name: squared
@@ -66,3 +68,13 @@ def test_a_run_that_fails_in_the_check_is_told_as_such(spart):
     assert failed.code == 1
     assert "t = 1" in failed.err  # x = 1 / (1 - t)
     assert not Path("a.fmu").exists()
+
+
+@pytest.mark.parametrize("command", [("export", "c"), ("export", "fmu"), ("realtime",)])
+@pytest.mark.parametrize("rate", [0, -1])
+def test_a_rate_that_is_none_is_refused(ramp, spart, command, rate):
+    out = ("--out", "made.fmu") if len(command) > 1 else ()
+    done = spart(*command, "ramp.yaml", "--rate", rate, *out)
+    assert done.code == 2
+    assert f"the rate must be above 0 and up to 1e+06 Hz, not {rate}" in done.err
+    assert not Path("made.fmu").exists()
