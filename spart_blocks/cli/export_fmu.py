@@ -75,10 +75,8 @@ def export_fmu(
 
         made = part_of(diagram, part or ())
         asked = diagram.export
-        rate, chosen = (
-            asked.rate if rate is None else rate,
-            Method(asked.method) if method is None else method,
-        )
+        rate = asked.rate if rate is None else rate
+        chosen = Method(asked.method) if method is None else method
         if not quiet:
             say(f"making an FMU of {made.program.name}")
         if check:

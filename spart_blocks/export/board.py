@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spart_blocks.export.build_files import CORTEX_M7
+from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.compiler import CompilerError
@@ -64,7 +65,7 @@ def board_size(code: StepCode) -> BoardSize | None:
 def _structs(code: StepCode) -> int:
     interface, program = code.interface, code.part.program
     members = (*interface.inputs, *interface.outputs, *interface.parameters)
-    numbers = sum(member.size for member in members) + len(program.x0) + len(program.xd0)
+    numbers = numbers_of(members) + len(program.x0) + len(program.xd0)
     return 8 + numbers * (4 if code.real == "float" else 8)
 
 

@@ -17,12 +17,12 @@ from spart_blocks import __version__
 from spart_blocks.diagram.clocks import Clock
 from spart_blocks.errors import DiagramError, Fault, InputError
 from spart_blocks.export.expressions import literal
-from spart_blocks.export.fmu_variables import Variable, output_rows, row_of, variables_of
-from spart_blocks.export.functions import Argument, c_function, vector
+from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
+from spart_blocks.export.functions import Argument, c_function, selected, vector
 from spart_blocks.export.header import c_string
 from spart_blocks.export.pieces import long_function
-from spart_blocks.export.schedule import METHODS, selected
-from spart_blocks.program.part import Part
+from spart_blocks.export.schedule import METHODS
+from spart_blocks.program.part import Part, entries_of
 from spart_blocks.simulation.tableaus import tableau
 
 Version = Literal[2, 3]
@@ -97,8 +97,8 @@ def _sizes(part: Part) -> str:
 
 def _stepped(part: Part) -> list[int]:
     """The states with a one-step map of their own."""
-    slots = [slot for slot in part.program.states if slot.name in part.program.stepped]
-    return [i for slot in slots for i in range(slot.part.start, slot.part.stop)]
+    states = part.program.states
+    return entries_of(slot for slot in states if slot.name in part.program.stepped)
 
 
 def _tables(part: Part, version: Version) -> list[str]:
@@ -198,7 +198,7 @@ class _Writer:
         h = Argument(("double h",), ("h",))
         texts = [
             self._c("rates", self.rates(), self.start),
-            self._c("outputs", selected(program.outputs, output_rows(self.part), "outputs")),
+            self._c("outputs", selected(program.outputs, entries_of(self.part.outputs), "outputs")),
             self._c("watched", program.watched),
             self._or_nothing("project", program.project),
             self._or_nothing("advance", program.advance, h),
@@ -278,7 +278,7 @@ class _Writer:
 
         rates = self.rates()
         arguments = rates.sx_in()
-        outputs = selected(self.program.outputs, output_rows(self.part), "outputs")
+        outputs = selected(self.program.outputs, entries_of(self.part.outputs), "outputs")
         functions = (outputs, self.program.watched)
         column = ca.vertcat(rates(*arguments), *(f(*arguments[:4]) for f in functions))
         return arguments, column
@@ -302,7 +302,7 @@ class _Writer:
 
         arguments, column = self._all()
         known = ca.vertcat(*arguments[:4])
-        sizes = [self.nx, len(output_rows(self.part)), len(self.program.crossings)]
+        sizes = [self.nx, len(entries_of(self.part.outputs)), len(self.program.crossings)]
         weights = [ca.SX.sym(f"w{k}", size) for k, size in enumerate(sizes)]
         change = ca.jtimes(column, known, ca.vertcat(*weights), True)
         result = ca.cse(ca.densify(change))

@@ -99,11 +99,6 @@ def row_of(part: Part) -> Row:
     return Row(1, x, rates, xd, outputs, crossings, crossings + len(program.crossings))
 
 
-def output_rows(part: Part) -> list[int]:
-    """Where among all signals the entries of the outputs lie."""
-    return [i for slot in part.outputs for i in range(slot.part.start, slot.part.stop)]
-
-
 def variables_of(part: Part) -> tuple[Variable, ...]:
     """The variables of a part, in the order of their references."""
     namer = _Namer()

@@ -17,7 +17,7 @@ from spart_blocks.export.fmu_model import USUAL_RATE
 from spart_blocks.export.fmu_variables import Variable, variables_of
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.schedule import Schedule
-from spart_blocks.program.part import Part
+from spart_blocks.program.part import Part, entries_of
 from spart_blocks.simulation import simulate
 from spart_blocks.simulation.engine import Floats
 
@@ -140,7 +140,7 @@ def stepped_error(path: str | Path, part: Part, schedule: Schedule, inputs: Floa
     """The largest relative difference between the outputs of co-simulation and those of the
     program stepped as C is, with these inputs (steps, nu) at each step."""
     reference = Stepper(part, schedule)
-    entries = np.concatenate([np.arange(s.part.start, s.part.stop) for s in part.inputs])
+    entries = entries_of(part.inputs)
     step = float(schedule.step)
     wanted, found = [], []
     with fmu_slave(path) as fmu:

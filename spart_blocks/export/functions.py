@@ -49,3 +49,14 @@ def c_function(
 def indented(lines: Iterable[str]) -> list[str]:
     """Lines of C within one more pair of braces."""
     return [f"  {line}" for line in lines]
+
+
+def selected(function: Any, rows: Sequence[int], name: str) -> Any:
+    """The function's result, of these rows alone."""
+    import casadi as ca
+
+    arguments = function.sx_in()
+    column = function(*arguments)
+    picked = ca.densify(column[list(rows)]) if rows else ca.SX(0, 1)
+    names = [function.name_in(k) for k in range(function.n_in())]
+    return ca.Function(name, arguments, [picked], names, ["y"])

@@ -81,11 +81,16 @@ class Interface:
     def entries_of_p(self) -> list[str]:
         """The C of each entry of p: of an input or of a parameter."""
         found = [("u", m) for m in self.inputs] + [("p", m) for m in self.parameters]
-        entries = [""] * sum(member.size for _, member in found)
+        entries = [""] * numbers_of(member for _, member in found)
         for pointer, member in found:
             texts = [f"{pointer}->{entry}" for entry in member.entries]
             entries[member.start : member.start + member.size] = texts
         return entries
+
+
+def numbers_of(members: Iterable[Member]) -> int:
+    """How many numbers these members have."""
+    return sum(member.size for member in members)
 
 
 def interface_of(part: Part, name: str | None = None) -> Interface:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.compiler import strict_library
 from spart_blocks.simulation.engine import Floats
@@ -33,7 +34,7 @@ class LoadedStep:
         kind = np.float32 if code.real == "float" else np.float64
         interface = code.interface
         members = (interface.inputs, interface.parameters, interface.outputs)
-        self.u, self.p, self.y = (np.zeros(max(1, sum(m.size for m in s)), kind) for s in members)
+        self.u, self.p, self.y = (np.zeros(max(1, numbers_of(s)), kind) for s in members)
         self.library.sb_size.restype = ctypes.c_longlong
         self.state = np.zeros(-(-self.library.sb_size() // 8), np.int64)
         self._call("nominal", self.u, self.p)
@@ -46,7 +47,7 @@ class LoadedStep:
     def output(self) -> tuple[int, Floats]:
         """The status, and the outputs at this step."""
         status = self._call("output", self.state, self.u, self.p, self.y)
-        size = sum(m.size for m in self.code.interface.outputs)
+        size = numbers_of(self.code.interface.outputs)
         return status, np.array(self.y[:size], dtype=float)
 
     def update(self) -> int:

@@ -10,6 +10,7 @@ from importlib import resources
 from spart_blocks.blocks._endpoints import Udp
 from spart_blocks.export.functions import indented
 from spart_blocks.export.header import c_string
+from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.links import LiveLink, link_initialisers
 from spart_blocks.export.step import StepCode
 
@@ -25,7 +26,7 @@ def model_header(code: StepCode) -> str:
     sizes = {"U": interface.inputs, "P": interface.parameters, "Y": interface.outputs}
     text = _named(runtime_file("model.h.in"), code)
     for letter, members in sizes.items():
-        text = text.replace(f"SIZE_{letter}", str(sum(member.size for member in members)))
+        text = text.replace(f"SIZE_{letter}", str(numbers_of(members)))
     return re.sub(r"\bREAL\b", code.real, text)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from spart_blocks.errors import RunError
 from spart_blocks.export.schedule import MOST_PIECES, NEARLY, Schedule, stops_of
-from spart_blocks.program.part import Part
+from spart_blocks.program.part import Part, entries_of
 from spart_blocks.simulation.engine import Floats
 
 
@@ -23,9 +23,7 @@ class Stepper:
         self.p: Floats = part.program.p.copy()
         self.xd: Floats = part.program.xd0.copy()
         self.x: Floats = self._projected(0.0, part.program.x0.copy())
-        self._rows = np.concatenate(
-            [np.zeros(0, int), *(np.arange(s.part.start, s.part.stop) for s in part.outputs)]
-        )
+        self._rows = entries_of(part.outputs)
 
     @property
     def t(self) -> float:

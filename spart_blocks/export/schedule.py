@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, lcm
-from typing import Any, Literal
+from typing import Literal
 
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.errors import DiagramError, Fault, InputError
@@ -177,14 +177,3 @@ def _refuse_events(part: Part) -> None:
 def stops_of(part: Part) -> list[int]:
     """Which watched values are of STOP blocks."""
     return [k for k, c in enumerate(part.program.crossings) if c.kind == "stop"]
-
-
-def selected(function: Any, rows: Sequence[int], name: str) -> Any:
-    """The function's result, of these rows alone."""
-    import casadi as ca
-
-    arguments = function.sx_in()
-    column = function(*arguments)
-    picked = ca.densify(column[list(rows)]) if rows else ca.SX(0, 1)
-    names = [function.name_in(k) for k in range(function.n_in())]
-    return ca.Function(name, arguments, [picked], names, ["y"])

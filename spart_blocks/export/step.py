@@ -13,19 +13,18 @@ from typing import Any
 
 from spart_blocks import __version__
 from spart_blocks.export.expressions import LARGEST, Real, literal
-from spart_blocks.export.functions import Argument, c_function, indented, vector
+from spart_blocks.export.functions import Argument, c_function, indented, selected, vector
 from spart_blocks.export.header import c_comment, c_string, header_text
-from spart_blocks.export.interface import Interface, interface_of
+from spart_blocks.export.interface import Interface, interface_of, numbers_of
 from spart_blocks.export.schedule import (
     MOST_PIECES,
     NEARLY,
     Schedule,
     Ticking,
     schedule_of,
-    selected,
     stops_of,
 )
-from spart_blocks.program.part import Part
+from spart_blocks.program.part import Part, entries_of
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class _Source:
     def _functions(self) -> list[str]:
         program, real = self.program, self.real
         out = self._result("out", max(self.nx, self.nd))
-        rows = [i for slot in self.part.outputs for i in range(slot.part.start, slot.part.stop)]
+        rows = entries_of(self.part.outputs)
         members = tuple(f"y->{e}" for m in self.interface.outputs for e in m.entries)
         y = Argument((f"{self.name}_outputs *y",), members)
         texts = []
@@ -231,7 +230,7 @@ class _Source:
                 lines += self._tick(k, ticking)
             lines.append(f"for (int i = 0; i < {nd}; i++) sum += xd[i] - xd[i];")
         if self.interface.outputs:
-            size = sum(m.size for m in self.interface.outputs)
+            size = numbers_of(self.interface.outputs)
             lines += [
                 self._call("outputs", "t", self._x("s"), xd, "u", "p", "&found"),
                 f"const {self.real} *values = (const {self.real} *)(const void *)&found;",
@@ -381,10 +380,8 @@ class _Source:
         return "\n".join([f"static void piece({declared}) {{", *indented(lines), "}"])
 
     def _own_entries(self) -> set[int]:
-        parts = {slot.name: slot.part for slot in self.program.states}
-        return {
-            i for name in self.program.stepped for i in range(parts[name].start, parts[name].stop)
-        }
+        states = self.program.states
+        return set(entries_of(slot for slot in states if slot.name in self.program.stepped))
 
     def _whole(self) -> str:
         name = self.name

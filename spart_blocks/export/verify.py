@@ -11,9 +11,11 @@ import numpy as np
 
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.export.header import NOT_FINITE, STOPPED
+from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.step import StepCode
+from spart_blocks.program.part import entries_of
 from spart_blocks.simulation.engine import Floats
 
 if TYPE_CHECKING:
@@ -73,9 +75,7 @@ def verify(code: StepCode, inputs: Floats) -> Verification:
     Raises RunError where either fails, CompilerError where the C does not compile.
     """
     compiled, reference = LoadedStep(code), Stepper(code.part, code.schedule)
-    entries = np.concatenate(
-        [np.zeros(0, int), *(np.arange(s.part.start, s.part.stop) for s in code.part.inputs)]
-    )
+    entries = entries_of(code.part.inputs)
     pairs: list[tuple[Floats, Floats]] = []
     for row in inputs:
         reference.p[entries] = row
@@ -105,7 +105,7 @@ def _agree(status: int, stopped: bool, t: float) -> None:
 
 def _errors(code: StepCode, found: Floats, expected: Floats) -> dict[str, float]:
     parts = {m.name: slice(m.place, m.place + m.size) for m in code.interface.outputs}
-    start = sum(m.size for m in code.interface.outputs)
+    start = numbers_of(code.interface.outputs)
     program = code.part.program
     for slots in (program.states, program.discrete):
         for slot in slots:

@@ -57,6 +57,11 @@ class Part:
         return f"<part {self.program.name}: {' -> '.join(side or 'nothing' for side in sides)}>"
 
 
+def entries_of(slots: Iterable[Slot]) -> list[int]:
+    """The places of all numbers of some slots, one slot after the other."""
+    return [i for slot in slots for i in range(slot.part.start, slot.part.stop)]
+
+
 class _Inlet:
     """What stands for a signal from outside."""
 

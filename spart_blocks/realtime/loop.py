@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from spart_blocks.diagram.realtime_options import RealtimeOptions
+from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.exchange import Parameters, Signals, gathered
 from spart_blocks.realtime.library import address_of, check_machine, model_library, runtime
@@ -100,7 +101,7 @@ class Loop:
         struct, model = self.struct, self.struct.model
         self.u = gathered(interface.inputs, p)
         self.p = gathered(interface.parameters, p)
-        self.y = np.zeros(sum(member.size for member in interface.outputs))
+        self.y = np.zeros(numbers_of(interface.outputs))
         model.nu, model.ny, model.np = len(self.u), len(self.y), len(self.p)
         model.period_s = float(self.code.schedule.step)
         state = np.zeros(-(-self.model.sb_state_size() // 8), np.int64)
