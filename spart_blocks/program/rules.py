@@ -453,7 +453,18 @@ def rule_of(block: Any) -> Rule:
     if module.startswith("bdsim.blocks."):
         key = f"{module.removeprefix('bdsim.blocks.')}.{type(block).__name__}"
         return RULES.get(key) or _no("it has no rule yet")
-    # A block that calls what cannot be traced says so in `untraced`.
     return Rule(
-        tunable=tuple(getattr(block, "tunable", ())), reason=getattr(block, "untraced", None)
+        watch=_own_watch if hasattr(block, "watch") else None,
+        edges=_own_edges if hasattr(block, "edges") else None,
+        tunable=tuple(getattr(block, "tunable", ())),
+        # A block that calls what cannot be traced says so in `untraced`.
+        reason=getattr(block, "untraced", None),
     )
+
+
+def _own_watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    return list(block.watch(t, inputs, x))
+
+
+def _own_edges(block: Any) -> list[tuple[Any, Any]]:
+    return list(block.edges())

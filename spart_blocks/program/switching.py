@@ -42,12 +42,13 @@ class Crossing:
     """A watched value whose sign matters.
 
     kind: 'stop' ends the run where the value is above zero, 'event' lets an EVENT block
-    reset states, 'limit' puts a state on its limit, 'bend' is where a signal bends and a
-    step shall end. direction: +1 for upward, -1 for downward, 0 for both.
+    reset states, 'mode' lets a block switch its states while the value is above zero,
+    'limit' puts a state on its limit, 'bend' is where a signal bends and a step shall end.
+    direction: +1 for upward, -1 for downward, 0 for both.
     """
 
     block: str
-    kind: Literal["stop", "event", "limit", "bend"]
+    kind: Literal["stop", "event", "mode", "limit", "bend"]
     direction: float
 
     def crossed(self, before: float, after: float) -> bool:
@@ -62,7 +63,9 @@ def crossings_of(node: Node, count: int) -> list[Crossing]:
         return [Crossing(node.name, "stop", 1.0)] * count
     if node.block.type == "event":
         return [Crossing(node.name, "event", float(node.block.direction))] * count
-    if node.kind == "continuous":
+    if hasattr(node.block, "switch"):
+        return [Crossing(node.name, "mode", 1.0)] * count
+    if node.kind == "continuous" and not hasattr(node.block, "watch"):
         return [Crossing(node.name, "limit", 1.0)] * count
     return [Crossing(node.name, "bend", 0.0)] * count
 

@@ -67,7 +67,7 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         project=_projection(traced, wiring),
         stepped=stepped,
         advance=advance,
-        resets=_resets(traced) if resets else {},
+        resets=_switches(traced) | (_resets(traced) if resets else {}),
     )
 
 
@@ -178,6 +178,17 @@ def _own_steps(traced: Evaluation, wiring: Wiring) -> tuple[tuple[str, ...], Any
     if not stepped:
         return (), None
     return tuple(stepped), traced.function("advance", parts, "x_next", h=h_column)
+
+
+def _switches(traced: Evaluation) -> dict[str, Any]:
+    """What blocks that switch modes do to their states: (x, xd) after it, by block."""
+    functions = {}
+    for node in traced.nodes:
+        if hasattr(node.block, "switch"):
+            moved = traced.moved(node, traced.run(node, traced.block(node).switch), "switch")
+            after = [moved if i == node.index else x for i, x in traced.state.items()]
+            functions[node.name] = traced.function("switch", after, "states")
+    return functions
 
 
 def _resets(traced: Evaluation) -> dict[str, Any]:

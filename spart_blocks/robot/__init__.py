@@ -1,5 +1,6 @@
 """The robot model and the readers that make one."""
 
+from spart_blocks.robot.drive import EFFECTS, Drive, Effect, Limits
 from spart_blocks.robot.model import (
     Base,
     BaseLink,
@@ -7,16 +8,18 @@ from spart_blocks.robot.model import (
     Joint,
     JointSlice,
     JointType,
-    Limits,
     Link,
     Robot,
     RobotKeys,
 )
 
 __all__ = [
+    "EFFECTS",
     "Base",
     "BaseLink",
     "Connectivity",
+    "Drive",
+    "Effect",
     "Joint",
     "JointSlice",
     "JointType",

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.robot._faults import Faults, quote
+from spart_blocks.robot._record import Floats
 from spart_blocks.robot.checks import MAGNITUDE_LIMIT, ROUNDING, inertia_faults
-from spart_blocks.robot.model import Floats
 
 MISSING = object()  # a mapping that is not there, already noted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spart_blocks.robot.model import Floats
+from spart_blocks.robot._record import Floats
 
 
 def translation(p: ArrayLike) -> Floats:

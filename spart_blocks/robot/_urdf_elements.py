@@ -16,9 +16,11 @@ from lxml import etree
 
 from spart_blocks.errors import Place
 from spart_blocks.robot._faults import Faults, quote
+from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import urdf_origin
 from spart_blocks.robot.checks import MAGNITUDE_LIMIT, inertia_faults, unit_axis
-from spart_blocks.robot.model import Floats, JointType, Limits
+from spart_blocks.robot.drive import Limits
+from spart_blocks.robot.model import JointType
 
 JOINT_TYPES = {
     "fixed": JointType.FIXED,

@@ -14,8 +14,9 @@ import numpy as np
 
 from spart_blocks.errors import Fault, Place, RobotError
 from spart_blocks.robot._faults import names_list, warn_user
+from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import skew
-from spart_blocks.robot.model import BaseLink, Floats, Joint, JointType, Link, Robot
+from spart_blocks.robot.model import BaseLink, Joint, JointType, Link, Robot
 
 MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
 ROUNDING = 1e-6  # relative: files print inertias with few digits

@@ -13,9 +13,10 @@ import numpy as np
 from spart_blocks.errors import RobotError
 from spart_blocks.robot._faults import Faults
 from spart_blocks.robot._fields import FieldReader
+from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rotation_x, rotation_z, translation
 from spart_blocks.robot.checks import report_doubts
-from spart_blocks.robot.model import Base, BaseLink, Floats, Joint, JointType, Link, Robot
+from spart_blocks.robot.model import Base, BaseLink, Joint, JointType, Link, Robot
 
 _AXIS = (0.0, 0.0, 1.0)  # joint axes are z in this convention
 

@@ -6,17 +6,19 @@ child of joint i. Source: SPART's manual, "Robot Model"; SPART's documentation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from spart_blocks.errors import RobotError, did_you_mean
+from spart_blocks.robot._record import ARRAY, Floats, Record
+from spart_blocks.robot.drive import EFFECTS, Drive, Effect, Limits
+
 Base = Literal["fixed", "floating"]
 
 
@@ -28,71 +30,6 @@ class JointType(IntEnum):
     PRISMATIC = 2
 
 
-def _frozen_array(value: ArrayLike) -> Floats:
-    """Floats, or the symbolic scalars of a robot with unknown matter."""
-    symbolic = isinstance(value, np.ndarray) and value.dtype.hasobject
-    array = np.array(value, dtype=None if symbolic else float, subok=symbolic)
-    array.setflags(write=False)
-    return array
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Whether two values are equal; symbolic ones only where they are the same object."""
-    if isinstance(a, np.ndarray) and a.dtype.hasobject:
-        return a is b
-    if isinstance(a, np.ndarray):
-        return np.array_equal(a, b)
-    return a is b or (isinstance(a, _PLAIN) and isinstance(b, _PLAIN) and a == b)
-
-
-class Record:
-    """Base of the model's dataclasses: arrays are read-only, also after a pickle."""
-
-    def __post_init__(self) -> None:
-        for item in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, item.name)
-            if isinstance(value, np.ndarray) or item.metadata.get("array"):
-                object.__setattr__(self, item.name, _frozen_array(value))
-
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, item.name) for item in fields(self))  # type: ignore[arg-type]
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        # NumPy forgets the read-only flag in a pickle, so the record is made anew.
-        return type(self), self._values()
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(
-            _same(mine, theirs)
-            for mine, theirs in zip(self._values(), other._values(), strict=True)
-        )
-
-    def __hash__(self) -> int:
-        # Equal records have equal hashes; arrays, long tuples and symbols are left out, so
-        # that a robot can be the key of a cache in an inner loop.
-        plain = (v for v in self._values() if isinstance(v, _PLAIN) and type(v) is not tuple)
-        return hash((type(self), *plain))
-
-
-_PLAIN = (int, float, str, tuple, type(None), Record)
-_ARRAY = {"array": True}  # metadata of a field whose value becomes a read-only array
-
-
-@dataclass(frozen=True, eq=False)
-class Limits(Record):
-    """Limits of a joint: position [rad or m], effort [N m or N], velocity [rad/s or m/s].
-
-    Kept for controllers and displays; SPART's dynamics does not use them.
-    """
-
-    lower: float = -np.inf
-    upper: float = np.inf
-    effort: float = np.inf
-    velocity: float = np.inf
-
-
 @dataclass(frozen=True, eq=False)
 class Link(Record):
     """A link: T (4,4) [m] from its joint frame to its centre of mass, mass [kg],
@@ -101,15 +38,16 @@ class Link(Record):
     id: int
     name: str
     parent_joint: int
-    T: Floats = field(metadata=_ARRAY)
+    T: Floats = field(metadata=ARRAY)
     mass: float
-    inertia: Floats = field(metadata=_ARRAY)
+    inertia: Floats = field(metadata=ARRAY)
 
 
 @dataclass(frozen=True, eq=False)
 class Joint(Record):
     """A joint: T (4,4) [m] from the parent link's centre of mass to the joint frame,
-    axis (3,) unit, in the joint frame; q_id is 1-based, -1 for a fixed joint."""
+    axis (3,) unit, in the joint frame; q_id is 1-based, -1 for a fixed joint. kinematic:
+    whether its acceleration is prescribed. drive: its motor and friction, if it has any."""
 
     id: int
     name: str
@@ -117,9 +55,11 @@ class Joint(Record):
     q_id: int
     parent_link: int
     child_link: int
-    axis: Floats = field(metadata=_ARRAY)
-    T: Floats = field(metadata=_ARRAY)
+    axis: Floats = field(metadata=ARRAY)
+    T: Floats = field(metadata=ARRAY)
     limits: Limits | None = None
+    drive: Drive | None = None
+    kinematic: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +68,9 @@ class BaseLink(Record):
     (identity from DH and by hand), mass [kg], inertia (3,3) [kg m^2]."""
 
     name: str
-    T: Floats = field(metadata=_ARRAY)
+    T: Floats = field(metadata=ARRAY)
     mass: float
-    inertia: Floats = field(metadata=_ARRAY)
+    inertia: Floats = field(metadata=ARRAY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,9 +79,9 @@ class Connectivity(Record):
     path from the base to link i. child (n,n): 1 where link i is a child of link j.
     child_base (n,): 1 where link i hangs on the base."""
 
-    branch: Floats = field(metadata=_ARRAY)
-    child: Floats = field(metadata=_ARRAY)
-    child_base: Floats = field(metadata=_ARRAY)
+    branch: Floats = field(metadata=ARRAY)
+    child: Floats = field(metadata=ARRAY)
+    child_base: Floats = field(metadata=ARRAY)
 
 
 class RobotKeys(NamedTuple):
@@ -166,7 +106,8 @@ class Robot(Record):
     """A kinematic tree of rigid bodies with SPART's fields.
 
     Make one with `from_urdf`, `from_dh` or `from_spart`. Immutable and picklable.
-    `base` says whether the base-link floats or is fixed to the ground.
+    `base` says whether the base-link floats or is fixed to the ground; effects, which of
+    its joints' motors, friction and stops act in its dynamics.
     """
 
     name: str
@@ -175,6 +116,7 @@ class Robot(Record):
     base_link: BaseLink
     base: Base = "floating"
     source: str | None = None
+    effects: tuple[Effect, ...] = ()
 
     # --- SPART's derived fields -------------------------------------------------
 
@@ -264,6 +206,34 @@ class Robot(Record):
         """Mass of base and links together [kg]."""
         return self.base_link.mass + sum(link.mass for link in self.links)
 
+    # --- motors, friction, stops, prescribed joints -------------------------------
+
+    @cached_property
+    def kinematic(self) -> tuple[int, ...]:
+        """Places in um of the joints whose acceleration is prescribed."""
+        return tuple(
+            entry.u.start for entry in self.layout if self.joints[entry.joint_id - 1].kinematic
+        )
+
+    def with_effects(self, effects: Iterable[Effect]) -> Robot:
+        """The same robot with these effects of its joints acting: any of "motors",
+        "friction" and "stops". Raises RobotError for others."""
+        chosen = tuple(effects)
+        for effect in chosen:
+            if effect not in EFFECTS:
+                raise RobotError(f"no effect {effect!r}: {did_you_mean(str(effect), EFFECTS)}")
+        return replace(self, effects=tuple(effect for effect in EFFECTS if effect in chosen))
+
+    def with_kinematic(self, joints: Iterable[str]) -> Robot:
+        """The same robot with these joints prescribed: their accelerations are inputs, the
+        others answer. Raises RobotError for a name that is no moving joint."""
+        chosen = set(joints)
+        for name in sorted(chosen - set(self.active_joints)):
+            told = did_you_mean(name, self.active_joints)
+            raise RobotError(f"no moving joint {name!r} on {self.name}: {told}")
+        marked = (replace(joint, kinematic=joint.name in chosen) for joint in self.joints)
+        return replace(self, joints=tuple(marked))
+
     # --- configurations ---------------------------------------------------------
 
     def integrate(self, q: Any, v: Any) -> Any:
@@ -277,8 +247,6 @@ class Robot(Record):
     def with_base(self, base: Base) -> Robot:
         """The same robot with its base-link fixed to the ground or floating."""
         if base not in ("fixed", "floating"):
-            from spart_blocks.errors import RobotError
-
             raise RobotError(f"base is {base!r}; it must be 'fixed' or 'floating'")
         return replace(self, base=base)
 

@@ -13,14 +13,14 @@ import numpy as np
 from spart_blocks.errors import RobotError
 from spart_blocks.robot._faults import Faults, names_list, quote, warn_user
 from spart_blocks.robot._fields import FieldReader
+from spart_blocks.robot._record import Floats
 from spart_blocks.robot.checks import report_doubts, unit_axis
+from spart_blocks.robot.drive import Limits
 from spart_blocks.robot.model import (
     Base,
     BaseLink,
-    Floats,
     Joint,
     JointType,
-    Limits,
     Link,
     Robot,
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.native import Native
     from spart_blocks.simulation.run import Run
 
-_KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 2}
+_KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 2, "mode": 3}
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK = range(6)
 STEPS_A_CALL = 20_000
 

@@ -15,7 +15,7 @@
 
 /* A piece is seen from within: switching times are known to some units in the last place. */
 #define SB_INSIDE 8
-enum { SB_EVENT, SB_STOP, SB_LIMIT };
+enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE };
 enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK };
 
 typedef int (*sb_function)(const double **, double **, long long *, double *, int);
@@ -35,7 +35,7 @@ typedef struct {
   double rtol, atol, max_step, fixed_step, error_exponent;
   /* sign of each crossing's direction, and its values before the step */
   const double *direction;
-  const unsigned char *kinds; /* of each crossing: SB_EVENT, SB_STOP or SB_LIMIT */
+  const unsigned char *kinds; /* of each crossing: SB_EVENT, SB_STOP, SB_LIMIT or SB_MODE */
   double *g0, *g1;
   unsigned char *hit; /* the crossings that act now */
   /* room: K (stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
@@ -237,13 +237,14 @@ static int sb_idle(sb_run *r, double at) {
   return SB_DONE;
 }
 
-/* Mark the crossings by a jump at a stop, and STOPs whose signal is above zero. */
+/* Mark the crossings by a jump at a stop, STOPs whose signal is above zero, and modes that
+   do not fit. */
 static int sb_jumped(sb_run *r) {
   int any = 0;
   if (!r->ncross) return 0;
   sb_call(r, program_cross, r->t, r->x, r->f);
   for (long long k = 0; k < r->ncross; k++) {
-    r->hit[k] = r->kinds[k] == SB_STOP
+    r->hit[k] = r->kinds[k] == SB_STOP || r->kinds[k] == SB_MODE
                     ? r->f[k] > 0
                     : r->kinds[k] == SB_EVENT && r->stop > 0 &&
                           sb_crossed(r, r->g0[k], r->f[k], k);

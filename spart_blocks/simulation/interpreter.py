@@ -260,6 +260,11 @@ class Interpreter(Engine):
     def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
         node = self.node[self.crossings[k].block]
         x, xd = x.copy(), xd.copy()
+        if self.crossings[k].kind == "mode":
+            part = self.continuous[node.name]
+            inputs = self.inputs(node, self.outputs(t, x, xd))
+            x[part] = self._own(node.name, "switch", t, inputs, x[part])
+            return x, xd
         states = {self.node[name].block: x[part] for name, part in self.continuous.items()}
         states |= {self.node[name].block: xd[part] for name, part in self.sampled.items()}
         try:

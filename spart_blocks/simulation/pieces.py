@@ -28,7 +28,7 @@ class Piecewise(ABC):
     located: the kinds of crossings that it stops at.
     """
 
-    located: ClassVar[tuple[str, ...]] = ("stop", "event", "limit", "bend")
+    located: ClassVar[tuple[str, ...]] = ("stop", "event", "mode", "limit", "bend")
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -207,7 +207,7 @@ class Multistep(Piecewise):
     """CVODES, which steps from sample to sample inside one call. Crossings are looked for
     between samples, and located by shorter calls; bends it meets by its error control."""
 
-    located = ("stop", "event", "limit")
+    located = ("stop", "event", "mode", "limit")
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)

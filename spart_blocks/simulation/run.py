@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.compiled import CompiledLoop
     from spart_blocks.simulation.pieces import Piecewise
 
+MOST_SWITCHES = 1_000
+"""So many switches of modes at one time are too many."""
 CHATTER = 10_000
 """So many crossings within a millionth of the run are too many."""
 
@@ -191,13 +193,14 @@ class Run:
         return self.engine.watch(t, x, self.xd) if self.crossings else np.zeros(0)
 
     def _jump(self) -> None:
-        """Act on a crossing by a jump at this stop, or on a STOP whose signal is above zero."""
+        """Act on a crossing by a jump at this stop, on a STOP whose signal is above zero, or
+        on a mode that does not fit."""
         now, before = self.watch(float(self.t), self.x), self.before
         jumped = [] if before is None else self.crossed(before, now)
         found = [
             k
             for k, crossing in enumerate(self.crossings)
-            if (crossing.kind == "stop" and now[k] > 0)
+            if (crossing.kind in ("stop", "mode") and now[k] > 0)
             or (crossing.kind == "event" and k in jumped)
         ]
         self.cross(found, float(self.t))
@@ -208,7 +211,7 @@ class Run:
 
     def cross(self, found: Sequence[int], t: float) -> Fraction:
         """Act on all crossings found at t: stop, let an EVENT block's function reset states,
-        or put the states on the limit that they met."""
+        switch modes until they fit, or put the states on the limit that they met."""
         self._refuse_chatter(found, t)
         kinds = {self.crossings[k].kind for k in found}
         for k in found:
@@ -218,11 +221,32 @@ class Run:
             elif crossing.kind == "event":
                 self.events.append(Event(t, crossing.block, "crossed zero"))
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
-        if kinds & {"event", "limit"}:
+        if kinds & {"event", "mode"} and self.stopped is None:
+            self._settle_modes(t)
+        if kinds & {"event", "mode", "limit"}:
             self.x = self.engine.project(t, self.x)
-        if "event" in kinds and self.stopped is None:
+        if kinds & {"event", "mode"} and self.stopped is None:
             self._stop_after_reset(t)
         return exact(t)
+
+    def _settle_modes(self, t: float) -> None:
+        """Let blocks switch their modes until nothing that they watch is above zero."""
+        modes = {k: c.block for k, c in enumerate(self.crossings) if c.kind == "mode"}
+        for _ in range(MOST_SWITCHES if modes else 0):
+            now = self.watch(t, self.x)
+            unfit = {modes[k]: k for k in modes if now[k] > 0}
+            if not unfit:
+                return
+            for block, k in unfit.items():
+                self.events.append(Event(t, block, "switched"))
+                self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
+        if modes:
+            raise RunError(
+                f"it switches without end: {MOST_SWITCHES:,} times at once",
+                block=next(iter(unfit)),
+                time=t,
+                hint="leave a gap between the values at which it switches on and off",
+            )
 
     def _refuse_chatter(self, found: Sequence[int], t: float) -> None:
         """RunError where the same few instants are filled with crossings."""

@@ -1,0 +1,64 @@
+"""The base of the robot's dataclasses: compared by value, with arrays that stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def _frozen_array(value: ArrayLike) -> Floats:
+    """Floats, or the symbolic scalars of a robot with unknown matter."""
+    symbolic = isinstance(value, np.ndarray) and value.dtype.hasobject
+    array = np.array(value, dtype=None if symbolic else float, subok=symbolic)
+    array.setflags(write=False)
+    return array
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values are equal; symbolic ones only where they are the same object."""
+    if isinstance(a, np.ndarray) and a.dtype.hasobject:
+        return a is b
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b)
+    return a is b or (isinstance(a, _PLAIN) and isinstance(b, _PLAIN) and a == b)
+
+
+class Record:
+    """Base of the model's dataclasses: arrays are read-only, also after a pickle."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray) or item.metadata.get("array"):
+                object.__setattr__(self, item.name, _frozen_array(value))
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, item.name) for item in fields(self))  # type: ignore[arg-type]
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        # NumPy forgets the read-only flag in a pickle, so the record is made anew.
+        return type(self), self._values()
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(
+            _same(mine, theirs)
+            for mine, theirs in zip(self._values(), other._values(), strict=True)
+        )
+
+    def __hash__(self) -> int:
+        # Equal records have equal hashes; arrays, long tuples and symbols are left out, so
+        # that a robot can be the key of a cache in an inner loop.
+        plain = (v for v in self._values() if isinstance(v, _PLAIN) and type(v) is not tuple)
+        return hash((type(self), *plain))
+
+
+_PLAIN = (int, float, str, tuple, type(None), Record)
+ARRAY = {"array": True}  # metadata of a field whose value becomes a read-only array

@@ -1,0 +1,82 @@
+"""What a joint brings beside its link: limits, motor, transmission, friction, stops.
+
+Sources: P. I. Corke, "A Robotics Toolbox for MATLAB", IEEE Robotics and Automation Magazine
+3 (1996), and the toolbox's link object, for motor and friction; K. H. Hunt and F. R. E.
+Crossley, "Coefficient of restitution interpreted as damping in vibroimpact", ASME J.
+Applied Mechanics 42 (1975), for the stops.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from spart_blocks.errors import RobotError
+from spart_blocks.robot._record import Record
+
+Effect = Literal["motors", "friction", "stops"]
+EFFECTS: tuple[Effect, ...] = ("motors", "friction", "stops")
+
+
+@dataclass(frozen=True, eq=False)
+class Limits(Record):
+    """Limits of a joint: position [rad or m], effort [N m or N], velocity [rad/s or m/s].
+
+    For controllers and displays; where a robot has the effect "stops", its joints meet
+    their position limits as stiff stops.
+    """
+
+    lower: float = -np.inf
+    upper: float = np.inf
+    effort: float = np.inf
+    velocity: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Drive(Record):
+    """Motor, transmission, friction and stops of a joint.
+
+    gear: turns of the motor for one of the joint, G; negative where they turn against each
+    other. motor_inertia: Jm [kg m^2], and viscous: B [N m s/rad], coulomb: (Tc+, Tc-)
+    [N m], at the motor; Tc- is not above zero. At the joint they count G^2 Jm, G^2 B and
+    |G| Tc, by the sign of the joint's velocity. stiffness [N m/rad or N/m] and dissipation
+    [s/rad or s/m] of its stops: k and c in the force k d (1 + c d') at the depth d; where
+    the stiffness is not given it follows from the inertia that the joint moves.
+    Raises RobotError for a gear of zero, figures that are not finite, or of the wrong sign.
+    """
+
+    gear: float = 1.0
+    motor_inertia: float = 0.0
+    viscous: float = 0.0
+    coulomb: tuple[float, float] = (0.0, 0.0)
+    stiffness: float | None = None
+    dissipation: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, value in self._numbers():
+            if not math.isfinite(value):
+                raise RobotError(f"{name} is {value!r}; it must be a finite number")
+        if self.gear == 0:
+            raise RobotError("gear is 0; a motor that does not turn with the joint has no gear")
+        for name in ("motor_inertia", "viscous", "dissipation"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise RobotError(f"{name} is {value:g}; it must not be negative")
+        if self.stiffness is not None and self.stiffness <= 0:
+            raise RobotError(f"stiffness is {self.stiffness:g}; it must be positive")
+        forward, backward = self.coulomb
+        if forward < 0 or backward > 0:
+            raise RobotError(
+                f"coulomb is [{forward:g}, {backward:g}]; the first, which brakes a joint that "
+                "moves forwards, must not be negative, and the second not positive"
+            )
+
+    def _numbers(self) -> list[tuple[str, float]]:
+        single = ("gear", "motor_inertia", "viscous", "stiffness", "dissipation")
+        given = [(name, getattr(self, name)) for name in single]
+        pairs = [*given, *(("coulomb", value) for value in self.coulomb)]
+        return [(name, value) for name, value in pairs if value is not None]
