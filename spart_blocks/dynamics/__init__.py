@@ -5,7 +5,12 @@ number type of their inputs: floats in, floats out; object arrays of SymPy or Ca
 scalars in, expressions out.
 """
 
-from spart_blocks.dynamics.articulated import MultibodyRates, multibody_rates
+from spart_blocks.dynamics.articulated import (
+    HybridRates,
+    MultibodyRates,
+    hybrid_rates,
+    multibody_rates,
+)
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.forward import (
     ForwardDynamics,
@@ -66,6 +71,7 @@ __all__ = [
     "ForwardDynamics",
     "GeneralizedForces",
     "GravityWrenches",
+    "HybridRates",
     "InertiaMatrix",
     "Inertias",
     "Jacobian",
@@ -85,6 +91,7 @@ __all__ = [
     "frame_of_link",
     "generalized_inertia",
     "gravity_wrenches",
+    "hybrid_rates",
     "inertias",
     "inverse_dynamics",
     "jacobian",

@@ -36,6 +36,7 @@ from spart_blocks.dynamics.axial import (
     turn_symmetric,
 )
 from spart_blocks.dynamics.forward import joint_inertia
+from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
 from spart_blocks.dynamics.screws import (
     CYCLE,
     PLACES,
@@ -59,6 +60,18 @@ class MultibodyRates(NamedTuple):
     u0dot: Array
     umdot: Array
     reaction: Array
+
+
+class HybridRates(NamedTuple):
+    """u0dot, umdot, reaction as `MultibodyRates`; tau_k (n_k,) [N m, N]: what the prescribed
+    joints need beside taum to move as they are told; friction (nu,) [N m, N]: what friction
+    takes, at a stuck joint what it holds."""
+
+    u0dot: Array
+    umdot: Array
+    reaction: Array
+    tau_k: Array
+    friction: Array
 
 
 # --- inertias of scalars ------------------------------------------------------------------
@@ -132,23 +145,57 @@ def multibody_rates(
 
     R0 (3,3), u0 (6,), qm (nq,), um (nu,): configuration and rates; a fixed base ignores
     u0, and passes tau0 and wF0 to the ground: they change its reaction only. Forces as
-    for `forward_dynamics`. Cost linear in the links.
+    for `forward_dynamics`. Prescribed joints keep their rates. Cost linear in the links.
     Raises SingularInertiaError naming the joint or the base without inertia.
+    """
+    rates = hybrid_rates(R0, u0, qm, um, tau0, taum, wF0, wFm, robot)
+    return MultibodyRates(rates.u0dot, rates.umdot, rates.reaction)
+
+
+def hybrid_rates(
+    R0: Any,
+    u0: Any,
+    qm: Any,
+    um: Any,
+    tau0: Any,
+    taum: Any,
+    wF0: Any,
+    wFm: Any,
+    robot: Robot,
+    umdot_k: Any = None,
+    modes: Any = None,
+) -> HybridRates:
+    """Accelerations of a robot some of whose joints are prescribed, or stick.
+
+    umdot_k (n_k,) [rad/s^2, m/s^2]: accelerations of the prescribed joints; they keep
+    their rates where it is not given. modes (n_s,): of the joints that can stick, +1 or
+    -1 where one slides, 0 where it is stuck, as a prescribed joint at rest; by the sign
+    of um where they are not given, and then none is stuck. The rest as `multibody_rates`.
+    Source: Featherstone (2008), sec. 9.6 (hybrid dynamics).
     """
     R0, u0 = array(R0, (3, 3), "R0"), array(u0, (6,), "u0")
     qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
     tau0, taum = array(tau0, (6,), "tau0"), array(taum, (robot.nu,), "taum")
     wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (robot.n_links_joints, 6), "wFm")
-    like = (R0, u0, qm, um, tau0, taum, wF0, wFm)
+    effects = joint_effects(robot)
+    umdot_k = array(np.zeros(len(robot.kinematic)) if umdot_k is None else umdot_k,
+                    (len(robot.kinematic),), "umdot_k")  # fmt: skip
+    if modes is not None:
+        modes = array(modes, (len(effects.sticking),), "modes")
+    like = (R0, u0, qm, um, tau0, taum, wF0, wFm, umdot_k)
     bodies, floating = bodies_of(robot), robot.base == "floating"
     paths, loads = paths_of(bodies, qm), apart_from_weight(wF0, wFm, robot)
+    load = joint_load(um, robot, qm, modes)
+    given: list[Any] = [0.0] * robot.nu
+    for k, rate in zip(robot.kinematic, umdot_k.tolist(), strict=True):
+        given[k] = rate
     # A floating base falls with the field, a fixed one is held against it.
     still, up = [0.0] * 3, [0.0] * 3 if floating else (R0.T @ -loads.g).tolist()
     base = Motion(u0[:3].tolist() if floating else still, still, up)
-    motions = motions_of(bodies, paths, base, um.tolist(), [0.0] * robot.nu)
+    motions = motions_of(bodies, paths, base, um.tolist(), given)
     wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
     I = [_rigid(body, *wrench) for body, wrench in zip(bodies, wrenches, strict=True)]
-    steps = _inward(bodies, paths, I, taum.tolist())
+    steps = _inward(bodies, paths, I, (taum - load).tolist(), _joints(robot, modes))
     p0 = filled(I[0].n + I[0].f, *like)
     u0dot, reaction, a0 = zeros(6, p0), zeros(6, p0), np.zeros(6)
     if floating:
@@ -159,8 +206,54 @@ def multibody_rates(
     else:
         reaction[:3] = R0 @ (p0[:3] - tau0[:3])
         reaction[3:] = R0 @ p0[3:] - tau0[3:]
-    umdot = _outward(bodies, paths, steps, a0.tolist())
-    return MultibodyRates(u0dot, filled(umdot, *like), reaction)
+    umdot, held = _outward(bodies, paths, steps, a0.tolist(), given)
+    return HybridRates(
+        u0dot, filled(umdot, *like), reaction, *_taken(robot, held, umdot_k, taum, load, modes)
+    )
+
+
+class JointRole(NamedTuple):
+    """How a joint takes part: the inertia of its motor, whether it is prescribed, and 1
+    where it is free and 0 where it is stuck, None where it cannot stick."""
+
+    inertia: float = 0.0
+    prescribed: bool = False
+    free: Any = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether its force is all that the joint feels."""
+        return self.inertia == 0.0 and self.free is None
+
+
+def _joints(robot: Robot, modes: Array | None) -> list[JointRole]:
+    """The role of each joint, in the order of um."""
+    effects = joint_effects(robot)
+    free: list[Any] = [None] * robot.nu
+    if modes is not None:
+        for k, flag in zip(effects.sticking, np.where(modes == 0, 0.0, 1.0).tolist(), strict=True):
+            free[k] = flag
+    return [
+        JointRole(inertia, k in robot.kinematic, free[k])
+        for k, inertia in enumerate(robot.motor_inertia.tolist())
+    ]
+
+
+def _taken(
+    robot: Robot, held: dict[int, Any], umdot_k: Array, taum: Array, load: Array, modes: Any
+) -> tuple[Array, Array]:
+    """tau_k and friction of `HybridRates`; held: the forces that prescribed and stuck
+    joints pass on, by place in um."""
+    effects = joint_effects(robot)
+    like = (umdot_k, taum, load, *(filled([force], taum) for force in held.values()))
+    places = list(robot.kinematic)
+    needed = filled([held[k] for k in places], *like) + robot.motor_inertia[places] * umdot_k
+    tau_k = needed + (load - taum)[places]
+    friction = zeros(robot.nu, *like) + load
+    if modes is not None:
+        for k, mode in zip(effects.sticking, modes, strict=True):
+            friction[k] = np.where(mode == 0, taum[k] - held[k], load[k])
+    return tau_k, friction
 
 
 def _rigid(body: Body, n: Vector, f: Vector) -> Articulated:
@@ -172,66 +265,96 @@ def _rigid(body: Body, n: Vector, f: Vector) -> Articulated:
 
 
 class Step(NamedTuple):
-    """What a joint feels: U in its angular and linear part, 1 / d, and u."""
+    """What a joint feels: U in its angular and linear part, 1 / d, and u; the force p that
+    a prescribed or stuck joint passes on at rest."""
 
     Un: Vector
     Uf: Vector
     e: Any
     u: Any
+    p: Any = None
 
 
 def _inward(
-    bodies: tuple[Body, ...], paths: Paths, I: list[Articulated], taum: list[Any]
+    bodies: tuple[Body, ...],
+    paths: Paths,
+    I: list[Articulated],
+    taum: list[Any],
+    joints: list[JointRole],
 ) -> list[Step]:
     """Tips to base: articulated inertias and bias wrenches gather in I (table 7.1, pass 2)."""
     steps = []
     for i in range(len(bodies) - 1, 0, -1):
-        steps.append(_freed(bodies[i], I[i], taum[bodies[i].k]))
+        body, joint = bodies[i], joints[bodies[i].k]
+        if joint.prescribed:  # what it does is part of the bias
+            steps.append(Step(*_felt(body, I[i]), None, None, _force(body, I[i])))
+        else:
+            steps.append(_freed(body, I[i], taum[body.k], joint))
         for screw in paths[i]:
             I[i].carry(screw)
-        I[bodies[i].parent].gather(I[i])
+        I[body.parent].gather(I[i])
     return steps[::-1]
 
 
-def _freed(body: Body, I: Articulated, tau: Any) -> Step:
+def _felt(body: Body, I: Articulated) -> tuple[Vector, Vector]:
+    """U = I S."""
+    if body.revolute:
+        return [I.A[4], I.A[3], I.A[2]], list(I.B[2])
+    return [row[2] for row in I.B], [I.M[4], I.M[3], I.M[2]]
+
+
+def _force(body: Body, I: Articulated) -> Any:
+    """S' p."""
+    return I.n[2] if body.revolute else I.f[2]
+
+
+def _freed(body: Body, I: Articulated, tau: Any, joint: JointRole) -> Step:
     """I becomes what the parent feels through the joint: Ia = I - U U' / d and
-    pa = p + U u / d. What S picks of them is exactly zero and the joint's force."""
-    A, B, M = I.A, I.B, I.M
-    if body.revolute:
-        Un, Uf, d, pz, trace = [A[4], A[3], A[2]], list(B[2]), A[2], I.n[2], A[0] + A[1] + A[2]
-    else:
-        Un, Uf, d = [row[2] for row in B], [M[4], M[3], M[2]], M[2]
-        pz, trace = I.f[2], M[0] + M[1] + M[2]
-    if isinstance(d, float) and not d > 1e-13 * abs(trace):
-        joint_inertia(np.array([d]), np.array([[trace]]), np.ones(1), body.name)
-    e, u = 1.0 / d, tau - pz
+    pa = p + U u / d. What S picks of them is exactly zero and the joint's force, unless a
+    motor turns with the joint, or it is stuck: then 1 / d is zero."""
+    (Un, Uf), pz = _felt(body, I), _force(body, I)
+    d = (Un[2] if body.revolute else Uf[2]) + joint.inertia
+    S = I.A if body.revolute else I.M
+    if isinstance(d, float) and not d > 1e-13 * abs(S[0] + S[1] + S[2]):
+        joint_inertia(np.array([d]), np.array([[S[0] + S[1] + S[2]]]), np.ones(1), body.name)
+    e, u = (1.0 if joint.free is None else joint.free) / d, tau - pz
     Gn, Gf = [x * e for x in Un], [x * e for x in Uf]
-    I.A = [x - Gn[r] * Un[c] for x, (r, c) in zip(A, PLACES, strict=True)]
-    I.B = [[row[k] - g * Uf[k] for k in range(3)] for row, g in zip(B, Gn, strict=True)]
-    I.M = [x - Gf[r] * Uf[c] for x, (r, c) in zip(M, PLACES, strict=True)]
+    I.A = [x - Gn[r] * Un[c] for x, (r, c) in zip(I.A, PLACES, strict=True)]
+    I.B = [[row[k] - g * Uf[k] for k in range(3)] for row, g in zip(I.B, Gn, strict=True)]
+    I.M = [x - Gf[r] * Uf[c] for x, (r, c) in zip(I.M, PLACES, strict=True)]
     I.n, I.f = add(I.n, [x * u for x in Gn]), add(I.f, [x * u for x in Gf])
-    if body.revolute:
+    if joint.plain and body.revolute:
         I.A[2:5] = I.B[2] = [0.0, 0.0, 0.0]
         I.n[2] = tau
-    else:
+    elif joint.plain:
         I.M[2:5] = [0.0, 0.0, 0.0]
         for row in I.B:
             row[2] = 0.0
         I.f[2] = tau
-    return Step(Un, Uf, e, u)
+    return Step(Un, Uf, e, u, None if joint.free is None else pz)
 
 
-def _outward(bodies: tuple[Body, ...], paths: Paths, steps: list[Step], a0: list[Any]) -> list[Any]:
-    """Base to tips: the joint accelerations (table 7.1, pass 3, without velocities)."""
-    still, umdot = [0.0, 0.0, 0.0], [0.0] * (len(bodies) - 1)
-    motions = [Motion(still, a0[:3], a0[3:])]
-    for body, path, (Un, Uf, e, u) in zip(bodies[1:], paths[1:], steps, strict=True):
+def _outward(
+    bodies: tuple[Body, ...],
+    paths: Paths,
+    steps: list[Step],
+    a0: list[Any],
+    given: list[Any],
+) -> tuple[list[Any], dict[int, Any]]:
+    """Base to tips: the joint accelerations (table 7.1, pass 3, without velocities), and
+    what prescribed and stuck joints pass on, by place in um."""
+    still, umdot = [0.0, 0.0, 0.0], list(given)
+    motions, held = [Motion(still, a0[:3], a0[3:])], {}
+    for body, path, step in zip(bodies[1:], paths[1:], steps, strict=True):
         _, al, a = carried_out(path, motions[body.parent])
-        rate = (u - (dot(Un, al) + dot(Uf, a))) * e
-        if body.revolute:
-            al = [al[0], al[1], al[2] + rate]
-        else:
-            a = [a[0], a[1], a[2] + rate]
+        felt = dot(step.Un, al) + dot(step.Uf, a)
+        if step.p is not None:
+            held[body.k] = felt + step.p
+        if step.e is not None:
+            umdot[body.k] = rate = (step.u - felt) * step.e
+            if body.revolute:
+                al = [al[0], al[1], al[2] + rate]
+            else:
+                a = [a[0], a[1], a[2] + rate]
         motions.append(Motion(still, al, a))
-        umdot[body.k] = rate
-    return umdot
+    return umdot, held

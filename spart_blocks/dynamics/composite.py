@@ -67,7 +67,8 @@ class Composite:
 
 def multibody_inertia(R0: Any, qm: Any, robot: Robot) -> InertiaMatrix:
     """The generalized inertia matrix H at R0 (3,3) and qm (nq,), in its blocks H0 (6,6),
-    H0m (6,nu) and Hm (nu,nu), which is that of a fixed base."""
+    H0m (6,nu) and Hm (nu,nu), which is that of a fixed base; motors add
+    to it as in `generalized_inertia`."""
     R0, qm = array(R0, (3, 3), "R0"), array(qm, (robot.nq,), "qm")
     bodies, like = bodies_of(robot), (R0, qm)
     paths = paths_of(bodies, qm)
@@ -83,7 +84,8 @@ def multibody_inertia(R0: Any, qm: Any, robot: Robot) -> InertiaMatrix:
             whole.carry(screw)
         composites[bodies[i].parent].gather(whole)
     H0m[3:] = R0 @ H0m[3:]
-    return InertiaMatrix(_of_the_base(composites[0], R0, like), H0m, Hm)
+    H0 = _of_the_base(composites[0], R0, like)
+    return InertiaMatrix(H0, H0m, Hm + np.diag(robot.motor_inertia))
 
 
 def _climb(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spart_blocks.dynamics.inertia import link_inertia
+from spart_blocks.dynamics.joint_effects import joint_load
 from spart_blocks.dynamics.kinematics import turned
 from spart_blocks.errors import SingularInertiaError
 from spart_blocks.robot import Robot
@@ -25,6 +26,22 @@ class ForwardDynamics(NamedTuple):
     umdot: Array
 
 
+class HybridDynamics(NamedTuple):
+    """u0dot (6,) and umdot (nu,) as `ForwardDynamics`; tau_k (n_k,) [N m, N]: what the
+    prescribed joints need beside taum to move as they are told."""
+
+    u0dot: Array
+    umdot: Array
+    tau_k: Array
+
+
+class FixedHybridDynamics(NamedTuple):
+    """umdot (nu,) and tau_k (n_k,) of a fixed base, as `HybridDynamics`."""
+
+    umdot: Array
+    tau_k: Array
+
+
 class _Articulated(NamedTuple):
     """What the inward pass leaves for the outward one."""
 
@@ -32,7 +49,9 @@ class _Articulated(NamedTuple):
     w0: Array  # (6,) wrench that the base at rest would have to take
     gain: Array  # (n,6) M p / d of each active joint
     free: Array  # (nu,) joint accelerations with the parents at rest
-    bias: Array  # (n,6) twist rates that velocities alone cause
+    bias: Array  # (n,6) twist rates that velocities and prescribed joints alone cause
+    M: Array  # (n,6,6) articulated inertias
+    w: Array  # (n,6) wrenches that the articulated bodies at rest would need
 
 
 def joint_inertia(d: Array, M: Array, p: Array, name: str) -> Array:
@@ -63,20 +82,30 @@ def forward_dynamics(
     u0: Any,
     um: Any,
     robot: Robot,
-) -> ForwardDynamics:
+    umdot_k: Any = None,
+    qm: Any = None,
+) -> ForwardDynamics | HybridDynamics:
     """Accelerations of a floating-base robot.
 
     tau0 (6,) [N m base axes, N inertial], taum (nu,) [N m, N]: generalized forces.
     wF0 (6,), wFm (n,6) [N m, N]: wrenches at the centres of mass, inertial.
+    umdot_k (n_k,) [rad/s^2, m/s^2]: accelerations of the prescribed joints, which keep
+    their rates where it is not given; a robot with such joints gives tau_k too. qm (nq,):
+    needed by joints with stops. Motors, friction (none for a joint at rest) and stops act
+    where the robot's effects name them.
     Raises SingularInertiaError naming the joint or the base without inertia.
     """
     tau0, wF0 = array(tau0, (6,), "tau0"), array(wF0, (6,), "wF0")
-    a = _inward(taum, wFm, t0, tL, pm, Im, Bij, Bi0, um, robot)
+    forces = _Joints.of(taum, um, robot, umdot_k, qm)
+    a = _inward(forces, wFm, t0, tL, pm, Im, Bij, Bi0, um, robot)
     M0 = a.M0 + link_inertia(I0, robot.base_link.mass)
     w0 = a.w0 - wF0
     w0[:3] = w0[:3] + cross(t0[:3], I0 @ t0[:3])
     u0dot = solve_spd(P0.T @ M0 @ P0, tau0 - P0.T @ w0, "the articulated inertia of the base")
-    return ForwardDynamics(u0dot, _outward(P0 @ u0dot, a, pm, Bij, Bi0, robot))
+    umdot, tdot = _outward(P0 @ u0dot, a, forces, pm, Bij, Bi0, robot)
+    if not robot.kinematic:
+        return ForwardDynamics(u0dot, umdot)
+    return HybridDynamics(u0dot, umdot, _held(tdot, a, forces, pm, robot))
 
 
 def fixed_forward_dynamics(
@@ -89,15 +118,50 @@ def fixed_forward_dynamics(
     Bi0: Array,
     um: Any,
     robot: Robot,
-) -> Array:
-    """Joint accelerations umdot (nu,) of a robot whose base is fixed to the ground."""
+    umdot_k: Any = None,
+    qm: Any = None,
+) -> Array | FixedHybridDynamics:
+    """Joint accelerations umdot (nu,) of a robot whose base is fixed to the ground; with
+    prescribed joints their tau_k too. Arguments as for `forward_dynamics`."""
     ground = zeros(6, tL)
-    a = _inward(taum, wFm, ground, tL, pm, Im, Bij, Bi0, um, robot)
-    return _outward(ground, a, pm, Bij, Bi0, robot)
+    forces = _Joints.of(taum, um, robot, umdot_k, qm)
+    a = _inward(forces, wFm, ground, tL, pm, Im, Bij, Bi0, um, robot)
+    umdot, tdot = _outward(ground, a, forces, pm, Bij, Bi0, robot)
+    if not robot.kinematic:
+        return umdot
+    return FixedHybridDynamics(umdot, _held(tdot, a, forces, pm, robot))
+
+
+class _Joints(NamedTuple):
+    """What the joints bring: forces (nu,) net of friction and stops, those that taum gives
+    beyond, motors' inertia (nu,), and the given accelerations by place in um."""
+
+    net: Array
+    inertia: Array
+    given: dict[int, Array]
+
+    @classmethod
+    def of(cls, taum: Any, um: Any, robot: Robot, umdot_k: Any, qm: Any) -> _Joints:
+        count = len(robot.kinematic)
+        rates = array(np.zeros(count) if umdot_k is None else umdot_k, (count,), "umdot_k")
+        given = {k: rates[i : i + 1] for i, k in enumerate(robot.kinematic)}
+        net = array(taum, (robot.nu,), "taum") - joint_load(um, robot, qm)
+        return cls(net, robot.motor_inertia, given)
+
+
+def _held(tdot: Array, a: _Articulated, joints: _Joints, pm: Array, robot: Robot) -> Array:
+    """tau_k of the prescribed joints, of the twist rates tdot (n,6) of the links."""
+    place = {k: i for i, k in enumerate(robot.q_index) if k is not None}
+    held = zeros(len(robot.kinematic), tdot, a.w, joints.net)
+    for j, k in enumerate(robot.kinematic):
+        i = place[k]
+        force = pm[i].reshape(1, 6) @ (a.M[i] @ tdot[i] + a.w[i])
+        held[j : j + 1] = force + joints.inertia[k] * joints.given[k] - joints.net[k : k + 1]
+    return held
 
 
 def _inward(
-    taum: Any,
+    joints: _Joints,
     wFm: Any,
     t0: Array,
     tL: Array,
@@ -109,9 +173,9 @@ def _inward(
     robot: Robot,
 ) -> _Articulated:
     n = robot.n_links_joints
-    taum, um = array(taum, (robot.nu,), "taum"), array(um, (robot.nu,), "um")
+    taum, um = joints.net, array(um, (robot.nu,), "um")
     wFm = array(wFm, (n, 6), "wFm")
-    like = (t0, tL, pm, Im, Bij, Bi0, taum, um, wFm)
+    like = (t0, tL, pm, Im, Bij, Bi0, taum, um, wFm, *joints.given.values())
     M, w = zeros((n, 6, 6), *like), zeros((n, 6), *like)
     M0, w0 = zeros((6, 6), *like), zeros(6, *like)
     gain, bias, free = zeros((n, 6), *like), zeros((n, 6), *like), zeros(robot.nu, *like)
@@ -125,9 +189,14 @@ def _inward(
         Ma, wa = M[i], w[i]
         if k is not None:
             bias[i] = bias[i] + turned(tL[i, :3], pm[i] * um[k : k + 1])
+        Ma, wa = M[i], w[i]
+        if k in joints.given:
+            bias[i] = bias[i] + pm[i] * joints.given[k]
+        elif k is not None:
             p = pm[i]
             Mp = M[i] @ p
-            d = joint_inertia(p.reshape(1, 6) @ Mp, M[i], p, robot.joints[i].name)
+            felt = p.reshape(1, 6) @ Mp + joints.inertia[k]
+            d = joint_inertia(felt, M[i], p, robot.joints[i].name)
             gain[i] = Mp / d
             rest = taum[k : k + 1] - p.reshape(1, 6) @ (w[i] + M[i] @ bias[i])
             free[k : k + 1] = rest / d
@@ -140,19 +209,28 @@ def _inward(
             B = Bij[i, parent - 1]
             M[parent - 1] = M[parent - 1] + B.T @ Ma @ B
             w[parent - 1] = w[parent - 1] + B.T @ wa
-    return _Articulated(M0, w0, gain, free, bias)
+    return _Articulated(M0, w0, gain, free, bias, M, w)
 
 
 def _outward(
-    t0dot: Array, a: _Articulated, pm: Array, Bij: Array, Bi0: Array, robot: Robot
-) -> Array:
+    t0dot: Array,
+    a: _Articulated,
+    joints: _Joints,
+    pm: Array,
+    Bij: Array,
+    Bi0: Array,
+    robot: Robot,
+) -> tuple[Array, Array]:
+    """The joint accelerations (nu,) and the twist rates (n,6) of the links."""
     tdot = zeros((robot.n_links_joints, 6), t0dot, a.free, a.bias)
     umdot = zeros(robot.nu, tdot)
     for i, parent in enumerate(robot.parents):
         carried = Bi0[i] @ t0dot if parent == 0 else Bij[i, parent - 1] @ tdot[parent - 1]
         tdot[i] = carried + a.bias[i]
         k = robot.q_index[i]
-        if k is not None:
+        if k in joints.given:  # what it does is part of the bias
+            umdot[k : k + 1] = joints.given[k]
+        elif k is not None:
             umdot[k : k + 1] = a.free[k : k + 1] - a.gain[i].reshape(1, 6) @ carried
             tdot[i] = tdot[i] + pm[i] * umdot[k : k + 1]
-    return umdot
+    return umdot, tdot

@@ -87,7 +87,8 @@ def generalized_inertia(
     pm: Array,
     robot: Robot,
 ) -> InertiaMatrix:
-    """The generalized inertia matrix H = [H0, H0m; H0m', Hm] of H udot + C u = tau."""
+    """The generalized inertia matrix H = [H0, H0m; H0m', Hm] of H udot + C u = tau; the
+    motors that act in the robot's dynamics add to the diagonal of Hm."""
     nu = robot.nu
     H0 = P0.T @ M0_tilde @ P0
     H0m, Hm = zeros((6, nu), Mm_tilde, Bi0, P0, pm), zeros((nu, nu), Mm_tilde, Bij, pm)
@@ -104,7 +105,7 @@ def generalized_inertia(
                 arm = Mp if j == i + 1 else Bij[i, j - 1].T @ Mp
                 Hm[m : m + 1, k] = Hm[k, m : m + 1] = pm[j - 1].reshape(1, 6) @ arm
             j = robot.parents[j - 1]
-    return InertiaMatrix(H0, H0m, Hm)
+    return InertiaMatrix(H0, H0m, Hm + np.diag(robot.motor_inertia))
 
 
 def convective_inertia(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from spart_blocks.dynamics.joint_effects import joint_load, joint_motion
 from spart_blocks.dynamics.kinematics import accelerations
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, array, cross, solve_spd, zeros
@@ -48,11 +49,14 @@ def inverse_dynamics(
     Bij: Array,
     Bi0: Array,
     robot: Robot,
+    qm: Any = None,
 ) -> GeneralizedForces:
     """Generalized forces that give the tree its twist rates under the wrenches wF.
 
     wF0 (6,), wFm (n,6) [N m, N]: wrenches on base and links at their centres of mass,
     inertial. For a fixed base (t0 and t0dot zero), tau0 is what the ground supplies.
+    Motors, friction (none for a joint at rest) and stops, which need qm (nq,), count where
+    the robot's effects name them.
     """
     n = robot.n_links_joints
     wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (n, 6), "wFm")
@@ -70,6 +74,9 @@ def inverse_dynamics(
             w0 = w0 + Bi0[i].T @ wm[i]
         else:
             wm[parent - 1] = wm[parent - 1] + Bij[i, parent - 1].T @ wm[i]
+    if robot.effects:
+        um, umdot = joint_motion(t0, tL, t0dot, tLdot, pm, Bij, Bi0, robot)
+        taum = taum + robot.motor_inertia * umdot + joint_load(um, robot, qm)
     return GeneralizedForces(P0.T @ w0, taum)
 
 
@@ -90,15 +97,17 @@ def floating_inverse_dynamics(
     um: Any,
     umdot: Any,
     robot: Robot,
+    qm: Any = None,
 ) -> FloatingInverse:
     """Joint forces of a joint motion while nothing drives the base (tau0 = 0).
 
     The base at rest would need tau0; free, it answers with u0dot = -H0^-1 tau0, and the
-    joints carry H0m' u0dot more. Raises SingularInertiaError where H0 is singular.
+    joints carry H0m' u0dot more. qm: as for `inverse_dynamics`.
+    Raises SingularInertiaError where H0 is singular.
     """
     motion = accelerations(t0, tL, P0, pm, Bi0, Bij, u0, um, zeros(6, t0), umdot, robot)
     held = inverse_dynamics(
-        wF0, wFm, t0, tL, motion.t0dot, motion.tLdot, P0, pm, I0, Im, Bij, Bi0, robot
+        wF0, wFm, t0, tL, motion.t0dot, motion.tLdot, P0, pm, I0, Im, Bij, Bi0, robot, qm
     )
     u0dot = -solve_spd(H0, held.tau0, "the inertia of the base H0")
     taum = zeros(robot.nu, held.taum, u0dot, Mm_tilde)

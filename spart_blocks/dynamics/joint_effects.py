@@ -11,13 +11,14 @@ restitution interpreted as damping in vibroimpact", ASME J. Applied Mechanics 42
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from spart_blocks.dynamics.composite import multibody_inertia
-from spart_blocks.robot import Drive, Limits, Robot
-from spart_blocks.spatial import Array
+from spart_blocks.errors import InputError
+from spart_blocks.robot import Drive, JointType, Limits, Robot
+from spart_blocks.spatial import Array, array, cross, zeros
 
 STOP_FREQUENCY = 200.0
 """Where no stiffness is given, a joint with all that it moves swings in its stop at this
@@ -29,33 +30,25 @@ STOP_DISSIPATION = 2.0
 class JointEffects(NamedTuple):
     """What the motors, friction and stops of a robot do at its joints, in the order of um.
 
-    inertia (nu,) [kg m^2, kg]: G^2 Jm. viscous (nu,) [N m s/rad, N s/m]: G^2 B. coulomb
+    viscous (nu,) [N m s/rad, N s/m]: G^2 B. coulomb
     (nu, 2) [N m, N]: |G| Tc+ and |G| Tc-. lower, upper (nu,) [rad, m]: where the stops
     are; infinite where there is none. stiffness, dissipation (nu,): of the stops.
+    sticking: places in um of the joints that Coulomb friction can hold; a prescribed
+    joint moves as it is told.
     """
 
-    inertia: Array
     viscous: Array
     coulomb: Array
     lower: Array
     upper: Array
     stiffness: Array
     dissipation: Array
-
-    @property
-    def has_motors(self) -> bool:
-        """Whether a motor's inertia counts."""
-        return bool(self.inertia.any())
+    sticking: tuple[int, ...]
 
     @property
     def has_friction(self) -> bool:
         """Whether a joint brakes by itself."""
         return bool(self.viscous.any() or self.coulomb.any())
-
-    @property
-    def sticking(self) -> tuple[int, ...]:
-        """The joints with Coulomb friction, places in um."""
-        return tuple(np.flatnonzero(self.coulomb.any(axis=1)).tolist())
 
     @property
     def stopped(self) -> tuple[int, ...]:
@@ -70,28 +63,112 @@ def joint_effects(robot: Robot) -> JointEffects:
     drives = [joint.drive or Drive() for joint in joints]
     limits = [joint.limits or Limits() for joint in joints]
     gear = np.array([drive.gear for drive in drives])
-    motors, friction, stops = (name in robot.effects for name in ("motors", "friction", "stops"))
-    inertia = gear**2 * [drive.motor_inertia for drive in drives]
+    friction, stops = "friction" in robot.effects, "stops" in robot.effects
     coulomb = np.abs(gear)[:, None] * np.array([drive.coulomb for drive in drives]).reshape(-1, 2)
     none = np.full(len(joints), np.inf)
+    stuck = [k for k in np.flatnonzero(coulomb.any(axis=1)).tolist() if k not in robot.kinematic]
     return JointEffects(
-        inertia=inertia * motors,
         viscous=gear**2 * [drive.viscous for drive in drives] * friction,
         coulomb=coulomb * friction,
         lower=np.array([limit.lower for limit in limits]) if stops else -none,
         upper=np.array([limit.upper for limit in limits]) if stops else none,
-        stiffness=_stiffness(robot, drives, inertia) if stops else 0 * none,
+        stiffness=_stiffness(robot, drives) if stops else np.zeros(len(joints)),
         dissipation=np.array(
             [STOP_DISSIPATION if d.dissipation is None else d.dissipation for d in drives]
         ),
+        sticking=tuple(stuck) if friction else (),
     )
 
 
-def _stiffness(robot: Robot, drives: list[Drive], motors: Array) -> Array:
+def _stiffness(robot: Robot, drives: list[Drive]) -> Array:
     """k of each joint's stops: as given, or by the inertia that the joint moves at qm = 0."""
     given = np.array([np.nan if d.stiffness is None else d.stiffness for d in drives])
     if not np.isnan(given).any():
         return given
-    bare = robot.with_effects(())
-    moved = np.diag(multibody_inertia(np.eye(3), np.zeros(robot.nq), bare).Hm)
-    return np.where(np.isnan(given), STOP_FREQUENCY**2 * (moved + motors), given)
+    geared = robot.with_effects(["motors"])
+    moved = np.diag(multibody_inertia(np.eye(3), np.zeros(robot.nq), geared).Hm)
+    return np.where(np.isnan(given), STOP_FREQUENCY**2 * moved, given)
+
+
+def friction_load(um: Array, robot: Robot, modes: Array | None = None) -> Array:
+    """What friction takes at each joint (nu,) [N m, N], against um (nu,) [rad/s, m/s].
+
+    modes (n,): for the joints that can stick, +1 or -1 where one slides forwards or
+    backwards and 0 where it is stuck; by the sign of um where they are not given, which
+    leaves a joint at rest without Coulomb friction.
+    """
+    effects = joint_effects(robot)
+    if not effects.has_friction:
+        return np.zeros(robot.nu)
+    load = effects.viscous * um
+    if not effects.coulomb.any():
+        return load
+    sense = um
+    if modes is not None:
+        sense = zeros(robot.nu, um, modes) + um
+        for k, mode in zip(effects.sticking, modes, strict=True):
+            sense[k] = mode
+    forward, backward = effects.coulomb.T
+    return load + np.where(sense > 0, forward, np.where(sense < 0, backward, 0.0))
+
+
+def stop_forces(qm: Array, um: Array, robot: Robot) -> Array:
+    """What the stops give each joint (nu,) [N m, N] at qm (nq,), um (nu,), back inside."""
+    effects = joint_effects(robot)
+    force = zeros(robot.nu, qm, um)
+    for k in effects.stopped:
+        q, rate, c = qm[k : k + 1], um[k : k + 1], effects.dissipation[k]
+        if np.isfinite(effects.upper[k]):
+            depth = np.maximum(q - effects.upper[k], 0.0) * np.maximum(1 + c * rate, 0.0)
+            force[k : k + 1] = force[k : k + 1] - effects.stiffness[k] * depth
+        if np.isfinite(effects.lower[k]):
+            depth = np.maximum(effects.lower[k] - q, 0.0) * np.maximum(1 - c * rate, 0.0)
+            force[k : k + 1] = force[k : k + 1] + effects.stiffness[k] * depth
+    return force
+
+
+def joint_load(um: Any, robot: Robot, qm: Any = None, modes: Array | None = None) -> Array:
+    """What friction and stops take of the forces at the joints (nu,) [N m, N].
+
+    um (nu,), and qm (nq,), which stops need. modes: as for `friction_load`.
+    Raises InputError where a robot with stops is given no qm.
+    """
+    um = array(um, (robot.nu,), "um")
+    load = friction_load(um, robot, modes)
+    if not joint_effects(robot).stopped:
+        return load
+    if qm is None:
+        raise InputError(f"{robot.name} has stops at its joints: their forces need qm")
+    return load - stop_forces(array(qm, (robot.nq,), "qm"), um, robot)
+
+
+def joint_motion(
+    t0: Array,
+    tL: Array,
+    t0dot: Array,
+    tLdot: Array,
+    pm: Array,
+    Bij: Array,
+    Bi0: Array,
+    robot: Robot,
+) -> tuple[Array, Array]:
+    """um (nu,) and umdot (nu,) of given twists and twist rates of base and links.
+
+    A rate below 1e-12 is zero: it is what is left of two equal twists.
+    """
+    um, umdot = zeros(robot.nu, tL, pm), zeros(robot.nu, tL, tLdot, pm)
+    for i, k in enumerate(robot.q_index):
+        if k is None:
+            continue
+        parent = robot.parents[i]
+        B, t, tdot = (Bi0[i], t0, t0dot) if parent == 0 else (
+            Bij[i, parent - 1], tL[parent - 1], tLdot[parent - 1]
+        )  # fmt: skip
+        rate, rise = tL[i] - B @ t, tLdot[i] - B @ tdot
+        turns = robot.joints[i].type is JointType.REVOLUTE
+        if not turns:
+            rise[3:] = rise[3:] - cross(t[:3], tL[i, 3:] - t[3:])
+        part = slice(0, 3) if turns else slice(3, 6)
+        axis = pm[i, part].reshape(1, 3)
+        um[k : k + 1], umdot[k : k + 1] = axis @ rate[part], axis @ rise[part]
+    return np.where(abs(um) < 1e-12, 0.0, um), umdot

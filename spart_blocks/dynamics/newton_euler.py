@@ -22,6 +22,7 @@ from spart_blocks.dynamics.axial import (
     paths_of,
 )
 from spart_blocks.dynamics.inverse import GeneralizedForces
+from spart_blocks.dynamics.joint_effects import joint_load
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import array, filled, zeros
@@ -36,6 +37,7 @@ def multibody_forces(
     base axes, m/s^2 inertial], umdot (nu,) [rad/s^2, m/s^2]: accelerations; a fixed base
     ignores u0 and u0dot. wF0 (6,), wFm (n,6) [N m, N]: wrenches on base and links at their
     centres of mass, inertial. Cost linear in the links.
+    Motors, friction and stops count where the robot's effects name them.
     Returns tau0, for a fixed base what the ground supplies, and taum.
     """
     R0, u0, u0dot = array(R0, (3, 3), "R0"), array(u0, (6,), "u0"), array(u0dot, (6,), "u0dot")
@@ -61,4 +63,5 @@ def multibody_forces(
     n, f = wrenches[0]
     tau0 = filled(n + f, *like)
     tau0[3:] = R0 @ tau0[3:]
-    return GeneralizedForces(tau0, filled(taum, *like))
+    effort = robot.motor_inertia * umdot + joint_load(um, robot, qm)
+    return GeneralizedForces(tau0, filled(taum, *like) + effort)

@@ -215,6 +215,14 @@ class Robot(Record):
             entry.u.start for entry in self.layout if self.joints[entry.joint_id - 1].kinematic
         )
 
+    @cached_property
+    def motor_inertia(self) -> Floats:
+        """What the motors add to the inertia at the joints, G^2 Jm (nu,) [kg m^2, kg], where
+        the effect "motors" acts."""
+        drives = [self.joints[entry.joint_id - 1].drive or Drive() for entry in self.layout]
+        inertia = np.array([drive.gear**2 * drive.motor_inertia for drive in drives])
+        return inertia * ("motors" in self.effects)
+
     def with_effects(self, effects: Iterable[Effect]) -> Robot:
         """The same robot with these effects of its joints acting: any of "motors",
         "friction" and "stops". Raises RobotError for others."""
