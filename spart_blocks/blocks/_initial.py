@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from spart_blocks import spatial
+from spart_blocks.dynamics import joint_effects
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, array
@@ -22,19 +23,21 @@ _RATE_KEYS = ("u0", "omega0", "v0", "um")
 
 
 class Parts(NamedTuple):
-    """R0 (3,3), r0 (3,), qm (nq,), u0 (6,), um (nu,) in the conventions of the package."""
+    """R0 (3,3), r0 (3,), qm (nq,), u0 (6,), um (nu,) in the conventions of the package, and
+    modes (n_s,) of the joints that can stick."""
 
     R0: Array
     r0: Array
     qm: Array
     u0: Array
     um: Array
+    modes: Array
 
 
 @dataclass(frozen=True)
 class PlantState:
-    """The layout [quaternion, r0, qm, u0, um] of a floating robot's state, [qm, um] of a
-    fixed one's; without the rates where `rates` is false."""
+    """The layout [quaternion, r0, qm, u0, um, modes] of a floating robot's state, [qm, um,
+    modes] of a fixed one's; without rates and modes where `rates` is false."""
 
     robot: Robot
     rates: bool = True
@@ -42,6 +45,11 @@ class PlantState:
     @property
     def floating(self) -> bool:
         return self.robot.base == "floating"
+
+    @property
+    def sticking(self) -> tuple[int, ...]:
+        """Places in um of the joints that can stick, one mode each."""
+        return joint_effects(self.robot).sticking if self.rates else ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -53,6 +61,7 @@ class PlantState:
             names += [f"omega0.{c}" for c in "xyz"] + [f"v0.{c}" for c in "xyz"]
         if self.rates:
             names += [f"um.{j}" for j in joints]
+        names += [f"mode.{joints[k]}" for k in self.sticking]
         return tuple(names)
 
     def split(self, x: Array, base_pose: tuple[Array, Array]) -> Parts:
@@ -66,8 +75,13 @@ class PlantState:
         if self.rates and self.floating:
             u0, x = x[:6], x[6:]
         if self.rates:
-            um = x[:nu]
-        return Parts(R0, r0, qm, u0, um)
+            um, x = x[:nu], x[nu:]
+        return Parts(R0, r0, qm, u0, um, x)
+
+    def switched(self, x: Array, um: Array, modes: Array) -> Array:
+        """The state x with other joint rates and modes."""
+        rest = len(x) - len(um) - len(modes)
+        return np.concatenate([x[:rest], um, modes])
 
     def project(self, x: Array) -> Array:
         """The state with its quaternion at unit length."""
@@ -98,7 +112,7 @@ class PlantState:
             q = spatial.dcm_quat(R.T)
         parts = ([q, r] if self.floating else []) + [qm]
         if self.rates:
-            parts += ([u0] if self.floating else []) + [um]
+            parts += ([u0] if self.floating else []) + [um, np.sign(um[list(self.sticking)])]
         state = np.concatenate(parts)
         if not np.isfinite(state).all():
             raise InputError("initial holds a number that is not finite")

@@ -12,11 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._initial import STABILISATION, BaseFrame, PlantState
+from spart_blocks.blocks._initial import STABILISATION, BaseFrame, Parts, PlantState
 from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import OfRobot, need_robot, ports
+from spart_blocks.blocks._quantities import need_robot, ports
 from spart_blocks.blocks.audit import Audit
-from spart_blocks.dynamics import multibody_rates
+from spart_blocks.dynamics import (
+    HybridRates,
+    hybrid_rates,
+    joint_effects,
+    next_modes,
+    unfit_modes,
+)
 from spart_blocks.errors import InputError
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, quaternion_rate
@@ -81,10 +87,24 @@ class Multibody(ContinuousBlock):
             - ``state``: the whole state
 
     A fixed-base robot has the inputs ``taum`` and ``wFm`` only; ``R0``, ``r0`` and
-    ``u0`` are constant. The state is [quaternion of the base, r0, qm, u0, um], or
-    [qm, um] for a fixed base. The quaternion is scalar-last and output at unit length.
+    ``u0`` are constant. The state is [quaternion of the base, r0, qm, u0, um, modes], or
+    [qm, um, modes] for a fixed base. The quaternion is scalar-last and output at unit
+    length.
 
-    Source: Featherstone (2008), sec. 7.3 and 9.4; SPART's quantities, SPART's manual.
+    Where joints are kinematic there is one more input, ``umdot_k`` ndarray(n_k,)
+    [rad/s^2, m/s^2], their accelerations (optional, zeros), and the companion gives
+    ``tau_k`` ndarray(n_k,) [N m, N], what they need beside taum. Where Coulomb friction
+    acts there is one more output, ``modes`` ndarray(n_s,): +1 or -1 where a joint slides,
+    0 where it is stuck. Where motors, friction or stops act, the companion gives ``load``
+    ndarray(nu,) [N m, N], what friction and stops take at the joints.
+
+    A joint with Coulomb friction is stuck or slides. A stuck one is a prescribed joint at
+    rest; it lets go when friction would have to hold more than |G| Tc. Which joints stick
+    together solves a box-constrained linear complementarity problem, by pivoting on one
+    joint after the other.
+
+    Source: Featherstone (2008), sec. 7.3, 9.4 and 9.6; SPART's quantities, SPART's manual;
+    K. Murty, Opsearch 11 (1974) 79, for the order of the pivots.
 
     :param robot: the robot model
     :type robot: Robot
@@ -102,7 +122,7 @@ class Multibody(ContinuousBlock):
     nin = 4
     nout = 6
     companion: ClassVar[str] = "MULTIBODY_RATES"
-    companion_outputs: ClassVar[tuple[str, ...]] = ("u0dot", "umdot", "reaction")
+    companion_outputs: tuple[str, ...] = ("u0dot", "umdot", "reaction")
 
     def __init__(
         self,
@@ -120,8 +140,10 @@ class Multibody(ContinuousBlock):
         taum = "taum" if robot.nu else "taum?"
         takes = f"tau0? {taum} wF0? wFm?" if robot.base == "floating" else f"{taum} wFm?"
         self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
-        self.in_ports = ports(robot, takes)
-        self.out_ports = (*ports(robot, "R0 r0 qm u0 um"), Port("state", (len(x0),)))
+        self.in_ports = (*ports(robot, takes), *_prescribed(robot))
+        state = Port("state", (len(x0),))
+        self.out_ports = (*ports(robot, "R0 r0 qm u0 um"), state, *_modes(robot))
+        self.companion_outputs = tuple(port.name for port in _rates_of(robot))
         super().__init__(
             nstates=len(x0),
             x0=x0,
@@ -132,20 +154,39 @@ class Multibody(ContinuousBlock):
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         s = self.plant_state.split(x, self.base_pose)
-        return [s.R0, s.r0, s.qm, s.u0, s.um, self.plant_state.project(x)]
+        out = [s.R0, s.r0, s.qm, s.u0, s.um, self.plant_state.project(x)]
+        return [*out, s.modes] if self.plant_state.sticking else out
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
         s = self.plant_state.split(x, self.base_pose)
-        none = np.zeros(6)
-        if self.robot.base == "floating":
-            tau0, taum, wF0, wFm = inputs
-        else:
-            (taum, wFm), tau0, wF0 = inputs, none, none
-        rates = multibody_rates(s.R0, s.u0, s.qm, s.um, tau0, taum, wF0, wFm, self.robot)
+        rates = self._rates(inputs, s)
+        still = np.zeros(len(self.plant_state.sticking))
         if self.robot.base == "fixed":
-            return np.concatenate([s.um, rates.umdot])
+            return np.concatenate([s.um, rates.umdot, still])
         turn = quaternion_rate(x[:4], s.u0[:3], STABILISATION)
-        return np.concatenate([turn, s.u0[3:], s.um, rates.u0dot, rates.umdot])
+        return np.concatenate([turn, s.u0[3:], s.um, rates.u0dot, rates.umdot, still])
+
+    def _rates(self, inputs: list[Any], s: Parts) -> HybridRates:
+        given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
+        none = np.zeros(6)
+        return hybrid_rates(
+            s.R0, s.u0, s.qm, s.um, given.get("tau0", none), given["taum"],
+            given.get("wF0", none), given["wFm"], self.robot, given.get("umdot_k"),
+            s.modes if self.plant_state.sticking else None,
+        )  # fmt: skip
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        """Of each joint that can stick, what is above zero where its mode does not fit."""
+        if not self.plant_state.sticking:
+            return []
+        s = self.plant_state.split(x, self.base_pose)
+        return unfit_modes(s.qm, s.um, s.modes, self._rates(inputs, s), self.robot)
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Array:
+        """The state where the first joint whose mode does not fit has changed it."""
+        s = self.plant_state.split(x, self.base_pose)
+        um, modes = next_modes(s.qm, s.um, s.modes, self._rates(inputs, s), self.robot)
+        return self.plant_state.switched(x, um, modes)
 
     def project(self, x: Array) -> Array:
         """The state with its quaternion at unit length."""
@@ -160,7 +201,27 @@ class Multibody(ContinuousBlock):
         return Audit(self.robot, **blockargs)
 
 
-class Multibody_Rates(OfRobot, FunctionBlock):
+def _prescribed(robot: Robot) -> tuple[Port, ...]:
+    """The input of a plant with prescribed joints."""
+    width = len(robot.kinematic)
+    return (Port("umdot_k", (width,), "rad/s^2, m/s^2", optional=True),) if width else ()
+
+
+def _modes(robot: Robot) -> tuple[Port, ...]:
+    """The output of a plant whose joints can stick."""
+    width = len(joint_effects(robot).sticking)
+    return (Port("modes", (width,)),) if width else ()
+
+
+def _rates_of(robot: Robot) -> tuple[Port, ...]:
+    """The outputs of a plant's companion."""
+    width = len(robot.kinematic)
+    held = (Port("tau_k", (width,), "N m, N"),) if width else ()
+    load = (Port("load", (robot.nu,), "N m, N"),) if robot.effects else ()
+    return (*ports(robot, "u0dot umdot reaction"), *held, *load)
+
+
+class Multibody_Rates(FunctionBlock):
     """
     :blockname:`MULTIBODY_RATES`
 
@@ -226,8 +287,8 @@ class Multibody_Rates(OfRobot, FunctionBlock):
             - ndarray(6,)
             - ``reaction`` [N m, N]: wrench of the ground on a fixed base, inertial
 
-    Wire it to what MULTIBODY gets and gives. A fixed base passes tau0 and wF0 on to the
-    ground: they change the reaction only.
+    Wire it to what MULTIBODY gets and gives; further ports as there. A fixed base passes
+    tau0 and wF0 on to the ground: they change the reaction only.
 
     :param robot: the robot model
     :type robot: Robot
@@ -235,12 +296,19 @@ class Multibody_Rates(OfRobot, FunctionBlock):
 
     nin = 9
     nout = 3
-    takes = "tau0? taum wF0? wFm? R0 r0 qm u0 um"
-    gives = "u0dot umdot reaction"
+
+    def __init__(self, robot: Robot, **blockargs: Any) -> None:
+        self.robot = need_robot(robot, "MULTIBODY_RATES")
+        plant = ports(robot, "tau0? taum wF0? wFm? R0 r0 qm u0 um")
+        self.in_ports = (*plant, *_prescribed(robot), *_modes(robot))
+        self.out_ports = _rates_of(robot)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        tau0, taum, wF0, wFm, R0, _r0, qm, u0, um = inputs
-        return list(multibody_rates(R0, u0, qm, um, tau0, taum, wF0, wFm, self.robot))
+        given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
+        del given["r0"]
+        rates = hybrid_rates(robot=self.robot, **given)._asdict()
+        return [rates[port.name] for port in self.out_ports]
 
 
 class State_Integrator(ContinuousBlock):

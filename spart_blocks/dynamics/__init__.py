@@ -41,6 +41,13 @@ from spart_blocks.dynamics.jacobians import (
     noc,
     noc_dot,
 )
+from spart_blocks.dynamics.joint_effects import (
+    JointEffects,
+    friction_load,
+    joint_effects,
+    motor_energy,
+    stop_forces,
+)
 from spart_blocks.dynamics.kinematics import (
     DiffKinematics,
     Kinematics,
@@ -62,6 +69,7 @@ from spart_blocks.dynamics.momentum import (
     potential_energy,
 )
 from spart_blocks.dynamics.newton_euler import multibody_forces
+from spart_blocks.dynamics.sticking import next_modes, unfit_modes
 
 __all__ = [
     "CompositeBodies",
@@ -76,6 +84,7 @@ __all__ = [
     "Inertias",
     "Jacobian",
     "JacobianRate",
+    "JointEffects",
     "Kinematics",
     "Momentum",
     "MultibodyRates",
@@ -89,6 +98,7 @@ __all__ = [
     "floating_inverse_dynamics",
     "forward_dynamics",
     "frame_of_link",
+    "friction_load",
     "generalized_inertia",
     "gravity_wrenches",
     "hybrid_rates",
@@ -96,15 +106,20 @@ __all__ = [
     "inverse_dynamics",
     "jacobian",
     "jacobian_dot",
+    "joint_effects",
     "kinematics",
     "kinetic_energy",
     "mass_composite_body",
     "momentum",
+    "motor_energy",
     "multibody_forces",
     "multibody_inertia",
     "multibody_rates",
+    "next_modes",
     "noc",
     "noc_dot",
     "potential_energy",
+    "stop_forces",
+    "unfit_modes",
     "velocities",
 ]

@@ -64,14 +64,14 @@ class MultibodyRates(NamedTuple):
 
 class HybridRates(NamedTuple):
     """u0dot, umdot, reaction as `MultibodyRates`; tau_k (n_k,) [N m, N]: what the prescribed
-    joints need beside taum to move as they are told; friction (nu,) [N m, N]: what friction
-    takes, at a stuck joint what it holds."""
+    joints need beside taum to move as they are told; load (nu,) [N m, N]: what friction and
+    stops take at each joint, at a stuck joint what they hold."""
 
     u0dot: Array
     umdot: Array
     reaction: Array
     tau_k: Array
-    friction: Array
+    load: Array
 
 
 # --- inertias of scalars ------------------------------------------------------------------
@@ -242,18 +242,18 @@ def _joints(robot: Robot, modes: Array | None) -> list[JointRole]:
 def _taken(
     robot: Robot, held: dict[int, Any], umdot_k: Array, taum: Array, load: Array, modes: Any
 ) -> tuple[Array, Array]:
-    """tau_k and friction of `HybridRates`; held: the forces that prescribed and stuck
+    """tau_k and load of `HybridRates`; held: the forces that prescribed and stuck
     joints pass on, by place in um."""
     effects = joint_effects(robot)
     like = (umdot_k, taum, load, *(filled([force], taum) for force in held.values()))
     places = list(robot.kinematic)
     needed = filled([held[k] for k in places], *like) + robot.motor_inertia[places] * umdot_k
     tau_k = needed + (load - taum)[places]
-    friction = zeros(robot.nu, *like) + load
+    taken = zeros(robot.nu, *like) + load
     if modes is not None:
         for k, mode in zip(effects.sticking, modes, strict=True):
-            friction[k] = np.where(mode == 0, taum[k] - held[k], load[k])
-    return tau_k, friction
+            taken[k] = np.where(mode == 0, taum[k] - held[k], load[k])
+    return tau_k, taken
 
 
 def _rigid(body: Body, n: Vector, f: Vector) -> Articulated:

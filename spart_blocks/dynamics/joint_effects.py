@@ -172,3 +172,8 @@ def joint_motion(
         axis = pm[i, part].reshape(1, 3)
         um[k : k + 1], umdot[k : k + 1] = axis @ rate[part], axis @ rise[part]
     return np.where(abs(um) < 1e-12, 0.0, um), umdot
+
+
+def motor_energy(um: Array, robot: Robot) -> Array:
+    """Kinetic energy (1,) [J] of the motors at the joint rates um (nu,)."""
+    return 0.5 * ((robot.motor_inertia * um).reshape(1, -1) @ um)

@@ -67,7 +67,7 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         project=_projection(traced, wiring),
         stepped=stepped,
         advance=advance,
-        resets=_switches(traced) | (_resets(traced) if resets else {}),
+        resets=_switches(traced, crossings) | (_resets(traced) if resets else {}),
     )
 
 
@@ -180,11 +180,11 @@ def _own_steps(traced: Evaluation, wiring: Wiring) -> tuple[tuple[str, ...], Any
     return tuple(stepped), traced.function("advance", parts, "x_next", h=h_column)
 
 
-def _switches(traced: Evaluation) -> dict[str, Any]:
+def _switches(traced: Evaluation, crossings: tuple[Crossing, ...]) -> dict[str, Any]:
     """What blocks that switch modes do to their states: (x, xd) after it, by block."""
-    functions = {}
+    functions, switching = {}, {c.block for c in crossings if c.kind == "mode"}
     for node in traced.nodes:
-        if hasattr(node.block, "switch"):
+        if node.name in switching:
             moved = traced.moved(node, traced.run(node, traced.block(node).switch), "switch")
             after = [moved if i == node.index else x for i, x in traced.state.items()]
             functions[node.name] = traced.function("switch", after, "states")

@@ -1,0 +1,74 @@
+"""Joints that stick: when a mode no longer fits, and which comes next.
+
+A joint with Coulomb friction slides forwards (+1), backwards (-1), or is stuck (0). At rest
+its friction f and acceleration a solve, with the other joints at rest, the box-constrained
+linear complementarity problem
+
+    a = 0 where |G| Tc- < f < |G| Tc+,   a >= 0 where f = |G| Tc+,   a <= 0 where f = |G| Tc-
+
+whose matrix is a principal part of the inverse of the inertia matrix, and so has one
+solution. Least-index pivoting finds it: the first joint that does not fit changes its
+mode. Sources: K. Murty, "Note on a Bard-type scheme for solving the complementarity
+problem", Opsearch 11 (1974); J. Judice and F. Pires, "Basic-set algorithm for a
+generalized linear complementarity problem", J. Optimization Theory and Applications 74
+(1992).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.dynamics.articulated import HybridRates
+from spart_blocks.dynamics.joint_effects import joint_effects, stop_forces
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array
+
+MARGIN = 1e-10
+"""So much of its break-away force beyond it moves a stuck joint; less is rounding."""
+
+
+def unfit_modes(qm: Array, um: Array, modes: Array, rates: HybridRates, robot: Robot) -> list[Any]:
+    """For each joint that can stick, a number that is above zero where its mode does not
+    fit: the rate or acceleration against which it slides, the force beyond break-away.
+
+    qm (nq,), um (nu,), modes (n_s,): the state. rates: the accelerations in these modes.
+    """
+    forward, backward = _beyond(qm, um, rates, robot)
+    values = []
+    for i, k in enumerate(joint_effects(robot).sticking):
+        mode, against = modes[i], -modes[i] * np.where(um[k] == 0, rates.umdot[k], um[k])
+        values.append(np.where(mode == 0, np.maximum(forward[i], backward[i]), against))
+    return values
+
+
+def next_modes(
+    qm: Array, um: Array, modes: Array, rates: HybridRates, robot: Robot
+) -> tuple[Array, Array]:
+    """um (nu,) and modes (n_s,) after the first joint that does not fit has changed its
+    mode: a sliding one sticks, a stuck one slides where it is pushed. As `unfit_modes`."""
+    forward, _ = _beyond(qm, um, rates, robot)
+    unfit = unfit_modes(qm, um, modes, rates, robot)
+    um, modes = um + 0.0 * rates.umdot, modes + 0.0 * unfit[0]
+    before: Any = 0.0
+    for i, k in enumerate(joint_effects(robot).sticking):
+        changes = np.where(unfit[i] > 0, 1.0, 0.0) * (1.0 - before)
+        before = before + changes
+        freed = np.where(forward[i] > 0, 1.0, -1.0)
+        um[k] = np.where(changes > 0, 0.0, um[k])
+        modes[i] = np.where(changes > 0, np.where(modes[i] == 0, freed, 0.0), modes[i])
+    return um, modes
+
+
+def _beyond(qm: Array, um: Array, rates: HybridRates, robot: Robot) -> tuple[list[Any], list[Any]]:
+    """How far beyond its range friction would have to hold each joint that can stick,
+    forwards and backwards."""
+    effects = joint_effects(robot)
+    friction = rates.load + stop_forces(qm, um, robot)
+    forward, backward = (1 + MARGIN) * effects.coulomb.T
+    sticking = effects.sticking
+    return (
+        [friction[k] - forward[k] for k in sticking],
+        [backward[k] - friction[k] for k in sticking],
+    )
