@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from spart_blocks.blocks._ports import Port, Shape, port_arguments
+from spart_blocks.dynamics import joint_effects
 from spart_blocks.errors import did_you_mean
 from spart_blocks.robot import Robot
 
@@ -80,6 +81,24 @@ def _port(robot: Robot, name: str) -> Port:
     return Port(name, shape(robot.n_links_joints, robot.nq, robot.nu), unit, optional)
 
 
+def prescribed_ports(robot: Robot) -> tuple[Port, ...]:
+    """The input for the accelerations of prescribed joints, where a robot has any."""
+    width = len(robot.kinematic)
+    return (Port("umdot_k", (width,), "rad/s^2, m/s^2", optional=True),) if width else ()
+
+
+def held_ports(robot: Robot) -> tuple[Port, ...]:
+    """The output for what prescribed joints need beside taum, where a robot has any."""
+    width = len(robot.kinematic)
+    return (Port("tau_k", (width,), "N m, N"),) if width else ()
+
+
+def mode_ports(robot: Robot) -> tuple[Port, ...]:
+    """The port for the modes of joints that can stick, where a robot has any."""
+    width = len(joint_effects(robot).sticking)
+    return (Port("modes", (width,)),) if width else ()
+
+
 def need_robot(robot: Any, block: str) -> Robot:
     """The robot given to a block, or a ValueError that says what was given instead."""
     if not isinstance(robot, Robot):
@@ -90,20 +109,32 @@ def need_robot(robot: Any, block: str) -> Robot:
 class OfRobot:
     """A block that is one function of the dynamics: its ports are quantities of a robot,
     named in `takes` and `gives`; after its inputs the function takes `arguments` and the
-    robot."""
+    robot. takes_joints: what it takes by name where the robot has joints of that kind:
+    umdot_k with prescribed joints, for which it gives tau_k, and qm with stops."""
 
     takes: ClassVar[str]
     gives: ClassVar[str]
+    takes_joints: ClassVar[tuple[str, ...]] = ()
     function: ClassVar[Callable[..., Any]]
     arguments: tuple[Any, ...] = ()
 
     def __init__(self, robot: Robot, **blockargs: Any) -> None:
         self.robot = need_robot(robot, type(self).__name__)
-        self.in_ports, self.out_ports = ports(robot, self.takes), ports(robot, self.gives)
+        joints = {
+            "umdot_k": prescribed_ports(robot),
+            "qm": ports(robot, "qm") if joint_effects(robot).stopped else (),
+        }
+        more = [port for name in self.takes_joints for port in joints[name]]
+        held = held_ports(robot) if "umdot_k" in self.takes_joints else ()
+        self.in_ports = (*ports(robot, self.takes), *more)
+        self.out_ports = (*ports(robot, self.gives), *held)
+        self.by_name = tuple(port.name for port in more)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        out = type(self).function(*inputs, *self.arguments, self.robot)
+        count = len(inputs) - len(self.by_name)
+        named = dict(zip(self.by_name, inputs[count:], strict=True))
+        out = type(self).function(*inputs[:count], *self.arguments, self.robot, **named)
         return list(out) if isinstance(out, tuple) else [out]
 
 

@@ -8,14 +8,15 @@ import numpy as np
 from bdsim.components import ContinuousBlock
 
 from spart_blocks.blocks._ports import port_arguments
-from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
 from spart_blocks.dynamics import (
     diff_kinematics,
+    hybrid_rates,
     inertias,
     kinematics,
     kinetic_energy,
     momentum,
-    multibody_rates,
+    motor_energy,
     velocities,
 )
 from spart_blocks.robot import Robot
@@ -86,7 +87,7 @@ class Audit(ContinuousBlock):
         *   - Output
             - 2
             - ndarray()
-            - ``energy`` [J]: kinetic energy
+            - ``energy`` [J]: kinetic energy, that of motors with it
         *   - Output
             - 3
             - ndarray()
@@ -106,7 +107,8 @@ class Audit(ContinuousBlock):
 
     Wire it to what the plant gets and gives. A wrong sign or frame anywhere in a diagram
     shows as a balance that drifts. The state is [work, impulse, angular impulse]; the
-    reaction of the ground on a fixed base counts among the forces.
+    reaction of the ground on a fixed base counts among the forces, and so does what
+    friction, stops and prescribed joints do. Ports for those are as MULTIBODY has them.
 
     Source: Newton and Euler for the system, d/dt p = sum f, d/dt h = sum n + r x f.
 
@@ -120,7 +122,8 @@ class Audit(ContinuousBlock):
     def __init__(self, robot: Robot, **blockargs: Any) -> None:
         self.robot = need_robot(robot, "AUDIT")
         taum = "taum" if robot.nu else "taum?"
-        self.in_ports = ports(robot, f"tau0? {taum} wF0? wFm? R0 r0 qm u0 um")
+        plant = ports(robot, f"tau0? {taum} wF0? wFm? R0 r0 qm u0 um")
+        self.in_ports = (*plant, *prescribed_ports(robot), *mode_ports(robot))
         self.out_ports = ports(robot, "p h energy work p_balance h_balance energy_balance")
         super().__init__(
             nstates=7,
@@ -131,26 +134,32 @@ class Audit(ContinuousBlock):
         )
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        *_, R0, r0, qm, u0, um = inputs
+        R0, r0, qm, u0, um = inputs[4:9]
         K = kinematics(R0, r0, qm, self.robot)
         D = diff_kinematics(R0, r0, K.rL, K.e, K.g, self.robot)
         V = velocities(*D, u0, um, self.robot)
         I = inertias(R0, K.RL, self.robot)
         p, h = momentum(*V, *I, r0, K.rL, self.robot)
-        energy = kinetic_energy(*V, *I, self.robot).reshape(())
+        energy = kinetic_energy(*V, *I, self.robot) + motor_energy(um, self.robot)
+        energy = energy.reshape(())
         work = x[:1].reshape(())
         return [p, h, energy, work, p - x[1:4], h - x[4:7], energy - work]
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
-        tau0, taum, wF0, wFm, R0, r0, qm, u0, um = inputs
+        tau0, taum, wF0, wFm, R0, r0, qm, u0, um = inputs[:9]
         K = kinematics(R0, r0, qm, self.robot)
         D = diff_kinematics(R0, r0, K.rL, K.e, K.g, self.robot)
         t0, tL = velocities(*D, u0, um, self.robot)
         base = zeros(6, tau0, wF0, R0)
         base[:3], base[3:] = R0 @ tau0[:3] + wF0[:3], tau0[3:] + wF0[3:]
-        if self.robot.base == "fixed":
-            rates = multibody_rates(R0, u0, qm, um, tau0, taum, wF0, wFm, self.robot)
+        if self.robot.base == "fixed" or self.robot.effects or self.robot.kinematic:
+            given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
+            del given["r0"]
+            rates = hybrid_rates(robot=self.robot, **given)
             base = base + rates.reaction
+            taum = zeros(self.robot.nu, taum, rates.load, rates.tau_k) + taum - rates.load
+            for k, tau in zip(self.robot.kinematic, rates.tau_k, strict=True):
+                taum[k] = taum[k] + tau
         force, moment = base[3:], base[:3] + cross(r0, base[3:])
         power = base.reshape(1, 6) @ t0 + np.reshape(taum, (1, -1)) @ um
         for r, w, twist in zip(K.rL, wFm, tL, strict=True):

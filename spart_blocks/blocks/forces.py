@@ -95,7 +95,12 @@ class FD(OfRobot, FunctionBlock):
             - ndarray(nu,)
             - ``umdot`` [rad/s^2, m/s^2]: rates of um
 
-    Source: SPART's manual, FD.
+    Motors, friction (none for a joint at rest) and stops act where the robot's effects name
+    them; stops add an input ``qm``. Prescribed joints add an input ``umdot_k`` ndarray(n_k,)
+    [rad/s^2, m/s^2], their accelerations (optional, zeros), and an output ``tau_k``
+    ndarray(n_k,) [N m, N], what they need beside taum.
+
+    Source: SPART's manual, FD; Featherstone (2008), sec. 9.6, for prescribed joints.
 
     :param robot: the robot model
     :type robot: Robot
@@ -105,6 +110,7 @@ class FD(OfRobot, FunctionBlock):
     nout = 2
     takes = "tau0? taum wF0? wFm? t0 tL P0 pm I0 Im Bij Bi0 u0 um"
     gives = "u0dot umdot"
+    takes_joints = ("umdot_k", "qm")
     function = staticmethod(forward_dynamics)
 
 
@@ -162,6 +168,8 @@ class FD_Fixed(OfRobot, FunctionBlock):
             - ndarray(nu,)
             - ``umdot`` [rad/s^2, m/s^2]: rates of um
 
+    Effects and prescribed joints as in FD.
+
     Source: SPART's manual, FD, with the base held by the ground.
 
     :param robot: the robot model
@@ -172,6 +180,7 @@ class FD_Fixed(OfRobot, FunctionBlock):
     nout = 1
     takes = "taum wFm? tL pm Im Bij Bi0 um"
     gives = "umdot"
+    takes_joints = ("umdot_k", "qm")
     function = staticmethod(fixed_forward_dynamics)
 
 
@@ -250,6 +259,10 @@ class ID(OfRobot, FunctionBlock):
             - ndarray(nu,)
             - ``taum`` [N m, N]: joint torques and forces
 
+    What motors, friction and stops take counts where the robot's effects name them; stops
+    add an input ``qm``. The accelerations of prescribed joints are in tLdot as all are, and
+    taum holds what they need.
+
     Source: SPART's manual, ID.
 
     :param robot: the robot model
@@ -260,6 +273,7 @@ class ID(OfRobot, FunctionBlock):
     nout = 2
     takes = "wF0? wFm? t0 tL t0dot tLdot P0 pm I0 Im Bij Bi0"
     gives = "tau0 taum"
+    takes_joints = ("qm",)
     function = staticmethod(inverse_dynamics)
 
 
@@ -350,6 +364,8 @@ class Floating_ID(OfRobot, FunctionBlock):
             - ndarray(6,)
             - ``u0dot`` [rad/s^2, m/s^2]: rates of u0
 
+    Effects and prescribed joints as in ID.
+
     Source: SPART's manual, Floating_ID.
 
     :param robot: the robot model
@@ -360,4 +376,5 @@ class Floating_ID(OfRobot, FunctionBlock):
     nout = 2
     takes = "wF0? wFm? Mm_tilde H0 t0 tL P0 pm I0 Im Bij Bi0 u0 um umdot"
     gives = "taum u0dot"
+    takes_joints = ("qm",)
     function = staticmethod(floating_inverse_dynamics)

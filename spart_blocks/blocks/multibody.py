@@ -14,12 +14,17 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.blocks._initial import STABILISATION, BaseFrame, Parts, PlantState
 from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.blocks._quantities import (
+    held_ports,
+    mode_ports,
+    need_robot,
+    ports,
+    prescribed_ports,
+)
 from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics import (
     HybridRates,
     hybrid_rates,
-    joint_effects,
     next_modes,
     unfit_modes,
 )
@@ -140,9 +145,9 @@ class Multibody(ContinuousBlock):
         taum = "taum" if robot.nu else "taum?"
         takes = f"tau0? {taum} wF0? wFm?" if robot.base == "floating" else f"{taum} wFm?"
         self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
-        self.in_ports = (*ports(robot, takes), *_prescribed(robot))
+        self.in_ports = (*ports(robot, takes), *prescribed_ports(robot))
         state = Port("state", (len(x0),))
-        self.out_ports = (*ports(robot, "R0 r0 qm u0 um"), state, *_modes(robot))
+        self.out_ports = (*ports(robot, "R0 r0 qm u0 um"), state, *mode_ports(robot))
         self.companion_outputs = tuple(port.name for port in _rates_of(robot))
         super().__init__(
             nstates=len(x0),
@@ -201,24 +206,10 @@ class Multibody(ContinuousBlock):
         return Audit(self.robot, **blockargs)
 
 
-def _prescribed(robot: Robot) -> tuple[Port, ...]:
-    """The input of a plant with prescribed joints."""
-    width = len(robot.kinematic)
-    return (Port("umdot_k", (width,), "rad/s^2, m/s^2", optional=True),) if width else ()
-
-
-def _modes(robot: Robot) -> tuple[Port, ...]:
-    """The output of a plant whose joints can stick."""
-    width = len(joint_effects(robot).sticking)
-    return (Port("modes", (width,)),) if width else ()
-
-
 def _rates_of(robot: Robot) -> tuple[Port, ...]:
     """The outputs of a plant's companion."""
-    width = len(robot.kinematic)
-    held = (Port("tau_k", (width,), "N m, N"),) if width else ()
     load = (Port("load", (robot.nu,), "N m, N"),) if robot.effects else ()
-    return (*ports(robot, "u0dot umdot reaction"), *held, *load)
+    return (*ports(robot, "u0dot umdot reaction"), *held_ports(robot), *load)
 
 
 class Multibody_Rates(FunctionBlock):
@@ -300,7 +291,7 @@ class Multibody_Rates(FunctionBlock):
     def __init__(self, robot: Robot, **blockargs: Any) -> None:
         self.robot = need_robot(robot, "MULTIBODY_RATES")
         plant = ports(robot, "tau0? taum wF0? wFm? R0 r0 qm u0 um")
-        self.in_ports = (*plant, *_prescribed(robot), *_modes(robot))
+        self.in_ports = (*plant, *prescribed_ports(robot), *mode_ports(robot))
         self.out_ports = _rates_of(robot)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
