@@ -208,21 +208,21 @@ def test_a_robot_with_tunable_masses_is_audited_with_them(opened):
     np.testing.assert_allclose(ratio, 1.5, rtol=1e-12)
 
 
-RATES = multibody.multibody_rates
+RATES = multibody.hybrid_rates
 
 
-def torque_sign(R0, u0, qm, um, tau0, taum, wF0, wFm, robot):
-    return RATES(R0, u0, qm, um, tau0, -taum, wF0, wFm, robot)
+def torque_sign(R0, u0, qm, um, tau0, taum, wF0, wFm, robot, *more):
+    return RATES(R0, u0, qm, um, tau0, -taum, wF0, wFm, robot, *more)
 
 
-def force_in_base_axes(R0, u0, qm, um, tau0, taum, wF0, wFm, robot):
+def force_in_base_axes(R0, u0, qm, um, tau0, taum, wF0, wFm, robot, *more):
     turned = np.concatenate([wF0[:3], R0 @ wF0[3:]])
     return RATES(R0, u0, qm, um, tau0, taum, turned, wFm, robot)
 
 
-def torque_in_inertial_axes(R0, u0, qm, um, tau0, taum, wF0, wFm, robot):
+def torque_in_inertial_axes(R0, u0, qm, um, tau0, taum, wF0, wFm, robot, *more):
     turned = np.concatenate([R0.T @ tau0[:3], tau0[3:]])
-    return RATES(R0, u0, qm, um, turned, taum, wF0, wFm, robot)
+    return RATES(R0, u0, qm, um, turned, taum, wF0, wFm, robot, *more)
 
 
 def acceleration_in_base_axes(*arguments):
@@ -246,7 +246,7 @@ def coriolis_dropped(R0, u0, qm, um, *forces):
     ids=lambda case: getattr(case, "__name__", None),
 )
 def test_a_wrong_plant_shows_in_the_balances(opened, simulate, monkeypatch, wrong, shows):
-    monkeypatch.setattr(multibody, "multibody_rates", wrong)
+    monkeypatch.setattr(multibody, "hybrid_rates", wrong)
     found = drifts(simulate(opened(PUSHED)))
     assert [name for name, value in found.items() if value > 1e-3] == shows
     assert all(value < 1e-8 for name, value in found.items() if name not in shows)
