@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spart_blocks.errors import Place
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.checks import MAGNITUDE_LIMIT, ROUNDING, inertia_faults
+
+if TYPE_CHECKING:
+    from spart_blocks.document import Document, Key
 
 MISSING = object()  # a mapping that is not there, already noted
 
 
 class FieldReader:
-    """Reads the fields of one mapping. `where` is its path, such as links[2]."""
+    """Reads the fields of one mapping. `where` is its path, such as links[2]; it stands at
+    `keys` of a document, where that is known."""
 
-    def __init__(self, data: object, where: str, faults: Faults, known: Sequence[str]) -> None:
+    def __init__(
+        self,
+        data: object,
+        where: str,
+        faults: Faults,
+        known: Sequence[str],
+        document: Document | None = None,
+        keys: tuple[Key, ...] = (),
+    ) -> None:
         self.where, self.faults = where, faults
+        self.document, self.keys = document, keys
         self.usable = isinstance(data, Mapping)
         if not self.usable and data is not MISSING:
             self.note(f"must be a mapping with {', '.join(known)}, not {quote(data)}")
@@ -26,13 +40,15 @@ class FieldReader:
         for key in self.data:
             if key not in known:
                 hint = faults.hint_for(str(key), known)
-                faults.add(f"{self.path(str(key))}: unknown field", hint=hint)
+                place = self.document.key_place(*keys, key) if self.document else None
+                faults.add(f"{self.path(str(key))}: unknown field", place, hint)
 
     def inner(self, key: str, known: Sequence[str]) -> FieldReader:
         """A reader of a required mapping within this one."""
         value = self.get(key)
         there = value if key in self.data else MISSING
-        return FieldReader(there, self.path(key), self.faults, known)
+        keys = (*self.keys, key)
+        return FieldReader(there, self.path(key), self.faults, known, self.document, keys)
 
     def path(self, key: str) -> str:
         """The path of a field, for messages."""
@@ -40,7 +56,13 @@ class FieldReader:
 
     def note(self, message: str, key: str = "") -> None:
         """Note a fault of a field, or of the mapping itself."""
-        self.faults.add(f"{self.path(key) if key else self.where or 'the data'}: {message}")
+        where = self.path(key) if key else self.where or "the data"
+        self.faults.add(f"{where}: {message}", self.place(key))
+
+    def place(self, key: str = "") -> Place | None:
+        """Where a field, or the mapping itself, is written, if that is known."""
+        keys = (*self.keys, key) if key else self.keys
+        return self.document.place(*keys) if self.document else None
 
     def get(self, key: str) -> Any:
         """A required field, or None with the fault noted."""

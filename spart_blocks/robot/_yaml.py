@@ -1,0 +1,22 @@
+"""YAML files that describe robots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spart_blocks.errors import DiagramError, RobotError
+
+if TYPE_CHECKING:
+    from spart_blocks.document import Document
+
+
+def read_yaml(path: str | Path, sections: str) -> Document:
+    """A file's values and their places; sections: what such a file holds. RobotError with
+    every fault of its text."""
+    from spart_blocks.document import read_document
+
+    try:
+        return read_document(Path(path), sections)
+    except DiagramError as error:
+        raise RobotError(error.faults) from None
