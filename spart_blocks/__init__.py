@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from spart_blocks.program import Program, TraceError, compiled, trace
     from spart_blocks.results import Results
     from spart_blocks.robot import Robot
+    from spart_blocks.robot.link import Link
     from spart_blocks.simulation.simulate import simulate
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "Robot": "spart_blocks.robot",
+    "Link": "spart_blocks.robot.link",
     "Diagram": "spart_blocks.diagram",
     "load": "spart_blocks.diagram",
     "new_diagram": "spart_blocks.diagram",
@@ -53,6 +55,7 @@ __all__ = [
     "Diagram",
     "DiagramError",
     "InputError",
+    "Link",
     "Program",
     "Results",
     "Robot",
