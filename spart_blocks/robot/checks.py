@@ -139,13 +139,20 @@ def _singular_doubts(robot: Robot) -> list[Doubt]:
 
 
 def report_doubts(
-    robot: Robot, *, strict: bool, places: Mapping[tuple[str, str], Place] | None = None
+    robot: Robot,
+    *,
+    strict: bool,
+    places: Mapping[tuple[str, str], Place] | None = None,
+    lumped: bool = False,
 ) -> None:
     """Warn of each kind of doubt once; with strict, raise RobotError with all of them.
 
-    places: where ("link", name) or ("joint", name) stands in the file.
+    places: where ("link", name) or ("joint", name) stands in the file. lumped: the figures
+    are those that were identified at joints, not those of bodies, or none at all.
     """
-    found = doubts(robot)
+    if lumped and not any(array.any() for array in robot.matter):
+        return
+    found = _singular_doubts(robot) if lumped else doubts(robot)
     if strict and found:
         raise RobotError([fault for doubt in found for fault in doubt.faults(places or {})])
     where = f"{robot.source or robot.name}: "
@@ -157,7 +164,8 @@ def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:
     """The joints about which nothing has inertia, and whether the floating base has none.
 
     H is singular exactly where D = S' IA S of the articulated-body recursion is zero
-    for some joint, or the articulated inertia of the base is singular. This runs the
+    for some joint, or the articulated inertia of the base is singular; D has the motor's
+    inertia G^2 Jm, where motors are among the robot's effects. This runs the
     inward pass once, at one generic configuration, so it finds what is singular in
     every configuration: a joint that moves only massless links, point masses on its
     axis, or two joints on one axis with nothing between; not a gimbal lock.
@@ -172,7 +180,7 @@ def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:
             rows = slice(0, 3) if joint.type is JointType.REVOLUTE else slice(3, 6)
             S[rows] = joint.axis
             U = I_J @ S
-            D = float(S @ U)
+            D = float(S @ U) + _motor_inertia(joint, robot)
             noise = SINGULAR * np.trace(I_J[rows, rows])
             if noise < D:
                 I_J = I_J - np.outer(U, U) / D
@@ -181,6 +189,12 @@ def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:
         IA[joint.parent_link] = IA[joint.parent_link] + _moved(I_J, joint.T @ _displacement(joint))
     base_singular = robot.base == "floating" and _is_singular(IA[0])
     return tuple(reversed(singular)), base_singular
+
+
+def _motor_inertia(joint: Joint, robot: Robot) -> float:
+    """The inertia of the joint's motor at the joint [kg m^2 or kg], where it counts."""
+    drive = joint.drive if "motors" in robot.effects else None
+    return drive.gear**2 * drive.motor_inertia if drive else 0.0
 
 
 def _spatial_inertia(body: Link | BaseLink) -> Floats:

@@ -11,13 +11,18 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from spart_blocks.errors import RobotError, did_you_mean
 from spart_blocks.robot._record import ARRAY, Floats, Record
 from spart_blocks.robot.drive import EFFECTS, Drive, Effect, Limits
+
+if TYPE_CHECKING:
+    from spart_blocks.robot.configs import Config
+    from spart_blocks.robot.link import Link as DHLink
 
 Base = Literal["fixed", "floating"]
 
@@ -105,7 +110,7 @@ class JointSlice(NamedTuple):
 class Robot(Record):
     """A kinematic tree of rigid bodies with SPART's fields.
 
-    Make one with `from_urdf`, `from_dh` or `from_spart`. Immutable and picklable.
+    Make one with `from_urdf`, `from_dh`, `from_links` or `from_spart`. Immutable, picklable.
     `base` says whether the base-link floats or is fixed to the ground; effects, which of
     its joints' motors, friction and stops act in its dynamics.
     """
@@ -242,6 +247,33 @@ class Robot(Record):
         marked = (replace(joint, kinematic=joint.name in chosen) for joint in self.joints)
         return replace(self, joints=tuple(marked))
 
+    # --- configuration variables ------------------------------------------------------
+
+    @cached_property
+    def configs(self) -> tuple[Config, ...]:
+        """The configuration variables of the joints: the dynamic ones first, then the
+        kinematic ones, each in the order of um. Those of a floating base are none of them.
+        Raises RobotError where two joints have one name."""
+        from spart_blocks.robot.configs import configs_of
+
+        return configs_of(self)
+
+    @property
+    def dyn_configs(self) -> tuple[Config, ...]:
+        """The configuration variables that the dynamics moves."""
+        return tuple(config for config in self.configs if not config.kinematic)
+
+    @property
+    def kin_configs(self) -> tuple[Config, ...]:
+        """The configuration variables whose acceleration is prescribed."""
+        return tuple(config for config in self.configs if config.kinematic)
+
+    def config(self, name: str) -> Config:
+        """The configuration variable of this name. Raises RobotError where there is none."""
+        from spart_blocks.robot.configs import config_named
+
+        return config_named(name, self)
+
     # --- configurations ---------------------------------------------------------
 
     def integrate(self, q: Any, v: Any) -> Any:
@@ -282,6 +314,42 @@ class Robot(Record):
         from spart_blocks.robot.dh import dh_serial_to_robot
 
         return dh_serial_to_robot(data, base=base, strict=strict)[0]
+
+    @classmethod
+    def from_links(
+        cls,
+        links: Iterable[DHLink] | str | Path,
+        *,
+        name: str | None = None,
+        base: Base = "fixed",
+        base_mass: float = 0.0,
+        base_inertia: ArrayLike | None = None,
+        base_transform: ArrayLike | None = None,
+        tool: ArrayLike | None = None,
+        effects: Iterable[Effect] = ("motors", "friction"),
+    ) -> Robot:
+        """A serial robot of link objects, or of the YAML file that lists them.
+
+        Joints are named j1, j2, ... or as their links are; links link1, link2, ... The frame
+        of the last link of the robot is that of the last of the chain: where the convention
+        puts it elsewhere, and where there is a tool, a massless link "ee" carries it.
+        base_mass [kg], base_inertia (3,3) [kg m^2]: of the base-link. base_transform (4,4)
+        [m]: from its centre of mass to the frame 0 of the chain. tool (4,4) [m]: from the
+        last frame to the tool's. Raises RobotError for links of both conventions, names
+        that are used twice, and impossible inertias. Source: see robot/links.py.
+        """
+        from spart_blocks.robot.links import robot_from_links
+
+        return robot_from_links(
+            links,
+            name=name,
+            base=base,
+            base_mass=base_mass,
+            base_inertia=base_inertia,
+            base_transform=base_transform,
+            tool=tool,
+            effects=effects,
+        )
 
     @classmethod
     def from_spart(
