@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.errors import Place
+from spart_blocks.errors import Place, RobotError
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.checks import MAGNITUDE_LIMIT, ROUNDING, inertia_faults
@@ -152,3 +153,14 @@ class FieldReader:
             for message in inertia_faults(mass, inertia):
                 self.note(message)
         return mass, inertia
+
+
+@contextmanager
+def noting(reader: FieldReader, key: str) -> Iterator[None]:
+    """Within, what is refused becomes a fault of this field of the reader."""
+    try:
+        yield
+    except RobotError as error:
+        where = reader.path(key) if key else reader.where
+        for fault in error.faults:
+            reader.faults.add(f"{where}: {fault.message}", reader.place(key), fault.hint)

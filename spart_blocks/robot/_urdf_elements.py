@@ -1,7 +1,7 @@
 """URDF elements to records: numbers, origins, inertials, joints, each with its line.
 
 Elements that dynamics has no use for (visual, collision, material, transmission,
-gazebo, dynamics, safety_controller, calibration) are skipped.
+gazebo, safety_controller, calibration) are skipped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import urdf_origin
 from spart_blocks.robot.checks import MAGNITUDE_LIMIT, inertia_faults, unit_axis
-from spart_blocks.robot.drive import Limits
+from spart_blocks.robot.drive import Drive, Limits
 from spart_blocks.robot.model import JointType
 
 JOINT_TYPES = {
@@ -67,6 +67,7 @@ class JointElement:
     near_unit: bool
     mimic: bool
     limits: Limits | None
+    drive: Drive | None
 
 
 class ElementReader:
@@ -202,6 +203,7 @@ class ElementReader:
             mimic=kind is not JointType.FIXED
             and next(self.children(element, "mimic"), None) is not None,
             limits=self._limits(element, owner),
+            drive=self._drive(element, owner),
         )
 
     def _joint_type(self, element: etree._Element, owner: str) -> JointType | None:
@@ -260,6 +262,26 @@ class ElementReader:
             effort=np.inf if effort is None else effort,
             velocity=np.inf if velocity is None else velocity,
         )
+
+    def _drive(self, element: etree._Element, owner: str) -> Drive | None:
+        """Damping and friction of <dynamics>, which are those at the joint."""
+        dynamics = self._only(element, "dynamics", owner)
+        if dynamics is None or element.get("type") == "fixed":
+            return None
+        damping, friction = (
+            self._loss(dynamics, key, owner) if dynamics.get(key) is not None else 0.0
+            for key in ("damping", "friction")
+        )
+        if damping == friction == 0:
+            return None
+        return Drive(viscous=damping, coulomb=(friction, -friction))
+
+    def _loss(self, dynamics: etree._Element, key: str, owner: str) -> float:
+        value = self._number(dynamics, key, owner) or 0.0
+        if value < 0:
+            message = f"{owner}: <dynamics {key}> is {value:g}; it must not be negative"
+            self.note(dynamics, message)
+        return max(value, 0.0)
 
     def _bound(self, limit: etree._Element, key: str, owner: str) -> float | None:
         """A limit; unlike the other figures it may be infinite."""

@@ -19,6 +19,8 @@ from spart_blocks.robot._record import Record
 
 Effect = Literal["motors", "friction", "stops"]
 EFFECTS: tuple[Effect, ...] = ("motors", "friction", "stops")
+DEFAULT_EFFECTS: tuple[Effect, ...] = ("motors", "friction")
+"""Those of a robot whose motors are given."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,7 @@ Source: P. I. Corke, "A Robotics Toolbox for MATLAB", IEEE Robotics and Automati
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +17,16 @@ from numpy.typing import ArrayLike
 
 from spart_blocks.errors import RobotError
 from spart_blocks.robot._faults import Faults, quote
-from spart_blocks.robot._fields import FieldReader
+from spart_blocks.robot._fields import FieldReader, noting
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rigid_inverse, rotation_x, rotation_z, translation
 from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.checks import inertia_faults, report_doubts
-from spart_blocks.robot.drive import Drive, Effect, Limits
+from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Effect, Limits
 from spart_blocks.robot.link import Link
 from spart_blocks.robot.model import Base, BaseLink, Joint, JointType, Robot
 from spart_blocks.robot.model import Link as Body
 
-DEFAULT_EFFECTS: tuple[Effect, ...] = ("motors", "friction")
 END = "ee"
 """The massless link whose frame is that of the last link of the chain, where the last link
 of the robot has another."""
@@ -208,14 +206,3 @@ def _entry(top: FieldReader, i: int, entry: Any, convention: str | None) -> Link
             with noting(reader, key):
                 setattr(made, key, value)
     return made
-
-
-@contextmanager
-def noting(reader: FieldReader, key: str) -> Iterator[None]:
-    """Within, what is refused becomes a fault of this field."""
-    try:
-        yield
-    except RobotError as error:
-        for fault in error.faults:
-            where = reader.path(key) if key else reader.where
-            reader.faults.add(f"{where}: {fault.message}", reader.place(key), fault.hint)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from spart_blocks.errors import RobotError, did_you_mean
+from spart_blocks.errors import Fault, RobotError, brief, did_you_mean
 from spart_blocks.robot._record import ARRAY, Floats, Record
-from spart_blocks.robot.drive import EFFECTS, Drive, Effect, Limits
+from spart_blocks.robot.drive import DEFAULT_EFFECTS, EFFECTS, Drive, Effect, Limits
 
 if TYPE_CHECKING:
     from spart_blocks.robot.configs import Config
@@ -237,15 +237,33 @@ class Robot(Record):
                 raise RobotError(f"no effect {effect!r}: {did_you_mean(str(effect), EFFECTS)}")
         return replace(self, effects=tuple(effect for effect in EFFECTS if effect in chosen))
 
+    def with_drives(self, drives: str | Path | Mapping[str, Any]) -> Robot:
+        """The same robot with these motors, friction, stops and limits at its joints, and
+        with the effects "motors" and "friction".
+
+        drives: a YAML file, or what it holds: `joints`, and for each by name gear,
+        motor_inertia, viscous, coulomb, stiffness, dissipation as in Drive, limits or qlim.
+        A joint that is not named keeps what it has. Raises RobotError with every fault.
+        """
+        from spart_blocks.robot.drives_file import robot_with_drives
+
+        return robot_with_drives(self, drives)
+
     def with_kinematic(self, joints: Iterable[str]) -> Robot:
         """The same robot with these joints prescribed: their accelerations are inputs, the
         others answer. Raises RobotError for a name that is no moving joint."""
         chosen = set(joints)
         for name in sorted(chosen - set(self.active_joints)):
-            told = did_you_mean(name, self.active_joints)
-            raise RobotError(f"no moving joint {name!r} on {self.name}: {told}")
+            hint = did_you_mean(name, self.active_joints)
+            raise RobotError(Fault(self.not_moving(name), hint=hint))
         marked = (replace(joint, kinematic=joint.name in chosen) for joint in self.joints)
         return replace(self, joints=tuple(marked))
+
+    def not_moving(self, name: str) -> str:
+        """Why a name is none of a joint that moves, as text."""
+        if any(joint.name == name for joint in self.joints):
+            return f"joint {brief(name)} of {self.name} is fixed"
+        return f"no joint {brief(name)} on {self.name}"
 
     # --- configuration variables ------------------------------------------------------
 
@@ -294,17 +312,24 @@ class Robot(Record):
 
     @classmethod
     def from_urdf(
-        cls, path: str | Path, *, base: Base | None = None, strict: bool = False
+        cls,
+        path: str | Path,
+        *,
+        base: Base | None = None,
+        strict: bool = False,
+        drives: str | Path | Mapping[str, Any] | None = None,
     ) -> Robot:
         """Read a URDF file.
 
         base: 'fixed' or 'floating'; by default floating, unless the root link is
         massless or called world. strict: doubtful inertias are refused, not warned of.
+        drives: the motors of its joints, see with_drives. Its own damping and friction act
+        as its limits do: only where `with_effects` asks for them.
         Raises RobotError with every fault of the file. Source: SPART's manual.
         """
         from spart_blocks.robot.urdf import read_urdf
 
-        return read_urdf(path, base=base, strict=strict)
+        return read_urdf(path, base=base, strict=strict, drives=drives)
 
     @classmethod
     def from_dh(
@@ -326,7 +351,7 @@ class Robot(Record):
         base_inertia: ArrayLike | None = None,
         base_transform: ArrayLike | None = None,
         tool: ArrayLike | None = None,
-        effects: Iterable[Effect] = ("motors", "friction"),
+        effects: Iterable[Effect] = DEFAULT_EFFECTS,
     ) -> Robot:
         """A serial robot of link objects, or of the YAML file that lists them.
 

@@ -75,7 +75,8 @@ def robot_from_structure(
 def robot_to_structure(robot: Robot) -> dict[str, Any]:
     """SPART's structure of a robot as nested dicts and lists, ready for JSON.
 
-    robot_from_structure makes an equal robot of it, but for base and source.
+    robot_from_structure makes an equal robot of it, but for base and source, and for motors
+    and friction, which SPART does not have.
     """
     links = [
         {"id": link.id, "name": link.name, "parent_joint": link.parent_joint} | _body_to_dict(link)

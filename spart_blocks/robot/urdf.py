@@ -7,8 +7,9 @@ Source: SPART's manual, "Robot Model" and urdf2robot; the URDF specification
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lxml import etree
 
@@ -40,13 +41,20 @@ def urdf2robot(filename: str | Path, verbose_flag: bool = False) -> tuple[Robot,
     return robot, robot.robot_keys
 
 
-def read_urdf(path: str | Path, *, base: Base | None = None, strict: bool = False) -> Robot:
+def read_urdf(
+    path: str | Path,
+    *,
+    base: Base | None = None,
+    strict: bool = False,
+    drives: str | Path | Mapping[str, Any] | None = None,
+) -> Robot:
     """The robot of a URDF file.
 
     base: 'fixed' or 'floating'; by default floating, unless the root link is massless
     or called world. strict: doubtful inertias are refused, not warned of.
     Joint types are fixed, revolute, continuous and prismatic; a mimic joint moves on
-    its own. Limits are kept on the joints, damping and friction are not.
+    its own. Limits, damping and friction are kept on the joints; they act where the robot's
+    effects name them. drives: see Robot.with_drives.
     Raises RobotError with every fault of the file.
     """
     if base not in (None, "fixed", "floating"):
@@ -64,6 +72,8 @@ def read_urdf(path: str | Path, *, base: Base | None = None, strict: bool = Fals
     faults.raise_if_any()
     assert tree is not None  # a tree that could not be built has left a fault
     robot = _assemble(root.get("name") or file.stem, links, joints, tree, base, str(file))
+    if drives is not None:
+        robot = robot.with_drives(drives)
     places = {("link", link.name): link.place for link in links}
     places |= {("joint", joint.name): joint.place for joint in joints}
     report_doubts(robot, strict=strict, places=places)
@@ -172,6 +182,7 @@ def _assemble(
                 axis=joint.axis,
                 T=rigid_inverse(parent.T) @ joint.T,
                 limits=joint.limits,
+                drive=joint.drive,
             )
         )
         made_links.append(Link(i, link.name, i, link.T, link.mass, link.inertia))

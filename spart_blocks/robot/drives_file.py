@@ -1,0 +1,99 @@
+"""Motors, friction and limits of a robot's joints from a YAML file beside the robot's own.
+
+joints:
+  shoulder: {gear: 100, motor_inertia: 2e-4, viscous: 1.5e-3, coulomb: 0.4, qlim: [-2, 2]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.robot._faults import Faults, quote
+from spart_blocks.robot._fields import FieldReader, noting
+from spart_blocks.robot._yaml import read_yaml
+from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Limits
+from spart_blocks.robot.model import Joint, Robot
+
+_SECTIONS = "a file of drives has joints: and for each of them gear, motor_inertia, ..."
+_NUMBERS = ("gear", "motor_inertia", "viscous", "stiffness", "dissipation")
+_DRIVE = (*_NUMBERS, "coulomb")
+_JOINT = (*_DRIVE, "limits", "qlim")
+_LIMITS = ("lower", "upper", "effort", "velocity")
+
+
+def robot_with_drives(robot: Robot, drives: str | Path | Mapping[str, Any]) -> Robot:
+    """The robot with these drives at its joints; see Robot.with_drives."""
+    document = None
+    if isinstance(drives, (str, Path)):
+        document = read_yaml(drives, _SECTIONS)
+    data = drives if document is None else document.data
+    top = FieldReader(data, "", Faults(), ("joints",), document)
+    table = top.get("joints")
+    if not isinstance(table, Mapping):
+        if "joints" in top.data:
+            top.note(f"must be a mapping of joints, not {quote(table)}", "joints")
+        table = {}
+    joints = {joint.name: joint for joint in robot.joints}
+    moving = set(robot.active_joints)
+    for name, entry in table.items():
+        if name not in moving:
+            place = document.key_place("joints", name) if document else None
+            hint = top.faults.hint_for(str(name), robot.active_joints)
+            top.faults.add(f"joints: {robot.not_moving(str(name))}", place, hint)
+            continue
+        keys = ("joints", name)
+        reader = FieldReader(entry, f"joints.{name}", top.faults, _JOINT, document, keys)
+        joints[name] = _changed(joints[name], reader)
+    top.faults.raise_if_any()
+    return replace(robot, joints=tuple(joints.values())).with_effects(DEFAULT_EFFECTS)
+
+
+def _changed(joint: Joint, reader: FieldReader) -> Joint:
+    """The joint with the drive and the limits that the fields give."""
+    before, given = len(reader.faults.found), dict[str, Any]()
+    for key in _DRIVE:
+        if key in reader.data:
+            told = len(reader.faults.found)
+            given[key] = _coulomb(reader) if key == "coulomb" else reader.number(key)
+            if len(reader.faults.found) == told:
+                with noting(reader, key):
+                    Drive(**{key: given[key]})
+    sound = len(reader.faults.found) == before
+    drive = Drive(**given) if given and sound else joint.drive
+    return replace(joint, drive=drive, limits=_limits(joint.limits, reader))
+
+
+def _coulomb(reader: FieldReader) -> tuple[float, float]:
+    """A pair as it is, one number for both directions."""
+    if isinstance(reader.data["coulomb"], (list, tuple)):
+        forward, backward = reader.array("coulomb", (2,)).tolist()
+        return forward, backward
+    symmetric = reader.number("coulomb")
+    return symmetric, -symmetric
+
+
+def _limits(had: Limits | None, reader: FieldReader) -> Limits | None:
+    """The limits with those that are given in their place."""
+    limits = had or Limits()
+    if "qlim" in reader.data:
+        if "limits" in reader.data:
+            reader.note("is given beside limits; give one of them", "qlim")
+        lower, upper = reader.array("qlim", (2,)).tolist()
+        made, key = replace(limits, lower=lower, upper=upper), "qlim"
+    elif "limits" in reader.data:
+        inner, key = reader.inner("limits", _LIMITS), "limits"
+        made = replace(
+            limits, **{name: inner.number(name) for name in _LIMITS if name in inner.data}
+        )
+        for name in ("effort", "velocity"):
+            if getattr(made, name) < 0:
+                inner.note(f"is {getattr(made, name):g}; it must not be negative", name)
+    else:
+        return had
+    if made.lower > made.upper:
+        text = f"the lower limit, {made.lower:g}, is above the upper one, {made.upper:g}"
+        reader.note(text, key)
+    return made
