@@ -11,12 +11,14 @@ from typing import Any
 
 from spart_blocks.diagram.document import Document, read_document
 from spart_blocks.diagram.schema import RobotSection
-from spart_blocks.errors import Fault, InputError, Place
+from spart_blocks.errors import Fault, InputError, Place, did_you_mean
 from spart_blocks.robot import Robot
 
 MAX_BYTES = 16_000_000
 """Of all robots of a diagram; the largest public ones have 0.3 MB."""
 MAX_LINKS = 1000
+MOST_TOLD = 20
+"""Wrong joints of a robot that are told; each is compared with all names."""
 ROOT_MARKS = ("pyproject.toml", ".git", "spart.toml")
 
 
@@ -48,32 +50,48 @@ class Robots:
     ) -> Robot | None:
         """The robot that a section names, or None after adding what is wrong to faults.
         read: the files read so far, to which its own is added."""
-        kind = next(kind for kind in ("urdf", "dh", "spart") if getattr(section, kind) is not None)
-        place = document.place("robots", name, kind)
-        path = existing(getattr(section, kind), document, self.root, place, faults)
-        if path is None:
+        paths = self._paths(section, name, document, faults)
+        if paths is None:
             return None
-        read.append(path)
-        key = (path, kind, section.base, section.strict)
+        read += paths
+        key = (*paths, section.source[0], section.base, section.strict, section.effects)
         if key not in self.known:
-            self.known[key] = self._robot(kind, path, section)
+            self.known[key] = self._robot(section, *paths)
         found = self.known[key]
         if isinstance(found, Robot):
-            return found
-        faults += [_placed(fault, place, path) for fault in found]
+            return _prescribed(found, section, name, document, faults)
+        place = document.place("robots", name, section.source[0])
+        faults += [_placed(fault, place, paths[0]) for fault in found]
         return None
 
-    def _robot(self, kind: str, path: Path, section: RobotSection) -> Robot | Sequence[Fault]:
+    def _paths(
+        self, section: RobotSection, name: str, document: Document, faults: list[Fault]
+    ) -> list[Path] | None:
+        """The robot's file, and that of its drives if it has one."""
+        kind, given = section.source
+        wanted = {kind: given} | ({"drives": section.drives} if section.drives else {})
+        paths = [
+            existing(text, document, self.root, document.place("robots", name, key), faults)
+            for key, text in wanted.items()
+        ]
+        found = [path for path in paths if path is not None]
+        return found if len(found) == len(paths) else None
+
+    def _robot(
+        self, section: RobotSection, path: Path, drives: Path | None = None
+    ) -> Robot | Sequence[Fault]:
         """The robot of a file, or what is wrong with it."""
         try:
-            self.size += path.stat().st_size
+            self.size += sum(file.stat().st_size for file in (path, drives) if file)
             if self.size > MAX_BYTES:
                 hint = "robots have no meshes here: keep their links and joints only"
                 return [Fault(f"the robots' files have more than {MAX_BYTES} bytes", hint=hint)]
-            robot = _read(kind, path, section)
+            robot = _read(section, path, drives)
             if len(robot.links) > MAX_LINKS:
                 message = f"it has {len(robot.links)} links; the most is {MAX_LINKS}"
                 return [Fault(message, hint="leave out what does not move on its own")]
+            if section.effects is not None:
+                robot = robot.with_effects(section.effects)
             return robot if section.base is None else robot.with_base(section.base)
         except InputError as error:
             return error.faults
@@ -136,15 +154,36 @@ def _cannot_open(given: str, place: Place, error: Exception) -> Fault:
     return Fault(f"cannot open {given[:80]!r}: {reason}", place)
 
 
-def _read(kind: str, path: Path, section: RobotSection) -> Robot:
+def _read(section: RobotSection, path: Path, drives: Path | None) -> Robot:
+    kind = section.source[0]
     if kind == "urdf":
-        return Robot.from_urdf(path, base=section.base, strict=section.strict)
-    if kind == "dh":
-        return Robot.from_dh(read_document(path).data)
-    data: Any = json.loads(path.read_text(encoding="utf-8"))
-    if isinstance(data, dict) and isinstance(data.get("robot"), dict):
-        data = data["robot"]
-    return Robot.from_spart(data)
+        return Robot.from_urdf(path, base=section.base, strict=section.strict, drives=drives)
+    if kind == "links":
+        robot = Robot.from_links(path, base=section.base or "fixed")
+    elif kind == "dh":
+        robot = Robot.from_dh(read_document(path).data)
+    else:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(data, dict) and isinstance(data.get("robot"), dict):
+            data = data["robot"]
+        robot = Robot.from_spart(data)
+    return robot if drives is None else robot.with_drives(drives)
+
+
+def _prescribed(
+    robot: Robot, section: RobotSection, name: str, document: Document, faults: list[Fault]
+) -> Robot | None:
+    """The robot with its prescribed joints, or None after a fault for each that is none."""
+    moving = set(robot.active_joints)
+    wrong = [n for n, joint in enumerate(section.kinematic) if joint not in moving]
+    for number in wrong[:MOST_TOLD]:
+        joint = section.kinematic[number]
+        place = document.place("robots", name, "kinematic", number)
+        hint = did_you_mean(joint, robot.active_joints)
+        faults.append(Fault(f"robots.{name}.kinematic: {robot.not_moving(joint)}", place, hint))
+    if wrong:
+        return None
+    return robot.with_kinematic(section.kinematic) if section.kinematic else robot
 
 
 def _placed(fault: Fault, place: Place, path: Path) -> Fault:

@@ -101,7 +101,7 @@ def test_root_widens_what_may_be_read(project):
         ("urdf: ../models", "is not a file"),
         ('urdf: "a\\0b"', "cannot open"),
         ("urdf: " + "x" * 5000, "x"),
-        ("urdf: a, dh: b", "exactly one of urdf, dh and spart; it has urdf and dh"),
+        ("urdf: a, dh: b", "exactly one of urdf, dh, spart and links; it has urdf and dh"),
         ("base: fixed", "it has none"),
         ("dh: a, strict: true", "strict applies to a urdf only"),
         ("urdf: a, base: loose", "'fixed' or 'floating'"),
