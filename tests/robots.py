@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from spart_blocks import dynamics, spart
 from spart_blocks.errors import SpartWarning
 from spart_blocks.robot import BaseLink, Joint, JointType, Link, Robot
+from spart_blocks.robot.link import Link as DHLink
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden"
@@ -40,6 +41,18 @@ def golden_robot(name: str) -> Robot:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpartWarning)
         return Robot.from_spart(golden(name)["robot"])
+
+
+def hybrid_arm(name: str) -> tuple[Robot, dict[str, Any]]:
+    """An arm of tests/golden/hybrid_joints.json, j2 and j5 prescribed, and its entry there."""
+    case = golden("hybrid_joints")["models"][name]
+    links = []
+    for row, body in zip(case["dh"], case["links"], strict=True):
+        link = DHLink([row["alpha"], row["a"], row["theta"], row["d"], row["type"] != "revolute"])
+        link.offset, link.m, link.r = row["offset"], body["mass"], body["com"]
+        link.I = np.array(body["inertia_com"])
+        links.append(link)
+    return Robot.from_links(links).with_kinematic(["j2", "j5"]), case
 
 
 @dataclass(frozen=True)
