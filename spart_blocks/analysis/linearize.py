@@ -62,7 +62,8 @@ def linearize(
     One with continuous states too gives the map of a whole period: u is held over it as by
     a zero-order hold, and states and outputs are those that the tick reads.
 
-    The states of a plant's audit are left out, unless an output or a block takes them.
+    The states of a plant's audit, and the modes of blocks that switch (RELAY, a plant with
+    friction), are left out, unless an output or a block takes them.
 
     Raises InputError for unknown names, and where discrete states are on several clocks;
     TraceError where the diagram cannot be traced.
@@ -86,7 +87,8 @@ def linearize(
     system = _differentiated(traced, at_rest, u.indices, wanted, _period(engine))
     labels = together(pick.elements for pick in wanted).labels
     _check_finite(system, given.states.labels, labels)
-    kept = _kept(given.states, system)
+    switching = {c.block for c in engine.crossings if c.kind == "mode"}
+    kept = _kept(given.states, [engine.continuous[name] for name in switching], system)
     return LinearSystem(
         system.A[np.ix_(kept, kept)],
         system.B[kept],
@@ -296,13 +298,17 @@ def _period_map(
     return A, np.vstack([Gd @ Ju + Gu, Ju])
 
 
-def _kept(states: States, system: _System) -> Indices:
-    """The states but those of plants' audits, where nothing depends on these."""
+def _kept(states: States, switching: Sequence[slice], system: _System) -> Indices:
+    """The states but those of plants' audits, and the modes of blocks that switch, where
+    nothing depends on these. switching: the states of such blocks."""
     seen = np.vstack([system.A, system.C])
     kept = np.ones(states.size, dtype=bool)
     for audit in states.audits:
         others = np.delete(seen, audit, axis=0)
         kept[audit] = others[:, audit].any()
+    moved = np.hstack([system.A, system.B])
+    for k in (k for part in switching for k in range(part.start, part.stop)):
+        kept[k] = np.delete(seen, k, axis=0)[:, k].any() or np.delete(moved, k, axis=1)[k].any()
     return np.flatnonzero(kept)
 
 

@@ -151,3 +151,13 @@ def test_friction_and_motors_leave_the_momentum_of_a_free_base_and_the_energy_ba
     assert np.ptp(results["plant.audit.energy"]) > 0.1
     for balance in ("p_balance", "h_balance", "energy_balance"):
         assert np.ptp(results[f"plant.audit.{balance}"], axis=0).max() < 1e-7
+
+
+def test_a_linearised_plant_with_friction_has_no_modes_among_its_states(pushed):
+    bd = pushed(arm(2, [1.0, -1.5], 0.4), [2.0, 0.0], um=[0.1, 0.0])
+    system = sb.linearize(bd, inputs="plant.taum", outputs="plant.qm")
+    assert [name for name in system.states if "mode" in name] == []
+    # The second joint is stuck, so the first carries both links, and brakes by its friction.
+    whole = dynamics.multibody_inertia(np.eye(3), np.zeros(2), arm(2, 0.0)).Hm[0, 0]
+    np.testing.assert_allclose(system.A[2], [0, 0, -0.4 / whole, 0], atol=1e-12)
+    np.testing.assert_allclose(system.A[3], np.zeros(4), atol=1e-12)
