@@ -31,7 +31,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 import pinocchio as pin
-from twins import ARM, Twins, humanoid, interleaved, ratio
+from twins import ARM, Twins, humanoid, interleaved, ratio, repeated
 
 import spart_blocks as sb
 from spart_blocks.program.compiler import compiler_name, shared_library
@@ -51,14 +51,6 @@ void sb_loop(sb_function f, const double **arg, double **res, long long calls) {
   while (calls--) f(arg, res, 0, 0, 0);
 }
 """
-
-
-def repeated(call: Callable[[], object]) -> Callable[[int], None]:
-    def repeat(calls: int) -> None:
-        for _ in range(calls):
-            call()
-
-    return repeat
 
 
 def pointers(arrays: list[np.ndarray]) -> ctypes.Array:

@@ -155,6 +155,16 @@ class Twins:
         return np.block([[X.T @ H.H0 @ X, mixed], [mixed.T, joints]])
 
 
+def repeated(call: Callable[[], object]) -> Callable[[int], None]:
+    """The call so many times."""
+
+    def repeat(calls: int) -> None:
+        for _ in range(calls):
+            call()
+
+    return repeat
+
+
 def interleaved(
     peers: dict[str, Callable[[int], None]], rounds: int, moment: float
 ) -> dict[str, list[float]]:
