@@ -20,26 +20,67 @@ _UNITS = {"REVOLUTE": "rad", "PRISMATIC": "m"}
 
 
 def robot(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A URDF file.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A URDF file, a YAML file of links or DH data, or a diagram.",
+            show_default=False,
+        ),
+    ],
+    drives: Annotated[
+        Path | None,
+        typer.Option("--drives", metavar="FILE", help="A YAML file of the motors of its joints."),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse doubtful inertias instead of warning.")
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Read a robot and print its links and joints, with SPART's numbers."""
+    """Read a robot and print its links and joints, with SPART's numbers, its motors, and
+    what of them acts; of a diagram, all its robots."""
     with reporting(debug):
-        from spart_blocks.robot import Robot
+        for number, robot in enumerate(_read(file, strict, drives)):
+            blank = [""] if number else []
+            put(*blank, *_heading(robot), "", _tree(robot), as_list=True)
+            if any(joint.drive for joint in robot.joints):
+                put("", _drives(robot), as_list=True)
 
-        found = Robot.from_urdf(file, strict=strict)
-        put(*_heading(found), "", _tree(found), as_list=True)
+
+def _read(file: Path, strict: bool, drives: Path | None) -> list[Robot]:
+    """The robots of a file, with these drives if any are given."""
+    from spart_blocks.document import read_document
+    from spart_blocks.errors import Fault, InputError
+    from spart_blocks.robot import Robot
+
+    if file.suffix not in (".yaml", ".yml"):
+        return [Robot.from_urdf(file, strict=strict, drives=drives)]
+    data = read_document(file).data
+    if "links" in data:
+        found = [Robot.from_links(file)]
+    elif "man" in data:
+        found = [Robot.from_dh(data, strict=strict)]
+    else:
+        from spart_blocks.diagram import load
+
+        found = [*load(file).robots.values()]
+    if not found:
+        hint = "name one under robots:, or give the file of a robot"
+        raise InputError(Fault(f"{file}: the diagram has no robots", hint=hint))
+    return found if drives is None else [robot.with_drives(drives) for robot in found]
 
 
 def _heading(robot: Robot) -> list[str]:
     n, active = robot.n_links_joints, robot.n_q
-    return [
+    lines = [
         f"{robot.name}: {robot.base} base, {_count(n, 'joint')} ({active} active), "
         f"{robot.mass:.6g} kg",
     ]
+    if robot.effects or any(joint.drive for joint in robot.joints):
+        lines.append(f"acting at its joints: {', '.join(robot.effects) or 'nothing'}")
+    if robot.kinematic:
+        lines.append(f"prescribed: {', '.join(c.name for c in robot.kin_configs)}")
+    return lines
 
 
 def _count(number: int, noun: str) -> str:
@@ -68,6 +109,29 @@ def _tree(robot: Robot) -> Table:
         name = f"{'  ' * depth[i]}{i} {link.name}"
         table.add_row(name, f"{link.mass:.6g}", *_joint_cells(joint))
         waiting += children.get(i, [])[::-1]
+    return table
+
+
+def _drives(robot: Robot) -> Table:
+    """One row for each motor: its own figures, and what they are at the joint."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    columns = ("motor of", "gear", "inertia", "viscous", "Coulomb", "inertia at joint")
+    for column in columns:
+        table.add_column(column, justify="left" if column == "motor of" else "right")
+    for joint in robot.joints:
+        drive = joint.drive
+        if drive is not None:
+            forward, backward = drive.coulomb
+            table.add_row(
+                joint.name,
+                f"{drive.gear:g}",
+                f"{drive.motor_inertia:.4g}",
+                f"{drive.viscous:.4g}",
+                f"{forward:.4g}, {backward:.4g}",
+                f"{drive.gear**2 * drive.motor_inertia:.4g}",
+            )
     return table
 
 
