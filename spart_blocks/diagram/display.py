@@ -4,7 +4,7 @@ blocks that act while it runs."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Display:
 
     aliases: short names to full ones. units: by full name. watched: the signals of WATCH
     blocks and of plants' audits. acting: the blocks that do something at every sample,
-    such as PRINT.
+    such as PRINT. states: the names of the states of a block that has named them.
     """
 
     aliases: Mapping[str, str]
@@ -31,6 +31,7 @@ class Display:
     scopes: tuple[ScopeSpec, ...]
     watched: tuple[str, ...]
     acting: tuple[str, ...]
+    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
@@ -61,7 +62,13 @@ def display_of(wiring: Wiring) -> Display:
         scopes=tuple(scope_of(node, wiring) for node in wiring.of_kind("graphics")),
         watched=(*_watched(wiring), *_audited(wiring)),
         acting=tuple(n.name for n in wiring.of_kind("sink") if n.block.type not in _SILENT),
+        states=_state_names(wiring),
     )
+
+
+def _state_names(wiring: Wiring) -> dict[str, tuple[str, ...]]:
+    given = {node.name: getattr(node.block, "_state_names", None) for node in wiring.nodes}
+    return {name: tuple(map(str, names)) for name, names in given.items() if names}
 
 
 def _watched(wiring: Wiring) -> Iterator[str]:

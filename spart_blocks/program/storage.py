@@ -49,6 +49,7 @@ def from_text(text: str) -> Program:
     display = plain["display"]
     for name in ("watched", "acting"):
         display[name] = tuple(display[name])
+    display["states"] = {block: tuple(names) for block, names in display["states"].items()}
     display["scopes"] = tuple(ScopeSpec.from_plain(scope) for scope in display["scopes"])
     plain["run"], plain["display"] = RunOptions(**plain["run"]), Display(**display)
     plain["p"] = np.array(plain["p"], dtype=float)

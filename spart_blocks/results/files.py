@@ -128,7 +128,7 @@ def _pack(results: Results) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "scopes": [_scope_meta(scope) for scope in results.scopes],
         "events": [asdict(event) for event in results.events],
     }
-    for part in ("info", "aliases", "units"):
+    for part in ("info", "aliases", "units", "state_names"):
         meta[part] = dict(getattr(results, part))
     for part in ("complete", "stopped", "diagram_name"):
         meta[part] = getattr(results, part)
@@ -228,6 +228,11 @@ def _unpack(read: _Reader) -> Results:
         info=dict(meta["info"]),
         aliases={str(k): str(v) for k, v in meta["aliases"].items()},
         units={str(k): str(v) for k, v in meta["units"].items()},
+        # Files of before these were kept have none.
+        state_names={
+            str(block): tuple(map(str, names))
+            for block, names in meta.get("state_names", {}).items()
+        },
     )
 
 

@@ -16,10 +16,14 @@ from spart_blocks.results.names import element_names, select, split_index
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from spart_blocks.results.configs import JointMotion
+
 Array = NDArray[Any]
 Info = str | float | int
 
 STATES = "states."
+RATES = "rates."
+"""Before a block's name: the rates of its states."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,7 @@ class Results:
     t (N,) [s]; signals: name to (N, ...); states: block to (N, nstates).
     aliases: short names for signals ('ctrl' for 'ctrl.tau'); units: signal to unit.
     info: how it ran: engine, solver, steps, evaluations, wall_time [s], versions.
+    state_names: block to the names of its states, where it has named them.
     recompute: gives a signal that was not kept, (N, ...), or raises KeyError.
     """
 
@@ -123,6 +128,7 @@ class Results:
     info: Mapping[str, Info] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    state_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recompute: Callable[[str], Array] | None = field(default=None, repr=False)
     _computed: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
 
@@ -218,6 +224,21 @@ class Results:
         choices = [*self.signals, *self.aliases, *(STATES + block for block in self.states)]
         hint = did_you_mean(name, choices) or "nothing was kept; name it under run: log:"
         return Fault(f"no signal {name!r} in the results", hint=hint)
+
+    def configs(self, block: str) -> Mapping[str, JointMotion]:
+        """The motion of each joint of a plant's robot, by the joint's name."""
+        from spart_blocks.results.configs import configs_of
+
+        return configs_of(self, block)
+
+    def config(self, block: str, joint: str) -> JointMotion:
+        """The motion of one joint of a plant's robot: q, dq and ddq (N,).
+
+        Raises InputError where the block has no such joint.
+        """
+        from spart_blocks.results.configs import config_of
+
+        return config_of(self, block, joint)
 
     def to_dict(self) -> dict[str, Array]:
         """'t' and every kept signal, arrays as they are."""

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.results.model import RATES
 from spart_blocks.simulation.engine import Engine, Floats
 
 SINGLES = 1000
@@ -103,9 +104,16 @@ class Recorder:
         return states | {name: xd[:, part] for name, part in self.engine.sampled.items()}
 
     def recompute(self, name: str) -> NDArray[Any]:
-        """A signal that was not kept, from the kept states; KeyError where there is none."""
+        """A signal that was not kept, or the rates of a block's states, 'rates.plant', from
+        the kept states; KeyError where there is none."""
+        t, x, xd = self.times(), _joined(self._x), _joined(self._xd)
+        block = name.removeprefix(RATES)
         with np.errstate(all="ignore"):
-            return self.engine.over([name], self.times(), _joined(self._x), _joined(self._xd))[0]
+            if name.startswith(RATES) and block in self.engine.continuous:
+                part = self.engine.continuous[block]
+                rows = [self.engine.derivative(*one)[part] for one in zip(t, x, xd, strict=True)]
+                return np.array(rows).reshape(len(t), part.stop - part.start)
+            return self.engine.over([name], t, x, xd)[0]
 
 
 def _joined(blocks: list[Floats]) -> Floats:

@@ -201,6 +201,7 @@ def results_of(run: Run) -> Results:
         },
         aliases=engine.display.aliases,
         units=engine.display.units,
+        state_names=engine.display.states,
         recompute=recorder.recompute,
     )
 
