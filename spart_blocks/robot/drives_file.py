@@ -17,6 +17,9 @@ from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Limits
 from spart_blocks.robot.model import Joint, Robot
 
+MOST_FAULTS = 100
+"""After so many the rest of a file is not looked at."""
+
 _SECTIONS = "a file of drives has joints: and for each of them gear, motor_inertia, ..."
 _NUMBERS = ("gear", "motor_inertia", "viscous", "stiffness", "dissipation")
 _DRIVE = (*_NUMBERS, "coulomb")
@@ -39,6 +42,8 @@ def robot_with_drives(robot: Robot, drives: str | Path | Mapping[str, Any]) -> R
     joints = {joint.name: joint for joint in robot.joints}
     moving = set(robot.active_joints)
     for name, entry in table.items():
+        if len(top.faults.found) > MOST_FAULTS:
+            break
         if name not in moving:
             place = document.key_place("joints", name) if document else None
             hint = top.faults.hint_for(str(name), robot.active_joints)

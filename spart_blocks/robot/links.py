@@ -23,7 +23,7 @@ from spart_blocks.robot._transforms import rigid_inverse, rotation_x, rotation_z
 from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.checks import inertia_faults, report_doubts
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Effect, Limits
-from spart_blocks.robot.link import Link
+from spart_blocks.robot.link import DYN_LENGTH, Link
 from spart_blocks.robot.model import Base, BaseLink, Joint, JointType, Robot
 from spart_blocks.robot.model import Link as Body
 
@@ -31,8 +31,12 @@ END = "ee"
 """The massless link whose frame is that of the last link of the chain, where the last link
 of the robot has another."""
 
+MOST_LINKS = 1000
+"""Of one file; each costs its checks."""
+
 _FILE = ("name", "convention", "links", "base_mass", "base_inertia", "base_transform", "tool")
 _SECTIONS = "a file of links has links:, a list with a row or a mapping for each of them"
+_ROWS = {"dh": range(4, 6), "dyn": range(6, DYN_LENGTH + 1)}
 _FIELDS = (
     *("dh", "dyn", "name", "convention", "alpha", "A", "theta", "D", "sigma", "offset", "flip"),
     *("qlim", "m", "r", "I", "Jm", "G", "B", "Tc"),
@@ -179,7 +183,11 @@ def _read_file(path: str) -> tuple[FieldReader, list[Link]]:
     convention = None
     with noting(top, "convention"):
         convention = Link(None, top.data.get("convention")).convention
-    chain = [_entry(top, i, entry, convention) for i, entry in enumerate(top.items("links"))]
+    entries = top.items("links")
+    if len(entries) > MOST_LINKS:
+        top.note(f"has {len(entries)} entries; the most is {MOST_LINKS}", "links")
+        top.faults.raise_if_any()
+    chain = [_entry(top, i, entry, convention) for i, entry in enumerate(entries)]
     top.faults.raise_if_any()
     return top, chain
 
@@ -197,10 +205,14 @@ def _entry(top: FieldReader, i: int, entry: Any, convention: str | None) -> Link
         reader.note("has both dh and dyn; a row of dyn begins with that of dh", "dyn")
     with noting(reader, "convention"):
         made = Link(None, reader.data.get("convention", convention))
-    for key in ("dh", "dyn"):
-        if key in reader.data:
+    for key, lengths in _ROWS.items():
+        row = reader.data.get(key)
+        if isinstance(row, list) and len(row) not in lengths:
+            text = f"a row of {key} has {lengths[0]} to {lengths[-1]} numbers, not {len(row)}"
+            reader.note(text, key)
+        elif key in reader.data:
             with noting(reader, key):
-                made = Link(reader.data[key], made.convention)
+                made = Link(row, made.convention)
     for key, value in reader.data.items():
         if key in _FIELDS and key not in ("dh", "dyn", "convention"):
             with noting(reader, key):
