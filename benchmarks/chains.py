@@ -20,8 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import pinocchio as pin
-from dynamics import repeated
-from twins import Twins, interleaved, ratio
+from twins import Twins, interleaved, ratio, repeated
 
 import spart_blocks as sb
 from spart_blocks.program.compiler import compiler_name
