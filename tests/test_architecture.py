@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "spart_blocks"
 STATIONS = (
     "errors",
     "cache",
+    "document",  # YAML with the places of what it says
     "results",  # data and pictures that know nothing of what made them
     "spatial",
     "robot",
