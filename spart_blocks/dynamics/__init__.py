@@ -11,7 +11,14 @@ from spart_blocks.dynamics.articulated import (
     hybrid_rates,
     multibody_rates,
 )
+from spart_blocks.dynamics.base_control import base_control_free_joints
 from spart_blocks.dynamics.composite import multibody_inertia
+from spart_blocks.dynamics.end_effector import (
+    EndEffector,
+    end_effector,
+    link_quaternion,
+    quaternion_product,
+)
 from spart_blocks.dynamics.forward import (
     ForwardDynamics,
     fixed_forward_dynamics,
@@ -69,12 +76,26 @@ from spart_blocks.dynamics.momentum import (
     potential_energy,
 )
 from spart_blocks.dynamics.newton_euler import multibody_forces
+from spart_blocks.dynamics.resolved_motion import (
+    MotionEquations,
+    base_momentum,
+    base_rates_from_momentum,
+    desired_reaction,
+    drift_twist,
+    floating_inertia,
+    generalized_jacobian,
+    reaction_equations,
+    resolved_rate,
+    resolved_rate_min_energy,
+)
+from spart_blocks.dynamics.semidefinite import row_space
 from spart_blocks.dynamics.sticking import next_modes, unfit_modes
 
 __all__ = [
     "CompositeBodies",
     "ConvectiveMatrix",
     "DiffKinematics",
+    "EndEffector",
     "FloatingInverse",
     "ForwardDynamics",
     "GeneralizedForces",
@@ -87,19 +108,28 @@ __all__ = [
     "JointEffects",
     "Kinematics",
     "Momentum",
+    "MotionEquations",
     "MultibodyRates",
     "TwistRates",
     "Twists",
     "accelerations",
+    "base_control_free_joints",
+    "base_momentum",
+    "base_rates_from_momentum",
     "center_of_mass",
     "convective_inertia",
+    "desired_reaction",
     "diff_kinematics",
+    "drift_twist",
+    "end_effector",
     "fixed_forward_dynamics",
+    "floating_inertia",
     "floating_inverse_dynamics",
     "forward_dynamics",
     "frame_of_link",
     "friction_load",
     "generalized_inertia",
+    "generalized_jacobian",
     "gravity_wrenches",
     "hybrid_rates",
     "inertias",
@@ -109,6 +139,7 @@ __all__ = [
     "joint_effects",
     "kinematics",
     "kinetic_energy",
+    "link_quaternion",
     "mass_composite_body",
     "momentum",
     "motor_energy",
@@ -119,6 +150,11 @@ __all__ = [
     "noc",
     "noc_dot",
     "potential_energy",
+    "quaternion_product",
+    "reaction_equations",
+    "resolved_rate",
+    "resolved_rate_min_energy",
+    "row_space",
     "stop_forces",
     "unfit_modes",
     "velocities",
