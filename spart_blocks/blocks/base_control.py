@@ -1,0 +1,159 @@
+"""Forces on a floating base for a wanted motion of it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._motion import TWIST, gain_of, need_floating
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import ports
+from spart_blocks.dynamics import base_control_free_joints, multibody_forces
+from spart_blocks.errors import brief
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array
+
+Joints = Literal["free", "prescribed"]
+
+
+class Base_Control(FunctionBlock):
+    """
+    :blockname:`BASE_CONTROL`
+
+    The base torques and forces that move a floating base as wanted.
+
+    :inputs: 12
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(3, 3)
+            - ``R0d``: desired rotation of the base-link, body to inertial
+        *   - Input
+            - 1
+            - ndarray(3,)
+            - ``r0d`` [m]: desired centre of mass of the base-link
+        *   - Input
+            - 2
+            - ndarray(6,)
+            - ``u0d`` [rad/s, m/s]: desired base rates (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(6,)
+            - ``u0dotd`` [rad/s^2, m/s^2]: desired base accelerations (optional, zeros)
+        *   - Input
+            - 4
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
+        *   - Input
+            - 5
+            - ndarray(n, 6)
+            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
+        *   - Input
+            - 6
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Input
+            - 7
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link
+        *   - Input
+            - 8
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Input
+            - 9
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
+        *   - Input
+            - 10
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Input
+            - 11
+            - ndarray(nu,)
+            - ``taum`` [N m, N]: joint torques and forces
+        *   - Output
+            - 0
+            - ndarray(6,)
+            - ``tau0`` [N m, N]: base torque in base axes and force, inertial
+
+    The base is given the acceleration a = u0dotd + kd (u0d - u0) + kp e, with e the
+    attitude error, the axis times the sine of the angle from R0 to R0d in base axes, and
+    r0d - r0. H, C are of the equations of motion and w is what the known wrenches do.
+
+    Free joints, under the torques taum: tau0 = H0 a + H0m umdot + c0 - w0 with
+    umdot = Hm^-1 (taum + wm - cm - H0m' a).
+
+    Prescribed joints: the same with that umdot, which is an input (zeros where open) in the
+    place of taum. A second output, taum = H0m' a + Hm umdot + cm - wm, is the torques that
+    the joints need.
+
+    The error obeys e'' + kd e' + kp e = 0 where the model is exact: in position at any
+    size, in attitude about one axis where small.
+
+    Source: SPART's manual for ID; B. Siciliano et al., "Robotics" (2009), sec. 8.5.2, for
+    the feedback; sec. 3.7.3 for the attitude error.
+
+    :param robot: the robot model, with a floating base
+    :type robot: Robot
+    :param kp: gain on the error of the pose [1/s^2]; six: attitude, then position
+    :type kp: float or array_like(6)
+    :param kd: gain on the error of the rates [1/s]
+    :type kd: float or array_like(6)
+    :param joints: "free" (default) or "prescribed"
+    :type joints: str
+    """
+
+    nin = 12
+    nout = 1
+    tunable = ("kp", "kd")
+
+    def __init__(
+        self, robot: Robot, kp: Any, kd: Any, joints: Joints = "free", **blockargs: Any
+    ) -> None:
+        self.robot = need_floating(robot, "BASE_CONTROL")
+        if joints not in get_args(Joints):
+            raise ValueError(f"joints must be free or prescribed, not {brief(joints)}")
+        if joints == "free" and robot.kinematic:
+            raise ValueError(
+                f"joints are free, but {robot.name} has kinematic ones: say prescribed"
+            )
+        self.kp, self.kd = gain_of(kp, "kp", 6), gain_of(kd, "kd", 6)
+        self.joints = joints
+        motion = (
+            Port("R0d", (3, 3)),
+            Port("r0d", (3,), "m"),
+            Port("u0d", (6,), TWIST, optional=True),
+            Port("u0dotd", (6,), "rad/s^2, m/s^2", optional=True),
+        )
+        driven, gives = ("taum", "tau0") if joints == "free" else ("umdot?", "tau0 taum")
+        self.in_ports = (*motion, *ports(robot, f"wF0? wFm? R0 r0 qm u0 um {driven}"))
+        self.out_ports = ports(robot, gives)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        R0d, r0d, u0d, u0dotd, wF0, wFm, R0, r0, qm, u0, um, driven = inputs
+        error = np.concatenate([_attitude_error(R0, R0d), r0d - r0])
+        a = u0dotd + self.kd * (u0d - u0) + self.kp * error
+        known = (R0, u0, qm, um, a, driven, wF0, wFm, self.robot)
+        if self.joints == "free":
+            return [base_control_free_joints(*known)]
+        return list(multibody_forces(*known))
+
+
+def _attitude_error(R: Array, Rd: Array) -> Array:
+    """(3,): the axis times the sine of the angle of the turn from R to Rd, in R's axes."""
+    turn = R.T @ Rd
+    skew = 0.5 * (turn - turn.T)
+    return np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
