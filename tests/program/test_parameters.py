@@ -35,9 +35,9 @@ def piecewise(bench, values):
     )
 
 
-def with_robot(kind, /, *shapes):
+def with_robot(kind, /, *shapes, **fixed):
     def build(bench, values):
-        return built(kind, *shapes, robot=Robot.from_urdf(ROBOT))(bench, values)
+        return built(kind, *shapes, robot=Robot.from_urdf(ROBOT), **fixed)(bench, values)
 
     return build
 
@@ -76,6 +76,21 @@ CASES = {
     "PIECEWISE": (
         piecewise,
         {"t": ([0.0, 1.0], [0.5, 2.95]), "y": ([1.0, 2.0], [3.0, -4.0])},
+    ),
+    "RESOLVED_RATE": (
+        with_robot("RESOLVED_RATE", (3, 3), *[(3,)] * 2, (6,), *[(3,)] * 3, frame="Link_EE"),
+        {"damping": (0.1, 0.3)},
+    ),
+    "DESIRED_REACTION": (
+        with_robot("DESIRED_REACTION", (3, 3), *[(3,)] * 2, *[(6,)] * 2, *[(3,)] * 2, frame=5),
+        {"damping": (0.1, 0.3)},
+    ),
+    "BASE_CONTROL": (
+        with_robot(
+            "BASE_CONTROL",
+            *((3, 3), (3,), (6,), (6,), (6,), (5, 6), (3, 3), (3,), (3,), (6,), (3,), (3,)),
+        ),
+        {"kp": (1.0, 2.0), "kd": (2.0, 3.0)},
     ),
     "GRAVITY": (with_robot("GRAVITY"), {"gravity": ([0, 0, -9.81], [0.3, -0.2, -1.6])}),
     "COMPUTED_TORQUE": (
