@@ -27,6 +27,12 @@ LINKS = {
 ARGUMENTS = {  # what a block needs besides a robot
     "JACOB": {"link": 2},
     "JACOBDOT": {"link": "link2"},
+    "GENERALIZED_JACOBIAN": {"frame": "link2"},
+    "END_EFFECTOR": {"frame": "link2"},
+    "RESOLVED_RATE": {"frame": "link2"},
+    "RESOLVED_RATE_MIN_ENERGY": {"frame": "link2"},
+    "DESIRED_REACTION": {"frame": "link2"},
+    "BASE_CONTROL": {"kp": 1.0, "kd": 2.0},
     "JOINT_PD": {"kp": 1.0, "kd": 1.0},
     "COMPUTED_TORQUE": {"kp": 1.0, "kd": 1.0},
     **{

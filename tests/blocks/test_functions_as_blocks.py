@@ -43,6 +43,8 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
     ),
     *("QUAT_R", "R_QUAT", "ANGLES321_R", "ANGLES123_R", "R_ANGLES321", "QUAT_ANGLES321"),
     "AXIS_ANGLE_R",
+    *("BASE_REACTION", "GENERALIZED_JACOBIAN", "END_EFFECTOR", "KINEMATICS_DYNAMICS"),
+    *("RESOLVED_RATE", "RESOLVED_RATE_MIN_ENERGY", "DESIRED_REACTION", "BASE_CONTROL"),
 }
 
 
