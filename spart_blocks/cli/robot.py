@@ -117,7 +117,7 @@ def _drives(robot: Robot) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    columns = ("motor of", "gear", "inertia", "viscous", "Coulomb", "inertia at joint")
+    columns = ("motor of", "gear", "Jm [kg m^2]", "B [N m s]", "Tc [N m]", "G^2 Jm")
     for column in columns:
         table.add_column(column, justify="left" if column == "motor of" else "right")
     for joint in robot.joints:
@@ -129,7 +129,7 @@ def _drives(robot: Robot) -> Table:
                 f"{drive.gear:g}",
                 f"{drive.motor_inertia:.4g}",
                 f"{drive.viscous:.4g}",
-                f"{forward:.4g}, {backward:.4g}",
+                f"{forward:.4g}, {backward + 0.0:.4g}",
                 f"{drive.gear**2 * drive.motor_inertia:.4g}",
             )
     return table

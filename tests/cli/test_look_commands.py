@@ -126,6 +126,35 @@ def test_robot_prints_its_tree(spart):
     assert any(line.startswith("  5 right_link1") and "qm[3]" in line for line in lines)
 
 
+def test_robot_prints_motors_and_what_of_them_acts(spart, tmp_path):
+    puma = spart("robot", MODELS / "puma560.yaml")
+    assert puma.code == 0
+    lines = [line.split() for line in puma.out.splitlines()]
+    assert "acting at its joints: motors, friction" in puma.out
+    assert ["j3", "-53.7063", "0.0002", "0.00138", "0.132,", "-0.105", "0.5769"] in lines
+    drives = tmp_path / "drives.yaml"
+    drives.write_text("joints: {left_joint1: {gear: 50, motor_inertia: 1e-4, viscous: 0.2}}\n")
+    driven = spart("robot", MODELS / "dual_arm.urdf", "--drives", drives)
+    assert ["left_joint1", "50", "0.0001", "0.2", "0,", "0", "0.25"] in [
+        line.split() for line in driven.out.splitlines()
+    ]
+    assert "motor of" not in spart("robot", MODELS / "dual_arm.urdf").out
+
+
+def test_robot_prints_the_robots_of_a_diagram(spart, tmp_path):
+    (tmp_path / "puma560.yaml").write_text((MODELS / "puma560.yaml").read_text())
+    diagram = tmp_path / "diagram.yaml"
+    robots = "{a: {links: puma560.yaml, kinematic: [j5, j2], effects: none}}"
+    diagram.write_text(f"robots: {robots}\nblocks: {{t: {{type: TIME}}}}\n")
+    answer = spart("robot", diagram)
+    assert answer.code == 0
+    assert "acting at its joints: nothing\nprescribed: j2, j5" in answer.out
+    diagram.write_text("blocks: {t: {type: TIME}}\n")
+    assert "the diagram has no robots" in spart("robot", diagram).err
+    dh = spart("robot", MODELS / "spacecraft_dh_5dof.yaml")
+    assert "floating base, 5 joints (5 active)" in dh.out
+
+
 def test_robot_tells_faults_and_doubts(spart, tmp_path):
     answer = spart("robot", "none.urdf")
     assert answer.code == 2
