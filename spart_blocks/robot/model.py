@@ -230,11 +230,18 @@ class Robot(Record):
 
     def with_effects(self, effects: Iterable[Effect]) -> Robot:
         """The same robot with these effects of its joints acting: any of "motors",
-        "friction" and "stops". Raises RobotError for others."""
+        "friction" and "stops". Raises RobotError for others, and for stops at limits of
+        which the lower one is above the upper."""
         chosen = tuple(effects)
         for effect in chosen:
             if effect not in EFFECTS:
                 raise RobotError(f"no effect {effect!r}: {did_you_mean(str(effect), EFFECTS)}")
+        for joint in self.joints if "stops" in chosen else ():
+            if joint.limits and joint.limits.lower > joint.limits.upper:
+                raise RobotError(
+                    f"joint {brief(joint.name)} cannot have stops: its lower limit, "
+                    f"{joint.limits.lower:g}, is above the upper one, {joint.limits.upper:g}"
+                )
         return replace(self, effects=tuple(effect for effect in EFFECTS if effect in chosen))
 
     def with_drives(self, drives: str | Path | Mapping[str, Any]) -> Robot:

@@ -103,6 +103,16 @@ def test_drives_and_limits_of_a_file_are_the_joints(arm, tmp_path):
     assert made == Robot.from_urdf(arm).with_drives(path)
 
 
+def test_stops_at_limits_that_are_reversed_are_refused(tmp_path):
+    limit = '<limit lower="1" upper="-1" effort="1"/>'
+    path = write(tmp_path, robot(link("a"), link("b"), joint("j", "a", "b", extra=limit)))
+    with pytest.warns(SpartWarning, match="lower limit is above the upper one"):
+        arm = Robot.from_urdf(path)
+    assert arm.with_effects(["motors"]).effects == ("motors",)
+    with pytest.raises(RobotError, match="joint 'j' cannot have stops: its lower limit, 1"):
+        arm.with_effects(["stops"])
+
+
 def test_drives_may_be_a_mapping(arm):
     made = Robot.from_urdf(arm, drives={"joints": {"elbow": {"gear": 50}}})
     assert made.joints[1].drive == Drive(gear=50)
