@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.diagram.document import Document, read_document
-from spart_blocks.diagram.schema import RobotSection
+from spart_blocks.diagram.robot_section import RobotSection
 from spart_blocks.errors import Fault, InputError, Place, did_you_mean
 from spart_blocks.robot import Robot
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -17,7 +17,6 @@ from pydantic import (
     Field,
     NonNegativeFloat,
     PositiveFloat,
-    StrictBool,
     StrictStr,
     ValidationError,
     model_validator,
@@ -31,8 +30,8 @@ from spart_blocks.diagram.expectations import ExpectSection, section_at
 from spart_blocks.diagram.exporting import ExportOptions
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.diagram.realtime_options import RealtimeOptions
+from spart_blocks.diagram.robot_section import RobotSection
 from spart_blocks.errors import Fault, brief, did_you_mean
-from spart_blocks.robot import EFFECTS, Effect
 
 MAX_COLLECTED = 2000
 """Mistakes of one kind after which no more are told."""
@@ -56,64 +55,6 @@ Wires = Annotated[tuple[StrictStr, ...], _List]
 
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-def _effects(value: Any) -> Any:
-    """The list that `all` and `none` stand for."""
-    if isinstance(value, str):
-        if value not in ("all", "none"):
-            raise ValueError(
-                f"it is all, none, or a list of {', '.join(EFFECTS)}, not {brief(value)}"
-            )
-        return EFFECTS if value == "all" else ()
-    return value
-
-
-ROBOT_SOURCES = ("urdf", "dh", "spart", "links")
-Effects = Annotated[
-    tuple[Effect, ...],
-    BeforeValidator(_effects, json_schema_input_type=Literal["all", "none"] | tuple[Effect, ...]),
-]
-
-
-class RobotSection(_Section):
-    """Where a robot comes from: one of urdf, dh, spart and links, each a path beside this
-    file; and what acts at its joints."""
-
-    urdf: StrictStr | None = Field(None, description="a URDF file")
-    dh: StrictStr | None = Field(None, description="a YAML file of Denavit-Hartenberg data")
-    spart: StrictStr | None = Field(None, description="a JSON file of SPART's robot structure")
-    links: StrictStr | None = Field(None, description="a YAML file of links with their motors")
-    base: Literal["fixed", "floating"] | None = Field(None, description="how the base is held")
-    strict: StrictBool = Field(False, description="refuse doubtful inertias instead of warning")
-    drives: StrictStr | None = Field(
-        None, description="a YAML file of the joints' motors, friction and limits"
-    )
-    effects: Effects | None = Field(
-        None,
-        description="what acts at the joints: all, none, or a list; motors and friction by "
-        "default where drives or links are given, nothing otherwise",
-    )
-    kinematic: tuple[StrictStr, ...] = Field(
-        (), description="joints that are prescribed: their accelerations are inputs"
-    )
-
-    @model_validator(mode="after")
-    def _one_source(self) -> RobotSection:
-        given = [name for name in ROBOT_SOURCES if getattr(self, name) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) or "none"
-            listed = "urdf, dh, spart and links"
-            raise ValueError(f"a robot needs exactly one of {listed}; it has {found}")
-        if self.strict and self.urdf is None:
-            raise ValueError("strict applies to a urdf only")
-        return self
-
-    @property
-    def source(self) -> tuple[str, str]:
-        """What kind of file it comes from, and its path as it is written."""
-        kind = next(name for name in ROBOT_SOURCES if getattr(self, name) is not None)
-        return kind, getattr(self, kind)
 
 
 class ClockSection(_Section):

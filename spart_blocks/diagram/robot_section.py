@@ -1,0 +1,81 @@
+"""The section of a diagram that names its robots."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictStr,
+    WithJsonSchema,
+    model_validator,
+)
+
+from spart_blocks.errors import brief
+from spart_blocks.robot import EFFECTS, Effect
+
+SOURCES = ("urdf", "dh", "spart", "links")
+
+
+def _effects(value: Any) -> Any:
+    """The list that `all` and `none` stand for."""
+    if isinstance(value, str):
+        if value not in ("all", "none"):
+            raise ValueError(
+                f"it is all, none, or a list of {', '.join(EFFECTS)}, not {brief(value)}"
+            )
+        return EFFECTS if value == "all" else ()
+    return value
+
+
+_LIST = {"type": "array", "items": {"enum": [*EFFECTS], "type": "string"}}
+_WORD = {"enum": ["all", "none"], "type": "string"}
+Effects = Annotated[
+    tuple[Effect, ...], BeforeValidator(_effects), WithJsonSchema({"anyOf": [_WORD, _LIST]})
+]
+
+
+class RobotSection(BaseModel):
+    """Where a robot comes from: one of urdf, dh, spart and links, each a path beside this
+    file; and what acts at its joints."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    urdf: StrictStr | None = Field(None, description="a URDF file")
+    dh: StrictStr | None = Field(None, description="a YAML file of Denavit-Hartenberg data")
+    spart: StrictStr | None = Field(None, description="a JSON file of SPART's robot structure")
+    links: StrictStr | None = Field(None, description="a YAML file of links with their motors")
+    base: Literal["fixed", "floating"] | None = Field(None, description="how the base is held")
+    strict: StrictBool = Field(False, description="refuse doubtful inertias instead of warning")
+    drives: StrictStr | None = Field(
+        None, description="a YAML file of the joints' motors, friction and limits"
+    )
+    effects: Effects | None = Field(
+        None,
+        description="what acts at the joints: all, none, or a list; motors and friction by "
+        "default where drives or links are given, nothing otherwise",
+    )
+    kinematic: tuple[StrictStr, ...] = Field(
+        (), description="joints that are prescribed: their accelerations are inputs"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> RobotSection:
+        given = [name for name in SOURCES if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none"
+            listed = "urdf, dh, spart and links"
+            raise ValueError(f"a robot needs exactly one of {listed}; it has {found}")
+        if self.strict and self.urdf is None:
+            raise ValueError("strict applies to a urdf only")
+        return self
+
+    @property
+    def source(self) -> tuple[str, str]:
+        """What kind of file it comes from, and its path as it is written."""
+        kind = next(name for name in SOURCES if getattr(self, name) is not None)
+        return kind, getattr(self, kind)
