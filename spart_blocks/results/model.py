@@ -155,7 +155,8 @@ class Results:
         )
 
     def __getitem__(self, name: str) -> Array:
-        """A signal, (N, ...): 'plant.qm', 'ctrl', 'plant.qm[0:2]', 'states.plant'."""
+        """A signal, (N, ...): 'plant.qm', 'ctrl', 'plant.qm[0:2]', 'states.plant', and
+        'rates.plant', the rates of those states."""
         found = self._find(name)
         if found is not None:
             return found

@@ -58,6 +58,14 @@ def test_accelerations_need_neither_a_wire_nor_a_log(run, tmp_path):
         assert_array_equal(logged.config("plant", name).ddq, logged["plant.umdot"][:, k])
 
 
+def test_the_rates_of_all_states_are_a_signal(run):
+    rates = run["rates.plant"]
+    assert rates.shape == (11, 12)
+    assert_array_equal(rates[:, :6], run["plant.um"])
+    with pytest.raises(InputError, match=r"no signal 'rates\.torque'"):
+        run["rates.torque"]
+
+
 def test_the_final_state_has_all_three(run):
     motion = run.config("plant", "j3")
     assert motion.final == (motion.q[-1], motion.dq[-1], motion.ddq[-1])
