@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.compiled import CompiledLoop
     from spart_blocks.simulation.pieces import Piecewise
 
+LEAST_STEPS = 50
+"""Simulink's own default for the steps of a run."""
 MOST_SWITCHES = 1_000
 """So many switches of modes at one time are too many."""
 CHATTER = 10_000
@@ -92,6 +94,7 @@ class Run:
         try:
             with np.errstate(all="ignore"):
                 self.engine.check_shapes(float(self.t), self.x, self.xd)
+                self._bound_steps()
                 loop = self._compiled()
                 started = wall_clock.perf_counter()
                 if loop is None:
@@ -102,6 +105,19 @@ class Run:
             self.stopped = f"interrupted at t = {float(self.t):.6g} s"
         finally:
             self.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
+
+    def _bound_steps(self) -> None:
+        """Where something acts on crossings, take so many steps at least: one that nothing
+        else bounds, as where the states rest, would pass over crossings in pairs."""
+        acting = any(crossing.kind in ("stop", "event", "mode") for crossing in self.crossings)
+        if acting and self.options.max_step is None:
+            step = float(self.end) / LEAST_STEPS
+            self.options = self.options.model_copy(update={"max_step": step})
+
+    @property
+    def fixed_step(self) -> float:
+        """The step [s] of the methods without error control."""
+        return self.engine.run.max_step or float(self.samples.every)
 
     def _compiled(self) -> CompiledLoop | None:
         """This run's loop as compiled code, where the engine, the solver and a compiler
@@ -116,11 +132,6 @@ class Run:
         method = tableau(self.options.solver)
         library = library_of(self.engine.program, self.recorder.names) if method else None
         return CompiledLoop(self, self.engine, library, method) if library and method else None
-
-    @property
-    def fixed_step(self) -> float:
-        """The step [s] of the methods without error control."""
-        return self.options.max_step or float(self.samples.every)
 
     def stops_and_ticks(self) -> tuple[Floats, NDArray[np.uint8]]:
         """Every time from now to the end at which the solver must stop, and which clocks

@@ -18,8 +18,6 @@ from spart_blocks.simulation.samples import Samples
 DEFAULT_SAMPLES = 500
 MOST_SAMPLES = 20_000_000
 MOST_KEPT = 200_000_000
-LEAST_STEPS = 50
-"""Steps at least, where something acts on crossings; Simulink's own default."""
 MOST_STOPS = MOST_SWITCHES
 MOST_STEPS = 10_000_000_000
 """Bounds on a run: samples kept, numbers in them, times at which it must stop, and steps."""
@@ -39,8 +37,6 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
     every = exact(options.every) if options.every else end / DEFAULT_SAMPLES
     _check_size(start, end, every, engine.clocks, options.max_step)
     names = engine.display.kept(options.log, engine.signals())
-    if options.max_step is None and _is_watched(engine):
-        options = options.model_copy(update={"max_step": float(end) / LEAST_STEPS})
     _check_room((end - start) / every, len(x) + len(xd) + engine.width(names), every)
     return Run(
         engine=engine,
@@ -55,12 +51,6 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
         samples=Samples(start, every),
         progress=progress,
     )
-
-
-def _is_watched(engine: Engine) -> bool:
-    """Whether something acts on crossings: a step that nothing else bounds, as where the
-    states rest, would pass over them in pairs."""
-    return any(crossing.kind in ("stop", "event", "mode") for crossing in engine.crossings)
 
 
 def picked_solver(engine: Engine) -> str:
