@@ -283,20 +283,36 @@ def dcm_angles321(dcm: Any) -> Array:
 def dcm_quat(dcm: Any) -> Array:
     """The quaternion (4,), scalar last, of a DCM (3,3), inertial to body.
 
-    Its largest component is positive, as SPART has it (Shepperd's method). Symbols take
-    the formula for a positive scalar part, singular at half a turn.
+    Its largest component is positive, as SPART has it. SymPy's symbols, which cannot be
+    compared, take the formula for a positive scalar part, singular at half a turn.
+    Source: S. Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1 (1978).
     """
     C = array(dcm, (3, 3), "DCM")
     if C.dtype != object:
         from scipy.spatial.transform import Rotation
 
         return Rotation.from_matrix(C.T).as_quat()  # type: ignore[no-any-return]
-    out = zeros(4, C)
-    out[3:] = 0.5 * sqrt(1 + C[0, 0:1] + C[1, 1:2] + C[2, 2:3])
-    out[0:1] = (C[1, 2:3] - C[2, 1:2]) / (4 * out[3:])
-    out[1:2] = (C[2, 0:1] - C[0, 2:3]) / (4 * out[3:])
-    out[2:3] = (C[0, 1:2] - C[1, 0:1]) / (4 * out[3:])
-    return out
+    # Only a subclass, as programs have for symbols, chooses between them.
+    C = dcm if isinstance(dcm, np.ndarray) else C
+    columns = _quaternion_columns(C)
+    if type(C) is np.ndarray:
+        column = columns[3]
+        return column / (2 * sqrt(column[3:]))
+    largest, column = columns[0][0], columns[0]
+    for k in range(1, 4):
+        column = np.where(columns[k][k] > largest, columns[k], column)
+        largest = np.maximum(columns[k][k], largest)
+    return column / (2 * sqrt(largest.reshape(1)))
+
+
+def _quaternion_columns(C: Array) -> list[Array]:
+    """The columns of 4 q q' for the quaternion q of a DCM; each is q but for its length."""
+    trace = C[0, 0] + C[1, 1] + C[2, 2]
+    x, y, z = C[1, 2] - C[2, 1], C[2, 0] - C[0, 2], C[0, 1] - C[1, 0]
+    xy, xz, yz = C[0, 1] + C[1, 0], C[0, 2] + C[2, 0], C[1, 2] + C[2, 1]
+    xx, yy, zz = (1 + 2 * C[k, k] - trace for k in range(3))
+    rows = [[xx, xy, xz, x], [xy, yy, yz, y], [xz, yz, zz, z], [x, y, z, 1 + trace]]
+    return [filled(row, C) for row in rows]
 
 
 def quat_dcm(q: Any) -> Array:

@@ -23,7 +23,7 @@ from spart_blocks.dynamics import (
     velocities,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
+from spart_blocks.spatial import dcm_quat
 
 
 class End_Effector(FunctionBlock):
@@ -110,32 +110,10 @@ class End_Effector(FunctionBlock):
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, u0, um = inputs
         E = self.point.at(R0, r0, qm)
-        q = quaternion_product(_quaternion_of(R0), link_quaternion(qm, self.point.link, self.robot))
+        base = dcm_quat(R0.T)
+        base = np.where(base[3] < 0, -base, base)
+        q = quaternion_product(base, link_quaternion(qm, self.point.link, self.robot))
         return [E.rp, E.R, q, E.J0 @ u0 + E.Jm @ um]
-
-
-def _quaternion_of(R: Array) -> Array:
-    """The quaternion (4,), scalar last, of R (3,3), its scalar part not negative.
-
-    Of the four columns of 4 q q' that with the largest diagonal is q but for its length.
-    Source: S. Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1 (1978).
-    """
-    trace = R[0, 0] + R[1, 1] + R[2, 2]
-    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
-    xy, xz, yz = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
-    diagonal = [1 + 2 * R[k, k] - trace for k in range(3)] + [1 + trace]
-    columns = [
-        [diagonal[0], xy, xz, x],
-        [xy, diagonal[1], yz, y],
-        [xz, yz, diagonal[2], z],
-        [x, y, z, diagonal[3]],
-    ]
-    best, column = diagonal[0], np.array(columns[0])
-    for size, other in zip(diagonal[1:], columns[1:], strict=True):
-        column = np.where(size > best, np.array(other), column)
-        best = np.maximum(best, size)
-    column = np.where(column[3] < 0, -column, column)
-    return column / np.sqrt(column @ column)  # type: ignore[no-any-return]
 
 
 class Kinematics_Dynamics(FunctionBlock):

@@ -16,7 +16,7 @@ import pytest
 import robots
 
 import spart_blocks as sb
-from spart_blocks import dynamics
+from spart_blocks import dynamics, spatial
 from spart_blocks.errors import SpartWarning
 from spart_blocks.program import compiler
 
@@ -363,3 +363,12 @@ def test_what_cannot_be_bound_is_refused():
         with pytest.raises(sb.InputError, match=text):
             g.bound(x, out=out)
     f.bound(x, x)  # reading one array twice is no harm
+
+
+def test_a_compiled_quaternion_of_a_rotation_is_spart_s_at_every_angle():
+    from scipy.spatial.transform import Rotation
+
+    quaternion = sb.compiled(spatial.dcm_quat, (3, 3))
+    half_turns = [np.diag(d) for d in ([1.0, -1, -1], [-1.0, 1, -1], [-1.0, -1, 1])]
+    for R in [*Rotation.random(200, random_state=1).as_matrix(), *half_turns]:
+        np.testing.assert_allclose(quaternion(R.T), spatial.dcm_quat(R.T), rtol=0, atol=1e-14)
