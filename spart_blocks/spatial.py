@@ -297,12 +297,12 @@ def dcm_quat(dcm: Any) -> Array:
     columns = _quaternion_columns(C)
     if type(C) is np.ndarray:
         column = columns[3]
-        return column / (2 * sqrt(column[3:]))
+        return column / (2 * sqrt(column[3:]))  # type: ignore[no-any-return]
     largest, column = columns[0][0], columns[0]
     for k in range(1, 4):
         column = np.where(columns[k][k] > largest, columns[k], column)
         largest = np.maximum(columns[k][k], largest)
-    return column / (2 * sqrt(largest.reshape(1)))
+    return column / (2 * sqrt(largest.reshape(1)))  # type: ignore[no-any-return]
 
 
 def _quaternion_columns(C: Array) -> list[Array]:
