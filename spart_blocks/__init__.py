@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.compare import compare
     from spart_blocks.analysis.comparison import Comparison
     from spart_blocks.analysis.linearize import linearize
+    from spart_blocks.analysis.lqr import lqr
     from spart_blocks.analysis.trim import trim
     from spart_blocks.diagram import Diagram, load, new_diagram
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
-    from spart_blocks.program import Program, TraceError, compiled, trace
+    from spart_blocks.program import Program, TraceError, compiled
+    from spart_blocks.program.trace import trace
     from spart_blocks.results import Results
     from spart_blocks.robot import Robot
     from spart_blocks.robot.link import Link
@@ -38,6 +40,7 @@ _HOMES = {
     "compare": "spart_blocks.analysis",
     "Comparison": "spart_blocks.analysis",
     "linearize": "spart_blocks.analysis",
+    "lqr": "spart_blocks.analysis",
     "trim": "spart_blocks.analysis",
     "Results": "spart_blocks.results",
     "SpartError": "spart_blocks.errors",
@@ -67,6 +70,7 @@ __all__ = [
     "compiled",
     "linearize",
     "load",
+    "lqr",
     "new_diagram",
     "simulate",
     "trace",

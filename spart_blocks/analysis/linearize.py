@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import expm
 
-from spart_blocks.analysis.derivatives import Derivatives, Rowwise
 from spart_blocks.analysis.names import (
     STATES,
     Elements,
@@ -22,13 +21,15 @@ from spart_blocks.analysis.names import (
     repeated,
     together,
 )
-from spart_blocks.analysis.point import Point, operating_point
+from spart_blocks.analysis.point import operating_point
 from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.analysis.taps import Tap, tapped
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.flatten import Wiring, flatten
+from spart_blocks.diagram.flatten import Wiring
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.program import Program, Slot, trace
+from spart_blocks.program.derivatives import Derivatives, Point, Rowwise
+from spart_blocks.program.gains import wired
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.parity import native_engine
@@ -69,7 +70,7 @@ def linearize(
     TraceError where the diagram cannot be traced.
     """
     ready = as_diagram(diagram)
-    wiring = flatten(ready.bd, ready.places)
+    wiring = wired(ready)
     engine = native_engine(ready, wiring)
     _refuse_several_clocks(engine)
     point = operating_point(engine, at, t)

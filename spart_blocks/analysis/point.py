@@ -8,20 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.errors import InputError
+from spart_blocks.program.derivatives import Point
 from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.states import set_states
-
-
-@dataclass(frozen=True)
-class Point:
-    """t [s], continuous states x, discrete states xd, parameters p."""
-
-    t: float
-    x: Floats
-    xd: Floats
-    p: Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
-from spart_blocks.analysis.derivatives import Rowwise
 from spart_blocks.analysis.names import (
     Elements,
     Spots,
@@ -20,10 +19,11 @@ from spart_blocks.analysis.names import (
     repeated,
     together,
 )
-from spart_blocks.analysis.point import Point, Trim, operating_point
+from spart_blocks.analysis.point import Trim, operating_point
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.flatten import flatten
 from spart_blocks.errors import Fault, InputError, RunError, did_you_mean
+from spart_blocks.program.derivatives import Point, Rowwise
+from spart_blocks.program.gains import wired
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.parity import native_engine
@@ -59,7 +59,7 @@ def trim(
     equilibrium is found.
     """
     ready = as_diagram(diagram)
-    wiring = flatten(ready.bd, ready.places)
+    wiring = wired(ready)
     engine = native_engine(ready, wiring)
     point = operating_point(engine, at, t)
     states = States(wiring.nodes, {**engine.continuous, **engine.sampled})

@@ -186,7 +186,14 @@ class Builder:
         places = self.product.places
         places[full] = self.document.key_place(*keys)
         for key in section.parameters:
-            places[f"{full}.{key}"] = self.document.place(*keys, key)
+            self._note_value(f"{full}.{key}", section.parameters[key], (*keys, key))
+
+    def _note_value(self, full: str, value: Any, keys: Keys) -> None:
+        """The places of a parameter and of the entries within it."""
+        self.product.places[full] = self.document.place(*keys)
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                self._note_value(f"{full}.{key}", inner, (*keys, key))
 
     def _kind(self, name: str, section: BlockSection, keys: Keys) -> BlockType | None:
         kind = find_type(section.type)

@@ -16,11 +16,12 @@ from spart_blocks.blocks._frames import Frame, size_of
 from spart_blocks.blocks._links import Link
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.first_values import start_values
-from spart_blocks.diagram.flatten import Node, Source, Wiring, flatten
+from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.header import c_comment
 from spart_blocks.export.step import StepCode
 from spart_blocks.program import Slot
+from spart_blocks.program.gains import wired
 from spart_blocks.program.part import Part, is_link
 
 _REARRANGING = ("mux", "demux", "index", "slice1", "flatten")
@@ -81,7 +82,7 @@ def live_links(diagram: Diagram, part: Part) -> tuple[LiveLink, ...]:
 
     Raises InputError where a part feeds a link block and reads it as well.
     """
-    wiring = flatten(diagram.bd, diagram.places)
+    wiring = wired(diagram)
     links = {node.index: node for node in wiring.nodes if is_link(node) and not _within(node, part)}
     if not links:
         return ()

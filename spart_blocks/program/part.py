@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,8 +23,10 @@ from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.first_values import failure_of, start_values
-from spart_blocks.diagram.flatten import Node, Source, Wiring, flatten
+from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
+from spart_blocks.program.cuts import Inlet, only
+from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.symbol import TraceError
 from spart_blocks.program.trace import trace
@@ -62,19 +64,6 @@ def entries_of(slots: Iterable[Slot]) -> list[int]:
     return [i for slot in slots for i in range(slot.part.start, slot.part.stop)]
 
 
-class _Inlet:
-    """What stands for a signal from outside."""
-
-    type = "inlet"
-    tunable: ClassVar[tuple[str, ...]] = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return [self.value]
-
-
 def part_of(
     diagram: Diagram | str | Path | Any, blocks: Sequence[str] = (), outputs: Sequence[str] = ()
 ) -> Part:
@@ -90,14 +79,14 @@ def part_of(
     title = _title(diagram, blocks)
     blocks = () if ALL in blocks else tuple(blocks) or diagram.export.part
     outputs = tuple(outputs) or diagram.export.outputs
-    wiring = flatten(diagram.bd, diagram.places)
+    wiring = wired(diagram)
     inside = _named(wiring, blocks) if blocks else {node.index for node in wiring.nodes}
     inside = _with_slices(wiring, inside)
     inside = _without_links(wiring, inside)
     inside = _without_idle_audits(wiring, inside)
     inward, outward = _cut(wiring, inside)
     inlets = _inlets(wiring, inward, diagram.places)
-    program = _program(diagram, _only(wiring, inside, inlets))
+    program = _program(diagram, only(wiring, inside, inlets))
     signals = {slot.name: slot for slot in program.signals}
     named = list(dict.fromkeys(_output_name(wiring, source) for source in outward))
     if not named:
@@ -275,30 +264,8 @@ def _inlets(wiring: Wiring, inward: Sequence[Source], places: Mapping[str, Place
         unit = wiring.nodes[source[0]].out_ports[source[1]].unit
         port = (Port("0", value.shape, unit),)
         name = _output_name(wiring, source)
-        inlets.append(Node(number, name, _Inlet(value), "source", (), (), port))
+        inlets.append(Node(number, name, Inlet(value), "source", (), (), port))
     return inlets
-
-
-def _only(wiring: Wiring, inside: Collection[int], inlets: Sequence[Node]) -> Wiring:
-    """The wiring of the inlets and the nodes inside, renumbered."""
-    nodes = [wiring.nodes[i] for i in sorted(inside)]
-    kept = [n for n in nodes if n.kind != "graphics" or all(i in inside for i, _ in n.sources)]
-    number = {node.index: k for k, node in enumerate(kept, start=len(inlets))}
-    by_name = {inlet.name: inlet.index for inlet in inlets}
-
-    def moved(source: Source) -> Source:
-        if source[0] in number:
-            return number[source[0]], source[1]
-        return by_name[_output_name(wiring, source)], 0
-
-    renumbered = [
-        replace(node, index=number[node.index], sources=tuple(map(moved, node.sources)))
-        for node in kept
-    ]
-    order = [number[i] for i in wiring.schedule if i in number]
-    schedule = (*range(len(inlets)), *order)
-    outlets = {name: (number[i], k) for name, (i, k) in wiring.outlets.items() if i in number}
-    return Wiring((*inlets, *renumbered), schedule, outlets, {})
 
 
 def _asked(wiring: Wiring, outputs: Sequence[str], signals: Collection[str]) -> list[str]:

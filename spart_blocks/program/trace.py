@@ -12,8 +12,9 @@ from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.display import display_of
-from spart_blocks.diagram.flatten import Node, Wiring, flatten
+from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.evaluation import Evaluation
+from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.rules import correction, rule_of
 from spart_blocks.program.switching import Crossing, crossings_of, started
@@ -33,7 +34,7 @@ def trace(
     """
     diagram = as_diagram(diagram)
     with collector_paused():
-        return _traced(diagram, wiring or flatten(diagram.bd, diagram.places), resets)
+        return _traced(diagram, wiring or wired(diagram), resets)
 
 
 def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:

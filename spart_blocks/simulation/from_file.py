@@ -95,13 +95,13 @@ class DiagramFile:
 
     def reference(self) -> Engine:
         """The blocks themselves, for what only they can tell."""
-        from spart_blocks.diagram.flatten import flatten
+        from spart_blocks.program.gains import wired
         from spart_blocks.simulation.interpreter import Interpreter
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpartWarning)
             diagram = self.load()
-        return Interpreter(diagram, flatten(diagram.bd, diagram.places))
+        return Interpreter(diagram, wired(diagram))
 
     def _key(self) -> str:
         root = str(self.root.absolute()) if self.root else ""

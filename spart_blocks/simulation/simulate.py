@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.collector import collector_paused
-from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, RunError, SpartWarning, did_you_mean
 from spart_blocks.results import FinalState, Results
@@ -130,10 +129,11 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
 def engine_of(diagram: Diagram, name: EngineName) -> Engine:
     """The engine asked for; 'auto' falls back to the interpreter with one warning."""
     from spart_blocks.program import TraceError
+    from spart_blocks.program.gains import wired
     from spart_blocks.simulation.interpreter import Interpreter
     from spart_blocks.simulation.parity import native_engine
 
-    wiring = flatten(diagram.bd, diagram.places)
+    wiring = wired(diagram)
     if name == "interpreter":
         return Interpreter(diagram, wiring)
     try:

@@ -42,6 +42,18 @@ def with_robot(kind, /, *shapes, **fixed):
     return build
 
 
+def regulator(bench, values):
+    """A regulator of a whole spacecraft, whose set-point is two of its tunables."""
+    robot = Robot.from_urdf(ROBOT)
+    wires = [bench.signal(*shape) for shape in [(3,), (3,), (9,), (3, 3), (3,), (3,), (6,), (3,)]]
+    given = {key: values[key] for key in ("K", "hold")}
+    setpoint = {"qm": values["qm_ref"], "r0": values["r0_ref"]}
+    controls = ["tau0", "taum"]
+    return bench.block(
+        "LQR", robot=robot, controls=controls, setpoint=setpoint, wires=wires, name="block", **given
+    )
+
+
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
@@ -96,6 +108,15 @@ CASES = {
     "COMPUTED_TORQUE": (
         with_robot("COMPUTED_TORQUE", *[(3,)] * 3, (6,), (5, 6), (3, 3), (3,), (3,), (6,), (3,)),
         {"kp": (10.0, 20.0), "kd": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])},
+    ),
+    "LQR": (
+        regulator,
+        {
+            "K": (np.eye(9, 18), np.arange(162.0).reshape(9, 18)),
+            "hold": (np.ones(9), np.arange(9.0)),
+            "qm_ref": ([0.0, 0.0, 0.0], [0.1, 0.2, 0.3]),
+            "r0_ref": ([0.0, 0.0, 0.0], [0.3, 0.2, 0.1]),
+        },
     ),
 }
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.analysis.point import Point
-from spart_blocks.simulation.engine import Floats
-
+Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Point:
+    """t [s], continuous states x, discrete states xd, parameters p."""
+
+    t: float
+    x: Floats
+    xd: Floats
+    p: Floats
 
 
 class Derivatives(NamedTuple):

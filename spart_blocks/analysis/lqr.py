@@ -1,0 +1,78 @@
+"""`lqr`: the gain of a linear quadratic regulator for a plant of a diagram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.analysis.names import as_names
+from spart_blocks.analysis.point import Trim
+from spart_blocks.blocks._lqr_design import LqrDesign, period
+from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.flatten import flatten
+from spart_blocks.errors import InputError
+from spart_blocks.program.gains import gain_of
+from spart_blocks.program.lqr_gain import LQRGain
+from spart_blocks.results import FinalState, Results
+
+
+def lqr(
+    diagram: Diagram | str | Path | Any,
+    plant: Sequence[str] | str,
+    Q: Any,
+    R: Any,
+    *,
+    N: Any = None,
+    T: float | None = None,
+    at: Any = None,
+    inputs: Sequence[str] | str = (),
+) -> LQRGain:
+    """The gain u = u_point - K x that minimises the integral of x'Qx + u'Ru + 2 x'Nu.
+
+    diagram: a path of a YAML file, a loaded diagram, or a bdsim BlockDiagram. plant: the
+    block whose state is fed back, or several. inputs: the inputs of blocks that K moves,
+    ('tau0', 'taum') of the plant or 'motor.0'; by default a robot's joint torques, or all
+    inputs of another plant. There the loop is open; what else acts on the plant, such as
+    gravity, stays.
+    Q, R: a number for all entries, a list for the diagonal, or a matrix; or the largest
+    values that are wanted, by name, {'qm': 0.1, 'um': 1}: each weighs 1/largest^2, what is
+    not named nothing (Bryson's rule). N (n, m).
+    T [s]: the period of a sampled controller; the sum over its ticks is minimised.
+    at: where the plant is to rest: entries as a plant's `initial` takes them, a state
+    vector, either by block, or a FinalState, Results, the .npz file of a run, or a Trim; by
+    default the plant's start, a robot's with its rates at zero.
+
+    A robot's state is [qm, um], of a floating one all there is to feed back to its joints;
+    with tau0 among the inputs [attitude, r0, qm, u0, um], attitude in base axes.
+
+    Raises InputError for unknown names, weights of the wrong shape or sign, a point at which
+    the plant cannot rest, and modes that do not decay and cannot be moved.
+    Source: Anderson and Moore, "Optimal Control: Linear Quadratic Methods" (1990).
+    """
+    ready = as_diagram(diagram)
+    wiring = flatten(ready.bd, ready.places)
+    plants = tuple(as_names(plant, "plants"))
+    design = LqrDesign(
+        plants, Q, R, N, period(T, "T"), _point(at, plants), tuple(as_names(inputs, "inputs"))
+    )
+    return gain_of(wiring, design)
+
+
+def _point(at: Any, plants: Sequence[str]) -> Any:
+    """The states of the plants where `at` is that of a whole diagram; else as it is."""
+    if isinstance(at, (str, Path)):
+        at = Results.load(at)
+    if isinstance(at, Results):
+        at = at.final_state
+    states: Mapping[str, Any]
+    if isinstance(at, FinalState):
+        states = at.continuous
+    elif isinstance(at, Trim):
+        states = at.states
+    else:
+        return at
+    missing = [name for name in plants if name not in states]
+    if missing:
+        raise InputError(f"at has no state of {', '.join(missing)}")
+    return {name: states[name] for name in plants}

@@ -1,0 +1,201 @@
+"""Linear quadratic regulators: state feedback with a gain, given or found from the plant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._initial import PlantState
+from spart_blocks.blocks._lqr_design import LqrDesign, read_design
+from spart_blocks.blocks._minimal_state import MinimalState
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.errors import InputError, brief
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array
+
+_CONTROLS = (("taum",), ("tau0", "taum"))
+
+
+class LQR(FunctionBlock):
+    """
+    :blockname:`LQR`
+
+    State feedback with a constant gain, such as that of a linear quadratic regulator.
+
+    :inputs: 5
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(nu,)
+            - ``qd`` [rad, m]: desired joint positions, from those of setpoint (optional, zeros)
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``ud`` [rad/s, m/s]: desired joint rates (optional, zeros)
+        *   - Input
+            - 2
+            - ndarray(m,)
+            - ``uff``: what is added to the outputs (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Input
+            - 4
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Output
+            - 0
+            - ndarray(nu,)
+            - ``taum`` [N m, N]: joint torques and forces
+
+    u = hold + uff + K (x_ref - x). The state x of a robot is [qm, um].
+
+    With controls [tau0, taum] the block takes ``qd, ud, uff, R0, r0, qm, u0, um``, gives
+    ``tau0`` and ``taum``, and x is [attitude, r0, qm, u0, um]: it has 2 (6 + nu) entries, of
+    which attitude is the turn from the set-point, 2 sin(angle/2) times its axis in base axes.
+
+    Without a robot the inputs are ``x``, ``xd`` (x_ref, optional, zeros) and ``uff``, the
+    output ``u``; a K of one row written as a list gives a scalar.
+
+    K may be found from the plant of the diagram, when a run or anything else needs it: the
+    plant is linearised with the loop open at its control inputs, and K minimises the
+    integral of x' Q x + u' R u (docs/lqr.md). hold then is what keeps the plant at rest at
+    that point.
+
+    Source: B. D. O. Anderson and J. B. Moore, "Optimal Control: Linear Quadratic Methods"
+    (1990), ch. 2-3.
+
+    :param K: gain (m, n), or {lqr: {plant, Q, R, N, T, at, inputs}} to find it
+    :type K: array_like(m, n) or dict
+    :param robot: the robot whose state is fed back
+    :type robot: Robot, optional
+    :param controls: what of the robot is controlled, [taum] or [tau0, taum]
+    :type controls: list, optional
+    :param setpoint: where the robot is held: qm, r0, and quaternion or angles321; zeros
+        where not given
+    :type setpoint: dict, optional
+    :param hold: the outputs at the set-point; zeros, or what is found with K
+    :type hold: array_like(m), optional
+    """
+
+    nin = 5
+    nout = 1
+    tunable = ("K", "hold", "qm_ref", "r0_ref")
+
+    def __init__(
+        self,
+        K: Any,
+        robot: Robot | None = None,
+        controls: Any = ("taum",),
+        setpoint: Any = None,
+        hold: Any = None,
+        **blockargs: Any,
+    ) -> None:
+        self.robot = robot
+        self.minimal: MinimalState | None = None
+        self.design: LqrDesign | None = None
+        self.K: Any = None
+        self.hold: Any = None if hold is None else _numbers(hold, "hold", (0, 1))
+        if robot is None:
+            self._plain(setpoint, controls)
+        else:
+            self._of_robot(need_robot(robot, "LQR"), controls, setpoint)
+        if isinstance(K, Mapping):
+            self.design = read_design(K)
+        else:
+            self.found(K, 0.0)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def _plain(self, setpoint: Any, controls: Any) -> None:
+        if setpoint is not None or tuple(controls) != ("taum",):
+            what = "controls" if setpoint is None else "setpoint"
+            raise InputError(f"{what} is for a robot, and the block has none")
+        self._set_ports(None, None)
+
+    def _set_ports(self, states: int | None, outputs: tuple[int, ...] | None) -> None:
+        x = None if states is None else (states,)
+        self.in_ports: tuple[Port, ...] = (
+            Port("xd", x, optional=True),
+            Port("uff", outputs, optional=True),
+            Port("x", x),
+        )
+        self.out_ports: tuple[Port, ...] = (Port("u", outputs),)
+
+    def _of_robot(self, robot: Robot, controls: Any, setpoint: Any) -> None:
+        controls = (controls,) if isinstance(controls, str) else tuple(controls)
+        if controls not in _CONTROLS:
+            raise InputError(f"controls is {brief(controls)}; it is [taum] or [tau0, taum]")
+        base = "tau0" in controls
+        if base and robot.base == "fixed":
+            raise InputError("controls names tau0, but the base is fixed")
+        self.minimal = MinimalState(robot, base)
+        self.setpoint = setpoint
+        self.pose_ref, state = PlantState(robot, rates=False).initial(setpoint)
+        self.r0_ref, self.qm_ref = self.pose_ref[1], state[len(state) - robot.nq :]
+        size = robot.nu + 6 * base
+        self.in_ports = (
+            Port("qd", (robot.nu,), "rad, m", optional=True),
+            Port("ud", (robot.nu,), "rad/s, m/s", optional=True),
+            Port("uff", (size,), "N m, N", optional=True),
+            *ports(robot, self.minimal.takes),
+        )
+        self.out_ports = ports(robot, " ".join(controls))
+
+    def found(self, K: Any, hold: Any) -> None:
+        """Take a gain, and what holds the plant where nothing else was given for that."""
+        K = _numbers(K, "K", (1, 2))
+        if self.minimal is None:
+            self._set_ports(K.shape[-1], K.shape[:-1])
+        else:
+            shape = (self.in_ports[2].shape or (0,))[0], self.minimal.size
+            if K.shape != shape:
+                parts = ", ".join(f"{n} of {k}" for k, n in self.minimal.parts.items())
+                raise InputError(f"K has shape {K.shape}, takes {shape}; columns: {parts}")
+        self.hold = _numbers(hold if self.hold is None else self.hold, "hold", (0, 1))
+        if self.hold.shape not in ((), K.shape[:-1]):
+            raise InputError(f"hold has shape {self.hold.shape}, K gives {K.shape[:-1]}")
+        self.K = K
+
+    def deviation(self, inputs: list[Any]) -> Array:
+        """x - x_ref for the block's inputs (n,)."""
+        if self.minimal is None:
+            xd, _, x = inputs
+            error: Array = x - xd
+            return error
+        qd, ud, _, *state = inputs
+        assert self.robot is not None
+        qm = self.robot.integrate(self.qm_ref, qd)
+        return self.minimal.deviation(state, (self.pose_ref[0], self.r0_ref), qm, ud)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        if self.K is None:
+            raise RuntimeError("K is not found yet; sb.simulate and the like find it")
+        uff = inputs[1 if self.minimal is None else 2]
+        u = self.hold + uff - self.K @ self.deviation(inputs)
+        return [u] if len(self.out_ports) == 1 else [u[:6], u[6:]]
+
+
+def _numbers(value: Any, name: str, ndims: tuple[int, ...]) -> Array:
+    """A finite array with one of these numbers of dimensions; InputError if it is none."""
+    try:
+        out: Array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers, not {brief(value)}") from None
+    if out.ndim not in ndims or not out.size or not np.isfinite(out).all():
+        kinds = " or ".join(("a number", "a list", "a matrix")[n] for n in ndims)
+        raise InputError(f"{name} must be {kinds} of finite numbers, not {brief(value)}")
+    return out
