@@ -10,10 +10,11 @@ from spart_blocks.analysis.names import as_names
 from spart_blocks.analysis.point import Trim
 from spart_blocks.blocks._lqr_design import LqrDesign, period
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.flatten import flatten
+from spart_blocks.diagram.flatten import Wiring, flatten
 from spart_blocks.errors import InputError
 from spart_blocks.program.gains import gain_of
 from spart_blocks.program.lqr_gain import LQRGain
+from spart_blocks.program.plant_names import at_rest, find_plants
 from spart_blocks.results import FinalState, Results
 
 
@@ -40,8 +41,8 @@ def lqr(
     not named nothing (Bryson's rule). N (n, m).
     T [s]: the period of a sampled controller; the sum over its ticks is minimised.
     at: where the plant is to rest: entries as a plant's `initial` takes them, a state
-    vector, either by block, or a FinalState, Results, the .npz file of a run, or a Trim; by
-    default the plant's start, a robot's with its rates at zero.
+    vector, either by block; or, with a robot's rates at zero, a FinalState, Results, the
+    .npz file of a run, or a Trim, and by default the plant's start.
 
     A robot's state is [qm, um], of a floating one all there is to feed back to its joints;
     with tau0 among the inputs [attitude, r0, qm, u0, um], attitude in base axes.
@@ -54,12 +55,18 @@ def lqr(
     wiring = flatten(ready.bd, ready.places)
     plants = tuple(as_names(plant, "plants"))
     design = LqrDesign(
-        plants, Q, R, N, period(T, "T"), _point(at, plants), tuple(as_names(inputs, "inputs"))
+        plants,
+        Q,
+        R,
+        N,
+        period(T, "T"),
+        _point(at, wiring, plants),
+        tuple(as_names(inputs, "inputs")),
     )
     return gain_of(wiring, design)
 
 
-def _point(at: Any, plants: Sequence[str]) -> Any:
+def _point(at: Any, wiring: Wiring, plants: Sequence[str]) -> Any:
     """The states of the plants where `at` is that of a whole diagram; else as it is."""
     if isinstance(at, (str, Path)):
         at = Results.load(at)
@@ -75,4 +82,4 @@ def _point(at: Any, plants: Sequence[str]) -> Any:
     missing = [name for name in plants if name not in states]
     if missing:
         raise InputError(f"at has no state of {', '.join(missing)}")
-    return {name: states[name] for name in plants}
+    return {node.name: at_rest(node, states[node.name]) for node in find_plants(wiring, plants)}

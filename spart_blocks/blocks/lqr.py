@@ -48,7 +48,7 @@ class LQR(FunctionBlock):
         *   - Input
             - 2
             - ndarray(m,)
-            - ``uff``: what is added to the outputs (optional, zeros)
+            - ``uff`` [N m, N]: what is added to the outputs (optional, zeros)
         *   - Input
             - 3
             - ndarray(nq,)
@@ -128,9 +128,11 @@ class LQR(FunctionBlock):
 
     def _set_ports(self, states: int | None, outputs: tuple[int, ...] | None) -> None:
         x = None if states is None else (states,)
+        # Zeros without a wire are a number while the gain is to be found: it fits any shape.
+        given = (None, None) if self.design is not None else (x, outputs)
         self.in_ports: tuple[Port, ...] = (
-            Port("xd", x, optional=True),
-            Port("uff", outputs, optional=True),
+            Port("xd", given[0], optional=True),
+            Port("uff", given[1], optional=True),
             Port("x", x),
         )
         self.out_ports: tuple[Port, ...] = (Port("u", outputs),)

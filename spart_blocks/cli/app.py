@@ -16,6 +16,7 @@ from spart_blocks.cli.compare import compare
 from spart_blocks.cli.export import export
 from spart_blocks.cli.export_fmu import export_fmu
 from spart_blocks.cli.linearize import linearize
+from spart_blocks.cli.lqr import lqr
 from spart_blocks.cli.realtime import realtime
 from spart_blocks.cli.robot import robot
 from spart_blocks.cli.run import run
@@ -78,6 +79,13 @@ app.command(
         "spart linearize diagrams/spacecraft_pd.yaml -i qd -y plant.qm --at run.npz --plots out",
     )
 )(linearize)
+app.command(
+    epilog=examples(
+        "spart lqr diagrams/spacecraft_controllers.yaml --plant plant --Q '{qm: 0.1, um: 1}' "
+        "--R 1 --at '{qm: [0.5, -0.3, 0.2]}'",
+        "spart lqr diagrams/control/lqr.yaml",
+    )
+)(lqr)
 app.command(
     epilog=examples(
         "spart check diagrams/spacecraft_pd.yaml", "spart check diagrams/dual_arm.yaml --t 2"

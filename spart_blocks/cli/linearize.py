@@ -17,14 +17,12 @@ from spart_blocks.cli.options import (
 )
 from spart_blocks.cli.outputs import check_files, check_folder
 from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.tables import matrix_lines, pole_lines
 from spart_blocks.cli.terminal import put, say, warn
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spart_blocks.analysis import LinearSystem
 
-_SHOWN = 12  # rows and columns of a matrix that fit a page
 _RESTING = 1e-6
 
 
@@ -132,45 +130,5 @@ def _shown(system: LinearSystem) -> list[Any]:
         "D": (system.D, system.outputs, system.inputs),
     }
     for name, (matrix, rows, columns) in sides.items():
-        parts += ["", *_matrix(name, matrix, rows, columns)]
-    return [*parts, "", "poles", *_poles(system)]
-
-
-def _matrix(name: str, matrix: Any, rows: tuple[str, ...], columns: tuple[str, ...]) -> list[Any]:
-    """A table where it fits a page, else its entries that are not zero, a row a line."""
-    heading = f"{name} ({len(rows)} x {len(columns)})"
-    if not matrix.any():
-        return [f"{heading}: zero"]
-    if len(columns) > _SHOWN:
-        lines = []
-        for row, values in zip(rows, matrix, strict=True):
-            entries = [f"{v:.6g} {c}" for v, c in zip(values, columns, strict=True) if v]
-            lines.append(f"  {row}: {' + '.join(entries) if entries else '0'}".replace("+ -", "- "))
-        return [f"{heading}, entries that are not zero", *lines]
-    table = _table("", *columns)
-    for row, values in zip(rows, matrix, strict=True):
-        table.add_row(row, *(f"{value:.6g}" for value in values))
-    return [heading, table]
-
-
-def _poles(system: LinearSystem) -> list[Any]:
-    if not system.states:
-        return ["  none"]
-    table = _table("pole", "frequency [rad/s]", "damping", "time constant [s]")
-    for pole in system.damping():
-        value = f"{pole.value.real:.6g}"
-        if pole.value.imag:
-            value += f" {'+' if pole.value.imag > 0 else '-'} {abs(pole.value.imag):.6g}j"
-        damping = "" if pole.frequency == 0 else f"{pole.damping:.4g}"
-        table.add_row(value, f"{pole.frequency:.6g}", damping, f"{pole.time_constant:.6g}")
-    return [table]
-
-
-def _table(first: str, *others: str) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column(first)
-    for column in others:
-        table.add_column(column, justify="right")
-    return table
+        parts += ["", *matrix_lines(name, matrix, rows, columns)]
+    return [*parts, "", "poles", *pole_lines(system)]

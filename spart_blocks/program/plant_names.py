@@ -138,16 +138,23 @@ def minimal_of(plants: Sequence[Node], entries: Sequence[Entry]) -> MinimalState
 # --- the point ----------------------------------------------------------------------------
 
 
+def at_rest(plant: Node, x: Any) -> Floats:
+    """A state of a plant with a robot's rates at zero."""
+    state: PlantState | None = getattr(plant.block, "plant_state", None)
+    out: Floats = np.array(x, dtype=float)
+    if state is not None:
+        moving = [name.startswith(("omega0.", "v0.", "um.")) for name in state.names]
+        out[: len(moving)][moving] = 0.0
+    return out
+
+
 def resting_point(plant: Node, at: Any) -> Floats:
     """The state of a plant that `at` means: a vector, or entries as a plant's initial takes;
     by default its start, a robot's at rest."""
     state: PlantState | None = getattr(plant.block, "plant_state", None)
     start: Floats = np.array(np.ravel(plant.block.getstate0()), dtype=float)
     if at is None:
-        if state is not None:
-            moving = [name.startswith(("omega0.", "v0.", "um.")) for name in state.names]
-            start[: len(moving)][moving] = 0.0
-        return start
+        return at_rest(plant, start)
     if isinstance(at, Mapping):
         if state is None:
             raise InputError(f"at: {plant.name} takes a list, only a robot takes entries")

@@ -1,0 +1,159 @@
+"""`spart lqr`: the gain of a linear quadratic regulator for a plant of a diagram."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from spart_blocks.cli.options import (
+    Blocks,
+    DiagramFile,
+    Root,
+    Settings,
+    Variants,
+    diagram_file,
+)
+from spart_blocks.cli.outputs import check_files
+from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.tables import matrix_lines, pole_lines
+from spart_blocks.cli.terminal import put, say
+from spart_blocks.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from spart_blocks.analysis import LQRGain
+
+_NOISE = 1e-12  # of the largest entry of K: what is below it is rounding
+_WEIGHTS = "a number, [a, list], or {name: largest value}"
+
+
+def lqr(
+    file: DiagramFile,
+    plant: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--plant",
+            metavar="BLOCK",
+            help="The block whose state is fed back. May be repeated. Without it: the gains "
+            "that the blocks of the file leave to be found.",
+            show_default=False,
+        ),
+    ] = None,
+    Q: Annotated[
+        str | None,
+        typer.Option("--Q", metavar="WEIGHT", help=f"The weights of the states: {_WEIGHTS}."),
+    ] = None,
+    R: Annotated[
+        str | None,
+        typer.Option("--R", metavar="WEIGHT", help=f"The weights of the inputs: {_WEIGHTS}."),
+    ] = None,
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            "-i",
+            metavar="INPUT",
+            help="What K moves: taum, tau0, or an input of another block (motor.0); by "
+            "default a robot's joint torques. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POINT",
+            help="Where the plant is to rest: '{qm: [0.5, -0.3, 0.2]}', a list, or a saved "
+            "run's .npz file; by default its start.",
+        ),
+    ] = None,
+    period: Annotated[
+        float | None,
+        typer.Option("--T", metavar="SECONDS", help="The period of a sampled controller."),
+    ] = None,
+    settings: Settings = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Save the gain: .json, .csv, or .yaml for a LQR."
+        ),
+    ] = None,
+    variants: Variants = None,
+    blocks: Blocks = None,
+    root: Root = None,
+    debug: Debug = False,
+) -> None:
+    """Print the gain K of a linear quadratic regulator, u = u_point - K x.
+
+    The plant is linearised with the loop open at its control inputs; K minimises the
+    integral of x'Qx + u'Ru.
+    """
+    with reporting(debug):
+        _check(plant, {"--Q": Q, "--R": R}, [inputs, at, period])
+        if out is not None:
+            out = out.expanduser()
+            check_files([out], (".json", ".csv", ".yaml"))
+        diagram = diagram_file(file, settings, root, variants, blocks).load()
+        say(f"linearizing {diagram.name}")
+        if plant:
+            from spart_blocks.analysis import lqr as found
+
+            weights = _value("--Q", Q), _value("--R", R)
+            point = at if at is None or at.endswith(".npz") else _value("--at", at)
+            gain = found(diagram, plant, *weights, T=period, at=point, inputs=inputs or ())
+            gains = {", ".join(plant): gain}
+        else:
+            from spart_blocks.program.gains import designed_gains
+
+            gains = designed_gains(diagram)
+        _check_found(gains, out, file)
+        for name, gain in gains.items():
+            put(*_shown(name, gain), as_list=True)
+            if out is not None:
+                gain.save(out)
+                say(f"written: {out}")
+
+
+def _check(plant: list[str] | None, weights: dict[str, str | None], others: list[Any]) -> None:
+    """Refuse weights without a plant, and a plant without weights."""
+    missing = [name for name, value in weights.items() if value is None]
+    if plant and missing:
+        hint = "as --Q '{qm: 0.1, um: 1}' --R 1"
+        raise InputError(Fault(f"--plant needs {' and '.join(missing)}", hint=hint))
+    if not plant and (len(missing) < 2 or any(value is not None for value in others)):
+        raise InputError("name the --plant whose state is fed back")
+
+
+def _check_found(gains: dict[str, LQRGain], out: Path | None, file: Path) -> None:
+    if not gains:
+        hint = "name a plant: --plant plant --Q 1 --R 1"
+        raise InputError(Fault(f"{file} has no block LQR whose gain is to be found", hint=hint))
+    if out is not None and len(gains) > 1:
+        listed = ", ".join(gains)
+        raise InputError(f"--out takes one gain, and there are those of {listed}; name a --plant")
+
+
+def _value(option: str, text: str | None) -> Any:
+    """A number, list or mapping as YAML has it."""
+    from spart_blocks.diagram.document import parse_value
+
+    return parse_value(text or "", option)
+
+
+def _shown(name: str, gain: LQRGain) -> list[Any]:
+    import numpy as np
+
+    from spart_blocks.analysis import LinearSystem
+
+    kind = f"sampled, T = {gain.T:g} s" if gain.T else "continuous"
+    n = len(gain.states)
+    closed = LinearSystem(
+        gain.A - gain.B @ gain.K, np.zeros((n, 0)), np.zeros((0, n)), np.zeros((0, 0)),
+        gain.T or 0.0, gain.states, (), (), np.zeros(n), np.zeros(0), np.zeros(0), np.zeros(n),
+    )  # fmt: skip
+    # A column for each input: states are many, inputs few.
+    seen = np.where(np.abs(gain.K) > _NOISE * np.abs(gain.K).max(initial=0.0), gain.K, 0.0)
+    table = matrix_lines("K'", seen.T, gain.states, gain.inputs)
+    held = matrix_lines("u at the point", gain.u[:, None], gain.inputs, ("u",))
+    heading = f"{name}: {kind}, {n} states, {len(gain.inputs)} inputs"
+    return [heading, "", *table, "", *held, "", "poles of the closed loop", *pole_lines(closed)]
