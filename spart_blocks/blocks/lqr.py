@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ class LQR(FunctionBlock):
         *   - Output
             - 0
             - ndarray(nu,)
-            - ``taum`` [N m, N]: joint torques and forces
+            - ``tau`` [N m, N]: joint torques and forces
 
     u = hold + uff + K (x_ref - x). The state x of a robot is [qm, um].
 
@@ -155,7 +156,14 @@ class LQR(FunctionBlock):
             Port("uff", (size,), "N m, N", optional=True),
             *ports(robot, self.minimal.takes),
         )
-        self.out_ports = ports(robot, " ".join(controls))
+        [*before, joints] = ports(robot, " ".join(controls))
+        self.out_ports = (*before, joints if base else replace(joints, name="tau"))
+        self.controls = controls
+
+    @property
+    def pending(self) -> bool:
+        """Whether the gain is still to be found."""
+        return self.K is None
 
     def found(self, K: Any, hold: Any) -> None:
         """Take a gain, and what holds the plant where nothing else was given for that."""
@@ -184,7 +192,7 @@ class LQR(FunctionBlock):
         return self.minimal.deviation(state, (self.pose_ref[0], self.r0_ref), qm, ud)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        if self.K is None:
+        if self.pending:
             raise RuntimeError("K is not found yet; sb.simulate and the like find it")
         uff = inputs[1 if self.minimal is None else 2]
         u = self.hold + uff - self.K @ self.deviation(inputs)

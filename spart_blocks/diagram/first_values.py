@@ -113,7 +113,8 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
         if expected_size(node, inputs) > MOST_NUMBERS:
             raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
     if not again:
-        out = node.block.output(0.0, inputs, state)
+        pending = getattr(node.block, "pending", False)
+        out = _zeros(node) if pending else node.block.output(0.0, inputs, state)
         if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
             raise _OutputsError(wrong_outputs(out, len(node.out_ports)))
         for port, value in enumerate(out):
@@ -123,6 +124,14 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
         size = np.size(change(0.0, inputs, state))
         if size != state.size:
             raise _ShapeError(f"its state has {state.size} entries, its rate {size}")
+
+
+def _zeros(node: Node) -> list[Any]:
+    """What stands for the outputs of a block that has a gain still to be found."""
+    shapes = [port.shape for port in node.out_ports]
+    if None in shapes:
+        raise _Unknown
+    return [np.zeros(shape) for shape in shapes if shape is not None]
 
 
 def _inputs(node: Node, values: Mapping[Source, Any]) -> list[Any]:

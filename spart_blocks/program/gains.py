@@ -29,7 +29,7 @@ def wired(diagram: Diagram) -> Wiring:
     the place in the file, where there is none.
     """
     wiring = flatten(diagram.bd, diagram.places)
-    unknown = [node for node in _designed(wiring) if node.block.K is None]
+    unknown = [node for node in _designed(wiring) if node.block.pending]
     for node in unknown:
         gain = _gain_at(diagram, wiring, node)
         plain = node.block.minimal is None and _is_number(gain)
@@ -87,7 +87,7 @@ def _gain_at(diagram: Diagram, wiring: Wiring, node: Node) -> LQRGain:
     block, design = node.block, _seen_from(wiring, node)
     if block.minimal is not None:
         if not design.inputs:
-            design = replace(design, inputs=tuple(port.name for port in block.out_ports))
+            design = replace(design, inputs=block.controls)
         if design.at is None and block.setpoint is not None:
             design = replace(design, at=block.setpoint)
     try:

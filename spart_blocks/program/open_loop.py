@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._initial import PlantState
-from spart_blocks.blocks._lqr_design import LqrDesign
 from spart_blocks.blocks._minimal_state import MinimalState
 from spart_blocks.blocks._ports import Port
 from spart_blocks.diagram.companions import AUDIT, COMPANION
@@ -102,8 +101,7 @@ def _opened(
     whole = Wiring(tuple(nodes), tuple(order), {}, {})
     inside = _upstream(whole, wanted)
     for i in sorted(inside):
-        block = nodes[i].block
-        if isinstance(getattr(block, "design", None), LqrDesign) and block.K is None:
+        if getattr(nodes[i].block, "pending", False):
             message = f"what moves {plants[0].name} depends on {nodes[i].name}"
             hint = "give one of them its numbers, as sb.lqr and spart lqr find them"
             raise InputError(

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, expm, solve_continuous_are, solve_discrete_are
+from scipy.linalg import (
+    LinAlgError,
+    LinAlgWarning,
+    expm,
+    solve_continuous_are,
+    solve_discrete_are,
+)
 
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 
 Floats = NDArray[np.float64]
 _RANK = 1e-7
 """Of [A - s I, B], both scaled to 1: a double eigenvalue is known to half its digits only."""
-_MARGIN = 1e-6
+_MARGIN = 1e-7
 """How near to the border of stability, relative to |A|, an eigenvalue counts as on it."""
+_NOISE = 1e-12
+_MOST = 1e100
+"""The largest weight: products of them are still numbers."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,8 @@ def weight(given: Any, labels: Labels, name: str) -> Floats:
         raise InputError(Fault(f"{name} has shape {np.shape(given)}, takes {(n, n)}", hint=hint))
     if not np.isfinite(out).all():
         raise InputError(f"{name} holds a number that is not finite")
+    if np.abs(out).max(initial=0.0) > _MOST:
+        raise InputError(f"{name} holds a number that is larger than {_MOST:g}")
     if np.abs(out - out.T).max() > 1e-9 * np.abs(out).max():
         raise InputError(f"{name} is not symmetric")
     mean: Floats = (out + out.T) / 2
@@ -90,7 +102,8 @@ def _bryson(given: Mapping[str, Any], labels: Labels, name: str) -> Floats:
         if not (np.isfinite(largest) & (largest > 0)).all():
             faults.append(Fault(f"{name}: the largest {key} must be positive, not {brief(value)}"))
             continue
-        out[list(entries)] = 1 / largest**2
+        with np.errstate(over="ignore"):
+            out[list(entries)] = np.minimum(1 / largest**2, _MOST)
     if faults:
         raise InputError(faults)
     return out
@@ -139,7 +152,8 @@ def held(A: Floats, B: Floats, T: float) -> tuple[Floats, Floats]:
     Source: Astrom and Wittenmark, Computer-Controlled Systems (1997), sec. 2.3.
     """
     n, m = B.shape
-    moved = expm(T * np.vstack([np.hstack([A, B]), np.zeros((m, n + m))]))[:n]
+    with np.errstate(all="ignore"):
+        moved = expm(T * np.vstack([np.hstack([A, B]), np.zeros((m, n + m))]))[:n]
     return moved[:, :n], moved[:, n:]
 
 
@@ -152,22 +166,24 @@ def regulator(
     moves, or that costs nothing.
     Source: Anderson and Moore, "Optimal Control: Linear Quadratic Methods" (1990), sec. 3.2.
     """
-    _check(A, B, sampled, labels, "no input moves", "leave them out, or give an input that does")
+    if not np.isfinite(A).all() or not np.isfinite(B).all():
+        raise InputError("T is too long: what the plant does until the next tick is not finite")
     # What N costs is that of other inputs: u + R^-1 N' x.
     mixed = np.zeros_like(B) if N is None else N
     turned = np.linalg.solve(R, mixed.T)
-    left = Q - mixed @ turned
-    _check((A - B @ turned).T, left, sampled, labels, "costs nothing", "give them a weight in Q")
+    _check(A, B, sampled, labels, "no input moves", "leave them out, or give an input that does")
+    seen = Q - mixed @ turned
+    _check((A - B @ turned).T, seen, sampled, labels, "costs nothing", "give them a weight in Q")
     solve = solve_discrete_are if sampled else solve_continuous_are
     try:
-        S = solve(A, B, Q, R, s=N)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", LinAlgWarning)  # the poles tell
+            S = solve(A, B, Q, R, s=N)
+        left, right = (R + B.T @ S @ B, B.T @ S @ A) if sampled else (R, B.T @ S)
+        K = np.linalg.solve(left, right + mixed.T)
+        poles = np.linalg.eigvals(A - B @ K).astype(complex)
     except (LinAlgError, ValueError) as error:
         raise InputError(f"no gain was found: {error}") from None
-    if sampled:
-        K = np.linalg.solve(R + B.T @ S @ B, B.T @ S @ A + mixed.T)
-    else:
-        K = np.linalg.solve(R, B.T @ S + mixed.T)
-    poles = np.linalg.eigvals(A - B @ K).astype(complex)
     if not (np.abs(poles) < 1 if sampled else poles.real < 0).all():
         raise InputError("no gain was found: the closed loop would not be stable")
     return Regulator(K, (S + S.T) / 2, poles[np.lexsort((-poles.imag, np.abs(poles)))])
@@ -178,15 +194,17 @@ def _check(A: Floats, B: Floats, sampled: bool, labels: Labels, what: str, hint:
 
     Source: the test of Popov, Belevitch and Hautus: Kailath, "Linear Systems" (1980), 6.2.
     """
+    # The units of the inputs do not change what can be reached.
+    sizes = np.abs(B).max(axis=0, initial=0.0)
+    sizes[sizes <= _NOISE * sizes.max(initial=0.0)] = np.inf
+    B = B / sizes
     scale = max(np.abs(A).max(initial=0.0), 1e-300)
-    width = max(np.abs(B).max(initial=0.0), 1e-300)
     for s in np.linalg.eigvals(A):
         decays = abs(s) < 1 - _MARGIN if sampled else s.real < -_MARGIN * scale
         if decays or s.imag < 0:
             continue
-        pencil = np.hstack([(A - s * np.eye(len(A))) / scale, B / width])
-        directions, sizes, _ = np.linalg.svd(pencil)
-        if sizes[-1] <= _RANK:
-            found = _largest(directions[:, -1], labels)
-            text = f"a mode of {found} does not decay by itself and {what}"
+        directions, found, _ = np.linalg.svd(np.hstack([(A - s * np.eye(len(A))) / scale, B]))
+        if found[-1] <= _RANK:
+            mode = _largest(directions[:, -1], labels)
+            text = f"a mode of {mode} does not decay by itself and {what}"
             raise InputError(Fault(text, hint=hint))

@@ -173,6 +173,8 @@ def test_a_point_may_be_given_in_every_form(diagram):
         ({"R": {}}, "R is not positive definite"),
         ({"N": 5 * np.ones((6, 3))}, "N is too large"),
         ({"N": [1.0]}, r"N has shape \(1,\), takes finite numbers \(6, 3\)"),
+        ({"Q": 1e200}, "Q holds a number that is larger than 1e"),
+        ({"T": 1e300}, "T is too long"),
         ({"T": 0}, "T is 0; it must be a positive number of seconds"),
         ({"at": [1, 2]}, r"at: plant takes 19 finite numbers, got \(2,\)"),
         ({"at": {"qn": [0]}}, "initial has no entry 'qn'"),
@@ -262,7 +264,7 @@ def test_the_program_of_a_controller_alone_has_the_gain(diagram):
     part = part_of(diagram(SHIP), ["ctrl"])
     slots = {slot.name: slot for slot in part.parameters}
     assert np.isfinite(part.program.p[slots["ctrl.K"].part]).all()
-    assert [slot.name for slot in part.outputs] == ["ctrl.taum"]
+    assert [slot.name for slot in part.outputs] == ["ctrl.tau"]
 
 
 def test_weights_can_be_set_from_outside(tmp_path):
@@ -333,3 +335,18 @@ def test_two_gains_that_need_each_other_are_refused(diagram):
                         "base.tau0 -> plant.tau0, ")  # fmt: skip
     with pytest.raises(DiagramError, match="depends on base, whose gain is to be found as well"):
         wired(diagram(text))
+
+
+def test_a_regulator_may_take_the_place_of_another_controller(diagram):
+    text = SHIP.replace("  ctrl:\n    type: LQR\n    robot: sc\n    K: ", "  ").replace(
+        "blocks:", "params: {K: GAIN}\nblocks:"
+    )
+    design = text[text.index("{lqr") : text.index("\n  plant:")]
+    text = text.replace(f"  {design}\n", "").replace("GAIN", design)
+    text = text.replace(
+        "blocks:",
+        "variants:\n  ctrl:\n    default: lqr\n    choices:\n"
+        "      pd: {type: JOINT_PD, kp: 40, kd: 20}\n"
+        "      lqr: {type: LQR, robot: sc, K: $K}\nblocks:",
+    )
+    assert np.array_equal(gain_in(diagram(text)), gain_in(diagram(SHIP)))
