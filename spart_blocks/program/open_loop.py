@@ -18,7 +18,7 @@ from spart_blocks.errors import Fault, InputError
 from spart_blocks.program.cuts import Inlet, only
 from spart_blocks.program.derivatives import Derivatives, Floats, Point, Rowwise
 from spart_blocks.program.evaluation import Evaluation
-from spart_blocks.program.plant_names import Entry, input_labels, state_labels
+from spart_blocks.program.plant_names import Entry, input_labels, is_mode, state_labels
 from spart_blocks.program.riccati import Labels
 from spart_blocks.program.symbol import TraceError
 
@@ -71,14 +71,20 @@ def open_loop(
     opened = _opened(wiring, plants, entries, minimal, states)
     system = _System(opened, plants, entries, states, minimal is not None)
     labels = state_labels(plants, minimal)
-    u = _holding(system, sum(entry.size for entry in entries), labels)
-    F, B, C, _ = system.at(u)
+    size = sum(entry.size for entry in entries)
+    # A joint with Coulomb friction is seen as it slides, else no torque would move it. What
+    # friction takes is of opposite signs both ways, and the point lies between.
+    system.slide(-1.0)
+    back = _holding(system, size, labels)
+    system.slide(1.0)
+    forth = _holding(system, size, labels)
+    F, B, C, _ = system.at(forth)
     # The deviation is z = C x to first order; pinv(C) leads back without a change of what z
     # does not show: the base's pose where joints alone are seen, a quaternion's length.
     A = C @ F @ np.linalg.pinv(C)
-    size = max(np.abs(A).max(initial=0.0), 1e-300)
-    leak = float(np.abs(C @ F - A @ C).max(initial=0.0) / size)
-    return OpenLoop(A, C @ B, labels, input_labels(entries), u, leak)
+    largest = max(np.abs(A).max(initial=0.0), 1e-300)
+    leak = float(np.abs(C @ F - A @ C).max(initial=0.0) / largest)
+    return OpenLoop(A, C @ B, labels, input_labels(entries), (back + forth) / 2, leak)
 
 
 def _opened(
@@ -183,8 +189,15 @@ class _System:
         for plant, state in zip(plants, states, strict=True):
             self.x[slots[plant.name]] = state
         self.xd = _start(wiring, "sampled")
-        self.columns = np.concatenate([np.r_[slots[plant.name]] for plant in plants])
+        places = np.concatenate([np.r_[slots[plant.name]] for plant in plants])
+        modes = np.concatenate([is_mode(plant) for plant in plants])
+        self.modes, self.columns, self.rows = places[modes], places[~modes], np.flatnonzero(~modes)
+        self.states = len(places)
         self.controls = np.concatenate([np.r_[inlets[f"{_inlet_name(e)}.value"]] for e in entries])
+
+    def slide(self, way: float) -> None:
+        """Let joints with friction slide one way."""
+        self.x[self.modes] = way
 
     def at(self, u: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """The derivatives of the plants' rates by their state and by u, that of the deviation
@@ -192,13 +205,13 @@ class _System:
         p = self.p.copy()
         p[self.controls] = u
         found: Derivatives = self.derivatives(Point(0.0, self.x, self.xd, p))
-        n = len(self.columns)
-        C = found.x[n:, self.columns] if len(found.value) > n else np.eye(n)
+        n, rows = self.states, self.rows
+        C = found.x[n:, self.columns] if len(found.value) > n else np.eye(len(rows))
         return (
-            found.x[:n, self.columns],
-            found.p[:n, self.controls],
+            found.x[rows][:, self.columns],
+            found.p[rows][:, self.controls],
             C,
-            C @ found.value[:n],
+            C @ found.value[rows],
         )
 
 

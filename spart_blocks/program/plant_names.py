@@ -138,6 +138,14 @@ def minimal_of(plants: Sequence[Node], entries: Sequence[Entry]) -> MinimalState
 # --- the point ----------------------------------------------------------------------------
 
 
+def is_mode(plant: Node) -> Any:
+    """Of each state of a plant, whether it tells which way a joint slides."""
+    state: PlantState | None = getattr(plant.block, "plant_state", None)
+    if state is None:
+        return np.zeros(len(np.ravel(plant.block.getstate0())), dtype=bool)
+    return np.array([name.startswith("mode.") for name in state.names])
+
+
 def at_rest(plant: Node, x: Any) -> Floats:
     """A state of a plant with a robot's rates at zero."""
     state: PlantState | None = getattr(plant.block, "plant_state", None)

@@ -126,6 +126,36 @@ def generalized_inertia(robot, R0, r0, qm):
     return np.block([[H0, H0m], [H0m.T, Hm]])
 
 
+DRIVEN = """
+name: driven
+robots: {arm: {urdf: MODELS/arm3.urdf, base: fixed, EXTRA}}
+blocks:
+  rest: {type: CONSTANT, value: [0, 0, 0]}
+  weight: {type: GRAVITY, robot: arm}
+  plant: {type: MULTIBODY, robot: arm, initial: {qm: [0.1, 0.2, 0.3], um: [0.1, 0, 0]}}
+wires: [rest -> plant.taum, weight.wFm -> plant.wFm]
+"""
+
+
+def test_joints_with_friction_are_seen_as_they_slide(diagram):
+    """Motors of gear 100 add 100^2 Jm to the inertia and 100^2 B to the damping; the Coulomb
+    friction of the second is 5 N m one way and 6 the other."""
+    bare = sb.lqr(diagram(DRIVEN.replace(", EXTRA", "")), "plant", 1, 1)
+    driven = DRIVEN.replace("EXTRA", "drives: MODELS/arm3_drives.yaml, effects: all")
+    gain = sb.lqr(diagram(driven), "plant", 1, 1)
+    assert gain.states == bare.states
+    added = np.linalg.inv(gain.B[3:]) - np.linalg.inv(bare.B[3:])
+    assert added == pytest.approx(np.diag([0.3, 0.3, 0.1]), abs=1e-9)
+    damping = -np.linalg.inv(gain.B[3:]) @ gain.A[3:, 3:]
+    assert damping == pytest.approx(np.diag([2.0, 2.0, 1.0]), abs=1e-9)
+    assert gain.u - bare.u == pytest.approx([0, -0.5, 0], abs=1e-9)
+
+
+def test_a_prescribed_joint_is_moved_by_no_torque(diagram):
+    with pytest.raises(InputError, match=r"plant.*\[1\] does not decay .* no input moves"):
+        sb.lqr(diagram(DRIVEN.replace("EXTRA", "kinematic: [j2]")), "plant", 1, 1)
+
+
 # --- weights and points ----------------------------------------------------------------------
 
 
