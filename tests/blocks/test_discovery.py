@@ -34,6 +34,7 @@ ARGUMENTS = {  # what a block needs besides a robot
     "DESIRED_REACTION": {"frame": "link2"},
     "BASE_CONTROL": {"kp": 1.0, "kd": 2.0},
     "JOINT_PD": {"kp": 1.0, "kd": 1.0},
+    "LQR": {"K": {"lqr": {"plant": "plant", "Q": 1, "R": 1}}},
     "COMPUTED_TORQUE": {"kp": 1.0, "kd": 1.0},
     **{
         f"{transport}_{way}": {**place, "frame": FRAME}

@@ -35,7 +35,7 @@ PORTS = {
 }
 ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("FD_FIXED", "GRAVITY", "MULTIBODY", "STATE_INTEGRATOR", "AUDIT"),
-    *("JOINT_PD", "COMPUTED_TORQUE", "FMU"),
+    *("JOINT_PD", "COMPUTED_TORQUE", "LQR", "FMU"),
     *(
         f"{link}_{way}"
         for link in ("UDP", "TCP", "SERIAL", "SHM", "ZMQ", "MQTT")
