@@ -25,8 +25,11 @@ def locate(
 ) -> float:
     """The time [s] just at or after crossing k within [t0, t1]; sign: +1 where it goes up."""
 
+    # Zero is the lower side: gone to, where a crossing of either direction goes down.
+    at_zero = np.finfo(float).tiny * (1 if sign < 0 and not engine.crossings[k].direction else -1)
+
     def watched(t: float) -> float:
-        return float(engine.watch(t, dense(t), xd)[k]) * sign or -np.finfo(float).tiny
+        return float(engine.watch(t, dense(t), xd)[k]) * sign or at_zero
 
     if watched(t0) >= 0:
         return t0
