@@ -1,0 +1,342 @@
+"""Formulas in text, such as "k*u[0] + sin(t)": read once to closures, never eval'd.
+
+Python's own parser makes the tree. A node that is not in the tables here is refused with its
+column. The closures call NumPy's functions, so that they run on numbers and on symbols.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.blocks._crossings import (
+    COMPARISONS,
+    bare,
+    comparison_crossings,
+    flat,
+    level_crossings,
+    zero_or_one,
+)
+from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+
+LONGEST = 10_000
+"""Characters of a formula."""
+DEEPEST = 100
+"""Levels of a formula, one in another; a sum of n terms has n."""
+
+Known = Mapping[str, Any]
+"""Values by name: inputs, parameters and t."""
+Value = Callable[[Known], Any]
+
+CONSTANTS = {"pi": np.float64(np.pi), "e": np.float64(np.e)}
+
+
+@dataclass(frozen=True)
+class Function:
+    """What a name in a formula calls. crossings: what is watched, a function of the same
+    arguments. most: None for any number of arguments."""
+
+    call: Callable[..., Any]
+    least: int = 1
+    most: int | None = 1
+    crossings: Callable[..., list[Any]] | None = None
+
+
+def _folded(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    return lambda *values: reduce(function, values)
+
+
+def _lead_changes(lead: Callable[[Any, Any], Any]) -> Callable[..., list[Any]]:
+    """Where another of some values becomes the least or the greatest of them."""
+
+    def changes(first: Any, *others: Any) -> list[Any]:
+        found = []
+        for value in others:
+            found += flat(first - value)
+            first = lead(first, value)
+        return found
+
+    return changes
+
+
+FUNCTIONS: dict[str, Function] = {
+    **{name: Function(getattr(np, name)) for name in (
+        "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "log10", "sqrt")},
+    **{short: Function(getattr(np, name)) for short, name in (
+        ("asin", "arcsin"), ("acos", "arccos"), ("atan", "arctan"))},
+    "atan2": Function(np.arctan2, 2, 2),
+    "hypot": Function(np.hypot, 2, 2),
+    "abs": Function(np.abs, crossings=lambda v: flat(v)),
+    "sign": Function(np.sign, crossings=lambda v: flat(v, -v)),
+    "floor": Function(np.floor, crossings=level_crossings),
+    "ceil": Function(np.ceil, crossings=level_crossings),
+    "round": Function(np.rint, crossings=lambda v: level_crossings(v + 0.5)),
+    "min": Function(_folded(np.minimum), 2, None, _lead_changes(np.minimum)),
+    "max": Function(_folded(np.maximum), 2, None, _lead_changes(np.maximum)),
+    "clip": Function(np.clip, 3, 3, lambda v, low, high: flat(v - low, v - high)),
+}  # fmt: skip
+CHOICE = "where"
+"""where(condition, yes, no) is `yes if condition else no`."""
+
+_OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+    ast.Pow: lambda a, b: a**b,
+    ast.Mod: lambda a, b: a % b,
+}
+_COMPARISONS: dict[type, str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula that has been read. value: its value. watched: the values whose sign matters,
+    each a list of them; both are functions of the values by name."""
+
+    text: str
+    value: Value
+    watched: tuple[Callable[[Known], list[Any]], ...]
+
+    def crossings(self, known: Known) -> list[Any]:
+        """What is watched, with the values by name."""
+        return [entry for watched in self.watched for entry in watched(known)]
+
+
+def read_formula(text: Any, names: Collection[str]) -> Formula:
+    """A formula of these names, of `t`, `pi` and `e`.
+
+    Raises InputError naming the column of what is not a formula, of an unknown name, and of
+    what is too long or too deep.
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"a formula is a text such as 'k*u + 1', not {brief(text)}")
+    if len(text) > LONGEST:
+        raise InputError(f"the formula has {len(text):,} characters, the most is {LONGEST:,}")
+    text = " ".join(text.split())
+    tree = _tree(text)
+    _refuse_depth(tree)
+    reader = _Reader(text, {*names, "t"})
+    return Formula(text, reader.value(tree), tuple(reader.watched))
+
+
+def _tree(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError as error:
+        raise _fault(text, (error.offset or 1) - 1, f"it is no formula: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError):
+        raise InputError(f"formula {brief(text)}: it is no formula, or nested too deep") from None
+
+
+def _refuse_depth(tree: ast.expr) -> None:
+    """InputError for a tree of many levels, before anything walks it by recursion."""
+    pending: list[tuple[ast.AST, int]] = [(tree, 1)]
+    while pending:
+        node, depth = pending.pop()
+        if depth > DEEPEST:
+            hint = "write it as several blocks"
+            raise InputError(Fault(f"the formula has more than {DEEPEST} levels", hint=hint))
+        # An operator is no level of its own.
+        pending += [(n, depth + 1) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+
+
+def _fault(text: str, column: int, message: str, hint: str | None = None) -> InputError:
+    shown = hint or f"{text[max(0, column - 20) : column + 20]}"
+    return InputError(Fault(f"formula {brief(text)}, column {column + 1}: {message}", hint=shown))
+
+
+@dataclass
+class _Reader:
+    """Turns nodes into closures, and collects what they watch."""
+
+    text: str
+    names: set[str]
+    watched: list[Callable[[Known], list[Any]]] = field(default_factory=list)
+    conditions: list[Value] = field(default_factory=list)
+    """Those under which the present node counts."""
+
+    def fault(self, node: ast.AST, message: str, hint: str | None = None) -> InputError:
+        # Columns count bytes of UTF-8.
+        before = self.text.encode()[: getattr(node, "col_offset", 0)]
+        return _fault(self.text, len(before.decode(errors="ignore")), message, hint)
+
+    def watch(self, crossings: Callable[[Known], list[Any]]) -> None:
+        """Watch values, as constants where the branch that they are in does not count: they
+        may not be numbers there."""
+        conditions = tuple(self.conditions)
+
+        def masked(known: Known) -> list[Any]:
+            values = crossings(known)
+            if not conditions:
+                return values
+            holds = reduce(np.logical_and, [np.all(holds(known)) for holds in conditions])
+            return [bare(np.where(holds, value, 1.0)) for value in values]
+
+        self.watched.append(masked)
+
+    # --- values ----------------------------------------------------------------------
+
+    def value(self, node: ast.expr) -> Value:
+        """The closure of a node's value."""
+        if isinstance(node, ast.Constant):
+            return self._constant(node)
+        if isinstance(node, ast.Name):
+            return self._name(node)
+        if isinstance(node, ast.Subscript):
+            return self._entry(node)
+        if isinstance(node, ast.BinOp):
+            return self._operation(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            inner = self.value(node.operand)
+            return (lambda known: -inner(known)) if isinstance(node.op, ast.USub) else inner
+        if isinstance(node, (ast.Compare, ast.BoolOp, ast.UnaryOp)):
+            truth = self.truth(node)
+            return lambda known: zero_or_one(truth(known))
+        if isinstance(node, ast.IfExp):
+            return self._choice(node.test, node.body, node.orelse)
+        if isinstance(node, ast.Call):
+            return self._call(node)
+        raise self.fault(node, f"a formula has no {_kind(node)}")
+
+    def _constant(self, node: ast.Constant) -> Value:
+        value = node.value
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self.fault(node, f"{brief(value)} is no real number")
+        try:
+            number = np.float64(value)
+        except OverflowError:
+            number = np.float64(np.inf)
+        if not np.isfinite(number):
+            raise self.fault(node, "the number is too large")
+        return lambda known: number
+
+    def _name(self, node: ast.Name) -> Value:
+        name = node.id
+        if name in self.names:
+            return lambda known: known[name]
+        if name in CONSTANTS:
+            return lambda known: CONSTANTS[name]
+        if name in FUNCTIONS or name == CHOICE:
+            raise self.fault(node, f"{name} is a function", f"write {name}(...)")
+        hint = did_you_mean(name, {*self.names, *CONSTANTS})
+        raise self.fault(node, f"there is no {brief(name)}", hint)
+
+    def _entry(self, node: ast.Subscript) -> Value:
+        """An entry of an input or a parameter, a[0] or a[0, 1]."""
+        if not isinstance(node.value, ast.Name):
+            raise self.fault(node, "only an input or a parameter has entries", "write u[0]")
+        array = self._name(node.value)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        index = tuple(self._index(part) for part in parts)
+        name, place = node.value.id, self.fault(node, "").faults[0].message
+
+        def entry(known: Known) -> Any:
+            values = array(known)
+            try:
+                return values[index]
+            except (IndexError, TypeError):
+                shape = np.shape(values)
+                raise ValueError(f"{place}{name} is {shape}, it has no such entry") from None
+
+        return entry
+
+    def _index(self, node: ast.expr) -> int:
+        sign = 1
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            sign, node = -1, node.operand
+        if not isinstance(node, ast.Constant) or type(node.value) is not int:
+            raise self.fault(node, "an index is a whole number", "write u[0]")
+        return sign * node.value
+
+    def _operation(self, node: ast.BinOp) -> Value:
+        operation = _OPERATORS.get(type(node.op))
+        if operation is None:
+            raise self.fault(node, "a formula has + - * / ** and %, no other operator")
+        left, right = self.value(node.left), self.value(node.right)
+        if isinstance(node.op, ast.Mod):
+            self.watch(lambda known: level_crossings(left(known) / right(known)))
+        return lambda known: operation(left(known), right(known))
+
+    def _choice(self, test: ast.expr, yes: ast.expr, no: ast.expr) -> Value:
+        holds = self.truth(test)
+        self.conditions.append(holds)
+        first = self.value(yes)
+        self.conditions[-1] = lambda known: np.logical_not(holds(known))
+        second = self.value(no)
+        self.conditions.pop()
+        return lambda known: bare(np.where(holds(known), first(known), second(known)))
+
+    def _call(self, node: ast.Call) -> Value:
+        name = node.func.id if isinstance(node.func, ast.Name) else None
+        if name == CHOICE and len(node.args) == 3 and not node.keywords:
+            return self._choice(*node.args)
+        function = FUNCTIONS.get(name or "")
+        if function is None and name != CHOICE:
+            hint = did_you_mean(name or "", {*FUNCTIONS, CHOICE})
+            raise self.fault(node, f"there is no function {brief(name or 'of this kind')}", hint)
+        many = len(node.args)
+        if function is None or many < function.least or many > (function.most or many):
+            wanted = 3 if function is None else function.most or f"{function.least} or more"
+            raise self.fault(node, f"{name} takes {wanted} arguments, not {many}")
+        if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            raise self.fault(node, f"{name} takes values only")
+        values = [self.value(argument) for argument in node.args]
+        if (crossings := function.crossings) is not None:
+            self.watch(lambda known: crossings(*(value(known) for value in values)))
+        call = function.call
+        return lambda known: call(*(value(known) for value in values))
+
+    # --- truth -----------------------------------------------------------------------
+
+    def truth(self, node: ast.expr) -> Value:
+        """The closure of a condition; a number is true where it is not zero."""
+        if isinstance(node, ast.Compare):
+            return self._comparison(node)
+        if isinstance(node, ast.BoolOp):
+            parts = [self.truth(part) for part in node.values]
+            join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+            return lambda known: reduce(join, [part(known) for part in parts])
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            inner = self.truth(node.operand)
+            return lambda known: np.logical_not(inner(known))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+            raise self.fault(node, "a formula has no ~", "write not")
+        value = self.value(node)
+        self.watch(lambda known: flat(value(known), -value(known)))
+        return lambda known: np.not_equal(value(known), 0.0)
+
+    def _comparison(self, node: ast.Compare) -> Value:
+        sides = [self.value(side) for side in (node.left, *node.comparators)]
+        operators = [_COMPARISONS[type(kind)] for kind in node.ops if type(kind) in _COMPARISONS]
+        if len(operators) < len(node.ops):
+            raise self.fault(node, "a formula compares with == != < <= > >= only")
+
+        def pairs(known: Known) -> Any:
+            values = [side(known) for side in sides]
+            return zip(values, operators, values[1:], strict=False)
+
+        self.watch(lambda known: [v for pair in pairs(known) for v in comparison_crossings(*pair)])
+        return lambda known: reduce(
+            np.logical_and, [COMPARISONS[operator](a, b) for a, operator, b in pairs(known)]
+        )
+
+
+_KINDS = {
+    "Lambda": "functions of its own", "Attribute": "attributes", "List": "lists",
+    "Tuple": "lists", "Dict": "dictionaries", "Set": "sets", "JoinedStr": "texts",
+    "NamedExpr": "assignments", "Starred": "stars", "Slice": "slices",
+    "ListComp": "loops", "GeneratorExp": "loops", "SetComp": "loops", "DictComp": "loops",
+    "Await": "await", "Yield": "yield",
+}  # fmt: skip
+
+
+def _kind(node: ast.AST) -> str:
+    return _KINDS.get(type(node).__name__, type(node).__name__)

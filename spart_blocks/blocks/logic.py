@@ -1,0 +1,220 @@
+"""Comparisons, logic and the choice between signals.
+
+Truth is a number: 1 where something holds, 0 where not. Where a comparison changes, a step
+of the solver ends.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._crossings import (
+    COMPARISONS,
+    bare,
+    chosen,
+    comparison_crossings,
+    flat,
+    numbers,
+    zero_or_one,
+)
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.errors import Fault, InputError, brief
+
+CRITERIA = (">=", ">", "!=")
+MOST_INPUTS = 1000
+
+
+class Switch(FunctionBlock):
+    """
+    :blockname:`SWITCH`
+
+    One of two signals, by the value of a third.
+
+    :inputs: 3
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray
+            - ``a``: what passes where the criterion holds
+        *   - Input
+            - 1
+            - float or ndarray
+            - ``control``: what is compared with the threshold
+        *   - Input
+            - 2
+            - float or ndarray
+            - ``b``: what passes where it does not
+        *   - Output
+            - 0
+            - float or ndarray
+            - ``y``: a or b
+
+    y = a where `control criterion threshold` holds, otherwise b. a and b have one shape, or one
+    of them is a scalar; control is a scalar, or chooses entry by entry. A step ends where control
+    meets the threshold. The order of the inputs is that of Simulink's Switch.
+
+    :param criterion: >=, > or !=
+    :type criterion: str
+    :param threshold: what control is compared with, in its unit
+    :type threshold: float or array_like
+    """
+
+    nin = 3
+    nout = 1
+    tunable = ("threshold",)
+
+    def __init__(self, criterion: str = ">=", threshold: Any = 0.0, **blockargs: Any) -> None:
+        self.criterion = chosen(criterion, "criterion", CRITERIA)
+        self.threshold = numbers(threshold, "threshold")
+        self.in_ports = (Port("a"), Port("control"), Port("b"))
+        self.out_ports = (Port("y"),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        a, control, b = inputs
+        condition = COMPARISONS[self.criterion](control, self.threshold)
+        return [bare(np.where(condition, a, b))]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return comparison_crossings(inputs[1], self.criterion, self.threshold)
+
+
+class Compare(FunctionBlock):
+    """
+    :blockname:`COMPARE`
+
+    Whether two signals stand in a relation, or a signal and a constant.
+
+    :inputs: 2
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray
+            - ``a``: the left side
+        *   - Input
+            - 1
+            - float or ndarray
+            - ``b``: the right side, where `constant` is not given
+        *   - Output
+            - 0
+            - float or ndarray
+            - ``y``: 1 where the comparison holds, otherwise 0
+
+    y = a operator b, entry by entry, as floats. With `constant` the block has one input. A step
+    ends where the comparison changes.
+
+    :param operator: ==, !=, <, <=, > or >=
+    :type operator: str
+    :param constant: the right side, in the unit of a
+    :type constant: float or array_like, optional
+    """
+
+    nin = 2
+    nout = 1
+    tunable = ("constant",)
+
+    def __init__(self, operator: str, constant: Any = None, **blockargs: Any) -> None:
+        self.operator = chosen(operator, "operator", tuple(COMPARISONS))
+        self.constant = None if constant is None else numbers(constant, "constant")
+        both = (Port("a"), Port("b"))
+        self.in_ports = both if constant is None else both[:1]
+        self.out_ports = (Port("y"),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [zero_or_one(COMPARISONS[self.operator](*self._sides(inputs)))]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        a, b = self._sides(inputs)
+        return comparison_crossings(a, self.operator, b)
+
+    def _sides(self, inputs: list[Any]) -> tuple[Any, Any]:
+        return inputs[0], inputs[1] if self.constant is None else self.constant
+
+
+class Logic(FunctionBlock):
+    """
+    :blockname:`LOGIC`
+
+    A logical operator on any number of signals.
+
+    :inputs: N
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - i
+            - float or ndarray
+            - true where it is not zero
+        *   - Output
+            - 0
+            - float or ndarray
+            - ``y``: 1 where the operator gives true, otherwise 0
+
+    Entry by entry. `xor` is true where an odd number of inputs is; `not` takes one input. A step
+    ends where an input comes to zero or leaves it.
+
+    :param operator: and, or, not, nand, nor or xor
+    :type operator: str
+    :param nin: number of inputs, defaults to 1 for `not` and to 2 for the others
+    :type nin: int, optional
+    """
+
+    nin = -1
+    nout = 1
+
+    def __init__(self, operator: str = "and", nin: int | None = None, **blockargs: Any) -> None:
+        self.operator = chosen(operator, "operator", tuple(_LOGIC))
+        if nin is None:
+            nin = 1 if operator == "not" else 2
+        if isinstance(nin, bool) or not isinstance(nin, int) or not 0 < nin <= MOST_INPUTS:
+            raise InputError(f"nin must be from 1 to {MOST_INPUTS}, not {brief(nin)}")
+        if operator == "not" and nin != 1:
+            raise InputError(Fault("not takes one input", hint="use nor, or a block for each"))
+        super().__init__(nin=nin, onames=["y"], **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        truths = [np.not_equal(value, 0.0) for value in inputs]
+        return [zero_or_one(_LOGIC[self.operator](truths))]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return flat(*inputs, *(-value for value in inputs))
+
+
+_LOGIC: dict[str, Any] = {
+    "and": lambda truths: reduce(np.logical_and, truths),
+    "or": lambda truths: reduce(np.logical_or, truths),
+    "not": lambda truths: np.logical_not(truths[0]),
+    "nand": lambda truths: np.logical_not(reduce(np.logical_and, truths)),
+    "nor": lambda truths: np.logical_not(reduce(np.logical_or, truths)),
+    "xor": lambda truths: reduce(np.logical_xor, truths),
+}

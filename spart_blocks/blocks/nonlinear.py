@@ -1,0 +1,460 @@
+"""Signals with limits, gaps, steps and hysteresis.
+
+Where such a signal bends or jumps, a step of the solver ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
+
+from spart_blocks.blocks._crossings import (
+    bare,
+    chosen,
+    common_shape,
+    flat,
+    in_order,
+    level_crossings,
+    numbers,
+    positive,
+)
+from spart_blocks.blocks._ports import Port, Shape, port_arguments
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.spatial import Array
+
+
+def _ports(shape: Shape) -> dict[str, Any]:
+    """One input u and one output y. Numbers as parameters hold for every entry of a signal of
+    any shape."""
+    return {
+        "in_ports": (Port("u", shape or None),),
+        "out_ports": (Port("y", shape or None),),
+    }
+
+
+def _arguments(block: Any) -> dict[str, Any]:
+    return port_arguments(block.in_ports, block.out_ports)
+
+
+class Saturation(FunctionBlock):
+    """
+    :blockname:`SATURATION`
+
+    A signal between two limits.
+
+    :inputs: 1
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray
+            - ``u``: any signal
+        *   - Output
+            - 0
+            - float or ndarray
+            - ``y``: the signal within its limits, in the unit of u
+
+    y = min(max(u, lower), upper). A limit that is left out is none. bdsim's CLIP does the same;
+    this block checks its limits when it is made (finite, of one length, lower below upper), takes
+    signals of that length only, and both its limits are parameters by name.
+
+    :param lower: least value, in the unit of u
+    :type lower: float or array_like(n), optional
+    :param upper: greatest value, in the unit of u
+    :type upper: float or array_like(n), optional
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("lower", "upper")
+
+    def __init__(self, lower: Any = None, upper: Any = None, **blockargs: Any) -> None:
+        self.lower = None if lower is None else numbers(lower, "lower")
+        self.upper = None if upper is None else numbers(upper, "upper")
+        if lower is None and upper is None:
+            raise InputError(Fault("it has no limit", hint="give lower, upper or both"))
+        shape = common_shape(lower=self.lower, upper=self.upper)
+        in_order(self.lower, self.upper, ("lower", "upper"))
+        self.__dict__.update(_ports(shape))
+        super().__init__(**_arguments(self), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [bare(np.clip(inputs[0], self.lower, self.upper))]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        limits = [limit for limit in (self.lower, self.upper) if limit is not None]
+        return flat(*(inputs[0] - limit for limit in limits))
+
+
+class Deadzone(FunctionBlock):
+    """
+    :blockname:`DEADZONE`
+
+    Nothing within a zone, and outside what exceeds it.
+
+    :inputs: 1
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray
+            - ``u``: any signal
+        *   - Output
+            - 0
+            - float or ndarray
+            - ``y``: what exceeds the zone, in the unit of u
+
+    y = u - lower below the zone, 0 within it, u - upper above it.
+
+    :param lower: lower end of the zone, in the unit of u
+    :type lower: float or array_like(n)
+    :param upper: upper end of the zone, in the unit of u
+    :type upper: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("lower", "upper")
+
+    def __init__(self, lower: Any, upper: Any, **blockargs: Any) -> None:
+        self.lower, self.upper = numbers(lower, "lower"), numbers(upper, "upper")
+        shape = common_shape(lower=self.lower, upper=self.upper)
+        in_order(self.lower, self.upper, ("lower", "upper"))
+        self.__dict__.update(_ports(shape))
+        super().__init__(**_arguments(self), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [bare(inputs[0] - np.clip(inputs[0], self.lower, self.upper))]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return flat(inputs[0] - self.lower, inputs[0] - self.upper)
+
+
+class Quantizer(FunctionBlock):
+    """
+    :blockname:`QUANTIZER`
+
+    A signal in steps, as a sensor with few bits gives it.
+
+    :inputs: 1
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray
+            - ``u``: any signal
+        *   - Output
+            - 0
+            - float or ndarray
+            - ``y``: the nearest level, in the unit of u
+
+    y = offset + interval round((u - offset) / interval), halves away from zero as in Simulink's
+    Quantizer. A solver's step ends where the level changes; it may pass over up to 15 levels and
+    is still cut at the first of them.
+
+    :param interval: distance of two levels, in the unit of u
+    :type interval: float or array_like(n)
+    :param offset: one of the levels, in the unit of u
+    :type offset: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("interval", "offset")
+
+    def __init__(self, interval: Any, offset: Any = 0.0, **blockargs: Any) -> None:
+        self.interval, self.offset = positive(interval, "interval"), numbers(offset, "offset")
+        shape = common_shape(interval=self.interval, offset=self.offset)
+        self.__dict__.update(_ports(shape))
+        super().__init__(**_arguments(self), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        levels = (inputs[0] - self.offset) / self.interval
+        whole = np.sign(levels) * np.floor(np.abs(levels) + 0.5)
+        return [bare(self.offset + self.interval * whole)]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return level_crossings((inputs[0] - self.offset) / self.interval + 0.5)
+
+
+class Relay(ContinuousBlock):
+    """
+    :blockname:`RELAY`
+
+    A switch with hysteresis: a Schmitt trigger, a thermostat, a thruster's valve.
+
+    :inputs: 1
+    :outputs: 1
+    :states: N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray(n,)
+            - ``u``: any signal
+        *   - Output
+            - 0
+            - float or ndarray(n,)
+            - ``y``: `on_value` or `off_value`
+
+    It turns on when u rises above `on`, and off when u falls below `off`; in between it stays as
+    it is. The mode is the block's state: 1 on, 0 off, for each entry on its own. It changes at the
+    time of the crossing itself, and its output does not pass u through, so that it may close a
+    loop. Where it starts on or off against its input, it switches at once. With `initial: auto` it
+    starts on where u is above the middle of `on` and `off`.
+
+    :param on: point at which it turns on, in the unit of u
+    :type on: float or array_like(n)
+    :param off: point at which it turns off, at most `on`
+    :type off: float or array_like(n)
+    :param on_value: output when on
+    :type on_value: float or array_like(n)
+    :param off_value: output when off
+    :type off_value: float or array_like(n)
+    :param initial: off, on or auto
+    :type initial: str
+    :param width: length of u where all else are numbers; left out, u is a scalar
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("on", "off", "on_value", "off_value")
+
+    def __init__(
+        self,
+        on: Any,
+        off: Any,
+        on_value: Any = 1.0,
+        off_value: Any = 0.0,
+        initial: str = "off",
+        width: int | None = None,
+        **blockargs: Any,
+    ) -> None:
+        self.on, self.off = numbers(on, "on"), numbers(off, "off")
+        self.on_value = numbers(on_value, "on_value")
+        self.off_value = numbers(off_value, "off_value")
+        values = {n: self.__dict__[n] for n in self.tunable}
+        if width is not None:
+            values["width"] = np.zeros(_count(width))
+        shape = common_shape(**values)
+        in_order(self.off, self.on, ("off", "on"))
+        self.in_ports, self.out_ports = (Port("u", shape),), (Port("y", shape),)
+        start = np.full(shape or (1,), _MODES[chosen(initial, "initial", tuple(_MODES))])
+        super().__init__(nstates=start.size, x0=start, **_arguments(self), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [bare(np.where(self._mode(x) > 0.75, self.on_value, self.off_value))]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        return np.zeros(len(x))
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        mode, u = self._mode(x), inputs[0]
+        value = np.where(mode > 0.75, self.off - u, u - self.on)
+        return flat(np.where(_undecided(mode), 1.0, value))
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Array:
+        mode, u = self._mode(x), inputs[0]
+        middle = 0.5 * (self.on + self.off)
+        after = np.where(
+            mode > 0.75, np.where(u < self.off, 0.0, 1.0), np.where(u > self.on, 1.0, 0.0)
+        )
+        after = np.where(_undecided(mode), np.where(u > middle, 1.0, 0.0), after)
+        return np.reshape(after, (len(x),))
+
+    def _mode(self, x: Array) -> Any:
+        return x if self.in_ports[0].shape else x[0]
+
+
+_MODES = {"off": 0.0, "on": 1.0, "auto": 0.5}
+
+
+def _undecided(mode: Any) -> Any:
+    return np.logical_and(mode > 0.25, mode < 0.75)
+
+
+def _count(width: Any) -> int:
+    if isinstance(width, bool) or not isinstance(width, int) or not 0 < width <= 10_000:
+        raise InputError(f"width must be a whole number from 1 to 10000, not {brief(width)}")
+    return width
+
+
+def _slew_rates(rising: Any, falling: Any) -> tuple[Any, Any]:
+    """Rates of a limiter; falling is the negative of rising where it is left out."""
+    up = positive(rising, "rising")
+    down = -up if falling is None else numbers(falling, "falling")
+    if np.any(np.asarray(down) >= 0):
+        hint = "it is the rate on the way down, such as -2"
+        raise InputError(Fault(f"falling must be below 0, not {brief(falling)}", hint=hint))
+    return up, down
+
+
+class Rate_Limiter(ContinuousBlock):
+    """
+    :blockname:`RATE_LIMITER`
+
+    A signal that follows another at limited rates, in continuous time.
+
+    :inputs: 1
+    :outputs: 1
+    :states: N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray(n,)
+            - ``u``: any signal
+        *   - Output
+            - 0
+            - float or ndarray(n,)
+            - ``y``: the signal at limited rates, in the unit of u
+
+    y' = clip(bandwidth (u - y), falling, rising): a first-order lag whose rate is limited. A ramp
+    of slope r within the limits is followed with the error r / bandwidth, at most
+    rising / bandwidth; the rate itself is never exceeded. The exact limiter of samples is
+    RATE_LIMITER_S.
+
+    :param rising: greatest rate, in the unit of u per second
+    :type rising: float or array_like(n)
+    :param falling: least rate, below zero; by default -rising
+    :type falling: float or array_like(n), optional
+    :param bandwidth: how fast y follows u within the limits [1/s]
+    :type bandwidth: float
+    :param x0: y at the start, in the unit of u
+    :type x0: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("rising", "falling", "bandwidth")
+
+    def __init__(
+        self, rising: Any, falling: Any = None, bandwidth: float = 100.0, x0: Any = 0.0,
+        **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.rising, self.falling = _slew_rates(rising, falling)
+        self.bandwidth = positive(bandwidth, "bandwidth")
+        start = numbers(x0, "x0")
+        shape = common_shape(
+            rising=self.rising, falling=self.falling, bandwidth=self.bandwidth, x0=start
+        )
+        self.in_ports, self.out_ports = (Port("u", shape),), (Port("y", shape),)
+        start = np.broadcast_to(start, shape or (1,)).copy()
+        super().__init__(nstates=start.size, x0=start, **_arguments(self), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [x if self.in_ports[0].shape else x[0]]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        return np.clip(self._wanted(inputs, x), self.falling, self.rising)
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        wanted = self._wanted(inputs, x)
+        return flat(wanted - self.rising, wanted - self.falling)
+
+    def _wanted(self, inputs: list[Any], x: Array) -> Any:
+        """The rate of the lag without limits (n,)."""
+        return self.bandwidth * (np.reshape(inputs[0], (len(x),)) - x)
+
+
+class Rate_Limiter_S(SampledBlock):
+    """
+    :blockname:`RATE_LIMITER_S`
+
+    A signal at limited rates, in the samples of a clock.
+
+    :inputs: 1
+    :outputs: 1
+    :states: N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray(n,)
+            - ``u``: any signal
+        *   - Output
+            - 0
+            - float or ndarray(n,)
+            - ``y``: the signal at limited rates, in the unit of u
+
+    At a tick y becomes y + clip(u - y, falling T, rising T), with the clock's period T, and is
+    held to the next: where u changes no faster, y is u of the last tick, exactly.
+
+    :param clock: the clock at whose ticks it moves
+    :type clock: Clock
+    :param rising: greatest rate, in the unit of u per second
+    :type rising: float or array_like(n)
+    :param falling: least rate, below zero; by default -rising
+    :type falling: float or array_like(n), optional
+    :param x0: y before the first tick, in the unit of u
+    :type x0: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("rising", "falling")
+
+    def __init__(
+        self, clock: Any, rising: Any, falling: Any = None, x0: Any = 0.0, **blockargs: Any
+    ) -> None:
+        self.rising, self.falling = _slew_rates(rising, falling)
+        start = numbers(x0, "x0")
+        shape = common_shape(rising=self.rising, falling=self.falling, x0=start)
+        self.in_ports, self.out_ports = (Port("u", shape),), (Port("y", shape),)
+        start = np.broadcast_to(start, shape or (1,)).copy()
+        super().__init__(
+            clock=clock, ndstates=start.size, x0=start, **_arguments(self), **blockargs
+        )
+        self.T = clock.T
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [x if self.in_ports[0].shape else x[0]]
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        step = np.reshape(inputs[0], (len(x),)) - x
+        return x + np.clip(step, self.falling * self.T, self.rising * self.T)
