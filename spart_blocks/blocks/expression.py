@@ -25,7 +25,7 @@ class Fcn(FunctionBlock):
 
     A formula of its inputs, of time and of parameters.
 
-    :inputs: N
+    :inputs: 1
     :outputs: 1
     :states: 0
 
@@ -37,15 +37,15 @@ class Fcn(FunctionBlock):
             - Types
             - Description
         *   - Input
-            - i
+            - 0
             - float or ndarray
-            - one for each name in ``arguments``, by its name
+            - ``u``: or an input for each of `arguments`, by its name
         *   - Output
             - 0
             - float or ndarray
             - ``y``: the formula's value
 
-    A formula has numbers, the inputs, the params, t [s], pi and e; + - * / ** %; comparisons,
+    A formula has numbers, the arguments, the params, t [s], pi and e; + - * / ** %; comparisons,
     `and`, `or`, `not` and `yes if condition else no`, or where(condition, yes, no); u[0], u[-1]
     and m[0, 1] for entries; and the functions sin cos tan asin acos atan atan2 sinh cosh tanh exp
     log log10 sqrt hypot abs sign min max clip floor ceil round. It works entry by entry, all
@@ -63,7 +63,7 @@ class Fcn(FunctionBlock):
     :type params: mapping, optional
     """
 
-    nin = -1
+    nin = 1
     nout = 1
 
     def __init__(

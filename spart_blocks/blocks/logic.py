@@ -160,7 +160,7 @@ class Logic(FunctionBlock):
 
     A logical operator on any number of signals.
 
-    :inputs: N
+    :inputs: 2
     :outputs: 1
     :states: 0
 
@@ -172,9 +172,13 @@ class Logic(FunctionBlock):
             - Types
             - Description
         *   - Input
-            - i
+            - 0
             - float or ndarray
-            - true where it is not zero
+            - ``u1``: true where it is not zero
+        *   - Input
+            - 1
+            - float or ndarray
+            - ``u2``: likewise; u3 and so on with `nin`
         *   - Output
             - 0
             - float or ndarray
@@ -189,7 +193,7 @@ class Logic(FunctionBlock):
     :type nin: int, optional
     """
 
-    nin = -1
+    nin = 2
     nout = 1
 
     def __init__(self, operator: str = "and", nin: int | None = None, **blockargs: Any) -> None:
@@ -200,7 +204,9 @@ class Logic(FunctionBlock):
             raise InputError(f"nin must be from 1 to {MOST_INPUTS}, not {brief(nin)}")
         if operator == "not" and nin != 1:
             raise InputError(Fault("not takes one input", hint="use nor, or a block for each"))
-        super().__init__(nin=nin, onames=["y"], **blockargs)
+        self.in_ports = tuple(Port(f"u{k + 1}") for k in range(nin))
+        self.out_ports = (Port("y"),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         truths = [np.not_equal(value, 0.0) for value in inputs]

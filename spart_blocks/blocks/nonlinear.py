@@ -404,7 +404,7 @@ class Rate_Limiter_S(SampledBlock):
 
     :inputs: 1
     :outputs: 1
-    :states: N
+    :states: 0
 
     .. list-table::
         :header-rows: 1

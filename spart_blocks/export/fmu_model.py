@@ -85,6 +85,7 @@ def _sizes(part: Part) -> str:
         "SB_NP": len(program.p),
         "SB_NY": row.crossings - row.outputs,
         "SB_NG": len(program.crossings),
+        "SB_SWITCHES": sum(crossing.kind == "mode" for crossing in program.crossings),
         "SB_NC": len(program.clocks),
         "SB_NE": len(program.switching),
         "SB_PROJECTS": int(program.project is not None and bool(len(program.x0))),
@@ -105,7 +106,8 @@ def _tables(part: Part, version: Version) -> list[str]:
     program = part.program
     slots = [_slot(rows) for rows in _by_reference(part, version)]
     crossings = [
-        f"{{SB_{c.kind.upper()}, {c.direction!r}, {c_string(c.block)}}}" for c in program.crossings
+        f"{{SB_{c.kind.upper()}, {first}, {c.direction!r}, {c_string(c.block)}}}"
+        for c, first in zip(program.crossings, _first_of_block(part), strict=True)
     ]
     clocks = [_clock(clock) for clock in program.clocks]
     # Of each state the place in p from which it starts.
@@ -116,13 +118,19 @@ def _tables(part: Part, version: Version) -> list[str]:
     ]
     return [
         _array("sb_slot", "sb_slots", slots),
-        _array("sb_crossing", "sb_crossings", crossings, '{0, 0, ""}'),
+        _array("sb_crossing", "sb_crossings", crossings, '{0, 0, 0, ""}'),
         _array("sb_clock", "sb_clocks", clocks, "{0, 1, 1, 0, 0, 1}"),
         _array("double", "sb_p", [literal(value) for value in program.p]),
         _array("int", "sb_start_of_x", starts[0]),
         _array("int", "sb_start_of_xd", starts[1]),
         _array("int", "sb_stepped", _stepped(part)),
     ]
+
+
+def _first_of_block(part: Part) -> list[int]:
+    """Of each crossing the first one of its block."""
+    first: dict[str, int] = {}
+    return [first.setdefault(c.block, k) for k, c in enumerate(part.program.crossings)]
 
 
 def _by_reference(part: Part, version: Version) -> list[Variable | None]:
@@ -250,9 +258,11 @@ class _Writer:
         return texts
 
     def _resets(self) -> list[str | None]:
+        """For the first crossing of each block that resets states, or switches them."""
         texts: list[str | None] = []
+        firsts = _first_of_block(self.part)
         for k, crossing in enumerate(self.program.crossings):
-            function = self.program.resets.get(crossing.block)
+            function = self.program.resets.get(crossing.block) if firsts[k] == k else None
             texts.append(self._c(f"reset_{k}", function) if function is not None else None)
         return texts
 

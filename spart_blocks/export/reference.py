@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.errors import RunError
+from spart_blocks.export.modes import MOST_SWITCHES, modes_of, switched, watched_by
 from spart_blocks.export.schedule import MOST_PIECES, NEARLY, Schedule, stops_of
 from spart_blocks.program.part import Part, entries_of
 from spart_blocks.simulation.engine import Floats
@@ -24,6 +25,9 @@ class Stepper:
         self.xd: Floats = part.program.xd0.copy()
         self.x: Floats = self._projected(0.0, part.program.x0.copy())
         self._rows = entries_of(part.outputs)
+        modes = modes_of(self.program)
+        self._modes = [(mode, switched(self.program, mode)) for mode in modes]
+        self._watched = watched_by(self.program, modes) if modes else None
 
     @property
     def t(self) -> float:
@@ -39,12 +43,28 @@ class Stepper:
                 update = self.program.updates[ticking.clock.name]
                 after[states] = self._called(update, t, self.x, before)[states]
         self.xd = after
+        self.x = self._settled(t, self.x, after)
         y = self._called(self.program.outputs, t, self.x, after)[self._rows]
-        if not np.isfinite(y).all() or not np.isfinite(after).all():
+        if not all(np.isfinite(values).all() for values in (y, after, self.x)):
             raise RunError("an output of the part is not finite", time=t)
         stops = stops_of(self.part)
         watched = self._called(self.program.watched, t, self.x, after)[stops] if stops else y[:0]
         return y, bool((watched > 0).any())
+
+    def _settled(self, t: float, x: Floats, xd: Floats) -> Floats:
+        """The states after blocks have switched modes until they fit."""
+        if self._watched is None:
+            return x
+        x, moved = x.copy(), False
+        for _ in range(MOST_SWITCHES):
+            unfit = self._called(self._watched, t, x, xd) > 0
+            if not unfit.any():
+                break
+            moved = True
+            for mode, after in self._modes:
+                if unfit[mode.at : mode.at + len(mode.rows)].any():
+                    x[mode.states] = self._called(after, t, x, xd)
+        return self._projected(t, x) if moved else x
 
     def update(self) -> None:
         """Move the states to the next step."""

@@ -16,6 +16,7 @@ from spart_blocks.export.expressions import LARGEST, Real, literal
 from spart_blocks.export.functions import Argument, c_function, indented, selected, vector
 from spart_blocks.export.header import c_comment, c_string, header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
+from spart_blocks.export.modes import modes_of, settle_text, switched, watched_by
 from spart_blocks.export.schedule import (
     MOST_PIECES,
     NEARLY,
@@ -76,6 +77,7 @@ class _Source:
         self.schedule, self.interface, self.real = schedule, interface, real
         self.name = interface.name
         self.nx, self.nd = len(self.program.x0), len(self.program.xd0)
+        self.modes = modes_of(self.program)
         structs = (f"const {self.name}_inputs *u", f"const {self.name}_parameters *p")
         time = Argument(("double t",), ("t" if real == "double" else "(float)t",))
         self.arguments = (
@@ -130,7 +132,26 @@ class _Source:
                 texts.append(self._c("project", program.project, out))
             if program.switching:
                 texts.append(self._edges())
-        return texts
+        return [*texts, *self._settling()]
+
+    def _settling(self) -> list[str]:
+        """What lets blocks switch modes until they fit."""
+        program, modes = self.program, self.modes
+        if not modes:
+            return []
+        count = sum(len(mode.rows) for mode in modes)
+        texts = [self._c("modes", watched_by(program, modes), self._result("out", count))]
+        for k, mode in enumerate(modes):
+            size = mode.states.stop - mode.states.start
+            texts.append(
+                self._c(f"switched_{k}", switched(program, mode), self._result("out", size))
+            )
+        head = (
+            f"static void settle(double t, {self.real} *x, const {self.real} *xd,\n"
+            f"    const {self.name}_inputs *u, const {self.name}_parameters *p) {{"
+        )
+        projects = self.nx if program.project is not None else 0
+        return [*texts, settle_text(modes, head, self.real, projects)]
 
     def _c(self, name: str, function: Any, result: Argument, *more: Argument) -> str:
         return c_function(name, function, (*self.arguments, *more), result, self.real)
@@ -229,10 +250,19 @@ class _Source:
             for k, ticking in enumerate(self.schedule.clocks):
                 lines += self._tick(k, ticking)
             lines.append(f"for (int i = 0; i < {nd}; i++) sum += xd[i] - xd[i];")
+        x = self._x("s")
+        if self.modes:
+            x = "x"
+            lines += [
+                f"{self.real} x[{self.nx}];",
+                self._copy("x", "s->x", self.nx),
+                self._call("settle", "t", x, xd, "u", "p"),
+                f"for (int i = 0; i < {self.nx}; i++) sum += x[i] - x[i];",
+            ]
         if self.interface.outputs:
             size = numbers_of(self.interface.outputs)
             lines += [
-                self._call("outputs", "t", self._x("s"), xd, "u", "p", "&found"),
+                self._call("outputs", "t", x, xd, "u", "p", "&found"),
                 f"const {self.real} *values = (const {self.real} *)(const void *)&found;",
                 f"for (int i = 0; i < {size}; i++) sum += values[i] - values[i];",
             ]
@@ -240,12 +270,14 @@ class _Source:
         lines.append("*y = found;" if self.interface.outputs else "y->none = 0;")
         if nd:
             lines.append(self._copy("s->xd", "xd", nd))
+        if self.modes:
+            lines.append(self._copy("s->x", "x", self.nx))
         stops = stops_of(self.part)
         if stops:
             count = len(stops)
             lines += [
                 f"{self.real} watched[{count}];",
-                self._call("stops", "t", self._x("s"), xd, "u", "p", "watched"),
+                self._call("stops", "t", x, xd, "u", "p", "watched"),
                 f"for (int i = 0; i < {count}; i++)",
                 f"  if (watched[i] > 0) return {name}_STOPPED;",
             ]

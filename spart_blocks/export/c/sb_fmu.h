@@ -44,7 +44,8 @@ enum {
 #define SB_TICK_EXACT 9007199254740992LL /* 2^53: up to here quotients are rounded once */
 #define SB_INSIDE 8          /* units in the last place by which a piece is seen from within */
 #define SB_LATEST 1e12       /* s, when a run may start: ticks are counted in 64 bits */
-#define SB_MOST_EVENTS 10000 /* in one communication step */
+#define SB_MOST_EVENTS 10000  /* in one communication step */
+#define SB_MOST_SWITCHES 1000 /* of modes at one time */
 
 typedef struct {
   int32_t mode;
@@ -68,7 +69,8 @@ struct sb_fmu {
   int exchange;   /* model exchange; else co-simulation */
   int listening;  /* the importer wants to hear of events too, not of errors alone */
   int fresh;      /* which of the following belong to s, a bit each */
-  double dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)], y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_NG)];
+  double x[SB_ROOM(SB_NX)], dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
+  double y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_NG)];
   double stages[SB_STAGES * SB_ROOM(SB_NX)], xt[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
   double moved[SB_ROOM(SB_NX + SB_ND)];
   double seed[SB_VALUES], sensitivity[SB_VALUES];

@@ -291,7 +291,7 @@ SB_STATUS SB_NAME(fmi2GetEventIndicators)(fmi2Component c, fmi2Real eventIndicat
 SB_STATUS SB_NAME(fmi2GetEventIndicators)(fmi2Component c, fmi2Real eventIndicators[], size_t
     ni) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_TERMINATED, fmi2GetEventIndicators);
-  return (fmi2Status)sb_get_row(m, SB_AT_G, SB_NG, eventIndicators, ni);
+  return (fmi2Status)sb_get_indicators(m, eventIndicators, ni);
 }
 
 SB_STATUS SB_NAME(fmi2GetContinuousStates)(fmi2Component c, fmi2Real x[], size_t nx);

@@ -420,7 +420,7 @@ SB_STATUS SB_NAME(fmi3GetEventIndicators)(fmi3Instance instance, fmi3Float64 eve
 SB_STATUS SB_NAME(fmi3GetEventIndicators)(fmi3Instance instance, fmi3Float64 eventIndicators[],
     size_t nEventIndicators) {
   SB_ENTER(SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_TERMINATED, fmi3GetEventIndicators);
-  return (fmi3Status)sb_get_row(m, SB_AT_G, SB_NG, eventIndicators, nEventIndicators);
+  return (fmi3Status)sb_get_indicators(m, eventIndicators, nEventIndicators);
 }
 
 SB_STATUS SB_NAME(fmi3GetContinuousStates)(fmi3Instance instance, fmi3Float64

@@ -12,8 +12,8 @@ static int sb_backward(sb_fmu *m, const uint32_t *unknowns, size_t n_unknowns,
   if (!sb_seeded(m, unknowns, n_unknowns, seed, n_seed)) return SB_ERROR;
   if (m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING)) sb_take_start(m);
   memcpy(a, m->seed, sizeof m->sensitivity);
-  sb_model_backward(sb_within(m, m->s.t), m->s.x, xd, m->s.p, m->s.start, m->seed + SB_AT_DX,
-                    m->seed + SB_AT_Y, m->seed + SB_AT_G, out);
+  sb_model_backward(sb_within(m, m->s.t), sb_continuous(m), xd, m->s.p, m->s.start,
+                    m->seed + SB_AT_DX, m->seed + SB_AT_Y, m->seed + SB_AT_G, out);
   a[0] += out[0];
   for (int i = 0; i < SB_NX; i++) a[SB_AT_X + i] += out[1 + i];
   for (int i = 0; i < SB_ND; i++) a[SB_AT_XD + i] += out[1 + SB_NX + i];

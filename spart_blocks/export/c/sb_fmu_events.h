@@ -152,35 +152,56 @@ static void sb_reset_states(sb_fmu *m, int k) {
   sb_copy(m->s.xd, m->moved + SB_NX, SB_ND);
 }
 
-/* Act on the crossings that are marked, and unmark them: stop, reset states, put states on
-   the limit that they met. */
-static void sb_act(sb_fmu *m) {
-  int events = 0, limits = 0;
+/* Let blocks switch modes until nothing that they watch is above zero: changes x and xd. */
+static int sb_settle(sb_fmu *m, double *x, double *xd) {
+  double t = sb_seen(m, m->s.t);
+  for (int n = 0; n < SB_MOST_SWITCHES; n++) {
+    int last = -1;
+    sb_model_watched(t, x, xd, m->s.p, m->g);
+    for (int k = 0; k < SB_NG; k++) {
+      if (sb_crossings[k].kind != SB_MODE || !(m->g[k] > 0)) continue;
+      if (sb_crossings[k].first == last) continue; /* a block switches once at a time */
+      last = sb_crossings[k].first;
+      sb_model_reset(last, t, x, xd, m->s.p, m->moved);
+      sb_copy(x, m->moved, SB_NX);
+      sb_copy(xd, m->moved + SB_NX, SB_ND);
+    }
+    if (last < 0) return SB_OK;
+  }
+  return sb_log(m, SB_ERROR, "a block switches without end at t = %.9g s", m->s.t);
+}
+
+/* Act on the crossings that are marked, and unmark them: stop, reset states, switch modes, put
+   states on the limit that they met. */
+static int sb_act(sb_fmu *m) {
+  int moved = 0, limits = 0, status = SB_OK;
   for (int k = 0; k < SB_NG; k++) {
     if (!m->s.hit[k]) continue;
     m->s.hit[k] = 0;
     limits |= sb_crossings[k].kind == SB_LIMIT;
+    moved |= sb_crossings[k].kind == SB_MODE || sb_crossings[k].kind == SB_EVENT;
     if (sb_crossings[k].kind == SB_STOP) sb_stop(m, k);
-    if (sb_crossings[k].kind != SB_EVENT) continue;
-    sb_reset_states(m, k);
-    events = 1;
+    if (sb_crossings[k].kind == SB_EVENT) sb_reset_states(m, k);
   }
   m->fresh = 0;
-  if (events || limits) sb_project(m);
-  if (!events || m->s.stopped) return;
+  if (moved && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
+  if (moved || limits) sb_project(m);
+  if (!moved || m->s.stopped || status != SB_OK) return status;
   sb_watch(m, m->s.t, m->s.x, m->g);
   for (int k = 0; k < SB_NG; k++)
     if (sb_crossings[k].kind == SB_STOP && m->g[k] > 0) sb_stop(m, k);
+  return SB_OK;
 }
 
-/* Mark what has crossed since it was last looked at; STOPs wherever they are above zero.
-   jump: only what acts on a jump. */
+/* Mark what has crossed since it was last looked at; STOPs and modes wherever they are above
+   zero. jump: only what acts on a jump. */
 static void sb_mark(sb_fmu *m, int jump) {
   sb_watch(m, m->s.t, m->s.x, m->g);
   for (int k = 0; k < SB_NG; k++) {
     int kind = sb_crossings[k].kind;
     int seen = !jump || kind == SB_EVENT;
-    if (kind == SB_STOP ? m->g[k] > 0 : seen && sb_crossed(k, m->s.g[k], m->g[k])) m->s.hit[k] = 1;
+    int above = kind == SB_STOP || kind == SB_MODE;
+    if (above ? m->g[k] > 0 : seen && sb_crossed(k, m->s.g[k], m->g[k])) m->s.hit[k] = 1;
   }
 }
 
@@ -196,7 +217,8 @@ static int sb_events(sb_fmu *m, int first) {
   sb_find_next(m);
   if (first) sb_look(m);
   sb_mark(m, !m->exchange);
-  sb_act(m);
+  status = sb_act(m);
+  if (status != SB_OK) return status;
   sb_project(m);
   sb_look(m);
   sb_copy(m->s.start, m->s.x, SB_NX);

@@ -48,7 +48,8 @@ static double sb_until_crossing(sb_fmu *m, double h) {
   return high;
 }
 
-/* One step of at most h; returns its length, or 0 where it leads to no finite state. */
+/* One step of at most h; returns its length, 0 where it leads to no finite state, and -1
+   where a block switches without end, which has been told. */
 static double sb_one_step(sb_fmu *m, double h) {
   int crossed = 0;
   if (SB_NX) sb_try(m, h);
@@ -63,7 +64,7 @@ static double sb_one_step(sb_fmu *m, double h) {
   sb_copy(m->s.x, m->xn, SB_NX);
   if (crossed) {
     sb_mark(m, 0);
-    sb_act(m);
+    if (sb_act(m) != SB_OK) return -1;
     sb_look(m);
   } else {
     sb_copy(m->s.g, m->g, SB_NG);
@@ -83,7 +84,8 @@ static int sb_integrate(sb_fmu *m, double end) {
       last = h >= left;
     }
     done = sb_one_step(m, h);
-    if (done <= 0)
+    if (done < 0) return SB_ERROR;
+    if (!(done > 0))
       return sb_log(m, SB_DISCARD, "the states are not finite after t = %.9g s", m->s.t);
     if (done < h && ++crossings > SB_MOST_EVENTS)
       return sb_log(m, SB_ERROR, "it crosses zero without end at t = %.9g s", m->s.t);

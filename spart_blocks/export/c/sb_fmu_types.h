@@ -23,10 +23,11 @@ typedef struct {
 } sb_slot;
 
 /* What happens where a watched value crosses zero. */
-enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_BEND };
+enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_BEND, SB_MODE };
 
 typedef struct {
   int kind;
+  int first; /* the first crossing of the same block */
   double direction;
   const char *block;
 } sb_crossing;

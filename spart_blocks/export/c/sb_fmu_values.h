@@ -92,30 +92,38 @@ static int sb_slot_at(const sb_fmu *m, uint32_t reference) {
 }
 
 /* Before steps, and in co-simulation between them: the discrete states as they are once the
-   ticks due now have happened with the present inputs. */
+   ticks due now have happened with the present inputs, and the states once blocks have then
+   switched their modes. */
 static const double *sb_discrete(sb_fmu *m) {
   if (m->exchange || m->s.mode != SB_STEPPING) return m->s.xd;
-  if (!(m->fresh & SB_FRESH_XD)) sb_ticked(m, m->xd);
+  if (m->fresh & SB_FRESH_XD) return m->xd;
+  sb_ticked(m, m->xd);
+  sb_copy(m->x, m->s.x, SB_NX);
+  if (SB_SWITCHES) sb_settle(m, m->x, m->xd);
   m->fresh |= SB_FRESH_XD;
   return m->xd;
 }
 
+static const double *sb_continuous(sb_fmu *m) {
+  return sb_discrete(m) == m->s.xd ? m->s.x : m->x;
+}
+
 /* All derivatives, outputs or crossings: those among which a reference lies. */
 static const double *sb_computed(sb_fmu *m, uint32_t reference) {
-  const double *xd = sb_discrete(m);
+  const double *xd = sb_discrete(m), *x = sb_continuous(m);
   double t = sb_seen(m, m->s.t);
   if (reference < SB_AT_XD) {
     if (!(m->fresh & SB_FRESH_DX))
-      sb_model_rates(sb_within(m, m->s.t), m->s.x, xd, m->s.p, m->s.start, m->dx);
+      sb_model_rates(sb_within(m, m->s.t), x, xd, m->s.p, m->s.start, m->dx);
     m->fresh |= SB_FRESH_DX;
     return m->dx + (reference - SB_AT_DX);
   }
   if (reference < SB_AT_G) {
-    if (!(m->fresh & SB_FRESH_Y)) sb_model_outputs(t, m->s.x, xd, m->s.p, m->y);
+    if (!(m->fresh & SB_FRESH_Y)) sb_model_outputs(t, x, xd, m->s.p, m->y);
     m->fresh |= SB_FRESH_Y;
     return m->y + (reference - SB_AT_Y);
   }
-  sb_model_watched(t, m->s.x, xd, m->s.p, m->g);
+  sb_model_watched(t, x, xd, m->s.p, m->g);
   return m->g + (reference - SB_AT_G);
 }
 
@@ -123,7 +131,7 @@ static const double *sb_value(sb_fmu *m, uint32_t reference) {
   if (m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING)) sb_take_start(m);
   if (reference < SB_AT_P) return &m->s.t;
   if (reference < SB_AT_X) return m->s.p + (reference - SB_AT_P);
-  if (reference < SB_AT_DX) return m->s.x + (reference - SB_AT_X);
+  if (reference < SB_AT_DX) return sb_continuous(m) + (reference - SB_AT_X);
   if (reference < SB_AT_XD) return sb_computed(m, reference);
   if (reference < SB_AT_Y) return sb_discrete(m) + (reference - SB_AT_XD);
   return sb_computed(m, reference);
@@ -204,6 +212,15 @@ static int sb_get_row(sb_fmu *m, uint32_t first, int size, double *values, size_
   if (sb_finite(values, size)) return SB_OK;
   return sb_log(m, SB_DISCARD, "%s and others are not finite at t = %.9g s", sb_slots[first].name,
                 m->s.t);
+}
+
+/* The crossings as event indicators. Zero is still the side that is come from: shown as that,
+   for importers take an indicator of exactly zero as the crossing itself. */
+static int sb_get_indicators(sb_fmu *m, double *values, size_t n) {
+  int status = sb_get_row(m, SB_AT_G, SB_NG, values, n);
+  for (int k = 0; status == SB_OK && k < SB_NG; k++)
+    if (values[k] == 0) values[k] = sb_crossings[k].direction < 0 ? 1e-300 : -1e-300;
+  return status;
 }
 
 static int sb_set_states(sb_fmu *m, const double *x, size_t n) {
@@ -310,7 +327,7 @@ static int sb_forward(sb_fmu *m, const uint32_t *unknowns, size_t n_unknowns,
   memcpy(m->sensitivity, s, sizeof m->sensitivity);
   if (SB_NX + SB_NY + SB_NG) {
     double out[SB_ROOM(SB_NX + SB_NY + SB_NG)];
-    sb_model_forward(sb_within(m, m->s.t), m->s.x, xd, m->s.p, m->s.start, s, s + SB_AT_X,
+    sb_model_forward(sb_within(m, m->s.t), sb_continuous(m), xd, m->s.p, m->s.start, s, s + SB_AT_X,
                      s + SB_AT_XD, s + SB_AT_P, out);
     sb_copy(m->sensitivity + SB_AT_DX, out, SB_NX);
     sb_copy(m->sensitivity + SB_AT_Y, out + SB_NX, SB_NY + SB_NG);
