@@ -15,6 +15,8 @@
 
 /* A piece is seen from within: switching times are known to some units in the last place. */
 #define SB_INSIDE 8
+#define SB_BEFORE 5e-11 /* s, and */
+#define SB_PART 1e-3 /* of a fixed step: its stages lie so far before a crossing */
 enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE };
 enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK };
 
@@ -210,6 +212,21 @@ static int sb_hits(sb_run *r) {
   return acts;
 }
 
+/* A step of length h to just behind the crossing found, with all its stages before it: where
+   the rates jump there, one stage behind it would count as for the whole step. */
+static void sb_up_to(sb_run *r, double h) {
+  double gap = fmin(h, fmax(SB_BEFORE, SB_PART * h)), *slope = r->K + r->stages * r->nx;
+  sb_try(r, h - gap);
+  sb_slope(r, r->t + h - gap, r->xn, slope); /* the rest by the midpoint rule */
+  for (long long i = 0; i < r->nx; i++) r->xm[i] = r->xn[i] + 0.5 * gap * slope[i];
+  sb_slope(r, r->t + h - 0.5 * gap, r->xm, slope);
+  for (long long i = 0; i < r->nx; i++) r->xn[i] += gap * slope[i];
+  sb_call(r, program_cross, r->t + h, r->xn, r->f);
+  if (sb_crossed(r, r->g0[r->crossed], r->f[r->crossed], r->crossed)) return;
+  sb_try(r, h);
+  sb_slope(r, r->t + h, r->xn, slope);
+}
+
 /* Pass over an interval without states, watching signals that depend on time alone. */
 static int sb_idle(sb_run *r, double at) {
   double before_end = nextafter(at, r->t);
@@ -343,8 +360,7 @@ static int sb_integrate(sb_run *r, double end) {
       if (!r->e) { /* the shorter step itself */
         h *= theta;
         theta = 1;
-        sb_try(r, h);
-        sb_slope(r, tc, r->xn, r->K + S * nx);
+        sb_up_to(r, h);
       }
       if (!sb_sample_step(r, h, tc)) return SB_BAD_SAMPLE;
       sb_dense(r, h, theta, r->xm);

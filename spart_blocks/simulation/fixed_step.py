@@ -11,6 +11,10 @@ from scipy.interpolate import CubicHermiteSpline
 
 from spart_blocks.simulation.tableaus import Floats, Tableau
 
+BEFORE, PART = 5e-11, 1e-3
+"""How far before a located crossing the stages lie, in seconds and as a part of the step:
+further than the crossing, or a stage, may be off."""
+
 
 class FixedStep(OdeSolver):  # type: ignore[misc]
     """A tableau without error control, in the frame of SciPy's solvers. Steps are equal
@@ -64,11 +68,19 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         (start, _), (x, _), (slope, _) = self._ends
         return self._stepped(start, x, slope, t - start)
 
-    def shorten(self, t: float) -> None:
-        """End the last step at t."""
+    def shorten(self, t: float, crossed: Callable[[Floats], bool]) -> None:
+        """End the last step at t, just behind a crossing, with all its stages before it: where
+        the rates jump there, one stage behind it would count as for the whole step. crossed:
+        whether a state at t lies behind the crossing."""
         (start, _), (x, _), (slope, _) = self._ends
-        self.t, self.y = t, self.at(t)
-        self.slope = self.fun(t, self.y)
+        gap = min(t - start, max(BEFORE, PART * (t - start)))
+        near = self.at(t - gap)
+        middle = near + gap / 2 * self.fun(t - gap, near)  # the rest by the midpoint rule
+        end = self.fun(t - gap / 2, middle)
+        self.t, self.y, self.slope = t, near + gap * end, end
+        if not crossed(self.y):
+            self.y = self.at(t)
+            self.slope = self.fun(t, self.y)
         self._ends = (np.array([start, t]), [x, self.y], [slope, self.slope])
 
     def _dense_output_impl(self) -> Any:

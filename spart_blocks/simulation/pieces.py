@@ -111,7 +111,7 @@ class Stepwise(Piecewise):
             found = self._first_crossing(solver, inside[1])
             until = found[0] if found else solver.t
             if found and isinstance(solver, FixedStep):
-                solver.shorten(until)
+                self._shorten(solver, until, found[1])
             dense = solver.dense_output()
             self._record_between(dense, until, b)
             run.t = exact(until)
@@ -183,6 +183,16 @@ class Stepwise(Piecewise):
                 hint="try a smaller max_step, another solver, or looser tolerances",
             )
         self.refused.clear()
+
+    def _shorten(self, solver: FixedStep, until: float, found: list[int]) -> None:
+        """End a step at the crossings found at `until`."""
+        run = self.run
+        before = run.watch(solver.t_old, self.start)
+
+        def crossed(x: Floats) -> bool:
+            return set(found) <= set(self._located(before, run.watch(until, x)))
+
+        solver.shorten(until, crossed)
 
     def _first_crossing(self, solver: Any, end: float) -> tuple[float, list[int]] | None:
         """The earliest crossing within the solver's last step."""

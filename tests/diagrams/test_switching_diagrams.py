@@ -59,11 +59,21 @@ def test_the_servo_s_command_is_replaced_while_it_is_out_of_range():
     np.testing.assert_array_equal(got["outside"], (np.abs(command) > 1.2).astype(float))
     assert got["lost"][-1] == pytest.approx(4 * (1 - 2 * np.arcsin(0.8) / np.pi), abs=1e-7)
     assert np.abs(np.diff(got["slow"])).max() <= 2 * np.diff(t).max() * (1 + 1e-9)
-    np.testing.assert_allclose(got["sensor"] / 0.02, np.round(got["sensor"] / 0.02), atol=1e-9)
-    assert np.abs(got["sensor"] - got["angle"]).max() <= 0.01 + 1e-9
+    np.testing.assert_allclose(got["sensor"] / 0.05, np.round(got["sensor"] / 0.05), atol=1e-9)
+    assert np.abs(got["sensor"] - got["angle"]).max() <= 0.025 + 1e-9
     # The sampled limiter is a tick behind, and otherwise at the command or at its rate.
     ticks = got["ticks"][:: round(0.05 / (t[1] - t[0]))]
     assert np.abs(np.diff(ticks)).max() <= 0.1 + 1e-12
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_fixed_step_keeps_its_order_over_jumps(engine):
+    # With a stage behind a jump the error would be 1e-4, whatever the order of the method.
+    path, names = SIGNALS / "limited_servo.yaml", ["angle", "v", "slow", "lost"]
+    exact = sb.simulate(path, T=0.5, rtol=1e-12, atol=1e-14, solver="DOP853")
+    got = sb.simulate(path, T=0.5, solver="RK4", max_step=1e-3, engine=engine)
+    for name in names:
+        assert np.abs(got[name] - exact[name]).max() < 1e-7, name
 
 
 @pytest.mark.parametrize(("name", "until"), [("thrusters", 4.0), ("limited_servo", 0.6)])

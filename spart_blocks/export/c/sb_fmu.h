@@ -44,6 +44,8 @@ enum {
 #define SB_TICK_EXACT 9007199254740992LL /* 2^53: up to here quotients are rounded once */
 #define SB_INSIDE 8          /* units in the last place by which a piece is seen from within */
 #define SB_LATEST 1e12       /* s, when a run may start: ticks are counted in 64 bits */
+#define SB_BEFORE 5e-11 /* s, and */
+#define SB_PART 1e-3 /* of a step: its stages lie so far before a crossing */
 #define SB_MOST_EVENTS 10000  /* in one communication step */
 #define SB_MOST_SWITCHES 1000 /* of modes at one time */
 

@@ -34,6 +34,18 @@ static int sb_any_crossed(sb_fmu *m, double h) {
   return 0;
 }
 
+/* A step of length h to just behind a crossing, with all its stages before it: where the rates
+   jump there, one stage behind it would count as for the whole step. */
+static void sb_up_to(sb_fmu *m, double h) {
+  double gap = fmin(h, fmax(SB_BEFORE, SB_PART * h));
+  sb_try(m, h - gap);
+  sb_rates(m, m->s.t + h - gap, m->xn, m->s.x, m->stages); /* the rest by the midpoint rule */
+  for (int i = 0; i < SB_NX; i++) m->xt[i] = m->xn[i] + 0.5 * gap * m->stages[i];
+  sb_rates(m, m->s.t + h - 0.5 * gap, m->xt, m->s.x, m->stages);
+  for (int i = 0; i < SB_NX; i++) m->xn[i] += gap * m->stages[i];
+  if (!sb_any_crossed(m, h)) sb_try(m, h);
+}
+
 /* The length of the step up to the first crossing within h, just at its far side; the result
    of that step is in xn. */
 static double sb_until_crossing(sb_fmu *m, double h) {
@@ -44,7 +56,7 @@ static double sb_until_crossing(sb_fmu *m, double h) {
     if (sb_any_crossed(m, middle)) high = middle;
     else low = middle;
   }
-  if (SB_NX) sb_try(m, high);
+  if (SB_NX) sb_up_to(m, high);
   return high;
 }
 
