@@ -45,12 +45,13 @@ class Fcn(FunctionBlock):
             - float or ndarray
             - ``y``: the formula's value
 
-    A formula has numbers, the arguments, the params, t [s], pi and e; + - * / ** %; comparisons,
-    `and`, `or`, `not` and `yes if condition else no`, or where(condition, yes, no); u[0], u[-1]
-    and m[0, 1] for entries; and the functions sin cos tan asin acos atan atan2 sinh cosh tanh exp
-    log log10 sqrt hypot abs sign min max clip floor ceil round. It works entry by entry, all
-    numbers are floats, and a comparison is 1 or 0. A list of formulas, each a scalar, gives a
-    vector. The text is read, never eval'd.
+    A formula has numbers, the arguments, the params, t [s], pi and e; + - * / and % as Python has
+    them, and powers with two asterisks; comparisons, `and`, `or`, `not` and
+    `yes if condition else no`, or where(condition, yes, no); u[0], u[-1] and m[0, 1] for entries;
+    and the functions sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10 sqrt hypot abs
+    sign min max clip floor ceil round. It works entry by entry, all numbers are floats, and a
+    comparison is 1 or 0. A list of formulas, each a scalar, gives a vector. The text is read,
+    never eval'd.
 
     A solver's step ends where a comparison changes, where the argument of abs or sign is zero,
     where min, max and clip change sides, and where floor, ceil, round and % jump.
