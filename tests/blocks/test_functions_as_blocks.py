@@ -36,6 +36,8 @@ PORTS = {
 ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("FD_FIXED", "GRAVITY", "MULTIBODY", "STATE_INTEGRATOR", "AUDIT"),
     *("JOINT_PD", "COMPUTED_TORQUE", "LQR", "FMU"),
+    *("SWITCH", "COMPARE", "LOGIC", "RELAY", "SATURATION", "DEADZONE", "QUANTIZER"),
+    *("RATE_LIMITER", "RATE_LIMITER_S", "FCN"),
     *(
         f"{link}_{way}"
         for link in ("UDP", "TCP", "SERIAL", "SHM", "ZMQ", "MQTT")
