@@ -8,11 +8,14 @@ the caller's choice, such as `u->plant_qm[2]`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
+
+from spart_blocks.program.tables import PREFIX
 
 Real = Literal["double", "float"]
 
@@ -50,6 +53,9 @@ _OF_MATH_H = {
 } | {ca.OP_CONSTPOW: "pow"}
 
 
+_TABLE = re.compile(rf"({PREFIX}\w+)|(?:fwd|adj)1_({PREFIX}\w+)")
+
+
 class UnknownOperationError(ValueError):
     """An operation of CasADi for which C's math.h has nothing."""
 
@@ -61,11 +67,13 @@ def statements(
 
     arguments: for each argument the C of its entries, which are read. results: the C to
     which the entries of the result are assigned, none of which is an argument's. Local
-    variables are called w0, w1, ...
+    variables are called w0, w1, ... Tables that it calls are C functions of their own names,
+    their derivatives with `_slope` after it (see tables.py).
     """
     at: dict[int, str] = {}  # what stands for a slot of CasADi's work vector
     slots: set[int] = set()
     lines: list[str] = []
+    calls = function.instructions_sx() if function.find_functions(0) else []
     for k in range(function.n_instructions()):
         operation = function.instruction_id(k)
         inputs, outputs = function.instruction_input(k), function.instruction_output(k)
@@ -76,6 +84,9 @@ def statements(
         else:
             if operation == ca.OP_INPUT:
                 value = arguments[inputs[0]][inputs[1]]
+            elif operation == ca.OP_CALL:
+                called = calls[k].which_function().name()
+                value = _looked_up(called, [at[slot] for slot in inputs])
             else:
                 value = _applied(operation, [at[slot] for slot in inputs], real)
             slots.add(outputs[0])
@@ -98,6 +109,17 @@ def _applied(operation: int, operands: Sequence[str], real: Real) -> str:
     if name is None:
         raise UnknownOperationError(f"CasADi's operation {operation} has no counterpart in math.h")
     return f"{name}{'f' if real == 'float' else ''}({', '.join(operands)})"
+
+
+def _looked_up(called: str, operands: Sequence[str]) -> str:
+    """A table's value at its operand, or its slope there times the seed of a derivative."""
+    found = _TABLE.fullmatch(called)
+    if found is None:
+        raise UnknownOperationError(f"there is no C for the function {called}")
+    table, of_derivative = found.groups()
+    if table:
+        return f"{table}({operands[0]})"
+    return f"{of_derivative}_slope({operands[0]}) * {operands[-1]}"
 
 
 def literal(value: float, real: Real = "double") -> str:

@@ -22,6 +22,7 @@ from spart_blocks.export.functions import Argument, c_function, selected, vector
 from spart_blocks.export.header import c_string
 from spart_blocks.export.pieces import long_function
 from spart_blocks.export.schedule import METHODS
+from spart_blocks.export.tables import table_texts
 from spart_blocks.program.part import Part, entries_of
 from spart_blocks.simulation.tableaus import tableau
 
@@ -193,6 +194,7 @@ class _Writer:
     def __init__(self, part: Part) -> None:
         self.part, self.program = part, part.program
         self.nx, self.nd = len(part.program.x0), len(part.program.xd0)
+        self.written: list[Any] = []
         self.arguments = (
             Argument(("double t",), ("t",)),
             vector("x", self.nx, "double"),
@@ -217,7 +219,9 @@ class _Writer:
             *self._switched("reset", "int crossing", self._resets()),
             self._forward(),
         ]
-        return [*texts, self._backward()] if version == 3 else texts
+        if version == 3:
+            texts.append(self._backward())
+        return [*table_texts(self.written), *texts]
 
     def rates(self) -> Any:
         """xdot as a function of (t, x, xd, p, x_start)."""
@@ -231,6 +235,7 @@ class _Writer:
 
     def _c(self, name: str, function: Any, *more: Argument, out: Argument | None = None) -> str:
         result = out or self._out(function)
+        self.written.append(function)
         return long_function(f"sb_model_{name}", function, (*self.arguments, *more), result)
 
     def _out(self, function: Any) -> Argument:

@@ -25,6 +25,7 @@ from spart_blocks.export.schedule import (
     schedule_of,
     stops_of,
 )
+from spart_blocks.export.tables import table_texts
 from spart_blocks.program.part import Part, entries_of
 
 
@@ -78,6 +79,7 @@ class _Source:
         self.name = interface.name
         self.nx, self.nd = len(self.program.x0), len(self.program.xd0)
         self.modes = modes_of(self.program)
+        self.written: list[Any] = []
         structs = (f"const {self.name}_inputs *u", f"const {self.name}_parameters *p")
         time = Argument(("double t",), ("t" if real == "double" else "(float)t",))
         self.arguments = (
@@ -88,10 +90,12 @@ class _Source:
         )
 
     def text(self) -> str:
+        functions = self._functions()
         texts = [
             f"/* {c_comment(self.program.name)}. Made by spart_blocks {__version__}. */\n\n"
             f'#include "{self.name}.h"\n\n#include <math.h>',
-            *self._functions(),
+            *table_texts(self.written, self.real),
+            *functions,
             self._table(),
             self._nominal(),
             self._check(),
@@ -154,6 +158,7 @@ class _Source:
         return [*texts, settle_text(modes, head, self.real, projects)]
 
     def _c(self, name: str, function: Any, result: Argument, *more: Argument) -> str:
+        self.written.append(function)
         return c_function(name, function, (*self.arguments, *more), result, self.real)
 
     def _result(self, pointer: str, size: int) -> Argument:

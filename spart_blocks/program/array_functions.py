@@ -26,6 +26,7 @@ from spart_blocks.program.symbol_scalar import (
     is_number,
     sx_of,
 )
+from spart_blocks.program.tables import LARGEST_TABLE, called_line
 
 
 def _objects(value: Any) -> Any:
@@ -208,6 +209,13 @@ def linear_pieces(x: Any, points: Any, values: Any) -> list[Any]:
     return lines
 
 
+def _lines(points: Any, values: Any) -> Callable[[Any], Any]:
+    """The lines through a table as a function of a point: of a large one by a call."""
+    if len(points) > LARGEST_TABLE and not has_symbols(values):
+        return called_line(points.astype(float), values.astype(float))
+    return lambda x: piece(x, points, [*linear_pieces(x, points, values), values[-1]])
+
+
 @implements(np.interp)
 def _interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
@@ -216,9 +224,10 @@ def _interp(
     if has_symbols(xp) or period is not None:
         raise TraceError("its code calls np.interp with a signal for its points, or a period")
     first, last = values[0] if left is None else left, values[-1] if right is None else right
+    within = _lines(points, values)
 
     def at(point: Any) -> Any:
-        inside = piece(point, points, [*linear_pieces(point, points, values), values[-1]])
+        inside = within(point)
         outside = if_else(point > float(points[-1]), last, inside)
         return if_else(point < float(points[0]), first, outside)
 

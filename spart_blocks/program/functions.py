@@ -72,7 +72,7 @@ class CompiledFunction:
 
     address: of `int f(const double **arguments, double **results, long long *, double *,
     int)` for callers in C, who pass every array, and 0 for the last three; None where there
-    is no compiler.
+    is no compiler, or np.interp with a table too large for an expression in the function.
     """
 
     def __init__(

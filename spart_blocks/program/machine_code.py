@@ -18,6 +18,7 @@ import numpy as np
 
 from spart_blocks.program.c_code import c_source
 from spart_blocks.program.compiler import loaded_library
+from spart_blocks.program.tables import tables_called_by
 
 # sb_call is a PyCFunction (METH_NOARGS): it gives a new reference to the result.
 _ENTRY = """
@@ -104,7 +105,9 @@ def _address(function: Any) -> int:
 
 def machine_code(function: Any) -> MachineCode | None:
     """Compile a CasADi function of scalars, or fetch it from the cache; None without a
-    compiler."""
+    compiler, and for one that calls tables: its callers give it no room for that."""
+    if tables_called_by(function):
+        return None
     name, n_in, n_out = function.name(), max(1, function.sz_arg()), max(1, function.sz_res())
     entry = _ENTRY.format(arg=n_in, res=n_out, name=name)
     library = loaded_library(c_source([function]) + entry)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.blocks._tables import Pieces, Polynomials
 from spart_blocks.program.array_functions import linear_pieces, piece
 from spart_blocks.program.symbol import (
     Condition,
@@ -24,10 +25,10 @@ from spart_blocks.program.symbol import (
     is_number,
     unbox,
 )
+from spart_blocks.program.tables import LARGEST_TABLE
 
 Output = Callable[[Any, Any, list[Any], Any], list[Any]]
 Change = Callable[[Any, Any, list[Any], Any], Any]
-LARGEST_TABLE = 256  # points; each costs some five operations in every evaluation
 
 
 @dataclass(frozen=True)
@@ -156,17 +157,36 @@ def _function(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
 def _interpolate(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
     """SciPy's interp1d; outside its table, where that raises, not a number."""
     table = block.f
-    if len(table.x) > LARGEST_TABLE:
-        raise TraceError(f"its table has {len(table.x)} points, up to {LARGEST_TABLE} are traced")
     columns = table.y.reshape(len(table.x), -1)
     where = box(t if block.time else inputs[0])
     first, last = float(table.x[0]), float(table.x[-1])
     out = np.empty((where.size, columns.shape[1]), dtype=object)
+    values = _called if len(table.x) > LARGEST_TABLE else _chosen
     for i, point in enumerate(where.flat):
         outside = np.logical_or(point < first, point > last)
-        for k, starts, pieces in _pieces(table, columns, point):
-            out[i, k] = if_else(outside, np.nan, piece(point, starts, pieces))
+        for k, value in enumerate(values(table, columns, point)):
+            out[i, k] = if_else(outside, np.nan, value)
     return [unbox(out.reshape(where.shape + table.y.shape[1:]))]
+
+
+def _chosen(table: Any, columns: Any, point: Any) -> Any:
+    """The value of each column of a small table: a tree of choices."""
+    for starts, pieces in _pieces(table, columns, point):
+        yield piece(point, starts, pieces)
+
+
+def _called(table: Any, columns: Any, point: Any) -> Any:
+    """The value of each column of a large table: calls, each a search."""
+    if table._kind == "linear":
+        yield from (np.interp(point, table.x, y) for y in columns.T)
+    elif table._kind == "spline":
+        for (starts, coefficients), y in zip(_polynomials(table._spline), columns.T, strict=True):
+            inside = Polynomials(Pieces(starts), coefficients).at(point)
+            yield if_else(point >= float(table.x[-1]), y[-1], inside)
+    else:
+        for starts, held in _pieces(table, columns, point):
+            rising = np.flatnonzero(np.diff(starts, prepend=-np.inf) > 0)
+            yield Pieces(np.asarray(starts)[rising]).pick(point, np.asarray(held)[rising])[0]
 
 
 def _pieces(table: Any, columns: Any, point: Any) -> Any:
@@ -174,36 +194,42 @@ def _pieces(table: Any, columns: Any, point: Any) -> Any:
     pieces as functions of the point."""
     x, kind = table.x, table._kind
     if kind == "spline":
-        for k, starts, pieces in _spline_pieces(table._spline, point):
-            yield k, [*starts, x[-1]], [*pieces, columns[-1, k]]
+        for (starts, coefficients), y in zip(_polynomials(table._spline), columns.T, strict=True):
+            pieces = [
+                _horner(c, point - float(a)) for a, c in zip(starts, coefficients.T, strict=True)
+            ]
+            yield [*starts, x[-1]], [*pieces, y[-1]]
         return
-    for k, y in enumerate(columns.T):
+    for y in columns.T:
         if kind == "linear":
-            yield k, x, [*linear_pieces(point, x, y), y[-1]]
+            yield x, [*linear_pieces(point, x, y), y[-1]]
         elif kind == "previous":
-            yield k, x, list(y)
+            yield x, list(y)
         elif kind == "next":
             # Each value holds up to and with its own point.
-            yield k, [x[0], *np.nextafter(x[:-1], np.inf)], list(y)
+            yield [x[0], *np.nextafter(x[:-1], np.inf)], list(y)
         else:
             edges = x[1:] / 2.0 + x[:-1] / 2.0
             edges = np.nextafter(edges, np.inf) if kind == "nearest" else edges
-            yield k, [x[0], *edges], list(y)
+            yield [x[0], *edges], list(y)
 
 
-def _spline_pieces(spline: Any, point: Any) -> Any:
+def _polynomials(spline: Any) -> Any:
+    """For each column of a spline: where each piece starts (n,), and its coefficients
+    (order + 1, n), of the highest power first."""
     from scipy.interpolate import BSpline, PPoly
 
-    for k, column in enumerate(spline.c.reshape(len(spline.c), -1).T):
+    for column in spline.c.reshape(len(spline.c), -1).T:
         polynomials = PPoly.from_spline(BSpline(spline.t, column, spline.k))
         kept = np.flatnonzero(np.diff(polynomials.x) > 0)
-        starts, pieces = polynomials.x[kept], []
-        for start, coefficients in zip(starts, polynomials.c[:, kept].T, strict=True):
-            value: Any = 0.0
-            for c in coefficients:
-                value = value * (point - float(start)) + float(c)
-            pieces.append(value)
-        yield k, starts, pieces
+        yield polynomials.x[kept], polynomials.c[:, kept]
+
+
+def _horner(coefficients: Any, u: Any) -> Any:
+    value: Any = 0.0
+    for c in coefficients:
+        value = value * u + float(c)
+    return value
 
 
 # --- sources -------------------------------------------------------------------------------

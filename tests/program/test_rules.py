@@ -287,9 +287,6 @@ REFUSED = {
     "keeps a memory of its own": wired(
         "FUNCTION", (), args=(lambda x, memory: x,), persistent=True, fargs=[]
     ),
-    "its table has 1000 points": wired(
-        "INTERPOLATE", time=True, x=np.arange(1000.0), y=np.zeros(1000)
-    ),
 }
 
 
