@@ -76,6 +76,7 @@ class Idle(Piecewise):
             before, after = run.watch(t0, run.x), run.watch(t1, run.x)
             found = self.crossed(before, after, lambda _: run.x, t0, t1)
             if found:
+                run.samples.back_to(exact(found[0]))
                 return run.cross(found[1], found[0])
             run.before = after
             run.t = t

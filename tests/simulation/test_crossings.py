@@ -265,3 +265,13 @@ def test_crossings_without_end_are_refused(diagram, wire, simulate, monkeypatch)
         simulate(bd, T=1)
     assert caught.value.block in ("down", "up")
     assert caught.value.results.t[-1] == pytest.approx(0.1, abs=1e-6)
+
+
+def test_samples_after_a_bend_are_kept_where_nothing_is_integrated(diagram, wire, simulate):
+    bd = diagram()
+    bd.TIME(name="time")
+    bd.CLIP(0.26, 0.74, name="clip")
+    wire(bd, "time -> clip")
+    results = simulate(bd, T=1.0, every=0.125, log=["clip"])
+    np.testing.assert_array_equal(results.t, np.arange(9) / 8)
+    np.testing.assert_allclose(results["clip"], np.clip(results.t, 0.26, 0.74), atol=1e-9)
