@@ -11,10 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+
+INTERPOLATIONS = ("linear", "previous", "nearest", "cubic")
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 MOST_NUMBERS = 2_000_000
 """In a table; its compiled code holds each."""
+_SMALLEST_GAP = 1e-200
+"""Between the two points of a jump at zero, so that slopes across it can be computed."""
 _FEW = 128
 """Pieces up to which each quantity is chosen by itself; beyond, a piece is searched once."""
 
@@ -28,9 +33,10 @@ class Pieces:
 
     @cached_property
     def _points(self) -> Floats:
-        """The starts but the first, each with the number before it."""
+        """The starts but the first, each after the number before it."""
         later = self.starts[1:]
-        return np.column_stack([np.nextafter(later, -np.inf), later]).ravel()
+        before = np.minimum(np.nextafter(later, -np.inf), later - _SMALLEST_GAP)
+        return np.column_stack([before, later]).ravel()
 
     def _held(self, u: Any, values: Floats) -> Any:
         if len(values) == 1:
@@ -41,7 +47,13 @@ class Pieces:
         """The entries of each of some arrays (n,) for the interval that holds u."""
         if len(self.starts) <= _FEW:
             return [self._held(u, value) for value in values]
-        index = self._held(u, self._numbers)
+        return self.numbered(self._held(u, self._numbers), *values)
+
+    def numbered(self, index: Any, *values: Floats) -> list[Any]:
+        """The same for the interval of this number, a whole one."""
+        if len(self.starts) <= _FEW:
+            halves = Pieces(self._numbers - 0.5)
+            return [halves._held(index, value) for value in values]
         return [np.interp(index, self._numbers, value) for value in values]
 
     @cached_property
@@ -65,6 +77,59 @@ class Polynomials:
         return value
 
 
+@dataclass(frozen=True)
+class Line:
+    """What goes through values (n, m) at points (n,), by one of INTERPOLATIONS.
+
+    extends: whether `linear` goes on outside with the first and the last line; `cubic` does
+    in any case, and the others hold.
+    """
+
+    points: Floats
+    values: Floats
+    interpolation: str = "linear"
+    extends: bool = False
+
+    @cached_property
+    def bends(self) -> Floats:
+        """Where it bends or jumps, its ends included."""
+        if self.interpolation != "nearest":
+            return self.points
+        return (self.points[1:] + self.points[:-1]) / 2
+
+    @cached_property
+    def _columns(self) -> list[Floats]:
+        return [np.ascontiguousarray(column) for column in self.values.T]
+
+    @cached_property
+    def _splines(self) -> list[Polynomials]:
+        return [spline(self.points, column) for column in self._columns]
+
+    @cached_property
+    def _steps(self) -> Pieces:
+        nearest = self.interpolation == "nearest"
+        starts = np.append(self.points[0], self.bends) if nearest else self.points
+        return Pieces(starts)
+
+    def at(self, u: Any) -> list[Any]:
+        """Its value at u for each column, an array where u is one."""
+        if self.interpolation == "linear":
+            return [self._linear(u, column) for column in self._columns]
+        if self.interpolation == "cubic":
+            return [polynomials.at(u) for polynomials in self._splines]
+        return self._steps.pick(u, *self._columns)
+
+    def _linear(self, u: Any, y: Floats) -> Any:
+        x = self.points
+        inside = np.interp(u, x, y)
+        if not self.extends:
+            return inside
+        first = (y[1] - y[0]) / (x[1] - x[0])
+        last = (y[-1] - y[-2]) / (x[-1] - x[-2])
+        below, above = np.minimum(u - x[0], 0.0), np.maximum(u - x[-1], 0.0)
+        return inside + first * below + last * above
+
+
 def spline(points: Floats, values: Floats) -> Polynomials:
     """The cubic spline through values (n,) at points (n,), not-a-knot at its ends.
 
@@ -74,6 +139,14 @@ def spline(points: Floats, values: Floats) -> Polynomials:
 
     found = CubicSpline(points, values)
     return Polynomials(Pieces(points[:-1]), np.ascontiguousarray(found.c))
+
+
+def chosen(given: Any, choices: tuple[str, ...], what: str) -> str:
+    """One of some words; InputError for another."""
+    if given not in choices:
+        text = f"{what} is {', '.join(choices[:-1])} or {choices[-1]}, not {brief(given)}"
+        raise InputError(Fault(text, hint=did_you_mean(str(given), choices)))
+    return str(given)
 
 
 def rising(points: Any, what: str) -> Floats:

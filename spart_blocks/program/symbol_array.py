@@ -111,7 +111,13 @@ def _counted(array: Any) -> Any:
     return np.asarray(ufunc(array), object)
 
 
-elementwise_if_else = np.frompyfunc(if_else, 3, 1)
+_if_else = np.frompyfunc(if_else, 3, 1)
+
+
+def elementwise_if_else(condition: Any, yes: Any, no: Any) -> Any:
+    """np.where on arrays of Symbols; a choice may be no number."""
+    with np.errstate(invalid="ignore"):
+        return _if_else(condition, yes, no)
 
 
 def has_symbols(value: Any) -> bool:

@@ -1,0 +1,215 @@
+"""Functions given by tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._tables import INTERPOLATIONS, Line, Pieces, chosen, numbers, rising
+from spart_blocks.spatial import Array
+
+OUTSIDE = ("clip", "extrapolate", "refuse")
+MOST_WATCHED = 32
+"""Breakpoints at which steps end; with more, the solver's error control meets the bends."""
+
+
+class Lookup(FunctionBlock):
+    """
+    :blockname:`LOOKUP`
+
+    A function given by a table, of one input.
+
+    :inputs: 1
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float, ndarray
+            - ``u``: where to look
+        *   - Output
+            - 0
+            - float, ndarray
+            - ``y``: the value there
+
+    An array is looked up entry by entry, unless the table holds vectors: then the input is a
+    number. ``linear`` draws lines between the values, ``previous`` holds each until the next
+    breakpoint, ``nearest`` takes that of the nearest one (of two as near the upper), ``cubic``
+    is the cubic spline, not-a-knot at its ends. Outside the table, ``clip`` holds the values
+    at its ends, ``extrapolate`` goes on with the first and the last line or cubic, ``refuse``
+    ends the run with an error.
+
+    Steps end at the breakpoints of tables of up to 32, except of ``cubic``. Tables of more
+    than 256 are searched: in O(1) where the breakpoints are evenly spaced, else in O(log n).
+
+    Source of the spline: C. de Boor, "A Practical Guide to Splines" (1978), ch. IV.
+
+    :param x: breakpoints, which rise, two or more
+    :type x: array_like(n)
+    :param y: the values there, numbers or vectors
+    :type y: array_like(n) or array_like(n, m)
+    :param interpolation: linear, previous, nearest or cubic
+    :type interpolation: str
+    :param outside: clip, extrapolate or refuse
+    :type outside: str
+    """
+
+    nin = 1
+    nout = 1
+
+    def __init__(
+        self,
+        x: Any,
+        y: Any,
+        interpolation: str = "linear",
+        outside: str = "clip",
+        **blockargs: Any,
+    ) -> None:
+        points, values = rising(x, "x"), numbers(y, "y")
+        if values.ndim not in (1, 2) or len(values) != len(points):
+            raise ValueError(
+                f"y must have a number or a vector for each of the {len(points)} entries of x, "
+                f"it has shape {values.shape}"
+            )
+        self.interpolation = chosen(interpolation, INTERPOLATIONS, "interpolation")
+        self.outside = chosen(outside, OUTSIDE, "outside")
+        self.points = points
+        columns, extends = values.reshape(len(points), -1), self.outside == "extrapolate"
+        self.line = Line(points, columns, self.interpolation, extends)
+        self.vectors = values.ndim == 2
+        shape = (values.shape[1],) if self.vectors else None
+        self.in_ports = (Port("u", () if self.vectors else None),)
+        self.out_ports = (Port("y", shape),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        (u,) = inputs
+        first, last = self.points[0], self.points[-1]
+        where = u if self.outside == "extrapolate" else np.clip(u, first, last)
+        out = self.line.at(where)
+        if self.outside == "refuse":
+            apart = _outside(u, first, last)
+            out = [np.where(apart, np.nan, value) for value in out]
+        return [np.array(out) if self.vectors else out[0]]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        """Zero where the output bends or jumps."""
+        bends = self.line.bends
+        if self.interpolation == "cubic":
+            bends = self.points[[0, -1]] if self.outside == "clip" else bends[:0]
+        if len(bends) > MOST_WATCHED:
+            return []
+        return [value - bend for value in np.ravel(inputs[0]) for bend in bends]
+
+
+class Lookup_2D(FunctionBlock):
+    """
+    :blockname:`LOOKUP_2D`
+
+    A function given by a table, of two inputs.
+
+    :inputs: 2
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float
+            - ``x``: where to look along the rows of the table
+        *   - Input
+            - 1
+            - float
+            - ``y``: where to look along its columns
+        *   - Output
+            - 0
+            - float
+            - ``z``: the value there
+
+    Bilinear: within each cell z = (1 - a)(1 - b) z00 + a (1 - b) z10 + (1 - a) b z01 + a b z11,
+    with a and b from 0 to 1 across the cell. Outside the table, ``clip`` takes the nearest
+    point of its edge, ``extrapolate`` goes on with the cells at the edge, ``refuse`` ends the
+    run with an error.
+
+    :param x: breakpoints of the rows, which rise, two or more
+    :type x: array_like(n)
+    :param y: breakpoints of the columns, which rise, two or more
+    :type y: array_like(m)
+    :param z: the values there, z[i][j] at x[i] and y[j]
+    :type z: array_like(n, m)
+    :param outside: clip, extrapolate or refuse
+    :type outside: str
+    """
+
+    nin = 2
+    nout = 1
+
+    def __init__(self, x: Any, y: Any, z: Any, outside: str = "clip", **blockargs: Any) -> None:
+        self.rows, self.columns = rising(x, "x"), rising(y, "y")
+        self.table = numbers(z, "z")
+        shape = (len(self.rows), len(self.columns))
+        if self.table.shape != shape:
+            raise ValueError(
+                f"z must have a row of {shape[1]} for each of the {shape[0]} entries of x, "
+                f"it has shape {self.table.shape}"
+            )
+        self.outside = chosen(outside, OUTSIDE, "outside")
+        self.in_ports = (Port("x", ()), Port("y", ()))
+        self.out_ports = (Port("z", ()),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        u, v = inputs
+        ends = (self.rows[[0, -1]], self.columns[[0, -1]])
+        if self.outside != "extrapolate":
+            u, v = np.clip(u, *ends[0]), np.clip(v, *ends[1])
+        i, a = _place(self.rows, u)
+        j, b = _place(self.columns, v)
+        cells = Pieces(np.arange((len(self.rows) - 1) * (len(self.columns) - 1), dtype=float))
+        z = self.table
+        corners = [z[:-1, :-1], z[1:, :-1], z[:-1, 1:], z[1:, 1:]]
+        index = i * (len(self.columns) - 1) + j
+        z00, z10, z01, z11 = cells.numbered(index, *(corner.ravel() for corner in corners))
+        out = (1 - b) * ((1 - a) * z00 + a * z10) + b * ((1 - a) * z01 + a * z11)
+        if self.outside == "refuse":
+            apart = [_outside(value, *end) for value, end in zip(inputs, ends, strict=True)]
+            out = np.where(np.logical_or(*apart), np.nan, out)
+        return [out]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        """Zero where the output bends."""
+        pairs = zip(inputs, (self.rows, self.columns), strict=True)
+        return [
+            value - point
+            for value, points in pairs
+            if len(points) <= MOST_WATCHED
+            for point in points
+        ]
+
+
+def _outside(u: Any, first: float, last: float) -> Any:
+    return np.logical_or(u < first, u > last)
+
+
+def _place(points: Array, u: Any) -> tuple[Any, Any]:
+    """The number of the interval that holds u, and how far across it is, from 0 to 1."""
+    pieces = Pieces(points[:-1])
+    count = np.arange(len(points) - 1, dtype=float)
+    number, start, width = pieces.pick(u, count, points[:-1], np.diff(points))
+    return number, (u - start) / width
