@@ -1,0 +1,230 @@
+"""Delays: of samples, and of signals by a time."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from bdsim.components import SampledBlock
+
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._tables import chosen, numbers
+from spart_blocks.spatial import Array
+
+MOST_HELD = 20_000
+"""Numbers that a delay holds; each is a state of the diagram."""
+_WHOLE = 1e-9
+"""Of a period: a delay as near as this to a whole number of periods is that number."""
+
+
+def _start(initial: Any, shape: Any) -> Array:
+    """The signal before the first one arrives, of the signal's shape."""
+    start = numbers(initial, "initial")
+    if shape is None:
+        return start
+    wanted = np.atleast_1d(numbers(shape, "shape"))
+    if wanted.ndim != 1 or (wanted < 1).any() or (wanted % 1).any():
+        raise ValueError(f"shape must be whole numbers above 0, such as [3, 3], not {shape}")
+    size = tuple(int(n) for n in wanted)
+    if start.shape not in ((), size):
+        raise ValueError(f"initial has shape {start.shape}, shape says {size}")
+    return np.broadcast_to(start, size).copy()
+
+
+def _of(values: Any, shape: tuple[int, ...]) -> Any:
+    """Part of a state as a signal; a number where it has no dimension."""
+    return values.reshape(shape) if shape else values[0]
+
+
+class Unit_Delay(SampledBlock):
+    """
+    :blockname:`UNIT_DELAY`
+
+    The signal of one clock tick before, or of several.
+
+    :inputs: 1
+    :outputs: 1
+    :states: N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float, ndarray
+            - ``u``: a number or an array of any shape
+        *   - Output
+            - 0
+            - float, ndarray
+            - ``y``: the input at the tick N before the last; before that, ``initial``
+
+    z^-N: between the ticks k and k + 1 of its clock y is u(k - N + 1), so that a block on the
+    same clock, which reads it at tick k + 1, gets u of N ticks before. For N = 1 that is the
+    zero-order hold, with any shape.
+
+    Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.2.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param initial: what comes out before the first input does; its shape is the signal's
+    :type initial: float or array_like
+    :param shape: of the signal, where ``initial`` is a number that fills it
+    :type shape: array_like(d)
+    :param N: by how many ticks
+    :type N: int
+    """
+
+    nin = 1
+    nout = 1
+
+    def __init__(
+        self, clock: Any, initial: Any = 0.0, shape: Any = None, N: int = 1, **blockargs: Any
+    ) -> None:
+        start = _start(initial, shape)
+        if isinstance(N, bool) or not isinstance(N, int | float) or N < 1 or N % 1:
+            raise ValueError(f"N must be a whole number above 0, not {N}")
+        _refuse_many(int(N) * start.size, "make N smaller, or its clock slower")
+        self.signal_shape = start.shape
+        self.in_ports, self.out_ports = (Port("u", start.shape),), (Port("y", start.shape),)
+        ports = port_arguments(self.in_ports, self.out_ports)
+        super().__init__(clock=clock, x0=np.tile(start.ravel(), int(N)), **ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [_of(x[-math.prod(self.signal_shape) :], self.signal_shape)]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return np.concatenate([np.ravel(inputs[0]), x[: -math.prod(self.signal_shape)]])
+
+
+class Transport_Delay(SampledBlock):
+    """
+    :blockname:`TRANSPORT_DELAY`
+
+    A continuous signal, some time later.
+
+    :inputs: 1
+    :outputs: 1
+    :states: N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float, ndarray
+            - ``u``: a number or an array of any shape
+        *   - Output
+            - 0
+            - float, ndarray
+            - ``y``: u(t - delay); ``initial`` until the first sample is that old
+
+    The input is sampled at every tick of the clock, of period T [s]; between the samples the
+    output is interpolated at t - delay. With lines its error is at most T^2 / 8 max |u''|,
+    with cubics through four samples 3 T^4 / 128 max |d4u/dt4|, but for the first interval of
+    all, which is a line. The delay is at least T, with cubics 2 T, so that the output depends
+    on the past alone and the block may close a loop.
+
+    Source: the remainder of Lagrange's interpolation, as in A. Quarteroni et al., "Numerical
+    Mathematics" (2007), sec. 8.1.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param delay: by how much [s]
+    :type delay: float
+    :param initial: what comes out before the first input does; its shape is the signal's
+    :type initial: float or array_like
+    :param shape: of the signal, where ``initial`` is a number that fills it
+    :type shape: array_like(d)
+    :param interpolation: linear or cubic
+    :type interpolation: str
+    """
+
+    nin = 1
+    nout = 1
+
+    def __init__(
+        self,
+        clock: Any,
+        delay: float,
+        initial: Any = 0.0,
+        shape: Any = None,
+        interpolation: str = "linear",
+        **blockargs: Any,
+    ) -> None:
+        self.cubic = chosen(interpolation, ("linear", "cubic"), "interpolation") == "cubic"
+        start = _start(initial, shape)
+        self.period, self.offset = float(clock.T), float(clock.offset)
+        self.ticks = _ticks(delay, self.period, 2 if self.cubic else 1)
+        self.signal_shape, self.initial = start.shape, start.ravel()
+        # From the newest sample to the oldest that an interpolation reads.
+        self.held = math.ceil(self.ticks) + 1 + self.cubic
+        _refuse_many(self.held * start.size, "give it a clock of a longer period")
+        self.in_ports, self.out_ports = (Port("u", start.shape),), (Port("y", start.shape),)
+        x0 = np.concatenate([[0.0, 0.0], np.tile(self.initial, self.held)])
+        ports = port_arguments(self.in_ports, self.out_ports)
+        super().__init__(clock=clock, x0=x0, **ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        """The state is the time of the last tick, the number of samples held, and these, the
+        newest first. An age is counted in periods, from the newest sample."""
+        last, count, samples = x[0], x[1], x[2:].reshape(self.held, -1)
+        age = self.ticks - (t - last) / self.period
+        whole = math.floor(self.ticks)
+        parts = [self._between(samples, k, age, count) for k in (whole - 1, whole)]
+        value = np.where(age >= whole, parts[1], parts[0])
+        value = np.where(age > count - 1, self.initial, value)
+        return [_of(value, self.signal_shape)]
+
+    def _between(self, samples: Any, k: int, age: Any, count: Any) -> Any:
+        """The signal of an age from k to k + 1."""
+        a = age - k
+        if k + 1 >= self.held:  # of a delay that is a whole number, at that age itself
+            return samples[k]
+        line = (1 - a) * samples[k] + a * samples[k + 1]
+        if not self.cubic or k + 2 >= self.held:
+            return line
+        weights = (
+            -a * (a - 1) * (a - 2) / 6,
+            (a + 1) * (a - 1) * (a - 2) / 2,
+            -(a + 1) * a * (a - 2) / 2,
+            (a + 1) * a * (a - 1) / 6,
+        )
+        curve = sum(w * samples[k - 1 + i] for i, w in enumerate(weights))
+        return np.where(count > k + 2, curve, line)
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        count, u = np.minimum(x[1:2] + 1, self.held), np.ravel(inputs[0])
+        return np.concatenate([np.ravel(t), count, u, x[2 : -len(self.initial)]])
+
+    def edges(self) -> list[tuple[float, float]]:
+        """The output bends where t - delay is the time of a sample, and jumps at the first;
+        where the delay is a whole number of periods, at the ticks."""
+        rest = self.ticks % 1
+        return [(self.offset + rest * self.period, self.period)] if rest else []
+
+
+def _ticks(delay: Any, period: float, least: int) -> float:
+    """A delay in periods of its clock, at least so many."""
+    if isinstance(delay, bool) or not isinstance(delay, int | float) or not math.isfinite(delay):
+        raise ValueError(f"delay must be a time [s], not {delay}")
+    ticks = delay / period
+    if abs(ticks - round(ticks)) < _WHOLE:
+        ticks = float(round(ticks))
+    if ticks < least:
+        of = "its clock's period" if least == 1 else f"{least} periods of its clock, with cubics"
+        raise ValueError(f"delay must be at least {of}, {least * period:g} s, not {delay:g} s")
+    return ticks
+
+
+def _refuse_many(count: int, hint: str) -> None:
+    if count > MOST_HELD:
+        raise ValueError(f"it would hold {count:,} numbers, at most {MOST_HELD:,}: {hint}")
