@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from spart_blocks import __version__
+from spart_blocks.errors import DiagramError, Fault
 from spart_blocks.export.expressions import LARGEST, Real, literal
 from spart_blocks.export.functions import Argument, c_function, indented, selected, vector
 from spart_blocks.export.header import c_comment, c_string, header_text
@@ -60,10 +63,32 @@ def step_code(
     with. Raises InputError and DiagramError as `schedule_of` does.
     """
     schedule = schedule_of(part, rate, method)
+    if real == "float":
+        _refuse_whole_numbers(part)
     interface = interface_of(part, name)
     header = header_text(part, schedule, interface, real)
     source = _Source(part, schedule, interface, real).text()
     return StepCode(part, schedule, real, interface, header, source)
+
+
+def _refuse_whole_numbers(part: Part) -> None:
+    """DiagramError naming blocks, such as NOISE, that count in their states beyond 2^24,
+    where a float no longer holds every whole number."""
+    program = part.program
+    found = [
+        slot.name
+        for slot in program.discrete
+        if (np.rint(program.xd0[slot.part]) != np.float32(program.xd0[slot.part])).any()
+        and (program.xd0[slot.part] % 1 == 0).all()
+    ]
+    if found:
+        raise DiagramError(
+            Fault(
+                f"block {name} counts in whole numbers that single precision does not hold",
+                hint="export in double precision, or leave the block out of the part",
+            )
+            for name in found
+        )
 
 
 # --- the source --------------------------------------------------------------------------

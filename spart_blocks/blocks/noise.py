@@ -1,0 +1,177 @@
+"""Noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import SampledBlock
+
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._random import NUMBERS, advanced, normal, seeded, uniform
+from spart_blocks.blocks._tables import chosen, numbers
+from spart_blocks.spatial import Array
+
+MOST_CHANNELS = 1_000
+
+
+class Noise(SampledBlock):
+    """
+    :blockname:`NOISE`
+
+    Random numbers, new ones at each tick of a clock.
+
+    :inputs: 0
+    :outputs: 1
+    :states: 6 N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Output
+            - 0
+            - float, ndarray(N,)
+            - ``y``: normal or uniform numbers
+
+    ``normal``: mean + std z, or with a ``covariance`` C mean + L z where C = L L'.
+    ``uniform``: from low to high. Entries of a vector are independent but for C, and so are
+    numbers of different ticks. One seed gives the same numbers on every engine, platform and
+    in exported code, whose arithmetic of whole numbers in doubles is exact; exported code in
+    single precision is refused.
+
+    For white noise of the power spectral density S [unit^2/Hz, two-sided], on a clock of the
+    period T [s], std = sqrt(S / T).
+
+    Source: P. L'Ecuyer's MRG32k3a, Operations Research 47 (1999), 159-164, a generator for
+    each entry; M. J. Wichura's AS 241, Applied Statistics 37 (1988), 477-484.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param distribution: normal or uniform
+    :type distribution: str
+    :param mean: of normal numbers, 0 where not given
+    :type mean: float or array_like(N)
+    :param std: standard deviation of normal numbers, 1 where not given
+    :type std: float or array_like(N)
+    :param covariance: of normal numbers, in the place of std
+    :type covariance: array_like(N, N)
+    :param low: least of uniform numbers, 0 where not given
+    :type low: float or array_like(N)
+    :param high: largest of uniform numbers, 1 where not given
+    :type high: float or array_like(N)
+    :param size: how many numbers, where the others are scalars
+    :type size: int
+    :param seed: a whole number; another one gives other numbers
+    :type seed: int
+    """
+
+    nin = 0
+    nout = 1
+
+    def __init__(
+        self,
+        clock: Any,
+        distribution: str = "normal",
+        mean: Any = None,
+        std: Any = None,
+        covariance: Any = None,
+        low: Any = None,
+        high: Any = None,
+        size: int | None = None,
+        seed: int = 0,
+        **blockargs: Any,
+    ) -> None:
+        self.distribution = chosen(distribution, ("normal", "uniform"), "distribution")
+        _refuse_others(self.distribution, mean=mean, std=std, covariance=covariance)
+        _refuse_others(self.distribution, low=low, high=high)
+        self.root: Array | None = None
+        if self.distribution == "uniform":
+            self.low, self.high = _vector(low, 0.0, "low"), _vector(high, 1.0, "high")
+            given = {"low": self.low, "high": self.high}
+            self.tunable: tuple[str, ...] = ("low", "high")
+        else:
+            self.mean, self.std = _vector(mean, 0.0, "mean"), _vector(std, 1.0, "std")
+            given = {"mean": self.mean, "std": self.std}
+            self.tunable = ("mean", "std")
+            if covariance is not None:
+                if std is not None:
+                    raise ValueError("give std or covariance, not both")
+                self.root = _root(covariance)
+                given["covariance"], self.tunable = self.root, ("mean",)
+        width = _width(size, given)
+        self._check_signs()
+        self.channels = 1 if width is None else width
+        self.vector = width is not None
+        self.in_ports, self.out_ports = (), (Port("y", () if width is None else (width,)),)
+        start = advanced(seeded(_whole(seed, "seed"), self.channels))
+        ports = port_arguments(self.in_ports, self.out_ports)
+        super().__init__(clock=clock, x0=start.ravel(), **ports, **blockargs)
+
+    def _check_signs(self) -> None:
+        if self.distribution == "uniform" and (self.high < self.low).any():
+            raise ValueError(f"high must not be below low, {self.low}, as {self.high} is")
+        if self.distribution == "normal" and (self.std < 0).any():
+            raise ValueError(f"std must not be negative, as {self.std} is")
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        u = uniform(x.reshape(self.channels, NUMBERS))
+        if self.distribution == "uniform":
+            y = self.low + (self.high - self.low) * u
+        elif self.root is not None:
+            y = self.mean + self.root @ normal(u)
+        else:
+            y = self.mean + self.std * normal(u)
+        return [y if self.vector else y[0]]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return np.ravel(advanced(x.reshape(self.channels, NUMBERS)))
+
+
+def _refuse_others(distribution: str, **given: Any) -> None:
+    """Refuse parameters of the other distribution."""
+    theirs = "uniform" if "low" in given else "normal"
+    for name, value in given.items():
+        if value is not None and distribution != theirs:
+            raise ValueError(f"{name} is a parameter of {theirs} noise, not of {distribution}")
+
+
+def _vector(given: Any, default: float, name: str) -> Array:
+    value = numbers(default if given is None else given, name)
+    if value.ndim > 1:
+        raise ValueError(f"{name} must be a number or a list of them, not {value.shape}")
+    return value
+
+
+def _root(covariance: Any) -> Array:
+    """The lower triangular L of C = L L'."""
+    C = numbers(covariance, "covariance")
+    if C.ndim != 2 or C.shape[0] != C.shape[1] or not np.array_equal(C, C.T):
+        raise ValueError("covariance must be a symmetric matrix")
+    try:
+        return np.linalg.cholesky(C)
+    except np.linalg.LinAlgError:
+        raise ValueError("covariance must be positive definite") from None
+
+
+def _width(size: Any, given: dict[str, Array]) -> int | None:
+    """How many numbers; None for a scalar."""
+    widths = {name: len(value) for name, value in given.items() if value.ndim}
+    if size is not None:
+        widths["size"] = _whole(size, "size", 1)
+    if len(set(widths.values())) > 1:
+        raise ValueError(f"{' and '.join(f'{name} of {n}' for name, n in widths.items())} differ")
+    width = next(iter(widths.values()), None)
+    if width is not None and not 0 < width <= MOST_CHANNELS:
+        raise ValueError(f"a block gives 1 to {MOST_CHANNELS} numbers, not {width}")
+    return width
+
+
+def _whole(given: Any, name: str, least: int = 0) -> int:
+    number = isinstance(given, int | float | np.integer) and not isinstance(given, bool)
+    if not number or given % 1 or given < least:
+        raise ValueError(f"{name} must be a whole number from {least} on, not {given}")
+    return int(given)
