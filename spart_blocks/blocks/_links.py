@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._frames import Field, Frame, read_frame
-from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._ports import Port, port_arguments, taken_names
+from spart_blocks.blocks._tables import Pieces
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.results.recordings import check_rising, read_csv
 
 TIMEOUT = 0.1
 """How long a received value holds without a new frame, where nothing else is said [s]."""
 LONGEST_TIMEOUT = 3600.0
-MOST_TRACED = 256
-"""Rows of a recording that become expressions; each costs an operation a number."""
-MOST_RECORDED = 16_000_000
-"""Bytes of a recording."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -52,14 +47,8 @@ class Recording:
 
     def at(self, t: Any, field: Field) -> Any:
         """The value of a field, of its shape; before the first time the first one."""
-        rows = self.rows[field.name]
-        if len(self.times) > MOST_TRACED:
-            value = rows[max(bisect_right(self.times, t) - 1, 0)]
-        else:
-            value = rows[0]
-            for start, row in zip(self.times[1:], rows[1:], strict=True):
-                value = np.where(t >= start, row, value)
-        return value if field.count is not None else value[0]
+        value = Pieces(self.times).pick(t, *self.rows[field.name].T)
+        return np.array(value) if field.count is not None else value[0]
 
 
 class _Connected:
@@ -119,28 +108,11 @@ def _ports(frame: Frame, *, optional: bool = False) -> tuple[Port, ...]:
     return tuple(Port(field.name, field.shape, optional=optional) for field in frame.fields)
 
 
-class _Plain(FunctionBlock):
-    """A block with nothing of its own."""
-
-    nin = 1
-    nout = 1
-
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return inputs
-
-
-@cache
-def _attributes() -> frozenset[str]:
-    """The names of what every block has besides its ports."""
-    plain = _Plain(name="plain")
-    return frozenset((*dir(_Plain), *vars(plain)))
-
-
 def check_names(block: Any, frame: Frame) -> None:
     """See that no field has the name of an attribute of its block: bdsim makes wires of
     assignments to the names of ports."""
     names = [field.name for field in frame.fields]
-    taken = [name for name in names if name in _attributes() or hasattr(type(block), name)]
+    taken = taken_names(type(block), names)
     if taken:
         hint = "give the field another name"
         raise InputError(
@@ -196,52 +168,18 @@ def _unsafe(value: Any, field: Field) -> str | None:
 
 def read_recording(path: str | Path, frame: Frame) -> Recording:
     """A recording from a CSV file: a header row `t, qm[0], qm[1], ..., flags`, numbers below,
-    times [s] that rise. Other columns are left alone. ValueError says what is wrong."""
-    try:
-        if Path(path).stat().st_size > MOST_RECORDED:
-            raise ValueError(f"recorded: {path} has more than {MOST_RECORDED} bytes")
-        with open(path, encoding="utf-8-sig") as file:
-            names = [name.strip().strip('"') for name in file.readline().split(",")]
-            lines = [line for line in file if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"recorded: cannot read {path}: {error}") from None
-    columns = {field.name: _columns(field) for field in frame.fields}
-    wanted = ["t", *(name for group in columns.values() for name in group)]
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        have = brief(", ".join(names), 200)
-        raise ValueError(f"recorded: {path} has no column {missing[0]!r}; its columns are {have}")
-    table = _table(lines, len(names), path)
-    if not len(table) or not np.isfinite(table[:, [names.index(name) for name in wanted]]).all():
-        raise ValueError(f"recorded: {path} needs rows of finite numbers")
-    times = table[:, names.index("t")]
-    if (np.diff(times) <= 0).any():
-        row = int(np.argmax(np.diff(times) <= 0)) + 3
-        raise ValueError(f"recorded: the times of {path} do not rise in line {row}")
-    rows = {
-        name: table[:, [names.index(column) for column in group]] for name, group in columns.items()
-    }
-    return Recording(times, rows)
+    times [s] that rise. Other columns are left alone. InputError says what is wrong."""
+    names = [name for field in frame.fields for name in _columns(field)]
+    table = read_csv(path, ["t", *names])
+    check_rising(path, "t", table[:, 0])
+    rows, start = {}, 1
+    for field in frame.fields:
+        rows[field.name] = np.ascontiguousarray(table[:, start : start + field.numbers])
+        start += field.numbers
+    return Recording(table[:, 0].copy(), rows)
 
 
 def _columns(field: Field) -> list[str]:
     if field.count is None:
         return [field.name]
     return [f"{field.name}[{k}]" for k in range(field.count)]
-
-
-def _table(lines: Sequence[str], width: int, path: str | Path) -> Floats:
-    """The numbers of a CSV file's rows (k, width); what is no number is NaN."""
-    table = np.full((len(lines), width), np.nan)
-    for k, line in enumerate(lines):
-        cells = line.split(",")
-        if len(cells) != width:
-            raise ValueError(
-                f"recorded: line {k + 2} of {path} has {len(cells)} cells, not {width}"
-            )
-        for i, cell in enumerate(cells):
-            try:
-                table[k, i] = float(cell)
-            except ValueError:
-                continue
-    return table

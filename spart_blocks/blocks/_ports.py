@@ -6,7 +6,7 @@ reported with both its ends before the run, and units, so that people can read t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -61,6 +61,27 @@ def _numbered(count: int) -> tuple[Port, ...]:
 def _named(names: tuple[str, ...]) -> tuple[Port, ...]:
     """Ports of any shape. Thousands of blocks have the same: each is made once."""
     return tuple(map(Port, names))
+
+
+def taken_names(kind: type[Any], names: Iterable[str]) -> list[str]:
+    """Those of some names of ports that are attributes of a class of blocks, or of every
+    block: bdsim makes wires of assignments to the names of ports."""
+    return [name for name in names if name in _attributes() or hasattr(kind, name)]
+
+
+@lru_cache(maxsize=1)
+def _attributes() -> frozenset[str]:
+    """The names of what every block has besides its ports."""
+    from bdsim.components import FunctionBlock
+
+    class Plain(FunctionBlock):
+        nin = 1
+        nout = 1
+
+        def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+            return inputs
+
+    return frozenset((*dir(Plain), *vars(Plain(name="plain"))))
 
 
 def wrong_outputs(out: Any, ports: int) -> str:

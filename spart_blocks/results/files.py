@@ -18,7 +18,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import asdict
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,9 +159,36 @@ def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Results:
     if source.suffix.lower() != ".npz":
         hint = "only .npz files hold everything; .csv and .mat are for other programs"
         raise InputError(Fault(f"cannot load results from {source}", hint=hint))
+    return _from_archive(source, max_bytes, _unpack)
+
+
+def load_arrays(
+    path: str | Path, wanted: Container[str], max_bytes: int = MAX_BYTES
+) -> Mapping[str, NDArray[Any] | None]:
+    """The arrays of an .npz file by name: those of results by the names of their signals,
+    those of another program as it called them, of these only what is wanted, None for the
+    others. Files that unpack to more than max_bytes are refused."""
+
+    def arrays(read: _Reader) -> Mapping[str, NDArray[Any] | None]:
+        entries = [name.removesuffix(".npy") for name in read.archive.namelist()]
+        if "meta" not in entries:
+            return {entry: read(entry) if entry in wanted else None for entry in entries}
+        found = _unpack(read)
+        return {"t": found.t, **found.signals, **{STATES + k: v for k, v in found.states.items()}}
+
+    return _from_archive(Path(path), max_bytes, arrays)
+
+
+_Unpacked = TypeVar("_Unpacked")
+
+
+def _from_archive(
+    source: Path, max_bytes: int, unpack: Callable[[_Reader], _Unpacked]
+) -> _Unpacked:
+    """What `unpack` makes of an .npz file; InputError for one that is damaged."""
     try:
         with zipfile.ZipFile(source) as archive:
-            return _unpack(_Reader(archive, max_bytes))
+            return unpack(_Reader(archive, max_bytes))
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:

@@ -139,7 +139,7 @@ def test_what_is_no_delay_is_refused(bdsim_runtime, diagram, problem):
         bdsim_runtime._blocklibrary[kind]["class"](diagram.clock(0.1, name="clock"), **given)
 
 
-def test_a_wire_of_another_shape_is_refused(tmp_path):
+def test_a_wire_of_another_shape_is_refused(bdsim_runtime, tmp_path):
     path = tmp_path / "delay.yaml"
     path.write_text("""
 clocks: {c: {rate: 10}}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import DiagramError, SpartWarning
+from spart_blocks.errors import DiagramError
 
 ROWS = "t, q[0], q[1], flag, spare\n0.5, 1, 2, 3, x\n1.0, 4, 5, 6, y\n2.5, 7, 8, 9, z\n"
 
@@ -34,13 +34,13 @@ def test_each_row_of_a_recording_is_held_until_the_next(tmp_path, engine):
     assert results["sum"][-1][0] == pytest.approx(1 + 4 * 1.5 + 7 * 0.5, rel=1e-12)
 
 
-def test_a_long_recording_runs_on_the_interpreter_after_a_warning(tmp_path):
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_long_recording_is_held_row_by_row_too(tmp_path, engine):
     lines = [f"{k / 100}, {k}, {-k}, 0" for k in range(300)]
     path = recorded(tmp_path, "\n".join(["t,q[0],q[1],flag", *lines]))
-    with pytest.warns(SpartWarning, match="interpreter"):
-        results = sb.simulate(path)
-    np.testing.assert_array_equal(
-        results["sensors.q"][:, 0], np.minimum(np.floor(results.t * 100 + 1e-9), 299)
+    results = sb.simulate(path, engine=engine)
+    np.testing.assert_allclose(
+        results["sensors.q"][:, 0], np.minimum(np.floor(results.t * 100 + 1e-9), 299), rtol=1e-14
     )
 
 
@@ -48,8 +48,8 @@ WRONG_RECORDINGS = {
     "no column 'flag'": "t,q[0],q[1]\n0,1,2\n",
     "rows of finite numbers": "t,q[0],q[1],flag\n",
     "finite numbers": "t,q[0],q[1],flag\n0,1,nan,3\n",
-    "do not rise in line 3": "t,q[0],q[1],flag\n0,1,2,3\n0,1,2,3\n",
-    "line 3 of .* has 3 cells, not 4": "t,q[0],q[1],flag\n0,1,2,3\n1,1,2\n",
+    "run.csv:3: t does not rise": "t,q[0],q[1],flag\n0,1,2,3\n0,1,2,3\n",
+    "run.csv:3: the row has 3 cells, the header 4": "t,q[0],q[1],flag\n0,1,2,3\n1,1,2\n",
 }
 
 

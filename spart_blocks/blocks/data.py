@@ -1,0 +1,150 @@
+"""Recorded signals."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bdsim.components import SourceBlock
+
+from spart_blocks.blocks._ports import Port, port_arguments, taken_names
+from spart_blocks.blocks._tables import MOST_NUMBERS, Line, chosen
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.results.recordings import read_recording
+
+MOST_BENDS = 256
+"""Samples at which steps end, where the signals are lines between them."""
+_NAME = re.compile(r"[A-Za-z]\w{0,59}")
+
+
+class Data(SourceBlock):
+    """
+    :blockname:`DATA`
+
+    Signals by time out of a file.
+
+    :inputs: 0
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Output
+            - 0
+            - float, ndarray
+            - an output for each signal, by its name
+
+    The file is one that `results.save` or `spart run --out` wrote, so that a run is recorded
+    and replayed, or any other of these kinds: .csv with a header row, where a vector q has the
+    columns q[0], q[1], ...; .npz or .mat (-v7) with an array for each signal, whose first axis
+    is time. A sample counts at the time offset + scale t. Between samples, ``linear`` draws
+    lines and ``previous`` holds each until the next; outside, ``hold`` keeps the first and the
+    last one, ``zero`` gives zeros, ``refuse`` ends the run with an error.
+
+    Steps end at the samples that are held, and at those of lines up to 256; bends of longer
+    recordings are left to the solver's error control, whose max_step should not exceed the
+    shortest event in the recording. Long recordings are searched: in O(1) where samples are
+    evenly spaced, else in O(log n).
+
+    :param file: a .csv, .npz or .mat file
+    :type file: Path
+    :param signals: names of signals in the file, or by the name of an output the signal's:
+        [plant.qm, plant.um] has the outputs qm and um, as has {qm: plant.qm, um: plant.um}
+    :type signals: list or mapping
+    :param time: the name of the times [s] in the file
+    :type time: str
+    :param interpolation: linear or previous
+    :type interpolation: str
+    :param outside: hold, zero or refuse
+    :type outside: str
+    :param offset: when the recording's t = 0 is [s]
+    :type offset: float
+    :param scale: how many seconds a unit of its times lasts [s]
+    :type scale: float
+    """
+
+    nin = 0
+    nout = 1
+
+    def __init__(
+        self,
+        file: str | Path,
+        signals: Mapping[str, str] | list[str] | str,
+        time: str = "t",
+        interpolation: str = "linear",
+        outside: str = "hold",
+        offset: float = 0.0,
+        scale: float = 1.0,
+        **blockargs: Any,
+    ) -> None:
+        named = _named(signals)
+        held = chosen(interpolation, ("linear", "previous"), "interpolation") == "previous"
+        self._outside = chosen(outside, ("hold", "zero", "refuse"), "outside")
+        if not (math.isfinite(offset) and math.isfinite(scale) and scale > 0):
+            raise ValueError(f"offset must be a time [s] and scale above 0, not {offset}, {scale}")
+        times, found = read_recording(file, list(named.values()), time)
+        if len(times) < 2:
+            raise ValueError(f"{file} has one sample, a recording has two or more")
+        count = sum(array.size for array in found.values())
+        if count > MOST_NUMBERS:
+            raise ValueError(f"{file} has {count:,} numbers of these, at most {MOST_NUMBERS:,}")
+        self._times = offset + scale * times
+        self._held = held
+        arrays = [found[name] for name in named.values()]
+        self._shapes = [array.shape[1:] for array in arrays]
+        self._lines = [
+            Line(self._times, array.reshape(len(times), -1), interpolation) for array in arrays
+        ]
+        pairs = zip(named, self._shapes, strict=True)
+        self.in_ports, self.out_ports = (), tuple(Port(name, shape) for name, shape in pairs)
+        ports = port_arguments(self.in_ports, self.out_ports)
+        del ports["nin"]  # which bdsim's SourceBlock gives
+        super().__init__(**ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        pairs = zip(self._lines, self._shapes, strict=True)
+        values = [_shaped(line.at(t), shape) for line, shape in pairs]
+        if self._outside == "hold":
+            return values
+        apart = np.logical_or(t < self._times[0], t > self._times[-1])
+        there = 0.0 if self._outside == "zero" else np.nan
+        return [np.where(apart, there, value) for value in values]
+
+    def edges(self) -> list[tuple[float, float]]:
+        """The samples at which the signals jump or bend, unless these are many."""
+        every = self._held or len(self._times) <= MOST_BENDS
+        return [(float(t), 0.0) for t in (self._times if every else self._times[[0, -1]])]
+
+
+def _shaped(entries: list[Any], shape: tuple[int, ...]) -> Any:
+    return np.array(entries).reshape(shape) if shape else entries[0]
+
+
+def _named(signals: Any) -> dict[str, str]:
+    """The signals by the names of their outputs; InputError for names that no port can have."""
+    if isinstance(signals, Mapping):
+        named = dict(signals)
+    else:
+        listed = [signals] if isinstance(signals, str) else list(signals)
+        named = {str(name).rpartition(".")[2]: name for name in listed}
+        if len(named) < len(listed):
+            hint = "give each output a name: {one: a.qm, other: b.qm}"
+            raise InputError(Fault("signals: two of them end in the same name", hint=hint))
+    if not named or not all(isinstance(name, str) for name in named.values()):
+        hint = "write signals: [plant.qm, plant.um], or {qm: plant.qm}"
+        raise InputError(Fault(f"signals are names, not {brief(signals)}", hint=hint))
+    wrong = [name for name in named if not isinstance(name, str) or not _NAME.fullmatch(name)]
+    wrong += taken_names(Data, [name for name in named if name not in wrong])
+    if wrong:
+        hint = f"name the output, as in {{signal: {named[wrong[0]]}}}"
+        raise InputError(Fault(f"signals: no output can be called {brief(wrong[0])}", hint=hint))
+    return named
