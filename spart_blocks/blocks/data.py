@@ -41,7 +41,7 @@ class Data(SourceBlock):
         *   - Output
             - 0
             - float, ndarray
-            - an output for each signal, by its name
+            - ``u``: an output for each signal, by its name
 
     The file is one that `results.save` or `spart run --out` wrote, so that a run is recorded
     and replayed, or any other of these kinds: .csv with a header row, where a vector q has the

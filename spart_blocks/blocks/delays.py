@@ -45,7 +45,7 @@ class Unit_Delay(SampledBlock):
 
     :inputs: 1
     :outputs: 1
-    :states: N
+    :states: 0
 
     .. list-table::
         :header-rows: 1
@@ -109,7 +109,7 @@ class Transport_Delay(SampledBlock):
 
     :inputs: 1
     :outputs: 1
-    :states: N
+    :states: 0
 
     .. list-table::
         :header-rows: 1

@@ -23,7 +23,7 @@ class Noise(SampledBlock):
 
     :inputs: 0
     :outputs: 1
-    :states: 6 N
+    :states: 0
 
     .. list-table::
         :header-rows: 1
