@@ -102,6 +102,9 @@ def block_library():
     """bdsim's library with our blocks in it, read afresh."""
     import bdsim
 
+    from spart_blocks.diagram.registry import runtime
+
+    runtime()  # of diagrams in files: made now, it does not lose its library after a test
     before, bdsim.BDSim._blocklibrary = bdsim.BDSim._blocklibrary, None
     quiet = dict.fromkeys(("sysargs", "graphics", "toolboxes", "banner", "progress"), False)
     made = bdsim.BDSim(packages="spart_blocks", **quiet)
