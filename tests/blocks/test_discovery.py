@@ -50,6 +50,9 @@ ARGUMENTS = {  # what a block needs besides a robot
         for way in ("IN", "OUT")
     },
 }
+SAMPLED = {"UNIT_DELAY": {}, "TRANSPORT_DELAY": {"delay": 2.0}, "NOISE": {}}
+ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
+ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,
 # "Block catalog", revision 2, and the icons in its roboticstoolbox/blocks folder. A later
 # package wins silently, so ours stay clear of them.
@@ -69,6 +72,11 @@ def _an_fmu(tmp_path_factory):
     """Its block's ports are those of its file; this one's has none."""
     file = fmu_files.empty_fmu(tmp_path_factory.mktemp("fmu") / "empty.fmu")
     ARGUMENTS["FMU"] = {"file": file, "clock": bdsim.Clock(1.0)}
+    recording = file.with_name("recording.csv")
+    recording.write_text("t,u\n0,1\n1,2\n")
+    ARGUMENTS["DATA"] = {"file": recording, "signals": ["u"]}
+    for name, given in SAMPLED.items():
+        ARGUMENTS[name] = {**given, "clock": bdsim.Clock(1.0)}
 
 
 def classes():

@@ -38,6 +38,7 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("JOINT_PD", "COMPUTED_TORQUE", "LQR", "FMU"),
     *("SWITCH", "COMPARE", "LOGIC", "RELAY", "SATURATION", "DEADZONE", "QUANTIZER"),
     *("RATE_LIMITER", "RATE_LIMITER_S", "FCN"),
+    *("UNIT_DELAY", "TRANSPORT_DELAY", "LOOKUP", "LOOKUP_2D", "NOISE", "DATA"),
     *(
         f"{link}_{way}"
         for link in ("UDP", "TCP", "SERIAL", "SHM", "ZMQ", "MQTT")
