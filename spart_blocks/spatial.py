@@ -240,6 +240,43 @@ def normalised(q: Array) -> Array:
     return unit
 
 
+def rotation_quaternion(R: Array) -> Array:
+    """The unit quaternion (4,), scalar last, of R (3,3), with its scalar part not negative.
+
+    For floats and for a trace's symbols, at every R: the row of 4 q q' with the largest
+    diagonal entry, which is at least 1, is taken (S. Shepperd, "Quaternion from rotation
+    matrix", J. Guidance and Control 1 (1978)). At half a turn either sign would do.
+    """
+    d = np.diagonal(R).tolist()
+    trace = d[0] + d[1] + d[2]
+    outer = zeros((4, 4), R)
+    outer[:3, :3] = R + R.T
+    for i in range(3):
+        outer[i, i] = 1.0 + 2.0 * d[i] - trace
+    vee = filled([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], R)
+    outer[3, :3] = outer[:3, 3] = vee
+    outer[3, 3] = 1.0 + trace
+    row, largest = outer[3], outer[3, 3:]
+    for i in range(3):
+        more = outer[i, i : i + 1] > largest
+        row, largest = np.where(more, outer[i], row), np.where(more, outer[i, i : i + 1], largest)
+    q = normalised(row)
+    return np.where(q[3:] < 0.0, -q, q)
+
+
+def rotation_error(R: Array, Rd: Array) -> Array:
+    """The turn (3,) [rad] that takes R to Rd (3,3), shortest way round, inertial axes.
+
+    It is 2 sin(angle / 2) times the axis: the angle for small turns, smooth but for half a
+    turn, where it is largest and its direction is a matter of choice. R.T @ it is the same
+    turn in body axes. Source: B. Wie, H. Weiss, A. Arapostathis, "Quaternion feedback
+    regulator for spacecraft eigenaxis rotations", J. Guidance 12 (1989); B. Siciliano et
+    al., "Robotics: Modelling, Planning and Control" (2009), eq. 3.91.
+    """
+    error: Array = 2.0 * rotation_quaternion(Rd @ R.T)[:3]
+    return error
+
+
 # --- SPART's attitude functions: direction cosine matrices map inertial to body ----------
 
 

@@ -175,3 +175,32 @@ def test_arctan2_of_mixed_numbers_and_symbols(angle):
 def test_what_is_neither_number_nor_symbol_is_refused_rather_than_turned_into_nan():
     with pytest.raises(TypeError, match="sin takes numbers or symbols, not complex"):
         spatial.sin(np.array([1j], dtype=object))
+
+
+@given(q=quaternions)
+def test_a_rotation_has_a_quaternion_whose_scalar_part_is_not_negative(q):
+    got = spatial.rotation_quaternion(spatial.quaternion_rotation(q))
+    assert got[3] >= 0
+    np.testing.assert_allclose(got * np.sign(got @ q), q, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "axis", [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0, -0.8], [-0.48, 0.6, 0.64]]
+)
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-3, 1.0, 3.0, np.pi - 1e-9, np.pi])
+def test_the_rotation_error_is_the_shortest_turn_up_to_half_a_turn(axis, angle):
+    axis = np.array(axis, float)
+    R = Rotation.from_rotvec([0.3, -1.2, 0.7]).as_matrix()
+    Rd = spatial.axis_angle_rotation(axis, np.array([angle])) @ R
+    error = spatial.rotation_error(R, Rd)
+    if angle == np.pi:  # either way round is as long
+        error = error * np.sign(error @ axis)
+    np.testing.assert_allclose(error, 2 * np.sin(angle / 2) * axis, rtol=1e-7, atol=1e-15)
+    # The same turn in body axes is that from R'.
+    np.testing.assert_allclose(spatial.rotation_error(np.eye(3), R.T @ Rd), R.T @ error, atol=2e-9)
+
+
+def test_past_half_a_turn_the_rotation_error_goes_the_other_way():
+    Rd = spatial.axis_angle_rotation(np.array([0.0, 0.0, 1.0]), np.radians([190.0]))
+    want = [0, 0, -2 * np.sin(np.radians(85))]
+    np.testing.assert_allclose(spatial.rotation_error(np.eye(3), Rd), want, atol=1e-15)

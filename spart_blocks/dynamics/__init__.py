@@ -90,14 +90,25 @@ from spart_blocks.dynamics.resolved_motion import (
 )
 from spart_blocks.dynamics.semidefinite import row_space
 from spart_blocks.dynamics.sticking import next_modes, unfit_modes
+from spart_blocks.dynamics.task import (
+    BaseAnswer,
+    FrameMotion,
+    JointEquations,
+    base_answer,
+    frame_motion,
+    joint_equations,
+    joint_jacobian,
+)
 
 __all__ = [
+    "BaseAnswer",
     "CompositeBodies",
     "ConvectiveMatrix",
     "DiffKinematics",
     "EndEffector",
     "FloatingInverse",
     "ForwardDynamics",
+    "FrameMotion",
     "GeneralizedForces",
     "GravityWrenches",
     "HybridRates",
@@ -106,6 +117,7 @@ __all__ = [
     "Jacobian",
     "JacobianRate",
     "JointEffects",
+    "JointEquations",
     "Kinematics",
     "Momentum",
     "MotionEquations",
@@ -116,6 +128,7 @@ __all__ = [
     "base_control_free_joints",
     "base_momentum",
     "base_rates_from_momentum",
+    "base_answer",
     "center_of_mass",
     "convective_inertia",
     "desired_reaction",
@@ -126,6 +139,7 @@ __all__ = [
     "floating_inertia",
     "floating_inverse_dynamics",
     "forward_dynamics",
+    "frame_motion",
     "frame_of_link",
     "friction_load",
     "generalized_inertia",
@@ -137,6 +151,8 @@ __all__ = [
     "jacobian",
     "jacobian_dot",
     "joint_effects",
+    "joint_equations",
+    "joint_jacobian",
     "kinematics",
     "kinetic_energy",
     "link_quaternion",
