@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._gains import gain, one_length
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import need_robot, ports
 from spart_blocks.dynamics import (
@@ -21,20 +22,6 @@ from spart_blocks.dynamics import (
     velocities,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array
-
-
-def gain(value: Any, name: str, length: int | None = None) -> Array:
-    """A gain as a float scalar () or vector (n,); a ValueError where it is neither."""
-    try:
-        out = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number or a list of numbers, not {value!r}") from None
-    if out.ndim > 1 or not np.isfinite(out).all():
-        raise ValueError(f"{name} must be a finite number or a list of them, not {value!r}")
-    if out.ndim == 1 and length is not None and len(out) != length:
-        raise ValueError(f"{name} has {len(out)} entries, the robot has {length} active joints")
-    return out
 
 
 class Joint_PD(FunctionBlock):
@@ -89,10 +76,8 @@ class Joint_PD(FunctionBlock):
 
     def __init__(self, kp: Any, kd: Any, **blockargs: Any) -> None:
         self.kp, self.kd = gain(kp, "kp"), gain(kd, "kd")
-        lengths = {len(k) for k in (self.kp, self.kd) if k.ndim}
-        if len(lengths) > 1:
-            raise ValueError(f"kp has {len(self.kp)} entries and kd has {len(self.kd)}")
-        shape = (lengths.pop(),) if lengths else None
+        length = one_length({"kp": self.kp, "kd": self.kd})
+        shape = None if length is None else (length,)
         self.in_ports = (
             Port("qd", shape, "rad, m"),
             Port("ud", shape, "rad/s, m/s", optional=True),

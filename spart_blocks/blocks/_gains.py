@@ -1,0 +1,52 @@
+"""Gains, limits and the like of controllers, checked where they are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.spatial import Array
+
+
+def gain(
+    value: Any, name: str, length: int | None = None, of: str = "the robot has {} active joints"
+) -> Array:
+    """A gain as a float scalar () or vector (n,), none below zero; a ValueError where it is
+    something else. of: what there should be as many entries as."""
+    try:
+        out = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number or a list of numbers, not {value!r}") from None
+    if out.ndim > 1 or not np.isfinite(out).all():
+        raise ValueError(f"{name} must be a finite number or a list of them, not {value!r}")
+    if out.ndim == 1 and length is not None and len(out) != length:
+        raise ValueError(f"{name} has {len(out)} entries, {of.format(length)}")
+    if (out < 0).any():
+        raise ValueError(f"{name} must not be negative, it is {shown(out)}")
+    return out
+
+
+def positive(value: Any, name: str, length: int | None = None) -> Array:
+    """As `gain`, and above zero."""
+    out = gain(value, name, length)
+    if not (out > 0).all():
+        raise ValueError(f"{name} must be positive, it is {shown(out)}")
+    return out
+
+
+def shown(value: Array) -> str:
+    """A gain as the user wrote it."""
+    return f"{value:.6g}" if value.ndim == 0 else f"[{', '.join(f'{x:.6g}' for x in value)}]"
+
+
+def one_length(gains: dict[str, Array], without: int | None = None) -> int | None:
+    """The one length of those gains that are vectors; a ValueError names two that differ.
+    `without` is the length where none is a vector."""
+    vectors = {name: len(k) for name, k in gains.items() if k.ndim}
+    if len(set(vectors.values())) > 1:
+        (one, n), (other, m) = next(
+            (a, b) for a in vectors.items() for b in vectors.items() if a[1] != b[1]
+        )
+        raise ValueError(f"{one} has {n} entries and {other} has {m}")
+    return next(iter(vectors.values()), without)

@@ -1,0 +1,130 @@
+"""Control of the attitude of a spacecraft."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._gains import gain
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.spatial import (
+    Array,
+    cross,
+    normalised,
+    quaternion_rotation,
+    rotation_error,
+)
+
+
+class Attitude_PD(FunctionBlock):
+    """
+    :blockname:`ATTITUDE_PD`
+
+    Proportional-derivative control of the base's attitude on quaternions, the shortest way
+    round.
+
+    :inputs: 5
+    :outputs: 2
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(4,)
+            - ``quatd``: desired attitude, quaternion, scalar last, of either sign
+        *   - Input
+            - 1
+            - ndarray(3,)
+            - ``omegad`` [rad/s]: desired angular rate, inertial (optional, zeros)
+        *   - Input
+            - 2
+            - ndarray(3,)
+            - ``omegadotd`` [rad/s^2]: its rate, used where inertia is given (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Input
+            - 4
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates
+        *   - Output
+            - 0
+            - ndarray(6,)
+            - ``tau0`` [N m, N]: base torque in base axes, and no force
+        *   - Output
+            - 1
+            - ndarray(3,)
+            - ``error`` [rad]: 2 sin(angle / 2) along the axis of the turn that is left, base axes
+
+    With the angular rate w and the desired one wd, both in base axes, the torque is
+    kp e + kd (wd - w), and where inertia I is given also w x I w + I (R0' omegadotd - w x wd):
+    then a rigid body obeys I (w - wd)' + kd (w - wd) = kp e. The error is continuous but at
+    half a turn, where either way round is as long.
+
+    Source: B. Wie, H. Weiss, A. Arapostathis, "Quaternion feedback regulator for spacecraft
+    eigenaxis rotations", J. Guidance, Control, and Dynamics 12 (1989), eqs. 8 and 24; J. Wen
+    and K. Kreutz-Delgado, "The attitude control problem", IEEE Trans. Automatic Control 36
+    (1991), for a moving reference.
+
+    :param kp: proportional gain [N m/rad]
+    :type kp: float or array_like(3)
+    :param kd: derivative gain [N m s/rad]
+    :type kd: float or array_like(3)
+    :param inertia: of the whole spacecraft in base axes, a matrix or its diagonal [kg m^2]
+    :type inertia: array_like(3,3) or array_like(3), optional
+    """
+
+    nin = 5
+    nout = 2
+    tunable = ("kp", "kd", "inertia")
+
+    def __init__(self, kp: Any, kd: Any, inertia: Any = None, **blockargs: Any) -> None:
+        of = "one for each of {} axes"
+        self.kp, self.kd = gain(kp, "kp", 3, of), gain(kd, "kd", 3, of)
+        self.inertia = None if inertia is None else _inertia(inertia)
+        self.in_ports = (
+            Port("quatd", (4,)),
+            Port("omegad", (3,), "rad/s", optional=True),
+            Port("omegadotd", (3,), "rad/s^2", optional=True),
+            Port("R0", (3, 3)),
+            Port("u0", (6,), "rad/s, m/s"),
+        )
+        self.out_ports = (Port("tau0", (6,), "N m, N"), Port("error", (3,), "rad"))
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        quatd, omegad, omegadotd, R0, u0 = inputs
+        w, wd = u0[:3], R0.T @ omegad
+        e = R0.T @ rotation_error(R0, quaternion_rotation(normalised(quatd)))
+        torque = self.kp * e + self.kd * (wd - w)
+        if self.inertia is not None:
+            I = self.inertia
+            torque = torque + cross(w, I @ w) + I @ (R0.T @ omegadotd - cross(w, wd))
+        return [np.concatenate([torque, np.zeros(3)]), e]
+
+
+def _inertia(value: Any) -> Array:
+    """An inertia (3,3) from a matrix or its diagonal; a ValueError where it can be none."""
+    try:
+        I = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        I = np.zeros(())
+    I = np.diag(I) if I.shape == (3,) else I
+    if (
+        I.shape != (3, 3)
+        or not np.isfinite(I).all()
+        or np.abs(I - I.T).max() > 1e-9 * np.abs(I).max()
+    ):
+        raise ValueError("inertia must be a symmetric matrix of 3 by 3 numbers, or its diagonal")
+    if np.linalg.eigvalsh(I)[0] <= 0:
+        raise ValueError("inertia must be positive definite")
+    return I

@@ -1,0 +1,366 @@
+"""Control of joint positions with an integral, and the joint forces that carry loads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
+
+from spart_blocks.blocks._gains import gain, one_length, positive
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.dynamics import joint_equations
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array
+
+_DERIVATIVES = ("error", "measurement")
+
+
+class _Pid:
+    """The law that JOINT_PID and JOINT_PID_S share: its parameters, terms and limits."""
+
+    n: int
+    kp: Array
+    ki: Array
+    kd: Array
+    N: Array
+    Tt: Array
+
+    def _take(self, gains: dict[str, Any], times: dict[str, Any], n: int | None) -> int:
+        """Check and keep gains and times; the number of joints."""
+        given: dict[str, Array] = {}
+        for name, value in gains.items():
+            if value is not None:
+                given[name] = gain(value, name)
+        for name, value in times.items():
+            given[name] = positive(value, name)
+        if n is not None and (isinstance(n, bool) or n != int(n) or n < 1):
+            raise ValueError(f"n must be a number of joints, 1 or more, not {n!r}")
+        length = one_length(given, without=1 if n is None else int(n))
+        if n is not None and length != n:
+            raise ValueError(f"the gains have {length} entries, n is {n}")
+        for name in (*gains, *times):
+            setattr(self, name, given.get(name))
+        assert length is not None
+        self.in_ports = (Port("qd", (length,), "rad, m"), Port("qm", (length,), "rad, m"))
+        self.out_ports = (Port("tau", (length,), "N m, N"),)
+        return length
+
+    def _start(self, derivative: str, z0: Any) -> Array:
+        """Check and keep what the derivative is of; the start of integral and filter."""
+        if derivative not in _DERIVATIVES:
+            raise ValueError(f"derivative is {derivative!r}; it must be 'error' or 'measurement'")
+        self.of_error = derivative == "error"
+        z = np.asarray(z0, dtype=float)
+        if z.shape not in ((), (self.n,)) or not np.isfinite(z).all():
+            raise ValueError(f"z0 must be a finite number or {self.n} of them, not {z0!r}")
+        return np.concatenate([np.zeros(self.n), np.broadcast_to(z, self.n)])
+
+    def _filtered(self, qd: Array, qm: Array) -> Array:
+        """What the derivative is taken of."""
+        return qd - qm if self.of_error else -qm
+
+    def _clipped(self, value: Array, limit: Array | None) -> Array:
+        return value if limit is None else np.clip(value, -limit, limit)
+
+
+class Joint_PID(_Pid, ContinuousBlock):
+    """
+    :blockname:`JOINT_PID`
+
+    Proportional-integral-derivative control of joint positions, with limits.
+
+    :inputs: 2
+    :outputs: 1
+    :states: 2 nu
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(nu,)
+            - ``qd`` [rad, m]: desired joint positions
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Output
+            - 0
+            - ndarray(nu,)
+            - ``tau`` [N m, N]: joint torques and forces
+
+    u = kp e + I + kd N (y - z) with e = qd - qm, z' = N (y - z), and y = e, or -qm where
+    the derivative is that of the measurement. tau is u within limit. I' = ki e +
+    (tau - u) / Tt, so that the integral does not wind up while the output is limited; I
+    stays within integral_limit. A scalar holds for every joint. It takes no joint rates:
+    JOINT_PD with an INTEGRATOR does, where they are measured.
+
+    Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 10.4 and 10.5.
+
+    :param kp: proportional gain [N m/rad, N/m]
+    :type kp: float or array_like(nu)
+    :param ki: integral gain [N m/(rad s), N/(m s)]
+    :type ki: float or array_like(nu)
+    :param kd: derivative gain [N m s/rad, N s/m]
+    :type kd: float or array_like(nu)
+    :param N: cut-off frequency of the derivative's filter [rad/s]
+    :type N: float or array_like(nu)
+    :param limit: largest magnitude of the output [N m, N]
+    :type limit: float or array_like(nu), optional
+    :param integral_limit: largest magnitude of the integral I [N m, N]
+    :type integral_limit: float or array_like(nu), optional
+    :param Tt: how fast the integral follows a limited output [s]
+    :type Tt: float or array_like(nu)
+    :param derivative: what the derivative is of, "error" or "measurement"
+    :type derivative: str
+    :param z0: where the filter starts, zero: y at the start spares it a kick [rad, m]
+    :type z0: float or array_like(nu)
+    :param n: number of joints, where all gains are scalars (1)
+    :type n: int, optional
+    """
+
+    nin = 2
+    nout = 1
+    tunable = ("kp", "ki", "kd", "N", "limit", "integral_limit", "Tt")
+
+    def __init__(
+        self,
+        kp: Any,
+        ki: Any = 0.0,
+        kd: Any = 0.0,
+        N: Any = 100.0,
+        limit: Any = None,
+        integral_limit: Any = None,
+        Tt: Any = 1.0,
+        derivative: str = "error",
+        z0: Any = 0.0,
+        n: int | None = None,
+        **blockargs: Any,
+    ) -> None:
+        gains = {"kp": kp, "ki": ki, "kd": kd, "limit": limit, "integral_limit": integral_limit}
+        self.n = self._take(gains, {"N": N, "Tt": Tt}, n)
+        start = self._start(derivative, z0)
+        names = [f"{part}{k + 1}" for part in ("I", "z") for k in range(self.n)]
+        super().__init__(
+            nstates=2 * self.n,
+            x0=start,
+            snames=names,
+            feedthrough=True,
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+
+    def _unlimited(self, inputs: list[Any], x: Array) -> Array:
+        qd, qm = inputs
+        integral, z = x[: self.n], x[self.n :]
+        derivative = self.N * (self._filtered(qd, qm) - z)
+        held = self._clipped(integral, self.integral_limit)
+        u: Array = self.kp * (qd - qm) + held + self.kd * derivative
+        return u
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [self._clipped(self._unlimited(inputs, x), self.limit)]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        qd, qm = inputs
+        integral, z = x[: self.n], x[self.n :]
+        u = self._unlimited(inputs, x)
+        rate = self.ki * (qd - qm) + (self._clipped(u, self.limit) - u) / self.Tt
+        if self.integral_limit is not None:
+            outward = np.logical_and(np.abs(integral) >= self.integral_limit, rate * integral > 0)
+            rate = np.where(outward, 0.0, rate)
+        return np.concatenate([rate, self.N * (self._filtered(qd, qm) - z)])
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        """Where the output and the integral reach their limits: there the law bends."""
+        bends: list[Any] = []
+        if self.limit is not None:
+            u = self._unlimited(inputs, x)
+            bends += [*(u - self.limit), *(u + self.limit)]
+        if self.integral_limit is not None:
+            integral = x[: self.n]
+            bends += [*(integral - self.integral_limit), *(integral + self.integral_limit)]
+        return bends
+
+
+class Joint_PID_S(_Pid, SampledBlock):
+    """
+    :blockname:`JOINT_PID_S`
+
+    Proportional-integral-derivative control of joint positions, as a computer runs it.
+
+    :inputs: 2
+    :outputs: 1
+    :states: 3 nu
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(nu,)
+            - ``qd`` [rad, m]: desired joint positions
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Output
+            - 0
+            - ndarray(nu,)
+            - ``tau`` [N m, N]: joint torques and forces, held between ticks
+
+    JOINT_PID at the ticks of a clock with the period T: the torque of a tick is that of its
+    own samples, and held. The filter takes backward differences, the integral sums after
+    the output is made. Zero before the first tick.
+
+    Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 10.5.
+
+    :param clock: the clock at whose ticks it works
+    :type clock: Clock
+    :param kp: proportional gain [N m/rad, N/m]
+    :type kp: float or array_like(nu)
+    :param ki: integral gain [N m/(rad s), N/(m s)]
+    :type ki: float or array_like(nu)
+    :param kd: derivative gain [N m s/rad, N s/m]
+    :type kd: float or array_like(nu)
+    :param N: cut-off frequency of the derivative's filter [rad/s]
+    :type N: float or array_like(nu)
+    :param limit: largest magnitude of the output [N m, N]
+    :type limit: float or array_like(nu), optional
+    :param integral_limit: largest magnitude of the integral I [N m, N]
+    :type integral_limit: float or array_like(nu), optional
+    :param Tt: how fast the integral follows a limited output [s], not below the period
+    :type Tt: float or array_like(nu)
+    :param derivative: what the derivative is of, "error" or "measurement"
+    :type derivative: str
+    :param z0: where the filter starts, zero: y at the start spares it a kick [rad, m]
+    :type z0: float or array_like(nu)
+    :param n: number of joints, where all gains are scalars (1)
+    :type n: int, optional
+    """
+
+    nin = 2
+    nout = 1
+    tunable = ("kp", "ki", "kd", "N", "limit", "integral_limit", "Tt")
+
+    def __init__(
+        self,
+        clock: Any,
+        kp: Any,
+        ki: Any = 0.0,
+        kd: Any = 0.0,
+        N: Any = 100.0,
+        limit: Any = None,
+        integral_limit: Any = None,
+        Tt: Any = 1.0,
+        derivative: str = "error",
+        z0: Any = 0.0,
+        n: int | None = None,
+        **blockargs: Any,
+    ) -> None:
+        gains = {"kp": kp, "ki": ki, "kd": kd, "limit": limit, "integral_limit": integral_limit}
+        self.n = self._take(gains, {"N": N, "Tt": Tt}, n)
+        start = self._start(derivative, z0)
+        if (self.Tt < clock.T).any():
+            raise ValueError(f"Tt must not be below the period of the clock, {clock.T:.6g} s")
+        super().__init__(
+            clock=clock,
+            ndstates=3 * self.n,
+            x0=np.concatenate([start, np.zeros(self.n)]),
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+        self.T = clock.T
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [x[2 * self.n :]]
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Array:
+        qd, qm = inputs
+        integral, z = x[: self.n], x[self.n : 2 * self.n]
+        derivative = self.N * (self._filtered(qd, qm) - z) / (1.0 + self.N * self.T)
+        u = self.kp * (qd - qm) + integral + self.kd * derivative
+        tau = self._clipped(u, self.limit)
+        more = self.T * (self.ki * (qd - qm) + (tau - u) / self.Tt)
+        after = self._clipped(integral + more, self.integral_limit)
+        return np.concatenate([after, z + self.T * derivative, tau])
+
+
+class Gravity_Compensation(FunctionBlock):
+    """
+    :blockname:`GRAVITY_COMPENSATION`
+
+    Joint forces that carry known loads, such as the weight of the links.
+
+    :inputs: 5
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6,)
+            - ``tau0`` [N m, N]: known torque, base axes, and force on a free base (optional, zeros)
+        *   - Input
+            - 1
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
+        *   - Input
+            - 2
+            - ndarray(n, 6)
+            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Input
+            - 4
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Output
+            - 0
+            - ndarray(nu,)
+            - ``tau`` [N m, N]: joint torques and forces
+
+    At rest they keep the joints where they are: ID with zero rates for a fixed base. For a
+    free base it is Floating_ID with zero rates: the base gives way to the loads, and the
+    joints carry what its acceleration asks of them. In a uniform field that is nothing, all
+    parts fall alike. A SUM adds it to JOINT_PD or TRANSPOSE_JACOBIAN.
+
+    Source: M. Takegaki and S. Arimoto, "A new feedback method for dynamic control of
+    manipulators", ASME J. Dynamic Systems, Measurement, and Control 103 (1981); B. Siciliano
+    et al., "Robotics: Modelling, Planning and Control" (2009), sec. 8.5.1.
+
+    :param robot: the robot model
+    :type robot: Robot
+    """
+
+    nin = 5
+    nout = 1
+
+    def __init__(self, robot: Robot, **blockargs: Any) -> None:
+        self.robot = need_robot(robot, "GRAVITY_COMPENSATION")
+        self.in_ports = ports(robot, "tau0? wF0? wFm? R0 qm")
+        self.out_ports = (Port("tau", (robot.nu,), "N m, N"),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        tau0, wF0, wFm, R0, qm = inputs
+        rest, um = np.zeros(6), np.zeros(self.robot.nu)
+        return [joint_equations(R0, rest, qm, um, tau0, wF0, wFm, self.robot).h]
