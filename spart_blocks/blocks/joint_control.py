@@ -73,7 +73,7 @@ class Joint_PID(_Pid, ContinuousBlock):
 
     :inputs: 2
     :outputs: 1
-    :states: 2 nu
+    :states: N
 
     .. list-table::
         :header-rows: 1
@@ -197,7 +197,7 @@ class Joint_PID_S(_Pid, SampledBlock):
 
     :inputs: 2
     :outputs: 1
-    :states: 3 nu
+    :states: 0
 
     .. list-table::
         :header-rows: 1

@@ -89,7 +89,7 @@ class Operational_Space(ForceLaw, FunctionBlock):
         *   - Input
             - 12
             - ndarray(nu,)
-            - ``taun`` [N m, N]: joint forces, their part that leaves the frame alone (optional)
+            - ``taun`` [N m, N]: for joints that the frame leaves free (optional, zeros)
         *   - Output
             - 0
             - ndarray(nu,)
@@ -221,7 +221,7 @@ class Impedance(ForceLaw, FunctionBlock):
         *   - Input
             - 12
             - ndarray(nu,)
-            - ``taun`` [N m, N]: joint forces, their part that leaves the frame alone (optional)
+            - ``taun`` [N m, N]: for joints that the frame leaves free (optional, zeros)
         *   - Output
             - 0
             - ndarray(nu,)
