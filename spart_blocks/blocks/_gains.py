@@ -40,13 +40,11 @@ def shown(value: Array) -> str:
     return f"{value:.6g}" if value.ndim == 0 else f"[{', '.join(f'{x:.6g}' for x in value)}]"
 
 
-def one_length(gains: dict[str, Array], without: int | None = None) -> int | None:
-    """The one length of those gains that are vectors; a ValueError names two that differ.
-    `without` is the length where none is a vector."""
-    vectors = {name: len(k) for name, k in gains.items() if k.ndim}
-    if len(set(vectors.values())) > 1:
-        (one, n), (other, m) = next(
-            (a, b) for a in vectors.items() for b in vectors.items() if a[1] != b[1]
-        )
-        raise ValueError(f"{one} has {n} entries and {other} has {m}")
-    return next(iter(vectors.values()), without)
+def one_length(gains: dict[str, Array], without: int | None = None) -> Any:
+    """The one length of those gains that are vectors, `without` where none is; a ValueError
+    names two that differ."""
+    vectors = [(name, len(k)) for name, k in gains.items() if k.ndim]
+    for name, length in vectors[1:]:
+        if length != vectors[0][1]:
+            raise ValueError(f"{vectors[0][0]} has {vectors[0][1]} entries and {name} has {length}")
+    return vectors[0][1] if vectors else without

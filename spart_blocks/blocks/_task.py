@@ -66,20 +66,23 @@ def task_of(robot: Robot, frame: Any, components: Any, inverted: bool = True) ->
     """The task of a controller. frame: name or id of a link; components: names among wx wy
     wz vx vy vz, as one text or a list. Raises ValueError where they cannot be, or where
     there are more of them than joints that move the frame and the law divides by its inertia."""
-    link = link_id(robot, frame)
+    try:
+        link = link_id(robot, frame)
+    except ValueError as error:
+        raise ValueError(f"frame: {error}") from None
     names = components.split() if isinstance(components, str) else components
     if not isinstance(names, (list, tuple)) or not names:
         raise ValueError(f"components must be names such as 'vx vy vz', not {components!r}")
     for name in names:
         if name not in COMPONENTS:
             hint = did_you_mean(str(name), COMPONENTS)
-            raise ValueError(f"no component {name!r}: {hint}")
+            raise ValueError(f"components: there is no {name!r}: {hint}")
     if len(set(names)) < len(names):
         raise ValueError(f"components names one twice: {' '.join(names)}")
     joints = _moving(robot, link)
     if len(names) > joints and inverted:
         raise ValueError(
-            f"{len(names)} components, but {joints} joints move {frame!r}: name fewer in components"
+            f"components are {len(names)}, but the joints that move {frame!r} are {joints}"
         )
     return Task(link, tuple(COMPONENTS.index(name) for name in names))
 

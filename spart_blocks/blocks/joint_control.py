@@ -27,35 +27,28 @@ class _Pid:
     N: Array
     Tt: Array
 
-    def _take(self, gains: dict[str, Any], times: dict[str, Any], n: int | None) -> int:
-        """Check and keep gains and times; the number of joints."""
-        given: dict[str, Array] = {}
-        for name, value in gains.items():
-            if value is not None:
-                given[name] = gain(value, name)
-        for name, value in times.items():
-            given[name] = positive(value, name)
-        if n is not None and (isinstance(n, bool) or n != int(n) or n < 1):
-            raise ValueError(f"n must be a number of joints, 1 or more, not {n!r}")
-        length = one_length(given, without=1 if n is None else int(n))
-        if n is not None and length != n:
-            raise ValueError(f"the gains have {length} entries, n is {n}")
-        for name in (*gains, *times):
-            setattr(self, name, given.get(name))
-        assert length is not None
-        self.in_ports = (Port("qd", (length,), "rad, m"), Port("qm", (length,), "rad, m"))
-        self.out_ports = (Port("tau", (length,), "N m, N"),)
-        return length
-
-    def _start(self, derivative: str, z0: Any) -> Array:
-        """Check and keep what the derivative is of; the start of integral and filter."""
+    def _take(
+        self, gains: dict[str, Any], times: dict[str, Any], derivative: str, z0: Any, n: Any
+    ) -> Array:
+        """Check and keep the parameters; the start of integral and filter."""
+        given = {name: gain(value, name) for name, value in gains.items() if value is not None}
+        given |= {name: positive(value, name) for name, value in times.items()}
         if derivative not in _DERIVATIVES:
             raise ValueError(f"derivative is {derivative!r}; it must be 'error' or 'measurement'")
-        self.of_error = derivative == "error"
+        if n is not None and (isinstance(n, bool) or n != int(n) or n < 1):
+            raise ValueError(f"n must be a number of joints, 1 or more, not {n!r}")
         z = np.asarray(z0, dtype=float)
-        if z.shape not in ((), (self.n,)) or not np.isfinite(z).all():
-            raise ValueError(f"z0 must be a finite number or {self.n} of them, not {z0!r}")
-        return np.concatenate([np.zeros(self.n), np.broadcast_to(z, self.n)])
+        if z.ndim > 1 or not np.isfinite(z).all():
+            raise ValueError(f"z0 must be a finite number or a list of them, not {z0!r}")
+        length = one_length({**given, "z0": z}, without=1 if n is None else int(n))
+        if n is not None and length != n:
+            raise ValueError(f"n is {n}, but the parameters have {length} entries")
+        self.n, self.of_error = length, derivative == "error"
+        for name in (*gains, *times):
+            setattr(self, name, given.get(name))
+        self.in_ports = (Port("qd", (length,), "rad, m"), Port("qm", (length,), "rad, m"))
+        self.out_ports = (Port("tau", (length,), "N m, N"),)
+        return np.concatenate([np.zeros(length), np.broadcast_to(z, length)])
 
     def _filtered(self, qd: Array, qm: Array) -> Array:
         """What the derivative is taken of."""
@@ -144,8 +137,7 @@ class Joint_PID(_Pid, ContinuousBlock):
         **blockargs: Any,
     ) -> None:
         gains = {"kp": kp, "ki": ki, "kd": kd, "limit": limit, "integral_limit": integral_limit}
-        self.n = self._take(gains, {"N": N, "Tt": Tt}, n)
-        start = self._start(derivative, z0)
+        start = self._take(gains, {"N": N, "Tt": Tt}, derivative, z0, n)
         names = [f"{part}{k + 1}" for part in ("I", "z") for k in range(self.n)]
         super().__init__(
             nstates=2 * self.n,
@@ -269,8 +261,7 @@ class Joint_PID_S(_Pid, SampledBlock):
         **blockargs: Any,
     ) -> None:
         gains = {"kp": kp, "ki": ki, "kd": kd, "limit": limit, "integral_limit": integral_limit}
-        self.n = self._take(gains, {"N": N, "Tt": Tt}, n)
-        start = self._start(derivative, z0)
+        start = self._take(gains, {"N": N, "Tt": Tt}, derivative, z0, n)
         if (self.Tt < clock.T).any():
             raise ValueError(f"Tt must not be below the period of the clock, {clock.T:.6g} s")
         super().__init__(
