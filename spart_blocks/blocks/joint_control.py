@@ -54,6 +54,11 @@ class _Pid:
         """What the derivative is taken of."""
         return qd - qm if self.of_error else -qm
 
+    def _integrand(self, e: Array, u: Array, tau: Array) -> Array:
+        """The rate of the integral: none without its gain, which could not undo it."""
+        rate: Array = np.where(self.ki > 0.0, self.ki * e + (tau - u) / self.Tt, 0.0)
+        return rate
+
     def _clipped(self, value: Array, limit: Array | None) -> Array:
         return value if limit is None else np.clip(value, -limit, limit)
 
@@ -163,7 +168,7 @@ class Joint_PID(_Pid, ContinuousBlock):
         qd, qm = inputs
         integral, z = x[: self.n], x[self.n :]
         u = self._unlimited(inputs, x)
-        rate = self.ki * (qd - qm) + (self._clipped(u, self.limit) - u) / self.Tt
+        rate = self._integrand(qd - qm, u, self._clipped(u, self.limit))
         if self.integral_limit is not None:
             outward = np.logical_and(np.abs(integral) >= self.integral_limit, rate * integral > 0)
             rate = np.where(outward, 0.0, rate)
@@ -282,7 +287,7 @@ class Joint_PID_S(_Pid, SampledBlock):
         derivative = self.N * (self._filtered(qd, qm) - z) / (1.0 + self.N * self.T)
         u = self.kp * (qd - qm) + integral + self.kd * derivative
         tau = self._clipped(u, self.limit)
-        more = self.T * (self.ki * (qd - qm) + (tau - u) / self.Tt)
+        more = self.T * self._integrand(qd - qm, u, tau)
         after = self._clipped(integral + more, self.integral_limit)
         return np.concatenate([after, z + self.T * derivative, tau])
 

@@ -78,6 +78,14 @@ def test_the_integral_of_a_limited_output_stops_winding_up(tmp_path, engine):
     assert np.abs(results.states["pid"][:, :2] - exact).max() < 1e-8
 
 
+def test_a_pd_that_was_limited_has_no_integral_left_of_it(tmp_path):
+    # Without ki nothing could undo what the limit had put there.
+    results = pid(tmp_path, "kp: 5, kd: 1, N: 10, limit: 2.2, n: 2")
+    t = results.t[:, None]
+    exact = np.clip(5 * E + 10 * E * np.exp(-10 * t), -2.2, 2.2)
+    assert np.abs(results["pid.tau"] - exact).max() < 1e-8
+
+
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
 def test_the_integral_stays_within_its_limit(tmp_path, engine):
     # It grows at 2 e, and meets 0.3 at 0.375 s and at 0.5 s.
