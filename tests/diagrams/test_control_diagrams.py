@@ -157,12 +157,12 @@ def test_the_energy_of_a_turning_spacecraft_only_falls(plant, stiffness, goal):
 # --- both engines ------------------------------------------------------------------------------
 
 UNTIL = {
-    "attitude_pd": 0.05,
-    "gravity_compensation": 0.05,
+    "attitude_pd": 0.03,
+    "gravity_compensation": 0.03,
     "impedance": 0.01,
     "joint_pid": 0.51,
-    "operational_space": 0.1,
-    "transpose_jacobian": 0.1,
+    "operational_space": 0.05,
+    "transpose_jacobian": 0.03,
 }
 
 
