@@ -39,7 +39,7 @@ def test_an_integral_removes_what_constant_loads_leave():
     results = shipped("joint_pid")
     assert np.abs(results["arm.qm"][-1] - [0.6, 0.5, 0.8]).max() < 1e-6
     assert np.abs(results["sc.qm"][-1] - [0.5, -0.3, 0.2]).max() < 1e-6
-    np.testing.assert_allclose(results["sc_pid.tau"][-1], [1, 0.5, -0.3], atol=1e-6)
+    np.testing.assert_allclose(results["sc_pid.tau"][-1], [1, 0.5, -0.3], atol=1e-4)
     # Without it the arm's second joint sags by load / kp, the load that of its weight.
     without = run("joint_pid", {"blocks.arm_pid.ki": [0, 0, 0]}, log=["arm_pid.tau"])
     sag = without["arm.qm"][-1] - [0.6, 0.5, 0.8]
