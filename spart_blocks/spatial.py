@@ -243,24 +243,16 @@ def normalised(q: Array) -> Array:
 def rotation_quaternion(R: Array) -> Array:
     """The unit quaternion (4,), scalar last, of R (3,3), with its scalar part not negative.
 
-    For floats and for a trace's symbols, at every R: the row of 4 q q' with the largest
-    diagonal entry, which is at least 1, is taken (S. Shepperd, "Quaternion from rotation
-    matrix", J. Guidance and Control 1 (1978)). At half a turn either sign would do.
+    For floats and for a program's symbols, at every R; at half a turn either sign would do.
+    Source: as `dcm_quat`, whose largest component is positive instead.
     """
-    d = np.diagonal(R).tolist()
-    trace = d[0] + d[1] + d[2]
-    outer = zeros((4, 4), R)
-    outer[:3, :3] = R + R.T
-    for i in range(3):
-        outer[i, i] = 1.0 + 2.0 * d[i] - trace
-    vee = filled([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]], R)
-    outer[3, :3] = outer[:3, 3] = vee
-    outer[3, 3] = 1.0 + trace
-    row, largest = outer[3], outer[3, 3:]
-    for i in range(3):
-        more = outer[i, i : i + 1] > largest
-        row, largest = np.where(more, outer[i], row), np.where(more, outer[i, i : i + 1], largest)
-    q = normalised(row)
+    columns = _quaternion_columns(R.T)
+    column, largest = columns[3], columns[3][3:]
+    for k in range(3):
+        more = columns[k][k : k + 1] > largest
+        column = np.where(more, columns[k], column)
+        largest = np.where(more, columns[k][k : k + 1], largest)
+    q = normalised(column)
     return np.where(q[3:] < 0.0, -q, q)
 
 

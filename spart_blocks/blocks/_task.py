@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._gains import gain
+from spart_blocks.blocks._motion import components_of
 from spart_blocks.blocks._ports import Port
 from spart_blocks.blocks._quantities import link_id, ports
 from spart_blocks.dynamics import FrameMotion, frame_motion, joint_equations, joint_jacobian
-from spart_blocks.errors import did_you_mean
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import (
     Array,
@@ -23,14 +23,11 @@ from spart_blocks.spatial import (
     solve_spd,
 )
 
-COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
-ALL = " ".join(COMPONENTS)
-
 
 @dataclass(frozen=True)
 class Task:
-    """The components of a link frame's motion that are controlled: rows of a twist, in the
-    order in which the user gave them. link: its id."""
+    """The components of a link frame's motion that are controlled: rows of a twist, in its
+    order. link: its id."""
 
     link: int
     rows: tuple[int, ...]
@@ -70,21 +67,13 @@ def task_of(robot: Robot, frame: Any, components: Any, inverted: bool = True) ->
         link = link_id(robot, frame)
     except ValueError as error:
         raise ValueError(f"frame: {error}") from None
-    names = components.split() if isinstance(components, str) else components
-    if not isinstance(names, (list, tuple)) or not names:
-        raise ValueError(f"components must be names such as 'vx vy vz', not {components!r}")
-    for name in names:
-        if name not in COMPONENTS:
-            hint = did_you_mean(str(name), COMPONENTS)
-            raise ValueError(f"components: there is no {name!r}: {hint}")
-    if len(set(names)) < len(names):
-        raise ValueError(f"components names one twice: {' '.join(names)}")
+    rows = components_of(components, "components")
     joints = _moving(robot, link)
-    if len(names) > joints and inverted:
+    if len(rows) > joints and inverted:
         raise ValueError(
-            f"components are {len(names)}, but the joints that move {frame!r} are {joints}"
+            f"components are {len(rows)}, but the joints that move {frame!r} are {joints}"
         )
-    return Task(link, tuple(COMPONENTS.index(name) for name in names))
+    return Task(link, rows)
 
 
 def _moving(robot: Robot, link: int) -> int:

@@ -6,10 +6,10 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._motion import ALL
 from spart_blocks.blocks._ports import port_arguments
 from spart_blocks.blocks._quantities import need_robot
 from spart_blocks.blocks._task import (
-    ALL,
     ForceLaw,
     output_ports,
     reference_ports,
@@ -121,7 +121,7 @@ class Operational_Space(ForceLaw, FunctionBlock):
     :type kp: float or array_like(k)
     :param kd: derivative gain [1/s]
     :type kd: float or array_like(k)
-    :param components: which of wx wy wz vx vy vz it controls, inertial; k of them
+    :param components: k of wx wy wz vx vy vz, inertial, which it controls; in this order
     :type components: str or list
     :param damping: added to the task's mobility [1/(kg m^2), 1/kg]
     :type damping: float or array_like(k)
@@ -249,7 +249,7 @@ class Impedance(ForceLaw, FunctionBlock):
     :type stiffness: float or array_like(k)
     :param damping: D [N m s/rad, N s/m]
     :type damping: float or array_like(k)
-    :param components: which of wx wy wz vx vy vz it controls, inertial; k of them
+    :param components: k of wx wy wz vx vy vz, inertial, which it controls; in this order
     :type components: str or list
     """
 
@@ -350,7 +350,7 @@ class Transpose_Jacobian(FunctionBlock):
     :type stiffness: float or array_like(k)
     :param damping: D [N m s/rad, N s/m]
     :type damping: float or array_like(k)
-    :param components: which of wx wy wz vx vy vz it controls, inertial; k of them
+    :param components: k of wx wy wz vx vy vz, inertial, which it controls; in this order
     :type components: str or list
     """
 
