@@ -166,10 +166,6 @@ UNTIL = {
 }
 
 
-def test_no_diagram_is_forgotten():
-    assert set(UNTIL) == {path.stem for path in FOLDER.glob("*.yaml")}
-
-
 @pytest.mark.parametrize("name", UNTIL)
 def test_both_engines_give_the_same_results(name):
     options = {"T": UNTIL[name], "every": UNTIL[name] / 4, **TIGHT}
