@@ -67,6 +67,9 @@ def task_of(robot: Robot, frame: Any, components: Any, inverted: bool = True) ->
         link = link_id(robot, frame)
     except ValueError as error:
         raise ValueError(f"frame: {error}") from None
+    held = ", ".join(joint.name for joint in robot.joints if joint.kinematic)
+    if held:
+        raise ValueError(f"robot must drive all its joints for this law; prescribed are {held}")
     rows = components_of(components, "components")
     joints = _moving(robot, link)
     if len(rows) > joints and inverted:

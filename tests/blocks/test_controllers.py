@@ -204,6 +204,23 @@ def test_a_frame_gets_exactly_the_acceleration_that_is_asked_for(base, component
         close(error, e[rows], "error", rel=1e-12)
 
 
+def test_motors_and_friction_are_in_the_law_where_the_robot_has_them(make, close):
+    arm = sb.Robot.from_urdf(robots.ROOT / "models/arm3.urdf")
+    driven = arm.with_drives(robots.ROOT / "models/arm3_drives.yaml")
+    s = replace(robots.random_state(driven, 4).held(), R0=np.eye(3), r0=np.zeros(3))
+    reference = (np.array([0.3, 0.2, 0.5]), np.zeros(4), np.zeros(6), np.ones(6))
+    law = {"frame": "tool", "kp": 9.0, "kd": 6.0, "components": "vx vy vz"}
+    frame = frame_of(driven, s, 4)
+    wanted = np.ones(3) - 6 * frame.t[3:] + 9 * (reference[0] - frame.r)
+    got = {}
+    for robot in (driven, arm):
+        block = make("OPERATIONAL_SPACE", robot=robot, **law)
+        tau = control(block, s, reference, np.zeros(3))[0]
+        got[robot] = acceleration(driven, s, 4, tau, s.wF0, s.wFm)[3:]
+    close(got[driven], wanted, "acceleration", rel=1e-9)
+    assert np.abs(got[arm] - wanted).max() > 1  # the law of the bare arm does not know them
+
+
 @pytest.mark.parametrize("base", BASES)
 def test_what_leaves_the_frame_alone_still_moves_the_joints(base, make):
     robot, s, reference = case(base)
@@ -311,6 +328,7 @@ def test_the_sign_and_the_length_of_the_reference_quaternion_do_not_matter(make,
 ROBOT = sb.Robot.from_urdf(robots.ROOT / "models/spacecraft_3dof.urdf")
 FRAME = {"robot": ROBOT, "frame": "Link_EE", "components": "vx vy vz"}
 FIXED = ROBOT.with_base("fixed")
+HELD = ROBOT.with_kinematic(["Joint_2"])
 
 
 @pytest.mark.parametrize(
@@ -360,6 +378,11 @@ FIXED = ROBOT.with_base("fixed")
             "OPERATIONAL_SPACE",
             {**FRAME, "robot": FIXED, "frame": "Link_1", "kp": 1, "kd": 1},
             "components are 3, but the joints that move 'Link_1' are 1",
+        ),
+        (
+            "IMPEDANCE",
+            {**FRAME, "robot": HELD, "stiffness": 5, "damping": 1},
+            "robot must drive all its joints for this law; prescribed are Joint_2",
         ),
         ("ATTITUDE_PD", {"kp": [1, 2], "kd": 1}, "kp has 2 entries, one for each of 3 axes"),
         ("ATTITUDE_PD", {"kp": 1, "kd": 1, "inertia": [1, 2]}, "inertia must be a symmetric"),
