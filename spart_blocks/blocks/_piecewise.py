@@ -1,0 +1,147 @@
+"""Piecewise polynomials of time, on numbers and on symbols.
+
+A polynomial has its coefficients along the first axis, the constant first; its pieces lie
+along an axis before. All formulas stand in B. Siciliano et al., "Robotics: Modelling,
+Planning and Control" (2009), sec. 4.2, and C. de Boor, "A Practical Guide to Splines"
+(1978), chapter IV.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.spatial import Array, kind_of_scalar
+
+MOST_TRACED = 256
+"""Pieces that become expressions; each costs some four operations for each coefficient."""
+TOO_MANY = f"it has more than {MOST_TRACED} pieces, up to which a trace takes them"
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """starts (m,) [s], increasing; coefficients (m, k, ...): of t - starts[i] from there to
+    the next start. The first piece holds before the first start too."""
+
+    starts: Array
+    coefficients: Array
+
+    def held(self, end: float) -> Pieces:
+        """The same within the first start and end [s]; outside, the values there, at rest."""
+        powers = (end - self.starts[-1]) ** np.arange(self.coefficients.shape[1])
+        outside = np.zeros((2, *self.coefficients.shape[1:]))
+        outside[0, 0] = self.coefficients[0, 0]
+        outside[1, 0] = np.tensordot(powers, self.coefficients[-1], 1)
+        starts = np.concatenate([self.starts[:1], self.starts, [end]])
+        return Pieces(starts, np.concatenate([outside[:1], self.coefficients, outside[1:]]))
+
+
+def piecewise(t: Any, knots: Array, coefficients: Array, derivatives: int = 0) -> list[Any]:
+    """The value of a piecewise polynomial at t, and as many of its derivatives.
+
+    knots (m,): where each piece starts; of equal ones the last counts. coefficients
+    (m, k, ...), as those of Pieces. t is a number, or a symbol, for which the piece is
+    found by a tree of choices: m - 1 for each coefficient.
+    """
+    if kind_of_scalar(t) is float:
+        k = max(int(np.searchsorted(knots, t, side="right")) - 1, 0)
+        start, chosen = knots[k], coefficients[k]
+    else:
+        start, chosen = _chosen(t, knots[1:], knots), _chosen(t, knots[1:], coefficients)
+    return [_polynomial(t - start, _derived(chosen, d)) for d in range(derivatives + 1)]
+
+
+def _chosen(t: Any, starts: Array, values: Array) -> Any:
+    """values[k] where k of the starts are not after t: a tree of choices."""
+    if len(values) == 1:
+        return values[0]
+    half = len(values) // 2
+    return np.where(
+        t >= float(starts[half - 1]),
+        _chosen(t, starts[half:], values[half:]),
+        _chosen(t, starts[: half - 1], values[:half]),
+    )
+
+
+def _derived(coefficients: Any, times: int) -> list[Any]:
+    """The coefficients of a derivative of a polynomial."""
+    out = list(coefficients)
+    for _ in range(times):
+        out = [k * c for k, c in enumerate(out)][1:]
+    return out or [0.0 * coefficients[0]]
+
+
+def _polynomial(s: Any, coefficients: list[Any]) -> Any:
+    value = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        value = value * s + c
+    return value
+
+
+# --- what goes through points ------------------------------------------------------------------
+
+
+def linear(times: Array, points: Array) -> Pieces:
+    """The lines between points (m, ...) at times (m,) [s]."""
+    slopes = np.diff(points, axis=0) / _column(np.diff(times), points)
+    return Pieces(times[:-1], np.stack([points[:-1], slopes], axis=1))
+
+
+def cubic_spline(times: Array, points: Array, natural: bool = False) -> Pieces:
+    """The cubic spline with continuous acceleration through points (m, ...) at times (m,)
+    [s]; at its ends rest (rate zero), or zero acceleration where it is natural.
+
+    Its accelerations M solve a tridiagonal system. Source: de Boor (1978), chapter IV.
+    """
+    from scipy.linalg import solve_banded
+
+    h = np.diff(times)
+    slopes = np.diff(points, axis=0) / _column(h, points)
+    bands, right = np.zeros((3, len(times))), np.zeros_like(points)
+    bands[1, 1:-1] = 2 * (h[:-1] + h[1:])
+    bands[0, 2:], bands[2, :-2] = h[1:], h[:-1]
+    right[1:-1] = 6 * np.diff(slopes, axis=0)
+    bands[1, 0], bands[1, -1] = (1, 1) if natural else (2 * h[0], 2 * h[-1])
+    if not natural:
+        bands[0, 1], bands[2, -2] = h[0], h[-1]
+        right[0], right[-1] = 6 * slopes[0], -6 * slopes[-1]
+    M = solve_banded((1, 1), bands, right.reshape(len(times), -1)).reshape(points.shape)
+    h = _column(h, points)
+    rates = slopes - h * (2 * M[:-1] + M[1:]) / 6
+    return Pieces(
+        times[:-1],
+        np.stack([points[:-1], rates, M[:-1] / 2, np.diff(M, axis=0) / (6 * h)], axis=1),
+    )
+
+
+def quintic_pieces(times: Array, points: Array, rates: Array) -> Pieces:
+    """Polynomials of fifth order between points (m, ...) at times (m,) [s], with these rates
+    and zero acceleration at each. Source: Siciliano et al. (2009), sec. 4.2.1."""
+    h = _column(np.diff(times), points)
+    way, v0, v1 = np.diff(points, axis=0), rates[:-1] * h, rates[1:] * h
+    coefficients = [
+        points[:-1],
+        rates[:-1],
+        np.zeros_like(way),
+        (10 * way - 6 * v0 - 4 * v1) / h**3,
+        (-15 * way + 8 * v0 + 7 * v1) / h**4,
+        (6 * way - 3 * v0 - 3 * v1) / h**5,
+    ]
+    return Pieces(times[:-1], np.stack(coefficients, axis=1))
+
+
+def passing_rates(times: Array, points: Array) -> Array:
+    """Rates (m, ...) at points: the mean of the slopes beside a point, or zero where they
+    differ in sign, and at both ends. Source: Siciliano et al. (2009), eq. 4.21."""
+    slopes = np.diff(points, axis=0) / _column(np.diff(times), points)
+    rates = np.zeros_like(points)
+    before, after = slopes[:-1], slopes[1:]
+    rates[1:-1] = np.where(before * after > 0, (before + after) / 2, 0.0)
+    return rates
+
+
+def _column(values: Array, like: Array) -> Array:
+    """Values along the first axis, to multiply an array with."""
+    return values.reshape(-1, *([1] * (like.ndim - 1)))

@@ -1,0 +1,96 @@
+"""What references take: numbers of one shape, durations, times and directions, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.blocks._ports import Port, Shape
+from spart_blocks.errors import brief
+from spart_blocks.spatial import Array
+
+
+def numbers(value: Any, name: str, shape: Shape | None = None) -> Array:
+    """Finite numbers as an array, of this shape where one is given; else a ValueError."""
+    try:
+        out = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} takes numbers, not {brief(value)}") from None
+    if not np.isfinite(out).all():
+        raise ValueError(f"{name} takes finite numbers, not {brief(value)}")
+    if shape is not None and out.shape != shape:
+        raise ValueError(f"{name} has shape {out.shape}, it takes {shape}")
+    return out
+
+
+def number(value: Any, name: str) -> float:
+    """One finite number."""
+    return float(numbers(value, name, ()))
+
+
+def positive(value: Any, name: str, unit: str) -> float:
+    """One number above zero."""
+    found = number(value, name)
+    if found <= 0:
+        raise ValueError(f"{name} is {found:g} {unit}; it must be above zero")
+    return found
+
+
+def of_one_width(values: Mapping[str, Any]) -> dict[str, Array]:
+    """Scalars () or vectors (n,), all of one shape: a number beside a vector is repeated."""
+    found = {name: numbers(value, name) for name, value in values.items()}
+    shapes = {value.shape for value in found.values() if value.ndim}
+    if len(shapes) > 1 or any(len(shape) > 1 for shape in shapes):
+        told = ", ".join(f"{name} {value.shape}" for name, value in found.items())
+        raise ValueError(f"a number for each joint is needed, the shapes are {told}")
+    shape = shapes.pop() if shapes else ()
+    if shape == (0,):
+        raise ValueError("a number for each joint is needed, there are none")
+    return {name: np.broadcast_to(value, shape).copy() for name, value in found.items()}
+
+
+def limit_of(value: Any, name: str, shape: Shape) -> Array:
+    """A limit above zero for each joint: of this shape, a number is repeated."""
+    limit = numbers(value, name)
+    if limit.ndim and limit.shape != shape:
+        raise ValueError(f"{name} has shape {limit.shape}, it takes {shape}")
+    if (limit <= 0).any():
+        raise ValueError(f"{name} is {brief(value)}; it must be above zero")
+    return np.broadcast_to(limit, shape).copy()
+
+
+def unit_vector(value: Any, name: str) -> Array:
+    """The direction (3,) of a vector, of length one."""
+    v = numbers(value, name, (3,))
+    length = float(np.linalg.norm(v))
+    if length == 0:
+        raise ValueError(f"{name} is zero; it must have a direction")
+    return v / length
+
+
+def increasing(value: Any, name: str, count: int) -> Array:
+    """Times (count,) [s], each later than the one before."""
+    times = numbers(value, name, (count,))
+    wrong = np.flatnonzero(np.diff(times) <= 0)
+    if wrong.size:
+        k = int(wrong[0])
+        raise ValueError(
+            f"{name} must increase: {times[k + 1]:g} s (number {k + 1}) follows {times[k]:g} s"
+        )
+    return times
+
+
+def motion_ports(shape: Shape) -> tuple[Port, ...]:
+    """The ports q, u, a of a reference for joints."""
+    return (
+        Port("q", shape, "rad, m"),
+        Port("u", shape, "rad/s, m/s"),
+        Port("a", shape, "rad/s^2, m/s^2"),
+    )
+
+
+def source_arguments(outputs: tuple[Port, ...]) -> dict[str, Any]:
+    """What gives a source of bdsim these ports."""
+    return {"nout": len(outputs), "onames": [port.name for port in outputs]}

@@ -1,0 +1,67 @@
+"""Time scalings: how far along its way a reference is, with rate and acceleration.
+
+Each works on numbers and on symbols: pieces are chosen, never branched to.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Scaling(NamedTuple):
+    """s from 0 to 1, its rate [1/s] and its acceleration [1/s^2]."""
+
+    s: Any
+    rate: Any
+    acceleration: Any
+
+
+def quintic(t: Any, T: Any, duration: Any) -> Scaling:
+    """10 x^3 - 15 x^4 + 6 x^5 with x = (t - T) / duration within 0 and 1: rest at both ends,
+    with continuous acceleration. Source: Lynch and Park, "Modern Robotics" (2017), 9.2.2.1."""
+    x = np.clip((t - T) / duration, 0.0, 1.0)
+    return Scaling(
+        ((6 * x - 15) * x + 10) * x * x * x,
+        30 * x * x * (1 - x) * (1 - x) / duration,
+        60 * x * (1 - x) * (1 - 2 * x) / (duration * duration),
+    )
+
+
+def trapezoid(t: Any, marks: tuple[Any, Any, Any, Any]) -> Scaling:
+    """Constant acceleration, cruise, and as much braking. marks [s]: where it starts, cruises,
+    brakes and rests. Source: Lynch and Park (2017), 9.2.2.2; Siciliano et al. (2009), 4.2.1."""
+    start, cruise, brake, end = marks
+    rate = 1 / (brake - start)
+    acceleration = rate / (cruise - start)
+    x, left = np.maximum(t - start, 0.0), np.maximum(end - t, 0.0)
+    speeding, cruising, braking = t < cruise, t < brake, t < end
+
+    def chosen(first: Any, second: Any, third: Any, rest: Any) -> Any:
+        return np.where(speeding, first, np.where(cruising, second, np.where(braking, third, rest)))
+
+    started = np.where(t >= start, acceleration, 0.0)
+    return Scaling(
+        chosen(
+            acceleration * x * x / 2,
+            rate * (x - (cruise - start) / 2),
+            1 - acceleration * left * left / 2,
+            1.0,
+        ),
+        chosen(acceleration * x, rate, acceleration * left, 0.0),
+        chosen(started, 0.0, -acceleration, 0.0),
+    )
+
+
+def run_up(t: Any, T: Any, rise: float) -> Scaling:
+    """A clock that starts at T: its time [s], whose rate goes from 0 to 1 within rise [s]
+    with the quintic above, so that its acceleration is continuous; at once for rise 0."""
+    x = t - T
+    if not rise:
+        going = np.where(x >= 0, 1.0, 0.0)
+        return Scaling(x * going, going, 0.0 * going)
+    s = quintic(t, T, rise)
+    part = np.clip(x / rise, 0.0, 1.0)
+    risen = ((part - 3) * part + 2.5) * part * part * part * part
+    return Scaling(rise * risen + np.maximum(x - rise, 0.0), s.s, s.rate)

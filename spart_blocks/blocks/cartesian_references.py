@@ -1,0 +1,270 @@
+"""References for a frame in space: a circle, and a straight way with one turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import SourceBlock
+
+from spart_blocks.blocks._ports import Port
+from spart_blocks.blocks._reference_values import (
+    number,
+    numbers,
+    positive,
+    source_arguments,
+    unit_vector,
+)
+from spart_blocks.blocks._scalings import quintic, run_up
+from spart_blocks.spatial import (
+    Array,
+    axis_angle_rotation,
+    dcm_quat,
+    quaternion_rate,
+    quaternion_rotation,
+)
+
+
+class Circle(SourceBlock):
+    """
+    :blockname:`CIRCLE`
+
+    A point that goes round on a circle in space.
+
+    :inputs: 0
+    :outputs: 3
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Output
+            - 0
+            - ndarray(3,)
+            - ``r`` [m]: position
+        *   - Output
+            - 1
+            - ndarray(3,)
+            - ``v`` [m/s]: velocity
+        *   - Output
+            - 2
+            - ndarray(3,)
+            - ``a`` [m/s^2]: acceleration
+
+    The point goes round the normal by the right hand. At the phase 0 it lies from the centre
+    in the direction zero, as far as that lies in the plane: x by default, or y where the
+    normal is closer to x than to y. It rests until T. From then on it is at its full rate,
+    or it takes the time rise to get there, with continuous acceleration, and is late by half
+    of that from then on.
+
+    Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), eq. 4.36
+    to 4.40.
+
+    :param centre: centre [m]
+    :type centre: array_like(3)
+    :param radius: radius [m]
+    :type radius: float
+    :param normal: direction of the axis, defaults to z
+    :type normal: array_like(3), optional
+    :param period: time of one turn [s]
+    :type period: float, optional
+    :param rate: angular rate, in place of the period; below zero it goes the other way [rad/s]
+    :type rate: float, optional
+    :param phase: angle at the start [rad], defaults to 0
+    :type phase: float, optional
+    :param zero: direction of the phase 0
+    :type zero: array_like(3), optional
+    :param T: when it starts [s], defaults to 0
+    :type T: float, optional
+    :param rise: how long it takes to its full rate [s], defaults to 0
+    :type rise: float, optional
+    """
+
+    nin = 0
+    nout = 3
+    tunable = ("centre", "radius", "period", "rate", "phase", "T")
+
+    def __init__(
+        self,
+        centre: Any,
+        radius: float,
+        normal: Any = (0.0, 0.0, 1.0),
+        period: float | None = None,
+        rate: float | None = None,
+        phase: float = 0.0,
+        zero: Any = None,
+        T: float = 0.0,
+        rise: float = 0.0,
+        **blockargs: Any,
+    ) -> None:
+        if (period is None) == (rate is None):
+            raise ValueError("CIRCLE takes period or rate: one of them")
+        self.centre, self.radius = numbers(centre, "centre", (3,)), positive(radius, "radius", "m")
+        self.period = None if period is None else positive(period, "period", "s")
+        self.rate = None if rate is None else number(rate, "rate")
+        self.phase, self.T, self.rise = number(phase, "phase"), number(T, "T"), number(rise, "rise")
+        if self.rise < 0:
+            raise ValueError(f"rise is {self.rise:g} s; it must not be below zero")
+        axis = unit_vector(normal, "normal")
+        across = np.eye(3)[int(abs(axis[0]) > abs(axis[1]))] if zero is None else zero
+        across = unit_vector(across, "zero")
+        in_plane = across - (across @ axis) * axis
+        if np.linalg.norm(in_plane) < 1e-6:
+            raise ValueError("zero has the direction of the normal; it must have another one")
+        first = in_plane / np.linalg.norm(in_plane)
+        self.plane = first, np.cross(axis, first)
+        self.in_ports = ()
+        self.out_ports = (Port("r", (3,), "m"), Port("v", (3,), "m/s"), Port("a", (3,), "m/s^2"))
+        super().__init__(**source_arguments(self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        clock = run_up(t, self.T, self.rise)
+        speed = self.rate if self.period is None else 2 * np.pi / self.period
+        angle = self.phase + speed * clock.s
+        rate, acceleration = speed * clock.rate, speed * clock.acceleration
+        first, second = self.plane
+        out = self.radius * (np.cos(angle) * first + np.sin(angle) * second)
+        along = self.radius * (np.cos(angle) * second - np.sin(angle) * first)
+        return [self.centre + out, rate * along, acceleration * along - rate * rate * out]
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        return [(self.T, 0.0)] + ([(self.T + self.rise, 0.0)] if self.rise else [])
+
+
+class Cartesian_Quintic(SourceBlock):
+    """
+    :blockname:`CARTESIAN_QUINTIC`
+
+    A frame that goes straight from one pose to another, and turns about one axis.
+
+    :inputs: 0
+    :outputs: 5
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Output
+            - 0
+            - ndarray(3,)
+            - ``r`` [m]: position
+        *   - Output
+            - 1
+            - ndarray(3, 3)
+            - ``R``: rotation, body to inertial
+        *   - Output
+            - 2
+            - ndarray(4,)
+            - ``quaternion``: the same as a unit quaternion, scalar last
+        *   - Output
+            - 3
+            - ndarray(6,)
+            - ``twist`` [rad/s, m/s]: inertial
+        *   - Output
+            - 4
+            - ndarray(6,)
+            - ``twist_rate`` [rad/s^2, m/s^2]: inertial
+
+    It rests at both ends, with zero acceleration. The turn takes the shorter way; position
+    and angle go by the same polynomial of fifth order in time. The quaternion is continuous.
+
+    Source: K. Lynch and F. Park, "Modern Robotics" (2017), sec. 9.2.1 and 9.2.2.1; K.
+    Shoemake, "Animating rotation with quaternion curves" (1985); `ctraj` of P. Corke's
+    Robotics Toolbox.
+
+    :param r0: position at the start [m]
+    :type r0: array_like(3)
+    :param rf: position at the end [m]
+    :type rf: array_like(3)
+    :param duration: how long the motion takes [s]
+    :type duration: float
+    :param attitude0: attitude at the start: a unit quaternion, scalar last, or a rotation
+        (3,3), body to inertial; no rotation by default
+    :type attitude0: array_like(4) or array_like(3, 3), optional
+    :param attitudef: attitude at the end, that of the start by default
+    :type attitudef: array_like(4) or array_like(3, 3), optional
+    :param T: when it starts [s], defaults to 0
+    :type T: float, optional
+    """
+
+    nin = 0
+    nout = 5
+    tunable = ("r0", "rf", "duration", "T")
+
+    def __init__(
+        self,
+        r0: Any,
+        rf: Any,
+        duration: float,
+        attitude0: Any = (0.0, 0.0, 0.0, 1.0),
+        attitudef: Any = None,
+        T: float = 0.0,
+        **blockargs: Any,
+    ) -> None:
+        self.r0, self.rf = numbers(r0, "r0", (3,)), numbers(rf, "rf", (3,))
+        self.duration, self.T = positive(duration, "duration", "s"), number(T, "T")
+        self.first = _quaternion(attitude0, "attitude0")
+        last = self.first if attitudef is None else _quaternion(attitudef, "attitudef")
+        self.axis, self.angle = _turn(self.first, last)
+        self.in_ports = ()
+        self.out_ports = (
+            Port("r", (3,), "m"),
+            Port("R", (3, 3)),
+            Port("quaternion", (4,)),
+            Port("twist", (6,), "rad/s, m/s"),
+            Port("twist_rate", (6,), "rad/s^2, m/s^2"),
+        )
+        super().__init__(**source_arguments(self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        s, rate, acceleration = quintic(t, self.T, self.duration)
+        start = quaternion_rotation(self.first)
+        half = self.angle * s / 2
+        # first * [axis sin, cos] is linear in sine and cosine.
+        turned = 2 * quaternion_rate(self.first, self.axis)
+        R = start @ axis_angle_rotation(self.axis, np.reshape(self.angle * s, (1,)))
+        way, turn = self.rf - self.r0, self.angle * (start @ self.axis)
+        return [
+            self.r0 + way * s,
+            R,
+            np.cos(half) * self.first + np.sin(half) * turned,
+            np.concatenate([turn * rate, way * rate]),
+            np.concatenate([turn * acceleration, way * acceleration]),
+        ]
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        return [(self.T, 0.0), (self.T + self.duration, 0.0)]
+
+
+def _quaternion(value: Any, name: str) -> Array:
+    """The unit quaternion (4,), scalar last, of one, or of a rotation (3,3)."""
+    given = numbers(value, name)
+    if given.shape == (3, 3):
+        off = np.abs(given @ given.T - np.eye(3)).max()
+        if off > 1e-6 or np.linalg.det(given) < 0:
+            raise ValueError(f"{name} is no rotation: R R' differs from 1 by {off:.3g}")
+        return dcm_quat(given.T)
+    if given.shape != (4,):
+        raise ValueError(f"{name} has shape {given.shape}; it takes a quaternion (4,) or (3, 3)")
+    length = float(np.linalg.norm(given))
+    if abs(length - 1) > 1e-6:
+        raise ValueError(f"{name} has length {length:.6g}; a quaternion of length 1 is needed")
+    return given / length
+
+
+def _turn(first: Array, last: Array) -> tuple[Array, float]:
+    """The axis (3,), in the first axes, and the angle [rad], up to half a turn, from one
+    attitude to another: of the quaternion first* last."""
+    vector = first[3] * last[:3] - last[3] * first[:3] - np.cross(first[:3], last[:3])
+    sine, cosine = float(np.linalg.norm(vector)), float(first @ last)
+    if sine == 0:
+        return np.array([1.0, 0.0, 0.0]), 0.0
+    return vector / sine * (1 if cosine >= 0 else -1), 2 * float(np.arctan2(sine, abs(cosine)))

@@ -1,0 +1,401 @@
+"""References for joints: position, rate and acceleration as functions of time."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from bdsim.components import SourceBlock
+
+from spart_blocks.blocks._piecewise import (
+    MOST_TRACED,
+    TOO_MANY,
+    Pieces,
+    cubic_spline,
+    passing_rates,
+    piecewise,
+    quintic_pieces,
+)
+from spart_blocks.blocks._reference_values import (
+    increasing,
+    limit_of,
+    motion_ports,
+    number,
+    numbers,
+    of_one_width,
+    positive,
+    source_arguments,
+)
+from spart_blocks.blocks._scalings import trapezoid
+from spart_blocks.errors import did_you_mean
+from spart_blocks.spatial import Array
+
+_SHORTEST = 1e-9
+"""Seconds that the parts of a motion take at least, so that none divides by zero."""
+
+
+class Quintic(SourceBlock):
+    """
+    :blockname:`QUINTIC`
+
+    Joint motion from one position to another by a polynomial of fifth order in time.
+
+    :inputs: 0
+    :outputs: 3
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Output
+            - 0
+            - float or ndarray(n,)
+            - ``q`` [rad, m]: position
+        *   - Output
+            - 1
+            - float or ndarray(n,)
+            - ``u`` [rad/s, m/s]: rate
+        *   - Output
+            - 2
+            - float or ndarray(n,)
+            - ``a`` [rad/s^2, m/s^2]: acceleration
+
+    The motion begins at T and ends at T + duration, with zero acceleration at both. Before
+    and after it the position is held, or goes on at the rate given for that end.
+
+    Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec.
+    4.2.1; `jtraj` of P. Corke's Robotics Toolbox.
+
+    :param q0: position at the start [rad, m]
+    :type q0: float or array_like(n)
+    :param qf: position at the end [rad, m]
+    :type qf: float or array_like(n)
+    :param duration: how long the motion takes [s]
+    :type duration: float
+    :param T: when it starts [s], defaults to 0
+    :type T: float, optional
+    :param rate0: rate at the start [rad/s, m/s], defaults to 0
+    :type rate0: float or array_like(n), optional
+    :param ratef: rate at the end [rad/s, m/s], defaults to 0
+    :type ratef: float or array_like(n), optional
+    """
+
+    nin = 0
+    nout = 3
+    tunable = ("q0", "qf", "duration", "T", "rate0", "ratef")
+
+    def __init__(
+        self,
+        q0: Any,
+        qf: Any,
+        duration: float,
+        T: float = 0.0,
+        rate0: Any = 0.0,
+        ratef: Any = 0.0,
+        **blockargs: Any,
+    ) -> None:
+        values = of_one_width({"q0": q0, "qf": qf, "rate0": rate0, "ratef": ratef})
+        self.q0, self.qf = values["q0"], values["qf"]
+        self.rate0, self.ratef = values["rate0"], values["ratef"]
+        self.duration, self.T = positive(duration, "duration", "s"), number(T, "T")
+        self.in_ports, self.out_ports = (), motion_ports(self.q0.shape)
+        super().__init__(**source_arguments(self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        D = self.duration
+        way, v0, vf = self.qf - self.q0, self.rate0 * D, self.ratef * D
+        c3 = 10 * way - 6 * v0 - 4 * vf
+        c4 = -15 * way + 8 * v0 + 7 * vf
+        c5 = 6 * way - 3 * v0 - 3 * vf
+        y = (t - self.T) / D
+        s = np.clip(y, 0.0, 1.0)
+        beyond = v0 * np.minimum(y, 0.0) + vf * np.maximum(y - 1, 0.0)
+        q = self.q0 + v0 * s + (c3 + (c4 + c5 * s) * s) * (s * s * s) + beyond
+        u = (v0 + (3 * c3 + (4 * c4 + 5 * c5 * s) * s) * (s * s)) / D
+        a = (6 * c3 + (12 * c4 + 20 * c5 * s) * s) * s / (D * D)
+        return [q, u, a]
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        return [(self.T, 0.0), (self.T + self.duration, 0.0)]
+
+
+class Trapezoid(SourceBlock):
+    """
+    :blockname:`TRAPEZOID`
+
+    Joint motion at constant acceleration, constant rate and constant braking.
+
+    :inputs: 0
+    :outputs: 3
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Output
+            - 0
+            - float or ndarray(n,)
+            - ``q`` [rad, m]: position
+        *   - Output
+            - 1
+            - float or ndarray(n,)
+            - ``u`` [rad/s, m/s]: rate
+        *   - Output
+            - 2
+            - float or ndarray(n,)
+            - ``a`` [rad/s^2, m/s^2]: acceleration
+
+    All joints speed up, cruise and brake together, so that they go straight from q0 to qf,
+    as fast as the limits of all of them allow: the joint that is slowest, in rate or in
+    acceleration, goes at its limit. A way too short for the limit of rate has no cruise.
+    Give velocity and acceleration, or duration and blend.
+
+    Source: K. Lynch and F. Park, "Modern Robotics" (2017), sec. 9.2.2.2; B. Siciliano et
+    al., "Robotics: Modelling, Planning and Control" (2009), sec. 4.2.1; `lspb` of P. Corke's
+    Robotics Toolbox.
+
+    :param q0: position at the start [rad, m]
+    :type q0: float or array_like(n)
+    :param qf: position at the end [rad, m]
+    :type qf: float or array_like(n)
+    :param velocity: limit of the rate [rad/s, m/s]
+    :type velocity: float or array_like(n), optional
+    :param acceleration: limit of the acceleration [rad/s^2, m/s^2]
+    :type acceleration: float or array_like(n), optional
+    :param duration: how long the motion takes, in place of the limits [s]
+    :type duration: float, optional
+    :param blend: part of the duration for speeding up, and as much for braking; up to 0.5,
+        defaults to a third
+    :type blend: float, optional
+    :param T: when it starts [s], defaults to 0
+    :type T: float, optional
+    """
+
+    nin = 0
+    nout = 3
+    tunable = ("q0", "qf", "velocity", "acceleration", "duration", "blend", "T")
+
+    def __init__(
+        self,
+        q0: Any,
+        qf: Any,
+        velocity: Any = None,
+        acceleration: Any = None,
+        duration: float | None = None,
+        blend: float | None = None,
+        T: float = 0.0,
+        **blockargs: Any,
+    ) -> None:
+        values = of_one_width({"q0": q0, "qf": qf})
+        self.q0, self.qf = values["q0"], values["qf"]
+        self.T = number(T, "T")
+        limits = {"velocity": velocity, "acceleration": acceleration}
+        given = [name for name, value in limits.items() if value is not None]
+        if duration is None and len(given) < 2:
+            raise ValueError("TRAPEZOID needs velocity and acceleration, or duration")
+        if duration is not None and given:
+            raise ValueError(f"give duration or {given[0]}, not both")
+        if duration is None and blend is not None:
+            raise ValueError("blend is a part of the duration; give duration with it")
+        self.velocity: Any = None
+        self.acceleration: Any = None
+        self.duration: Any = None
+        self.blend: Any = None
+        if duration is None:
+            self.velocity = limit_of(velocity, "velocity", self.q0.shape)
+            self.acceleration = limit_of(acceleration, "acceleration", self.q0.shape)
+        else:
+            self.duration = positive(duration, "duration", "s")
+            self.blend = 1 / 3 if blend is None else positive(blend, "blend", "of the duration")
+            if self.blend > 0.5:
+                raise ValueError(f"blend is {self.blend:g}; it is at most 0.5 of the duration")
+        self.in_ports, self.out_ports = (), motion_ports(self.q0.shape)
+        super().__init__(**source_arguments(self.out_ports), **blockargs)
+
+    def marks(self) -> tuple[Any, Any, Any, Any]:
+        """Where the motion starts, cruises, brakes and ends [s]."""
+        if self.duration is not None:
+            rise, end = self.blend * self.duration, self.duration
+        else:
+            way = np.ravel(np.abs(self.qf - self.q0))
+            # The least time at the limit of rate, and the least squared one of speeding up.
+            at_rate = np.max(way / np.ravel(self.velocity))
+            squared = np.max(way / np.ravel(self.acceleration))
+            level = np.maximum(np.maximum(at_rate, np.sqrt(squared)), _SHORTEST)
+            rise = np.maximum(squared / level, _SHORTEST)
+            end = level + rise
+        return self.T, self.T + rise, self.T + (end - rise), self.T + end
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        s, rate, acceleration = trapezoid(t, self.marks())
+        way = self.qf - self.q0
+        return [self.q0 + way * s, way * rate, way * acceleration]
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        return [(mark, 0.0) for mark in self.marks()]
+
+
+class Via_Points(SourceBlock):
+    """
+    :blockname:`VIA_POINTS`
+
+    Joint motion through points, with continuous acceleration.
+
+    :inputs: 0
+    :outputs: 3
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Output
+            - 0
+            - float or ndarray(n,)
+            - ``q`` [rad, m]: position
+        *   - Output
+            - 1
+            - float or ndarray(n,)
+            - ``u`` [rad/s, m/s]: rate
+        *   - Output
+            - 2
+            - float or ndarray(n,)
+            - ``a`` [rad/s^2, m/s^2]: acceleration
+
+    Methods:
+
+    - ``clamped``: the cubic spline that starts and ends at rest (the default)
+    - ``natural``: the cubic spline with zero acceleration, and some rate, at both ends
+    - ``quintic``: polynomials of fifth order with zero acceleration at the points; rates
+      there are those given, or the mean of the slopes beside a point, and zero where a joint
+      turns back
+
+    Before the first time and after the last the position is held. Without times, they follow
+    from the limits velocity and acceleration (this one optional): each part takes as long as
+    the joint that has the longest way at its velocity, and all parts are stretched alike
+    until the largest rate and acceleration of the whole motion meet the limits.
+
+    Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec.
+    4.2.2; C. de Boor, "A Practical Guide to Splines" (1978), chapter IV; `mstraj` of P.
+    Corke's Robotics Toolbox.
+
+    :param points: one row for each point [rad, m]
+    :type points: array_like(m) or array_like(m, n)
+    :param times: when each is reached [s]
+    :type times: array_like(m), optional
+    :param velocity: limit of the rate, where there are no times [rad/s, m/s]
+    :type velocity: float or array_like(n), optional
+    :param acceleration: limit of the acceleration, where there are no times [rad/s^2, m/s^2]
+    :type acceleration: float or array_like(n), optional
+    :param method: clamped, natural or quintic, defaults to clamped
+    :type method: str, optional
+    :param rates: rate at each point, for the method quintic [rad/s, m/s]
+    :type rates: array_like(m) or array_like(m, n), optional
+    :param T: when the motion starts, where there are no times [s], defaults to 0
+    :type T: float, optional
+    """
+
+    nin = 0
+    nout = 3
+    METHODS = ("clamped", "natural", "quintic")
+
+    def __init__(
+        self,
+        points: Any,
+        times: Any = None,
+        velocity: Any = None,
+        acceleration: Any = None,
+        method: Literal["clamped", "natural", "quintic"] = "clamped",
+        rates: Any = None,
+        T: float = 0.0,
+        **blockargs: Any,
+    ) -> None:
+        via = numbers(points, "points")
+        if via.ndim not in (1, 2) or len(via) < 2 or via.size == 0:
+            raise ValueError(f"points has shape {via.shape}; it takes two or more rows")
+        if method not in self.METHODS:
+            raise ValueError(f"there is no method {method!r}: {did_you_mean(method, self.METHODS)}")
+        if rates is not None and method != "quintic":
+            raise ValueError(f"rates are for the method quintic, not for {method}")
+        given = None if rates is None else numbers(rates, "rates", via.shape)
+        if times is None:
+            self.times = _times_within(via, velocity, acceleration, method, given, number(T, "T"))
+        elif velocity is not None or acceleration is not None or T:
+            raise ValueError("give times, or velocity, acceleration and T")
+        else:
+            self.times = increasing(times, "times", len(via))
+        self.pieces = _through(self.times, via, method, given).held(self.times[-1])
+        if len(via) > MOST_TRACED:
+            self.untraced = TOO_MANY
+        self.in_ports, self.out_ports = (), motion_ports(via.shape[1:])
+        super().__init__(**source_arguments(self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return piecewise(t, self.pieces.starts, self.pieces.coefficients, derivatives=2)
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        return [(float(t), 0.0) for t in self.times]
+
+
+def _through(times: Array, points: Array, method: str, rates: Array | None) -> Pieces:
+    """The pieces of a motion through points by a method of VIA_POINTS."""
+    if method == "quintic":
+        return quintic_pieces(
+            times, points, passing_rates(times, points) if rates is None else rates
+        )
+    return cubic_spline(times, points, natural=method == "natural")
+
+
+def _times_within(
+    points: Array, velocity: Any, acceleration: Any, method: str, rates: Array | None, T: float
+) -> Array:
+    """The times (m,) [s] at which a motion that keeps to the limits reaches its points."""
+    if velocity is None:
+        raise ValueError("VIA_POINTS needs times, or a limit: velocity")
+    if rates is not None:
+        raise ValueError("rates at the points need times")
+    shape = points.shape[1:]
+    fastest = limit_of(velocity, "velocity", shape)
+    ways = (np.abs(np.diff(points, axis=0)) / fastest).reshape(len(points) - 1, -1).max(axis=1)
+    if not ways.all():
+        k = int(np.flatnonzero(ways == 0)[0])
+        raise ValueError(f"points {k} and {k + 1} are the same; give times to wait there")
+    times = np.concatenate([[0.0], np.cumsum(ways)])
+    rate, bend = _largest(_through(times, points, method, None), times)
+    stretch = float(np.max(rate / fastest))
+    if acceleration is not None:
+        most = limit_of(acceleration, "acceleration", shape)
+        stretch = max(stretch, float(np.sqrt(np.max(bend / most))))
+    return T + stretch * times
+
+
+def _largest(pieces: Pieces, times: Array) -> tuple[Array, Array]:
+    """The largest rate and acceleration of each joint: at the ends of pieces, or where the
+    derivative after is zero within one."""
+    largest = []
+    for order in (1, 2):
+        found = [np.zeros(pieces.coefficients.shape[2:])]
+        for start, end, piece in zip(times[:-1], times[1:], pieces.coefficients, strict=True):
+            flat = piece.reshape(len(piece), -1)
+            peaks = [_peak(np.polynomial.Polynomial(c).deriv(order), end - start) for c in flat.T]
+            found.append(np.reshape(peaks, piece.shape[1:]))
+        largest.append(np.max(found, axis=0))
+    return largest[0], largest[1]
+
+
+def _peak(polynomial: Any, width: float) -> float:
+    """The largest magnitude of a polynomial between 0 and width."""
+    roots = polynomial.deriv().roots()
+    inside = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 0) & (roots.real < width)]
+    return float(np.abs(polynomial(np.concatenate([[0.0, width], inside]))).max())
