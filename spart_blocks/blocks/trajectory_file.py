@@ -1,0 +1,117 @@
+"""A reference for joints from a file of samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from bdsim.components import SourceBlock
+
+from spart_blocks.blocks._columns import column_named, read_columns
+from spart_blocks.blocks._piecewise import (
+    MOST_TRACED,
+    TOO_MANY,
+    cubic_spline,
+    linear,
+    piecewise,
+)
+from spart_blocks.blocks._reference_values import increasing, motion_ports, number, source_arguments
+from spart_blocks.errors import InputError, did_you_mean
+
+
+class Trajectory_File(SourceBlock):
+    """
+    :blockname:`TRAJECTORY_FILE`
+
+    Joint motion through the samples of a CSV file.
+
+    :inputs: 0
+    :outputs: 3
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Output
+            - 0
+            - ndarray(n,)
+            - ``q`` [rad, m]: position
+        *   - Output
+            - 1
+            - ndarray(n,)
+            - ``u`` [rad/s, m/s]: rate
+        *   - Output
+            - 2
+            - ndarray(n,)
+            - ``a`` [rad/s^2, m/s^2]: acceleration
+
+    The file has a row of names, then rows of numbers with commas between; lines that begin
+    with # are comments. `results.save("run.csv")` writes such a file. A name such as
+    `plant.qm` stands for the columns `plant.qm[0]`, `plant.qm[1]`, ... Between the samples
+    goes a cubic spline (`clamped`: at rest at its ends; `natural`: with zero acceleration
+    there) or a line (`linear`, whose rate jumps and whose acceleration is zero). Rate and
+    acceleration are its derivatives. Outside the samples the first and last position are
+    held.
+
+    Source: C. de Boor, "A Practical Guide to Splines" (1978), chapter IV.
+
+    :param path: the file
+    :type path: path
+    :param columns: names of the columns, in the order of the joints; all but the time by
+        default
+    :type columns: list of str, optional
+    :param time: name of the column of time [s], the first one by default
+    :type time: str, optional
+    :param method: clamped, natural or linear, defaults to clamped
+    :type method: str, optional
+    :param T: time of the simulation at the file's time zero [s], defaults to 0
+    :type T: float, optional
+    """
+
+    nin = 0
+    nout = 3
+    METHODS = ("clamped", "natural", "linear")
+
+    def __init__(
+        self,
+        path: str | Path,
+        columns: list[str] | str | None = None,
+        time: str | None = None,
+        method: Literal["clamped", "natural", "linear"] = "clamped",
+        T: float = 0.0,
+        **blockargs: Any,
+    ) -> None:
+        if method not in self.METHODS:
+            raise ValueError(f"there is no method {method!r}: {did_you_mean(method, self.METHODS)}")
+        file = Path(path).expanduser()
+        found = read_columns(file)
+        clock = next(iter(found)) if time is None else column_named(found, time, file.name)[0]
+        wanted = [name for name in found if name != clock] if columns is None else columns
+        wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+        chosen = [one for name in wanted for one in column_named(found, str(name), file.name)]
+        if not chosen or len(found[clock]) < 2:
+            raise InputError(f"{file.name} needs a column beside the time, and two samples")
+        named = f"column {clock!r} of {file.name}"
+        self.times = increasing(found[clock], named, len(found[clock])) + number(T, "T")
+        points = np.stack([found[name] for name in chosen], axis=1)
+        pieces = (
+            linear(self.times, points)
+            if method == "linear"
+            else cubic_spline(self.times, points, natural=method == "natural")
+        )
+        self.pieces = pieces.held(self.times[-1])
+        if len(self.times) > MOST_TRACED:
+            self.untraced = TOO_MANY
+        self.in_ports, self.out_ports = (), motion_ports((len(chosen),))
+        super().__init__(**source_arguments(self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return piecewise(t, self.pieces.starts, self.pieces.coefficients, derivatives=2)
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        return [(float(t), 0.0) for t in self.times]
