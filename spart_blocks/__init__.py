@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.lqr import lqr
     from spart_blocks.analysis.trim import trim
     from spart_blocks.diagram import Diagram, load, new_diagram
+    from spart_blocks.dynamics.inverse_kinematics import IKResult, ik
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
     from spart_blocks.program import Program, TraceError, compiled
     from spart_blocks.program.trace import trace
@@ -42,6 +43,8 @@ _HOMES = {
     "linearize": "spart_blocks.analysis",
     "lqr": "spart_blocks.analysis",
     "trim": "spart_blocks.analysis",
+    "ik": "spart_blocks.dynamics.inverse_kinematics",
+    "IKResult": "spart_blocks.dynamics.inverse_kinematics",
     "Results": "spart_blocks.results",
     "SpartError": "spart_blocks.errors",
     "InputError": "spart_blocks.errors",
@@ -57,6 +60,7 @@ __all__ = [
     "Comparison",
     "Diagram",
     "DiagramError",
+    "IKResult",
     "InputError",
     "Link",
     "Program",
@@ -68,6 +72,7 @@ __all__ = [
     "TraceError",
     "compare",
     "compiled",
+    "ik",
     "linearize",
     "load",
     "lqr",

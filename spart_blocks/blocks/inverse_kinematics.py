@@ -1,0 +1,164 @@
+"""Inverse kinematics as a block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from bdsim.components import SampledBlock
+
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.blocks._reference_values import numbers, positive
+from spart_blocks.dynamics.inverse_kinematics import (
+    COMPONENTS,
+    damped_step,
+    error_norms,
+    frame_id,
+    joint_limits,
+    pose_error,
+    rows_of,
+)
+from spart_blocks.errors import brief
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array, eye, filled
+
+MOST_ITERATIONS = 50
+"""Steps at one tick; each is an expression of its own in a program."""
+
+
+class IK(SampledBlock):
+    """
+    :blockname:`IK`
+
+    Inverse kinematics: joint positions that bring a link frame to a pose.
+
+    :inputs: 4
+    :outputs: 3
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(3,)
+            - ``rd`` [m]: desired position of the frame
+        *   - Input
+            - 1
+            - ndarray(3, 3)
+            - ``Rd``: desired rotation of the frame, body to inertial (optional where no
+              component of the rotation counts)
+        *   - Input
+            - 2
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Input
+            - 3
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link
+        *   - Output
+            - 0
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Output
+            - 1
+            - float
+            - ``position_error`` [m]: distance left at the last tick
+        *   - Output
+            - 2
+            - float
+            - ``rotation_error`` [rad]: angle left at the last tick
+
+    At every tick it goes some damped least-squares steps from its last solution towards the
+    pose, within the joints' limits, as `spart_blocks.ik` does. A pose that moves slowly is
+    followed closely by one or two steps. Start it near the first pose: `spart_blocks.ik`
+    finds q0. Between ticks the outputs are held; before the first one the errors are zero.
+    For a quaternion put QUAT_R before Rd.
+
+    Source: T. Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt
+    method", IEEE Trans. Robotics 27 (2011).
+
+    :param robot: the robot model
+    :type robot: Robot
+    :param frame: the link whose URDF link frame is moved, by name or id
+    :type frame: str or int
+    :param q0: joint positions at the start [rad, m]
+    :type q0: array_like(nq)
+    :param components: which errors shall vanish, of wx wy wz vx vy vz (inertial), defaults
+        to all of them
+    :type components: str or list of str, optional
+    :param iterations: steps at each tick, defaults to 3
+    :type iterations: int, optional
+    :param damping: what is added to the Jacobian's squares, beside half the squared error;
+        it slows down the joints near a singularity, defaults to 1e-6
+    :type damping: float, optional
+    :param limits: whether joints keep within their position limits, defaults to true
+    :type limits: bool, optional
+    """
+
+    nin = 4
+    nout = 3
+    tunable = ("damping",)
+
+    def __init__(
+        self,
+        robot: Robot,
+        frame: str | int,
+        q0: Any,
+        components: str | Sequence[str] = COMPONENTS,
+        iterations: int = 3,
+        damping: float = 1e-6,
+        limits: bool = True,
+        **blockargs: Any,
+    ) -> None:
+        self.robot = need_robot(robot, "IK")
+        self.frame = frame_id(robot, frame)
+        self.rows = rows_of(components)
+        if isinstance(iterations, bool) or iterations not in range(1, MOST_ITERATIONS + 1):
+            raise ValueError(
+                f"iterations is {brief(iterations)}; it takes 1 to {MOST_ITERATIONS} steps"
+            )
+        self.iterations, self.damping = int(iterations), positive(damping, "damping", "")
+        none = np.full(robot.nq, np.inf)
+        self.limits = joint_limits(robot) if limits else (-none, none)
+        start = _within(self.limits, numbers(q0, "q0", (robot.nq,)), robot)
+        self.in_ports = (
+            Port("rd", (3,), "m"),
+            Port("Rd", (3, 3), optional=min(self.rows) > 2),
+            *ports(robot, "R0 r0"),
+        )
+        errors = Port("position_error", (), "m"), Port("rotation_error", (), "rad")
+        self.out_ports = (*ports(robot, "qm"), *errors)
+        super().__init__(
+            x0=np.concatenate([start, [0.0, 0.0]]),
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [x[:-2], x[-2], x[-1]]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Array:
+        rd, Rd, R0, r0 = inputs
+        target = eye(4, rd, Rd)
+        target[:3, :3], target[:3, 3] = Rd, rd
+        q = x[:-2]
+        for _ in range(self.iterations):
+            e, J = pose_error(target, self.frame, R0, r0, q, self.robot)
+            q = damped_step(e[self.rows], J[self.rows], q, self.limits, self.robot, self.damping)
+        e, _ = pose_error(target, self.frame, R0, r0, q, self.robot)
+        return np.concatenate([q, filled(list(error_norms(e, self.rows)), e)])
+
+
+def _within(limits: tuple[Array, Array], q0: Array, robot: Robot) -> Array:
+    """Joint positions (nq,), or a ValueError that names the first beyond its limits."""
+    for name, q, lower, upper in zip(robot.active_joints, q0, *limits, strict=True):
+        if not lower <= q <= upper:
+            raise ValueError(f"q0 of joint {name} is {q:g}; its limits are {lower:g} and {upper:g}")
+    return q0
