@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ def read_columns(path: Path) -> dict[str, Array]:
     if not lines:
         raise InputError(f"{path.name}: it has no row of names")
     number, header = lines[0]
-    names = [name.strip() for name in next(csv.reader([header]))]
+    names = _names(header)
     faults = _wrong_names(f"{path.name}:{number}", names)
     rows = []
     for number, line in lines[1:]:
@@ -54,12 +55,20 @@ def _lines(path: Path) -> list[tuple[int, str]]:
     return [(k, line) for k, line in found if line.strip() and not line.startswith("#")]
 
 
+def _names(header: str) -> list[str]:
+    """The names in a row; one with a comma stands in quotes."""
+    try:
+        return [name.strip() for name in next(csv.reader([header.rstrip("\r")]))]
+    except csv.Error as error:
+        raise InputError(f"the row of names cannot be read: {error}") from None
+
+
 def _wrong_names(where: str, names: list[str]) -> list[Fault]:
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(names) < 1000 else []
-    faults = [Fault(f"{where}:1: the column {brief(name)} is there twice") for name in twice]
     if "" in names:
-        faults.append(Fault(f"{where}:1: column {names.index('') + 1} has no name"))
-    return faults
+        return [Fault(f"{where}:1: column {names.index('') + 1} has no name")]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    faults = (f"{where}:1: the column {brief(name)} is there twice" for name in twice[:MOST_TOLD])
+    return [Fault(message) for message in faults]
 
 
 def _row(where: str, line: str, width: int) -> tuple[list[float], list[Fault]]:
@@ -69,10 +78,12 @@ def _row(where: str, line: str, width: int) -> tuple[list[float], list[Fault]]:
         column = 1 + sum(len(entry) + 1 for entry in entries[:width])
         message = f"{where}:{column}: this row has {len(entries)} entries, its names are {width}"
         return [], [Fault(message)]
-    row, faults, column = [], [], 1
+    row: list[float] = []
+    faults: list[Fault] = []
+    column = 1
     for entry in entries:
         value = _number(entry)
-        if value is None:
+        if value is None and len(faults) < MOST_TOLD:
             at = column + len(entry) - len(entry.lstrip())
             faults.append(Fault(f"{where}:{at}: {brief(entry.strip())} is no finite number"))
         row.append(value if value is not None else 0.0)

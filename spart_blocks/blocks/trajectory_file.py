@@ -105,6 +105,9 @@ class Trajectory_File(SourceBlock):
             else cubic_spline(self.times, points, natural=method == "natural")
         )
         self.pieces = pieces.held(self.times[-1])
+        # A run stops where a line bends; at the samples of a long spline it need not.
+        few = method == "linear" or len(self.times) <= MOST_TRACED
+        self.bends = self.times if few else self.times[[0, -1]]
         if len(self.times) > MOST_TRACED:
             self.untraced = TOO_MANY
         self.in_ports, self.out_ports = (), motion_ports((len(chosen),))
@@ -114,4 +117,4 @@ class Trajectory_File(SourceBlock):
         return piecewise(t, self.pieces.starts, self.pieces.coefficients, derivatives=2)
 
     def edges(self) -> list[tuple[Any, Any]]:
-        return [(float(t), 0.0) for t in self.times]
+        return [(float(t), 0.0) for t in self.bends]

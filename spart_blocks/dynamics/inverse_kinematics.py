@@ -98,6 +98,11 @@ def ik(
         np.zeros(3) if r0 is None else array(r0, (3,), "r0"),
     )
     begin = _home(lower, upper) if q0 is None else array(q0, (robot.nq,), "q0").astype(float)
+    if iterations < 1 or restarts < 0 or not tolerance > 0 or not np.isfinite(begin).all():
+        raise InputError(
+            "ik takes 1 or more iterations, 0 or more restarts, a tolerance above "
+            "zero and a finite q0"
+        )
     task = _Task(robot, link, target, rows, base, (lower, upper), tolerance)
     result = _attempts(task, np.clip(begin, lower, upper), iterations, restarts, seed)
     if strict and not result.converged:
@@ -287,17 +292,12 @@ def pose_of(pose: Any) -> Array:
     out = np.eye(4)
     if _is_pair(pose):
         position, attitude = pose
-        out[:3, 3] = array(position, (3,), "the position of the pose")
-        given = np.asarray(attitude, dtype=float)
-        if given.shape == (4,):
-            if abs(np.linalg.norm(given) - 1) > 1e-6:
-                raise InputError(f"the quaternion of the pose has length {np.linalg.norm(given):g}")
-            given = quaternion_rotation(given / np.linalg.norm(given))
-        out[:3, :3] = array(given, (3, 3), "the rotation of the pose")
-    elif np.shape(pose) == (3,):
+        out[:3, 3] = _numbers(position, (3,), "the position of the pose")
+        out[:3, :3] = _rotation(attitude)
+    elif _is_position(pose):
         out[:3, 3] = array(pose, (3,), "the position of the pose")
     else:
-        out = array(pose, (4, 4), "pose").astype(float)
+        out = _numbers(pose, (4, 4), "pose")
     if not np.isfinite(out).all():
         raise InputError("the pose is not finite")
     off = np.abs(out[:3, :3] @ out[:3, :3].T - np.eye(3)).max()
@@ -306,13 +306,37 @@ def pose_of(pose: Any) -> Array:
     return out
 
 
+def _rotation(attitude: Any) -> Array:
+    """The rotation (3,3) of a unit quaternion (4,), or as it is."""
+    if len(np.atleast_1d(_numbers(attitude, None, "the attitude of the pose"))) != 4:
+        return _numbers(attitude, (3, 3), "the rotation of the pose")
+    quaternion = _numbers(attitude, (4,), "the quaternion of the pose")
+    length = np.linalg.norm(quaternion)
+    if not abs(length - 1) < 1e-6:
+        raise InputError(f"the quaternion of the pose has length {length:g}")
+    return quaternion_rotation(quaternion / length)
+
+
+def _numbers(value: Any, shape: tuple[int, ...] | None, name: str) -> Array:
+    """An array of floats, of this shape where one is given. Raises InputError."""
+    try:
+        found = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must hold numbers, not {brief(value)}") from None
+    return found if shape is None else array(found, shape, name)
+
+
+def _is_position(pose: Any) -> bool:
+    return not _is_pair(pose) and _numbers(pose, None, "pose").shape == (3,)
+
+
 def _is_pair(pose: Any) -> bool:
     return isinstance(pose, (tuple, list)) and len(pose) == 2
 
 
 def _chosen(components: str | Sequence[str] | None, pose: Any) -> str | Sequence[str]:
     """The components asked for: by default those that the pose tells."""
-    alone = not _is_pair(pose) and np.shape(pose) == (3,)
+    alone = _is_position(pose)
     if components is None:
         return _TRANSLATION if alone else COMPONENTS
     if alone and any(row < 3 for row in rows_of(components)):

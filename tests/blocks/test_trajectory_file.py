@@ -133,6 +133,11 @@ def test_all_mistakes_of_a_file_are_told_at_once_up_to_twenty(block_of):
     with pytest.raises(InputError) as error:
         block_of("t,q\n" + "0,a\n" * 1000)
     assert 20 <= len(error.value.faults) <= 22
+    with pytest.raises(InputError) as error:
+        block_of("t" + "".join(f",q{k}" for k in range(2000)) + "\n0" + ",x" * 2000 + "\n")
+    assert len(error.value.faults) == 20
+    with pytest.raises(InputError, match="the row of names cannot be read"):
+        block_of("t," + "q" * 200_000 + "\n0,1\n1,2\n")
 
 
 def test_a_file_outside_the_project_is_not_read(tmp_path):

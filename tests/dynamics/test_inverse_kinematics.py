@@ -161,6 +161,14 @@ def test_the_same_seed_finds_the_same_solution():
     np.testing.assert_array_equal(one.qm, other.qm)
 
 
+def test_what_no_joint_moves_stays_where_it_is():
+    found = sb.ik(ARM, 0, [9.0, 0, 0], restarts=1)
+    assert not found.converged
+    still = pose(ARM, 0, np.zeros(7))[:3, 3]
+    assert found.position_error == pytest.approx(np.linalg.norm(still - [9, 0, 0]))
+    assert sb.ik(ARM, 0, still).converged
+
+
 def test_a_rotation_vector_is_scipys_up_to_half_a_turn():
     rng = np.random.default_rng(2)
     turns = [*Rotation.random(200, random_state=rng), *Rotation.from_rotvec(1e-9 * np.eye(3))]
@@ -184,6 +192,12 @@ def test_a_rotation_vector_is_scipys_up_to_half_a_turn():
         (TOOL, np.diag([1.0, 1, -1, 1]), {}, "no rigid one"),
         (TOOL, ([0, 0, 0], [0, 0, 0, 2]), {}, "quaternion of the pose has length 2"),
         (TOOL, [np.nan, 0, 0], {}, "not finite"),
+        (TOOL, "here", {}, "pose must hold numbers, not 'here'"),
+        (TOOL, [[1, 2, 3], [4, 5], 6], {}, "pose must hold numbers"),
+        (TOOL, ([0, 0, 0], [0, 0, 1]), {}, r"rotation of the pose has shape \(3,\)"),
+        (TOOL, np.eye(4), {"restarts": -1}, "0 or more restarts"),
+        (TOOL, np.eye(4), {"iterations": 0}, "1 or more iterations"),
+        (TOOL, np.eye(4), {"q0": [np.nan] * 7}, "a finite q0"),
         (TOOL, np.eye(4), {"components": "vx wq"}, "no component 'wq'\n.*wx"),
         (TOOL, np.eye(4), {"components": "vx vx"}, "each once"),
         (TOOL, [0, 0, 0], {"components": "wx"}, "a position alone has no rotation"),
