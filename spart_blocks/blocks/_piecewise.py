@@ -134,7 +134,7 @@ def quintic_pieces(times: Array, points: Array, rates: Array) -> Pieces:
 
 def passing_rates(times: Array, points: Array) -> Array:
     """Rates (m, ...) at points: the mean of the slopes beside a point, or zero where they
-    differ in sign, and at both ends. Source: Siciliano et al. (2009), eq. 4.21."""
+    differ in sign, and at both ends. Source: Siciliano et al. (2009), sec. 4.2.2."""
     slopes = np.diff(points, axis=0) / _column(np.diff(times), points)
     rates = np.zeros_like(points)
     before, after = slopes[:-1], slopes[1:]

@@ -61,8 +61,7 @@ class Circle(SourceBlock):
     or it takes the time rise to get there, with continuous acceleration, and is late by half
     of that from then on.
 
-    Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), eq. 4.36
-    to 4.40.
+    Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec. 4.3.
 
     :param centre: centre [m]
     :type centre: array_like(3)

@@ -4,7 +4,7 @@ Damped least squares with the damping of Sugihara, which vanishes with the error
 it converges as Newton's method where the pose can be reached, and goes down to a least
 error where it cannot. Joints at a limit that would leave it are held (active set).
 Source: T. Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt
-method", IEEE Trans. Robotics 27 (2011), eq. 11, 14 and 20.
+method", IEEE Trans. Robotics 27 (2011).
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def damped_step(
 
     J (k,nu). The damping is e'e/2 + bias. A joint at a limit (lower, upper) (nq,) that e
     drives out of it is held; the others are cut off at theirs.
-    Source: Sugihara (2011), eq. 20, here as J'(J J' + damping)^-1 e.
+    Source: Sugihara (2011), with (J'J + damping)^-1 J' written as J'(J J' + damping)^-1.
     """
     lower, upper = limits
     uphill = J.T @ e
