@@ -82,11 +82,11 @@ def ik(
     limits: keep within the joints' position limits. components: which of the six errors
     shall vanish, such as "wz vx vy" for a planar arm; for a position alone "vx vy vz".
     tolerance: of the errors in [m] and [rad]. iterations: in one attempt. restarts: attempts
-    from seeded random positions within the limits (a whole turn, or 1 m, to each side where
+    from seeded random positions within the limits (half a turn, or 1 m, to each side where
     there are none), until one converges.
 
-    Returns an IKResult: look at `converged`. A pose out of reach gives the closest found;
-    with `strict` an InputError that says how close. Of redundant arms one of the solutions,
+    Returns an IKResult: look at `converged`. A pose out of reach gives the closest found, by
+    the larger of the two errors; with `strict` an InputError that says how close. Of redundant arms one of the solutions,
     near where the attempt began. Raises InputError for an unknown frame, a pose that is none,
     and wrong shapes.
     """
