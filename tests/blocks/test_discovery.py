@@ -44,6 +44,19 @@ ARGUMENTS = {  # what a block needs besides a robot
     "FCN": {"expression": "u"},
     "LQR": {"K": {"lqr": {"plant": "plant", "Q": 1, "R": 1}}},
     "COMPUTED_TORQUE": {"kp": 1.0, "kd": 1.0},
+    "JOINT_PID": {"kp": 1.0},
+    "JOINT_PID_S": {"clock": bdsim.Clock(1.0), "kp": 1.0},
+    "ATTITUDE_PD": {"kp": 1.0, "kd": 1.0},
+    "OPERATIONAL_SPACE": {"frame": "link2", "kp": 1.0, "kd": 1.0, "components": "wx vx"},
+    "IMPEDANCE": {"frame": 2, "stiffness": 1.0, "damping": 1.0, "components": "wx vx"},
+    "TRANSPOSE_JACOBIAN": {"frame": 2, "stiffness": 1.0, "damping": 1.0},
+    "QUINTIC": {"q0": 0.0, "qf": 1.0, "duration": 1.0},
+    "TRAPEZOID": {"q0": 0.0, "qf": 1.0, "duration": 1.0},
+    "VIA_POINTS": {"points": [0.0, 1.0], "times": [0.0, 1.0]},
+    "TRAJECTORY_FILE": {"path": robots.ROOT / "diagrams/motion/joints.csv"},
+    "CIRCLE": {"centre": [0.0, 0.0, 0.0], "radius": 1.0, "period": 1.0},
+    "CARTESIAN_QUINTIC": {"r0": [0.0, 0.0, 0.0], "rf": [1.0, 0.0, 0.0], "duration": 1.0},
+    "IK": {"frame": 2, "q0": [0.0] * ROBOT.nq, "clock": bdsim.Clock(1.0)},
     **{
         f"{transport}_{way}": {**place, "frame": FRAME}
         for transport, place in LINKS.items()

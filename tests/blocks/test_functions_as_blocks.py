@@ -38,7 +38,10 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("JOINT_PD", "COMPUTED_TORQUE", "LQR", "FMU"),
     *("SWITCH", "COMPARE", "LOGIC", "RELAY", "SATURATION", "DEADZONE", "QUANTIZER"),
     *("RATE_LIMITER", "RATE_LIMITER_S", "FCN"),
+    *("QUINTIC", "TRAPEZOID", "VIA_POINTS", "TRAJECTORY_FILE", "CIRCLE", "CARTESIAN_QUINTIC", "IK"),
     *("UNIT_DELAY", "TRANSPORT_DELAY", "LOOKUP", "LOOKUP_2D", "NOISE", "DATA"),
+    *("JOINT_PID", "JOINT_PID_S", "GRAVITY_COMPENSATION", "ATTITUDE_PD"),
+    *("OPERATIONAL_SPACE", "IMPEDANCE", "TRANSPOSE_JACOBIAN"),
     *(
         f"{link}_{way}"
         for link in ("UDP", "TCP", "SERIAL", "SHM", "ZMQ", "MQTT")

@@ -12,6 +12,7 @@ from spart_blocks.diagram.clocks import clocks_of
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.program import trace
 from spart_blocks.simulation.interpreter import Interpreter
+from spart_blocks.simulation.native import Native
 
 
 class Bench:
@@ -87,9 +88,11 @@ def interpreted(diagram, wiring, t, x, xd):
 
 
 def check_parity(diagram, times=(0.0, 0.37, 1.0, 2.9), rel=1e-12, scale=1.0, program=None):
-    """Program and blocks give the same signals, rates and next states at random states."""
+    """Program and blocks give the same signals, rates, next states and watched values at
+    random states."""
     wiring = flatten(diagram.bd)
     program = program or trace(diagram, wiring)
+    native, blocks = Native(program), Interpreter(diagram, wiring)
     rng = np.random.default_rng(len(wiring.nodes))
     for t in [*times, *rng.uniform(0, 5, 6)]:
         x, xd = rng.normal(0, scale, program.x0.size), rng.normal(0, scale, program.xd0.size)
@@ -97,6 +100,8 @@ def check_parity(diagram, times=(0.0, 0.37, 1.0, 2.9), rel=1e-12, scale=1.0, pro
         assert set(got[0]) == set(want[0])
         pairs = [(name, got[0][name], value) for name, value in want[0].items()]
         pairs += [("rates", got[1], want[1])]
+        if program.crossings:
+            pairs.append(("watched", native.watch(t, x, xd), blocks.watch(t, x, xd)))
         pairs += [("next", a, b) for a, b in zip(got[2], want[2], strict=True)]
         for name, a, b in pairs:
             b = np.asarray(b, dtype=float)

@@ -16,6 +16,7 @@ from spart_blocks.robot import Robot
 
 K = np.array([[2.0, 1.0], [0.5, -1.0]])
 ROBOT = Path(__file__).parents[2] / "models" / "spacecraft_3dof.urdf"
+ARM = ROBOT.with_name("arm3.urdf")
 
 
 def built(kind, /, *shapes, clocked=False, **fixed):
@@ -27,6 +28,13 @@ def built(kind, /, *shapes, clocked=False, **fixed):
         return bench.block(kind, *args, wires=wires, name="block", **fixed, **values)
 
     return build
+
+
+def task(kind, /, count, extra=()):
+    """A controller of the tip of an arm, wired to that many six-vectors."""
+    state = [(3, 3), (3,), (3,), (6,), (3,)]
+    shapes = [(3,), (4,), *[(6,)] * count, *extra, *state, *([(3,)] if extra else [])]
+    return built(kind, *shapes, robot=Robot.from_urdf(ARM), frame="tool", components="wz vx")
 
 
 def piecewise(bench, values):
@@ -52,6 +60,14 @@ def regulator(bench, values):
     return bench.block(
         "LQR", robot=robot, controls=controls, setpoint=setpoint, wires=wires, name="block", **given
     )
+
+
+def inverse_kinematics(bench, values):
+    wires = [bench.signal(*shape) for shape in ((3,), (3, 3), (3, 3), (3,))]
+    robot = Robot.from_urdf(ROBOT)
+    return bench.block("IK", wires=wires, clock=bench.clock(), robot=robot, frame="Link_EE",
+                       q0=np.zeros(3), iterations=1, components="vx vy vz", name="block",
+                       **values)  # fmt: skip
 
 
 # type: how to build it, and for each tunable a value and another one.
@@ -85,6 +101,50 @@ CASES = {
         built("JOINT_PD", (3,), (3,), (3,), (3,)),
         {"kp": (10.0, 20.0), "kd": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])},
     ),
+    "JOINT_PID": (
+        built("JOINT_PID", (3,), (3,), n=3),
+        {
+            "kp": (10.0, 20.0),
+            "ki": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]),
+            "kd": (1.0, 0.5),
+            "N": (20.0, 30.0),
+            "limit": (8.0, 4.0),
+            "integral_limit": (0.6, 0.4),
+            "Tt": (1.0, 2.0),
+        },
+    ),
+    "JOINT_PID_S": (
+        built("JOINT_PID_S", (3,), (3,), clocked=True, n=3),
+        {
+            "kp": (10.0, 20.0),
+            "ki": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]),
+            "kd": (1.0, 0.5),
+            "N": (20.0, 30.0),
+            "limit": (8.0, 4.0),
+            "integral_limit": (0.6, 0.4),
+            "Tt": (1.0, 2.0),
+        },
+    ),
+    "ATTITUDE_PD": (
+        built("ATTITUDE_PD", (4,), (3,), (3,), (3, 3), (6,)),
+        {
+            "kp": (10.0, 20.0),
+            "kd": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]),
+            "inertia": (np.diag([3.0, 4.0, 5.0]), np.diag([2.0, 1.5, 1.0])),
+        },
+    ),
+    "OPERATIONAL_SPACE": (
+        task("OPERATIONAL_SPACE", 4, [(4, 6)]),
+        {"kp": (10.0, 20.0), "kd": ([1.0, 2.0], [4.0, 5.0]), "damping": (0.1, 0.2)},
+    ),
+    "IMPEDANCE": (
+        task("IMPEDANCE", 4, [(4, 6)]),
+        {"stiffness": (10.0, 20.0), "damping": ([1.0, 2.0], [4.0, 5.0])},
+    ),
+    "TRANSPOSE_JACOBIAN": (
+        task("TRANSPOSE_JACOBIAN", 1),
+        {"stiffness": (10.0, 20.0), "damping": ([1.0, 2.0], [4.0, 5.0])},
+    ),
     "PIECEWISE": (
         piecewise,
         {"t": ([0.0, 1.0], [0.5, 2.95]), "y": ([1.0, 2.0], [3.0, -4.0])},
@@ -104,6 +164,75 @@ CASES = {
         ),
         {"kp": (1.0, 2.0), "kd": (2.0, 3.0)},
     ),
+    "QUINTIC": (
+        built("QUINTIC"),
+        {
+            "q0": ([0.0, 1.0], [0.5, 0.2]),
+            "qf": ([1.0, 2.0], [-1.0, 0.3]),
+            "duration": (2.0, 1.1),
+            "T": (0.2, 0.9),
+            "rate0": (0.0, [0.3, -0.2]),
+            "ratef": (0.0, [0.2, 0.1]),
+        },
+    ),
+    "TRAPEZOID": (
+        built("TRAPEZOID"),
+        {
+            "q0": ([0.0, 1.0], [0.5, 0.2]),
+            "qf": ([1.0, 2.0], [-1.0, 0.3]),
+            "velocity": (1.0, [0.3, 0.2]),
+            "acceleration": (2.0, [0.5, 0.1]),
+            "T": (0.2, 0.9),
+        },
+    ),
+    "TRAPEZOID in a time": (
+        built("TRAPEZOID", q0=0.0, qf=1.0),
+        {"duration": (2.0, 1.1), "blend": (0.2, 0.5)},
+    ),
+    "CIRCLE": (
+        built("CIRCLE"),
+        {
+            "centre": ([1.0, 2.0, 3.0], [0.0, 1.0, 0.0]),
+            "radius": (0.5, 2.0),
+            "period": (2.0, 0.7),
+            "phase": (0.0, 1.0),
+            "T": (0.0, 0.6),
+        },
+    ),
+    "CIRCLE by rate": (
+        built("CIRCLE", centre=[0.0, 0.0, 0.0], radius=1.0, rise=0.5),
+        {"rate": (1.0, -2.0)},
+    ),
+    "CARTESIAN_QUINTIC": (
+        built("CARTESIAN_QUINTIC", attitudef=[0.0, 0.0, 0.6, 0.8]),
+        {
+            "r0": ([1.0, 2.0, 3.0], [0.0, 1.0, 0.0]),
+            "rf": ([2.0, 0.0, 3.0], [1.0, 0.0, 1.0]),
+            "duration": (2.0, 1.1),
+            "T": (0.2, 0.9),
+        },
+    ),
+    "SWITCH": (built("SWITCH", (2,), (), (2,)), {"threshold": (0.1, 0.4)}),
+    "COMPARE": (built("COMPARE", (2,), operator=">"), {"constant": (0.1, 0.4)}),
+    "SATURATION": (
+        built("SATURATION", (2,)),
+        {"lower": (-0.5, -0.1), "upper": (0.5, 0.1)},
+    ),
+    "DEADZONE": (built("DEADZONE", (2,)), {"lower": (-0.1, -0.3), "upper": (0.1, 0.3)}),
+    "QUANTIZER": (built("QUANTIZER", (2,)), {"interval": (0.1, 0.3), "offset": (0.0, 0.05)}),
+    "RELAY": (
+        built("RELAY", ()),
+        {"on": (0.3, 0.5), "off": (-0.3, -0.1), "on_value": (1.0, 2.0), "off_value": (0.0, -1.0)},
+    ),
+    "RATE_LIMITER": (
+        built("RATE_LIMITER", (2,), x0=[0.0, 0.0]),
+        {"rising": (0.5, 0.8), "falling": (-0.5, -0.8), "bandwidth": (0.3, 0.9)},
+    ),
+    "RATE_LIMITER_S": (
+        built("RATE_LIMITER_S", (2,), clocked=True, x0=[0.0, 0.0]),
+        {"rising": (0.1, 0.2), "falling": (-0.1, -0.2)},
+    ),
+    "IK": (inverse_kinematics, {"damping": (1e-3, 0.3)}),
     "GRAVITY": (with_robot("GRAVITY"), {"gravity": ([0, 0, -9.81], [0.3, -0.2, -1.6])}),
     "COMPUTED_TORQUE": (
         with_robot("COMPUTED_TORQUE", *[(3,)] * 3, (6,), (5, 6), (3, 3), (3,), (3,), (6,), (3,)),
