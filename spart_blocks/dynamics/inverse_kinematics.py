@@ -86,8 +86,8 @@ def ik(
     there are none), until one converges.
 
     Returns an IKResult: look at `converged`. A pose out of reach gives the closest found, by
-    the larger of the two errors; with `strict` an InputError that says how close. Of redundant arms one of the solutions,
-    near where the attempt began. Raises InputError for an unknown frame, a pose that is none,
+    the larger of the two errors; with `strict` an InputError that says how close. Of
+    redundant arms one of the solutions, near where the attempt began. Raises InputError for an unknown frame, a pose that is none,
     and wrong shapes.
     """
     link, target = frame_id(robot, frame), pose_of(pose)
