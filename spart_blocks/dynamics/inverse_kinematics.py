@@ -87,8 +87,8 @@ def ik(
 
     Returns an IKResult: look at `converged`. A pose out of reach gives the closest found, by
     the larger of the two errors; with `strict` an InputError that says how close. Of
-    redundant arms one of the solutions, near where the attempt began. Raises InputError for an unknown frame, a pose that is none,
-    and wrong shapes.
+    redundant arms one of the solutions, near where the attempt began. Raises InputError for
+    an unknown frame, a pose that is none, and wrong shapes.
     """
     link, target = frame_id(robot, frame), pose_of(pose)
     rows = rows_of(_chosen(components, pose))
