@@ -24,7 +24,9 @@ from spart_blocks.robot.checks import MAGNITUDE_LIMIT
 
 CONVENTIONS = ("standard", "modified")
 DH = ("alpha", "A", "theta", "D", "sigma")
+DYN = ("m", "r", "I", "Jm", "G", "B", "Tc")
 DYN_LENGTH = 20
+ROWS = ("dh", "dyn")
 _SHORTEST_PREFIX = 3
 _SYMMETRIC = 1e-9  # relative: what rounding leaves of the symmetry of an inertia
 
@@ -51,7 +53,8 @@ class Link:
     the axes of that frame, assigned as a matrix or as 6 numbers in the order above.
     G: gear ratio, 0 where there is no motor. At the motor: its inertia Jm [kg m^2], viscous
     friction B [N m s/rad], and Coulomb friction Tc [N m], (Tc+, Tc-), assigned as a pair or
-    as one number for (Tc, -Tc). Read only: RP, dh, dyn. Arrays are read-only.
+    as one number for (Tc, -Tc). dh (5,) and dyn (20,): rows as above, of 4 or 5 and of 6 to
+    20 numbers when assigned. Read only: RP. Arrays are read-only.
     Raises RobotError for a wrong row, shape or figure, and for an unknown attribute.
     """
 
@@ -75,7 +78,7 @@ class Link:
 
     def __init__(
         self,
-        row: Sequence[float] | Link | None = None,
+        row: Sequence[float] | Floats | Link | None = None,
         convention: str | None = None,
         **fields: Any,
     ) -> None:
@@ -95,15 +98,7 @@ class Link:
 
     def _read(self, row: Any) -> None:
         """Take over a DH row or a DYN row."""
-        numbers = _numbers("a row", row)
-        if numbers.ndim != 1 or not 4 <= len(numbers) <= DYN_LENGTH:
-            shape = len(numbers) if numbers.ndim == 1 else f"shape {numbers.shape}"
-            raise RobotError(
-                Fault(
-                    f"a row of a link has {shape} numbers; it takes 4 or 5 (DH), or 6 to 20 (DYN)",
-                    hint="alpha A theta D [sigma [m r(3) I(6) Jm G B Tc+ Tc-]]",
-                )
-            )
+        numbers = _row("a row of a link", row, 4, DYN_LENGTH)
         full = Link().dyn
         full[: len(numbers)] = numbers
         for name, value in zip(DH, full, strict=False):
@@ -112,7 +107,16 @@ class Link:
         self.Jm, self.G, self.B = full[15:18]
         self.Tc = full[18], full[19]
 
+    def _take(self, names: Sequence[str], row: Floats) -> None:
+        """Take over some attributes of the link that a row describes; none of a wrong row."""
+        described = Link(row)
+        for name in names:
+            setattr(self, name, getattr(described, name))
+
     def __setattr__(self, name: str, value: Any) -> None:
+        if name in ROWS:
+            object.__setattr__(self, name, value)
+            return
         if name not in _CHECKS:
             raise ReadOnlyError(_cannot_assign(name))
         object.__setattr__(self, name, _CHECKS[name](name, value))
@@ -148,6 +152,10 @@ class Link:
         """A row of the toolbox's DH matrix (5,): alpha, A, theta, D, sigma."""
         return np.array([getattr(self, name) for name in DH])
 
+    @dh.setter
+    def dh(self, row: Any) -> None:
+        self._take(DH, _row("dh", row, 4, len(DH)))
+
     @property
     def dyn(self) -> Floats:
         """A row of the toolbox's DYN matrix (20,): that of dh, m, r, I, Jm, G, B, Tc+, Tc-."""
@@ -155,6 +163,10 @@ class Link:
         moments = [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[1, 2], I[0, 2]]
         motor = [self.Jm, self.G, self.B, *self.Tc]
         return np.array([*self.dh, self.m, *self.r, *moments, *motor])
+
+    @dyn.setter
+    def dyn(self, row: Any) -> None:
+        self._take((*DH, *DYN), _row("dyn", row, len(DH) + 1, DYN_LENGTH))
 
     def islimit(self, q: float) -> int:
         """-1 where q [rad or m] lies below the lower limit, 1 above the upper one, else 0."""
@@ -214,6 +226,18 @@ def _numbers(name: str, value: Any) -> Floats:
     if not (np.abs(array.astype(float)) <= MAGNITUDE_LIMIT).all():
         raise RobotError(f"{name} is {quote(value)}; its numbers must be finite")
     return array.astype(float)
+
+
+def _row(name: str, value: Any, shortest: int, longest: int) -> Floats:
+    """Finite numbers in a row, which is no shorter and no longer than this."""
+    numbers = _numbers(name, value)
+    if numbers.ndim != 1 or not shortest <= len(numbers) <= longest:
+        got = f"{len(numbers)} numbers" if numbers.ndim == 1 else f"shape {numbers.shape}"
+        kinds = [(4, len(DH), "DH"), (len(DH) + 1, DYN_LENGTH, "DYN")]
+        taken = [f"{a} to {b} ({kind})" for a, b, kind in kinds if a >= shortest and b <= longest]
+        hint = "alpha A theta D [sigma [m r(3) I(6) Jm G B Tc+ Tc-]]"
+        raise RobotError(Fault(f"{name} has {got}; it takes {', or '.join(taken)}", hint=hint))
+    return numbers
 
 
 def _number(name: str, value: Any) -> float:
@@ -324,8 +348,7 @@ def _cannot_assign(name: str) -> Fault:
     if name == "RP":
         return Fault("RP of a link is read only", hint="assign sigma: 0 revolute, 1 prismatic")
     if isinstance(getattr(Link, name, None), property):
-        hint = "assign the attributes that it is made of, or make a link of a row"
-        return Fault(f"{name} of a link is read only", hint=hint)
+        return Fault(f"{name} of a link is read only", hint="assign mdh")
     return Fault(f"a link has no attribute {name!r}", hint=did_you_mean(name, _CHECKS))
 
 

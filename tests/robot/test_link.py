@@ -175,6 +175,19 @@ def test_attributes_can_be_assigned():
     assert link.qlim is None
 
 
+def test_a_row_that_is_assigned_replaces_what_it_describes_and_nothing_else():
+    link = sb.Link(DYN_ROW, "mod", name="waist", qlim=[-1, 1], offset=0.5)
+    link.dh = [0.1, 0.2, 0.3, 0.4]
+    assert_array_equal(link.dyn, [0.1, 0.2, 0.3, 0.4, 0, *DYN_ROW[5:], 0, 0, 0])
+    link.dyn = [0.5, 0.6, 0.7, 0.8, 1, 3]  # what a shorter row lacks takes its default
+    assert link == sb.Link(
+        [0.5, 0.6, 0.7, 0.8, 1, 3], "mod", name="waist", qlim=[-1, 1], offset=0.5
+    )
+    other = sb.Link()
+    other.dyn = sb.Link(DYN_ROW).dyn
+    assert other == sb.Link(DYN_ROW)
+
+
 def test_an_inertia_is_a_matrix_or_six_numbers():
     link = sb.Link(I=[1, 2, 3, 0.1, 0.2, 0.3])
     assert_array_equal(link.I, [[1, 0.1, 0.3], [0.1, 2, 0.2], [0.3, 0.2, 3]])
@@ -186,8 +199,14 @@ def test_an_inertia_is_a_matrix_or_six_numbers():
     ("name", "value", "text"),
     [
         ("RP", 1, "RP of a link is read only\n  assign sigma"),
-        ("dh", [0, 0, 0, 0, 0], "dh of a link is read only"),
-        ("dyn", [0] * 20, "dyn of a link is read only"),
+        ("convention", "modified", "convention of a link is read only\n  assign mdh"),
+        ("dh", [0, 0, 0], "dh has 3 numbers; it takes 4 to 5 (DH)"),
+        ("dh", [0] * 6, "dh has 6 numbers"),
+        ("dh", ["a"] * 5, "dh must be numbers"),
+        ("dyn", [0] * 5, "dyn has 5 numbers; it takes 6 to 20 (DYN)"),
+        ("dyn", [0] * 21, "dyn has 21 numbers"),
+        ("dyn", [[0] * 20], "dyn has shape (1, 20)"),
+        ("dyn", [7, 7, 7, 7, 0, -1], "m is -1; it must not be negative"),
         ("alhpa", 1, "no attribute 'alhpa'\n  did you mean 'alpha'"),
         ("alpha", [1, 2], "alpha must be one number"),
         ("A", "0.4", "A must be numbers, not '0.4'"),
@@ -238,12 +257,12 @@ def test_what_python_expects_of_an_attribute_holds():
 
 @pytest.mark.parametrize("row", [[1, 2, 3], [0] * 21, [[0, 0, 0, 0]], 3, []])
 def test_a_row_of_another_length_is_refused(row):
-    with pytest.raises(RobotError, match="4 or 5"):
+    with pytest.raises(RobotError, match="4 to 5"):
         sb.Link(row)
 
 
 def test_other_wrong_beginnings_are_refused():
-    with pytest.raises(RobotError, match="row must be numbers"):
+    with pytest.raises(RobotError, match="a row of a link must be numbers"):
         sb.Link(["a", "b", "c", "d"])
     with pytest.raises(RobotError, match="no attribute 'mass'"):
         sb.Link(mass=3)
