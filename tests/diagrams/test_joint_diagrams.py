@@ -37,10 +37,18 @@ def test_a_prescribed_joint_moves_by_its_formula_whatever_the_rest_does():
     assert np.abs(results["plant.tau_k"]).max() > 1.0
 
 
-def test_both_engines_agree_on_both():
-    for name, until in (("friction", 0.3), ("prescribed", 1.0)):
+def test_both_engines_agree_on_all():
+    for name, until in (("friction", 0.3), ("prescribed", 1.0), ("prescribed_functions", 0.02)):
         path = FOLDER / f"{name}.yaml"
         runs = [sb.simulate(path, engine=e, T=until, every=0.05, **TIGHT)
                 for e in ("native", "interpreter")]  # fmt: skip
         kept = [signal for signal in runs[1] if ".audit." not in signal]
         assert_same_results(*runs, kept)
+
+
+def test_the_functions_agree_with_a_plant_that_swings_a_prescribed_joint():
+    results = sb.simulate(FOLDER / "prescribed_functions.yaml", T=1.0)
+    for error in ("fd_error", "fd_torque_error", "id_error", "fid_error", "on_base"):
+        assert np.abs(results[error]).max() < 1e-11, error
+    assert np.abs(results["id.tau0"]).max() < 1e-11  # nothing acts on the base
+    assert np.abs(results["held"][:, 0]).max() > 0.4  # and something on the joint
