@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.blocks import _tables
 from spart_blocks.spatial import Array, kind_of_scalar
 
-MOST_TRACED = 256
-"""Pieces that become expressions; each costs some four operations for each coefficient."""
-TOO_MANY = f"it has more than {MOST_TRACED} pieces, up to which a trace takes them"
+MOST_CHOSEN = 256
+"""Pieces that become expressions, each of some four operations for each coefficient; more are
+called as tables."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,15 @@ def piecewise(t: Any, knots: Array, coefficients: Array, derivatives: int = 0) -
 
     knots (m,): where each piece starts; of equal ones the last counts. coefficients
     (m, k, ...), as those of Pieces. t is a number, or a symbol, for which the piece is
-    found by a tree of choices: m - 1 for each coefficient.
+    found by a tree of choices, m - 1 for each coefficient, or in tables that are called.
     """
     if kind_of_scalar(t) is float:
         k = max(int(np.searchsorted(knots, t, side="right")) - 1, 0)
         start, chosen = knots[k], coefficients[k]
-    else:
+    elif len(knots) <= MOST_CHOSEN:
         start, chosen = _chosen(t, knots[1:], knots), _chosen(t, knots[1:], coefficients)
+    else:
+        start, chosen = _called(t, knots, coefficients)
     return [_polynomial(t - start, _derived(chosen, d)) for d in range(derivatives + 1)]
 
 
@@ -63,6 +66,13 @@ def _chosen(t: Any, starts: Array, values: Array) -> Any:
         _chosen(t, starts[half:], values[half:]),
         _chosen(t, starts[: half - 1], values[:half]),
     )
+
+
+def _called(t: Any, knots: Array, coefficients: Array) -> tuple[Any, Any]:
+    """The start and the coefficients of the piece that holds t, out of tables."""
+    columns = coefficients.reshape(len(knots), -1).T
+    start, *found = _tables.Pieces(knots).pick(t, knots, *columns)
+    return start, np.array(found).reshape(coefficients.shape[1:])
 
 
 def _derived(coefficients: Any, times: int) -> list[Any]:

@@ -8,8 +8,6 @@ import numpy as np
 from bdsim.components import SourceBlock
 
 from spart_blocks.blocks._piecewise import (
-    MOST_TRACED,
-    TOO_MANY,
     Pieces,
     cubic_spline,
     passing_rates,
@@ -336,8 +334,6 @@ class Via_Points(SourceBlock):
         else:
             self.times = increasing(times, "times", len(via))
         self.pieces = _through(self.times, via, method, given).held(self.times[-1])
-        if len(via) > MOST_TRACED:
-            self.untraced = TOO_MANY
         self.in_ports, self.out_ports = (), motion_ports(via.shape[1:])
         super().__init__(**source_arguments(self.out_ports), **blockargs)
 

@@ -9,13 +9,7 @@ import numpy as np
 from bdsim.components import SourceBlock
 
 from spart_blocks.blocks._columns import column_named, read_columns
-from spart_blocks.blocks._piecewise import (
-    MOST_TRACED,
-    TOO_MANY,
-    cubic_spline,
-    linear,
-    piecewise,
-)
+from spart_blocks.blocks._piecewise import MOST_CHOSEN, cubic_spline, linear, piecewise
 from spart_blocks.blocks._reference_values import increasing, motion_ports, number, source_arguments
 from spart_blocks.errors import InputError, did_you_mean
 
@@ -106,10 +100,8 @@ class Trajectory_File(SourceBlock):
         )
         self.pieces = pieces.held(self.times[-1])
         # A run stops where a line bends; at the samples of a long spline it need not.
-        few = method == "linear" or len(self.times) <= MOST_TRACED
+        few = method == "linear" or len(self.times) <= MOST_CHOSEN
         self.bends = self.times if few else self.times[[0, -1]]
-        if len(self.times) > MOST_TRACED:
-            self.untraced = TOO_MANY
         self.in_ports, self.out_ports = (), motion_ports((len(chosen),))
         super().__init__(**source_arguments(self.out_ports), **blockargs)
 

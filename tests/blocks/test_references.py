@@ -238,12 +238,23 @@ def test_a_hundred_points_are_traced():
     np.testing.assert_allclose(runs[0]["via.a"], runs[1]["via.a"], rtol=1e-12, atol=1e-9)
 
 
-def test_more_pieces_than_a_trace_takes_run_on_the_interpreter():
+@pytest.mark.parametrize("method", ["clamped", "quintic"])
+@pytest.mark.parametrize("even", [True, False])
+def test_many_points_are_called_as_tables(method, even):
+    times = 0.1 + np.arange(300.0) / 50
+    times += 0 if even else 0.003 * np.sin(np.arange(300.0))
+    points = np.stack([np.sin(times), np.cos(times)], axis=1)
     bd = sb.new_diagram("via")
-    bd.VIA_POINTS(np.sin(np.arange(300.0)), times=np.arange(300.0) / 50, name="via")
-    with pytest.raises(sb.TraceError, match="more than 256 pieces"):
-        sb.trace(bd)
-    assert sb.simulate(bd, T=1, engine="interpreter").complete
+    bd.VIA_POINTS(points, times=times, method=method, name="via")
+    names = ["via.q", "via.u", "via.a"]
+    runs = [sb.simulate(bd, T=7, every=0.01, log=names, engine=engine)
+            for engine in ("native", "interpreter")]  # fmt: skip
+    assert runs[0].info["engine"] == "native"
+    for name in names:
+        np.testing.assert_allclose(runs[0][name], runs[1][name], rtol=1e-10, atol=1e-12)
+    t = np.clip(runs[0].t, times[0], times[-1])
+    want = np.stack([np.sin(t), np.cos(t)], axis=1)  # but at its ends, where it starts and stops
+    np.testing.assert_allclose(runs[0]["via.q"], want, atol=5e-3)
 
 
 def test_a_circle_stays_in_its_plane_at_its_radius():

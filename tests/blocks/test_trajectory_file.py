@@ -91,13 +91,25 @@ def test_a_saved_run_is_a_reference(tmp_path):
     np.testing.assert_allclose(both[0]["file.u"], run["way.u"], atol=1e-4)  # h^3 of the spline
 
 
-def test_a_long_file_runs_on_the_interpreter(block_of):
-    rows = "".join(f"{k / 100},{np.sin(k / 100)}\n" for k in range(1000))
-    block = block_of("t,q\n" + rows)
-    q, u, a = block.output(5.005, [], None)
-    np.testing.assert_allclose([q[0], u[0], a[0]], [np.sin(5.005), np.cos(5.005), -np.sin(5.005)],
-                               atol=1e-4)  # fmt: skip
-    assert "256" in block.untraced
+@pytest.mark.parametrize("method", ["clamped", "linear"])
+def test_a_long_file_is_traced_and_gives_the_same(tmp_path, method):
+    t = np.arange(1000) / 100
+    rows = "".join(f"{s},{a},{b}\n" for s, a, b in zip(t, np.sin(t), np.cos(t), strict=True))
+    (tmp_path / "long.csv").write_text("t,a,b\n" + rows)
+    bd = sb.new_diagram("long")
+    options = {"path": tmp_path / "long.csv", "method": method}
+    find_type("TRAJECTORY_FILE").construct(bd, "file", options)
+    runs = [
+        sb.simulate(bd, T=11, every=0.0125, log=["file.q", "file.u", "file.a"], engine=engine)
+        for engine in ("native", "interpreter")
+    ]
+    assert runs[0].info["engine"] == "native"
+    for name in ("file.q", "file.u", "file.a"):
+        np.testing.assert_allclose(runs[0][name], runs[1][name], rtol=1e-10, atol=1e-12)
+    within = (runs[0].t > 0.1) & (runs[0].t < 9.9)
+    s = runs[0].t[within]
+    want = np.stack([np.sin(s), np.cos(s)], axis=1)
+    np.testing.assert_allclose(runs[0]["file.q"][within], want, atol=2e-5)
 
 
 @pytest.mark.parametrize(
