@@ -13,7 +13,7 @@ from spart_blocks.blocks._frames import Field, Frame, read_frame
 from spart_blocks.blocks._ports import Port, port_arguments, taken_names
 from spart_blocks.blocks._tables import Pieces
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.results.recordings import check_rising, read_csv
+from spart_blocks.results.csv_columns import read_csv
 
 TIMEOUT = 0.1
 """How long a received value holds without a new frame, where nothing else is said [s]."""
@@ -170,8 +170,9 @@ def read_recording(path: str | Path, frame: Frame) -> Recording:
     """A recording from a CSV file: a header row `t, qm[0], qm[1], ..., flags`, numbers below,
     times [s] that rise. Other columns are left alone. InputError says what is wrong."""
     names = [name for field in frame.fields for name in _columns(field)]
-    table = read_csv(path, ["t", *names])
-    check_rising(path, "t", table[:, 0])
+    file = read_csv(path)
+    table = file.numbers(["t", *names])
+    file.check_rising("t", table[:, 0])
     rows, start = {}, 1
     for field in frame.fields:
         rows[field.name] = np.ascontiguousarray(table[:, start : start + field.numbers])

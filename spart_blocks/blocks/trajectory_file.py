@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._columns import column_named, read_columns
 from spart_blocks.blocks._piecewise import MOST_CHOSEN, cubic_spline, linear, piecewise
-from spart_blocks.blocks._reference_values import increasing, motion_ports, number, source_arguments
+from spart_blocks.blocks._reference_values import motion_ports, number, source_arguments
+from spart_blocks.blocks._tables import MOST_NUMBERS
 from spart_blocks.errors import InputError, did_you_mean
+from spart_blocks.results.csv_columns import read_csv
+from spart_blocks.spatial import Array
 
 
 class Trajectory_File(SourceBlock):
@@ -82,17 +83,8 @@ class Trajectory_File(SourceBlock):
     ) -> None:
         if method not in self.METHODS:
             raise ValueError(f"there is no method {method!r}: {did_you_mean(method, self.METHODS)}")
-        file = Path(path).expanduser()
-        found = read_columns(file)
-        clock = next(iter(found)) if time is None else column_named(found, time, file.name)[0]
-        wanted = [name for name in found if name != clock] if columns is None else columns
-        wanted = [wanted] if isinstance(wanted, str) else list(wanted)
-        chosen = [one for name in wanted for one in column_named(found, str(name), file.name)]
-        if not chosen or len(found[clock]) < 2:
-            raise InputError(f"{file.name} needs a column beside the time, and two samples")
-        named = f"column {clock!r} of {file.name}"
-        self.times = increasing(found[clock], named, len(found[clock])) + number(T, "T")
-        points = np.stack([found[name] for name in chosen], axis=1)
+        self.times, points = _samples(Path(path).expanduser(), columns, time)
+        self.times = self.times + number(T, "T")
         pieces = (
             linear(self.times, points)
             if method == "linear"
@@ -102,7 +94,7 @@ class Trajectory_File(SourceBlock):
         # A run stops where a line bends; at the samples of a long spline it need not.
         few = method == "linear" or len(self.times) <= MOST_CHOSEN
         self.bends = self.times if few else self.times[[0, -1]]
-        self.in_ports, self.out_ports = (), motion_ports((len(chosen),))
+        self.in_ports, self.out_ports = (), motion_ports(points.shape[1:])
         super().__init__(**source_arguments(self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
@@ -110,3 +102,19 @@ class Trajectory_File(SourceBlock):
 
     def edges(self) -> list[tuple[Any, Any]]:
         return [(float(t), 0.0) for t in self.bends]
+
+
+def _samples(path: Path, columns: list[str] | str | None, time: str | None) -> tuple[Array, Array]:
+    """The times (m,) [s] of a file's samples, and the joints' positions (m, n)."""
+    file = read_csv(path)
+    clock = file.names[0] if time is None else file.signal(time)[0][0]
+    wanted = [name for name in file.names if name != clock] if columns is None else columns
+    wanted = [wanted] if isinstance(wanted, str) else list(wanted)
+    chosen = [one for name in wanted for one in file.signal(str(name))[0]]
+    table = file.numbers([clock, *chosen])
+    if not chosen or len(table) < 2:
+        raise InputError(f"{path} needs a column beside the time, and two samples")
+    if table.size > MOST_NUMBERS:
+        raise InputError(f"{path} has {table.size:,} numbers of these, at most {MOST_NUMBERS:,}")
+    file.check_rising(clock, table[:, 0])
+    return table[:, 0], table[:, 1:]

@@ -6,26 +6,22 @@ arrays whose first axis is time. Nothing read is trusted: no pickles, sizes chec
 
 from __future__ import annotations
 
-import csv
 import struct
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.results.csv_columns import check_rising, no_signal, read_csv
 from spart_blocks.results.files import load_arrays
-from spart_blocks.results.names import element_names, split_index
 
 Floats = NDArray[np.float64]
 
-MOST_TEXT = 16_000_000
-"""Bytes of a .csv file."""
 MOST_UNPACKED = 256_000_000
 """Bytes of an .npz or .mat file, unpacked."""
 
@@ -62,115 +58,19 @@ def read_recording(
     return times, {name: found[name] for name in names}
 
 
-def check_rising(path: str | Path, name: str, times: Floats) -> None:
-    """InputError where times (k,) do not rise, with the line in a .csv file, counted without
-    blank ones."""
-    wrong = np.flatnonzero(np.diff(times) <= 0)
-    if wrong.size:
-        k = int(wrong[0])
-        line = f":{k + 3}" if Path(path).suffix.lower() == ".csv" else ""
-        text = f"{name} does not rise: {times[k + 1]:g} follows {times[k]:g}"
-        raise InputError(f"{path}{line}: {text}")
-
-
-def _no_signal(source: Path, name: str, known: Sequence[str]) -> InputError:
-    have = did_you_mean(name, known)
-    return InputError(Fault(f"{source} has no signal {name!r}", hint=have))
-
-
 # --- .csv --------------------------------------------------------------------------------
 
 
 def _from_csv(source: Path, names: Sequence[str]) -> dict[str, Floats]:
-    header = csv_header(source)
-    columns: dict[str, list[str]] = {}
-    shapes: dict[str, tuple[int, ...]] = {}
-    for name in names:
-        columns[name], shapes[name] = _columns(source, header, name)
-    table = read_csv(source, [column for group in columns.values() for column in group])
+    file = read_csv(source)
+    signals = {name: file.signal(name) for name in names}
+    table = file.numbers([column for columns, _ in signals.values() for column in columns])
     found, start = {}, 0
-    for name, group in columns.items():
-        part = table[:, start : start + len(group)]
-        found[name], start = part.reshape(len(table), *shapes[name]), start + len(group)
+    for name, (columns, shape) in signals.items():
+        part = table[:, start : start + len(columns)]
+        found[name], start = part.reshape(len(table), *shape), start + len(columns)
+    file.check_rising(names[0], found[names[0]].ravel())
     return found
-
-
-def _columns(source: Path, header: Sequence[str], name: str) -> tuple[list[str], tuple[int, ...]]:
-    """The columns of a signal, and the shape of a sample: name, or name[0], name[1], ..."""
-    if name in header:
-        return [name], ()
-    indices = [split_index(column) for column in header]
-    places = [_place(index) for base, index in indices if base == name and index is not None]
-    if not places or None in places:
-        bases = list(dict.fromkeys(base for base, _ in indices))
-        raise _no_signal(source, name, [*bases, *header])
-    shape = tuple(max(axis) + 1 for axis in zip(*(p for p in places if p), strict=False))
-    if int(np.prod(shape, dtype=object)) != len(places):
-        raise InputError(f"{source}:1: the columns of {name} are not all there, or come twice")
-    return element_names(name, shape), shape
-
-
-def _place(index: str | None) -> tuple[int, ...] | None:
-    parts = (index or "").split(",")
-    return tuple(map(int, parts)) if all(p.isdecimal() and len(p) < 7 for p in parts) else None
-
-
-def csv_header(path: str | Path) -> list[str]:
-    """The names of a .csv file's columns. InputError where it cannot be read."""
-    with _opened(path) as reader:
-        return _header(reader)
-
-
-def _header(reader: Any) -> list[str]:
-    return [name.strip() for name in next(reader, [])]
-
-
-@contextmanager
-def _opened(path: str | Path) -> Iterator[Any]:
-    """A .csv file's rows; what is wrong with the file becomes an InputError."""
-    try:
-        if Path(path).stat().st_size > MOST_TEXT:
-            raise InputError(f"{path} has more than {MOST_TEXT:,} bytes")
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            yield csv.reader(file, skipinitialspace=True, strict=True)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from None
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from None
-
-
-def read_csv(path: str | Path, columns: Sequence[str]) -> Floats:
-    """The named columns (k, n) of a .csv file: finite numbers, one row or more. Others are
-    left alone. InputError says what is wrong, with its line and column."""
-    rows: list[list[float]] = []
-    with _opened(path) as reader:
-        header = _header(reader)
-        missing = [name for name in columns if name not in header]
-        if missing:
-            have = brief(", ".join(header), 200)
-            raise InputError(f"{path} has no column {missing[0]!r}; its columns are {have}")
-        at = [header.index(name) for name in columns]
-        for cells in reader:
-            if not any(cell.strip() for cell in cells):
-                continue
-            if len(cells) != len(header):
-                text = f"the row has {len(cells)} cells, the header {len(header)}"
-                raise InputError(f"{path}:{reader.line_num}: {text}")
-            rows.append([_number(cells[i], header[i], path, reader.line_num) for i in at])
-    if not rows:
-        raise InputError(f"{path} needs rows of finite numbers")
-    return np.array(rows, dtype=float)
-
-
-def _number(cell: str, column: str, path: str | Path, line: int) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = float("nan")
-    if value - value != 0.0:
-        text = f"column {column} needs finite numbers, not {brief(cell)}"
-        raise InputError(f"{path}:{line}: {text}")
-    return value
 
 
 # --- .npz and .mat -----------------------------------------------------------------------
@@ -186,7 +86,7 @@ def _picked(source: Path, arrays: Mapping[str, Any], names: Sequence[str]) -> di
     found = {}
     for name in names:
         if name not in arrays:
-            raise _no_signal(source, name, list(arrays))
+            raise no_signal(source, name, list(arrays))
         array = np.asarray(arrays[name])
         if array.dtype.kind not in "biuf" or array.ndim < 1:
             raise InputError(f"{source}: {name} holds {array.dtype}, not real numbers by time")
@@ -207,7 +107,7 @@ def _from_mat(source: Path, names: Sequence[str]) -> dict[str, Floats]:
             known |= {name: name for name in held if name not in known}
             missing = [name for name in names if name not in known]
             if missing:
-                raise _no_signal(source, missing[0], list(known))
+                raise no_signal(source, missing[0], list(known))
             shapes = [held[known[name]][0] for name in names]
             if sum(int(np.prod(shape, dtype=object)) for shape in shapes) * 8 > MOST_UNPACKED:
                 raise InputError(f"{source} unpacks to more than {MOST_UNPACKED:,} bytes")

@@ -10,7 +10,7 @@ from scipy.io import savemat
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError
-from spart_blocks.results import recordings
+from spart_blocks.results import csv_columns, recordings
 
 T = np.array([0.0, 0.5, 0.75, 2.0])
 U = np.array([1.0, 3.0, -1.0, 4.0])
@@ -161,15 +161,18 @@ def matlab(**arrays):
 
 
 WRONG = {
-    r"d\.yaml:2:9: .*data\.csv:3: column u needs finite numbers, not 'abc'": (
+    r"d\.yaml:2:9: .*data\.csv:3:3: column 'u' needs finite numbers, not 'abc'": (
         "data.csv",
         "t,u\n0,1\n1,abc\n",
     ),
-    r"data\.csv:3: column t needs finite": ("data.csv", "t,u\n0,1\nnan,2\n"),
-    r"data\.csv:4: the row has 1 cells, the header 2": ("data.csv", "t,u\n0,1\n1,2\n3\n"),
+    r"data\.csv:3:1: column 't' needs finite": ("data.csv", "t,u\n0,1\nnan,2\n"),
+    r"data\.csv:4:3: the row has 1 cells, the header 2": ("data.csv", "t,u\n0,1\n1,2\n3\n"),
     r"data\.csv:4: t does not rise: 0.5 follows 1": ("data.csv", "t,u\n0,1\n1,2\n0.5,3\n"),
     r"needs rows of finite numbers": ("data.csv", "t,u\n"),
-    r"has no signal 't'": ("data.csv", ""),
+    r"has no row of names": ("data.csv", ""),
+    r"has no signal 't'": ("data.csv", "time,u\n0,1\n1,2\n"),
+    r"data\.csv:3: unexpected end of data": ("data.csv", 't,u\n0,1\n1,"2\n'),
+    r"data\.csv:4: column 'u' needs finite": ("data.csv", 't,u,note\n0,1,a\n\n1,x,"b, c"\n'),
     r"did you mean 'up'": ("data.csv", "t,up\n0,1\n1,2\n"),
     r"data\.csv:1: the columns of u are not all there": ("data.csv", "t,u[0],u[2]\n0,1,2\n1,2,3\n"),
     r"cannot read .*data\.csv": ("data.csv", b"t,u\n\xff\xfe,1\n"),
@@ -217,7 +220,7 @@ def test_pickles_are_not_read(load_with):
 
 def test_files_that_unpack_to_too_much_are_refused(load_with, monkeypatch):
     monkeypatch.setattr(recordings, "MOST_UNPACKED", 100_000)
-    monkeypatch.setattr(recordings, "MOST_TEXT", 1_000)
+    monkeypatch.setattr(csv_columns, "MOST_TEXT", 1_000)
     zeros = np.zeros(50_000)
     with pytest.raises(InputError, match="unpacks to"):
         load_with("data.mat", matlab(t=[0, 1], u=zeros))

@@ -49,7 +49,7 @@ WRONG_RECORDINGS = {
     "rows of finite numbers": "t,q[0],q[1],flag\n",
     "finite numbers": "t,q[0],q[1],flag\n0,1,nan,3\n",
     "run.csv:3: t does not rise": "t,q[0],q[1],flag\n0,1,2,3\n0,1,2,3\n",
-    "run.csv:3: the row has 3 cells, the header 4": "t,q[0],q[1],flag\n0,1,2,3\n1,1,2\n",
+    "run.csv:3:7: the row has 3 cells, the header 4": "t,q[0],q[1],flag\n0,1,2,3\n1,1,2\n",
 }
 
 

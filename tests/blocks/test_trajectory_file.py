@@ -115,22 +115,26 @@ def test_a_long_file_is_traced_and_gives_the_same(tmp_path, method):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("", {}, "joints.csv: it has no row of names"),
+        ("", {}, "joints.csv has no row of names"),
         ("t,q\n0,1\n", {}, "two samples"),
         ("t\n0\n1\n", {}, "a column beside the time"),
-        ("t,q\n0,1\n1, x\n", {}, "joints.csv:3:4: 'x' is no finite number"),
-        ("t,q\n# note\n\n0,1\n1,nan\n", {}, "joints.csv:5:3: 'nan' is no finite number"),
-        ("t,q\n0,1\n1,\n", {}, "joints.csv:3:3: '' is no finite number"),
-        ("t,q\n0,1_0\n1,2\n", {}, "joints.csv:2:3: '1_0' is no finite number"),
-        ("t,q\n0,1\n1,2,3\n", {}, "joints.csv:3:5: this row has 3 entries, its names are 2"),
-        ("t,q\n0,1\n1\n", {}, "joints.csv:3:3: this row has 1 entries"),
-        ("t,q,q\n0,1,2\n", {}, "joints.csv:1:1: the column 'q' is there twice"),
-        ("t,,q\n0,1,2\n", {}, "joints.csv:1:1: column 2 has no name"),
-        ("t,q\n0,1\n1,2\n1,3\n", {}, "column 't' of joints.csv must increase: 1 s"),
-        (TEXT, {"columns": ["elbw"]}, "no column 'elbw' in joints.csv\n.*did you mean 'elbow'"),
-        (TEXT, {"time": "time"}, "no column 'time' in joints.csv"),
+        ("t,q\n0,1\n1, x\n", {}, "joints.csv:3:4: column 'q' needs finite numbers, not 'x'"),
+        (
+            "t,q\n# note\n\n0,1\n1,nan\n",
+            {},
+            "joints.csv:5:3: column 'q' needs finite",
+        ),
+        ("t,q\n0,1\n1,\n", {}, "joints.csv:3:3: column 'q' needs finite numbers, not ''"),
+        ("t,q\n0,1_0\n1,2\n", {}, "joints.csv:2:3: column 'q' needs finite numbers, not '1_0'"),
+        ("t,q\n0,1\n1,2,3\n", {}, "joints.csv:3:5: the row has 3 cells, the header 2"),
+        ("t,q\n0,1\n1\n", {}, "joints.csv:3:3: the row has 1 cells, the header 2"),
+        ("t,q,q\n0,1,2\n", {}, "joints.csv:1: the column 'q' is there twice"),
+        ("t,,q\n0,1,2\n", {}, "joints.csv:1: column 2 has no name"),
+        ("t,q\n0,1\n1,2\n1,3\n", {}, "joints.csv:4: t does not rise: 1 follows 1"),
+        (TEXT, {"columns": ["elbw"]}, "joints.csv has no signal 'elbw'\n.*did you mean 'elbow'"),
+        (TEXT, {"time": "time"}, "joints.csv has no signal 'time'"),
         (TEXT, {"method": "cubic"}, "there is no method 'cubic'"),
-        (b"t,q\n0,\xff\n", {}, "joints.csv is no text in UTF-8"),
+        (b"t,q\n0,\xff\n", {}, "cannot read .*joints.csv: .*utf-8"),
     ],
 )
 def test_a_file_that_is_wrong_is_refused_with_line_and_column(block_of, text, options, message):
@@ -144,12 +148,13 @@ def test_all_mistakes_of_a_file_are_told_at_once_up_to_twenty(block_of):
     assert len(error.value.faults) == 2
     with pytest.raises(InputError) as error:
         block_of("t,q\n" + "0,a\n" * 1000)
-    assert 20 <= len(error.value.faults) <= 22
+    assert len(error.value.faults) == 20
     with pytest.raises(InputError) as error:
         block_of("t" + "".join(f",q{k}" for k in range(2000)) + "\n0" + ",x" * 2000 + "\n")
     assert len(error.value.faults) == 20
-    with pytest.raises(InputError, match="the row of names cannot be read"):
-        block_of("t," + "q" * 200_000 + "\n0,1\n1,2\n")
+    with pytest.raises(InputError, match="column 'qqq") as error:
+        block_of("t," + "q" * 200_000 + "\n0,1\n1,x\n")
+    assert len(str(error.value)) < 1000
 
 
 def test_a_file_outside_the_project_is_not_read(tmp_path):
@@ -167,5 +172,8 @@ def test_a_mistake_in_the_file_is_told_at_the_block_that_names_it(tmp_path):
     (tmp_path / "joints.csv").write_text("t,q\n0,1\n1,oops\n")
     file = tmp_path / "diagram.yaml"
     file.write_text("blocks:\n  q: {type: TRAJECTORY_FILE, path: joints.csv}\n")
-    with pytest.raises(InputError, match=r"diagram.yaml:2:\d+: .*joints.csv:3:3: 'oops'"):
+    with pytest.raises(
+        InputError,
+        match=r"diagram.yaml:2:\d+: .*joints.csv:3:3: column 'q'",
+    ):
         sb.load(file)

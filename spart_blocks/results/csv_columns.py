@@ -1,0 +1,173 @@
+"""Columns of numbers in .csv files: a row of names, rows of numbers, commas between.
+
+Empty lines and lines that begin with # are passed over; an entry with a comma stands in
+quotes. Columns that nobody asks for may hold anything.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.results.names import element_names, split_index
+
+Floats = NDArray[np.float64]
+
+MOST_TEXT = 16_000_000
+"""Bytes of a .csv file."""
+MOST_TOLD = 20
+"""Mistakes of one file that are told."""
+
+
+@dataclass(frozen=True)
+class CsvFile:
+    """names: of its columns. header: the number of their line. rows: each with its line's
+    number, not yet split."""
+
+    path: Path
+    names: tuple[str, ...]
+    header: int
+    rows: tuple[tuple[int, str], ...]
+
+    def numbers(self, columns: Sequence[str]) -> Floats:
+        """The named columns (k, n) of its rows, of which it has one or more: finite numbers.
+        InputError tells what is wrong, with line and column."""
+        at = [self._place(name) for name in columns]
+        table: list[list[float]] = []
+        faults: list[Fault] = []
+        for number, line in self.rows:
+            row, wrong = self._row(number, line, at)
+            table.append(row)
+            faults += wrong
+            if len(faults) >= MOST_TOLD:
+                break
+        if faults:
+            raise InputError(faults[:MOST_TOLD])
+        if not table:
+            raise InputError(f"{self.path} needs rows of finite numbers")
+        return np.array(table, dtype=float)
+
+    def _place(self, name: str) -> int:
+        where = f"{self.path}:{self.header}"
+        if name not in self.names:
+            have = brief(", ".join(self.names), 200)
+            raise InputError(f"{self.path} has no column {name!r}; its columns are {have}")
+        place = self.names.index(name)
+        if not name:
+            raise InputError(f"{where}: column {place + 1} has no name")
+        if self.names.count(name) > 1:
+            raise InputError(f"{where}: the column {brief(name)} is there twice")
+        return place
+
+    def _row(self, number: int, line: str, at: Sequence[int]) -> tuple[list[float], list[Fault]]:
+        """The entries of a line at some places as numbers, and what is wrong with them."""
+        cells = _cells(self.path, number, line)
+        if len(cells) != len(self.names):
+            place = self._at(number, line, cells, min(len(cells), len(self.names)))
+            return [], [
+                Fault(f"{place}: the row has {len(cells)} cells, the header {len(self.names)}")
+            ]
+        row, faults = [], []
+        for i in at:
+            value = _number(cells[i])
+            if value is None:
+                place = self._at(number, line, cells, i)
+                name, cell = brief(self.names[i]), brief(cells[i].strip())
+                faults.append(Fault(f"{place}: column {name} needs finite numbers, not {cell}"))
+            row.append(0.0 if value is None else value)
+        return row, faults
+
+    def _at(self, number: int, line: str, cells: Sequence[str], i: int) -> str:
+        """The place of an entry in the file; in a line with quotes the line alone."""
+        if '"' in line:
+            return f"{self.path}:{number}"
+        indent = len(cells[i]) - len(cells[i].lstrip()) if i < len(cells) else 0
+        column = 1 + sum(len(cell) + 1 for cell in cells[:i]) + indent
+        return f"{self.path}:{number}:{column}"
+
+    def signal(self, name: str) -> tuple[list[str], tuple[int, ...]]:
+        """The columns of a signal, and the shape of a sample: name, or name[0], name[1], ...
+        Raises InputError with near names."""
+        if name in self.names:
+            return [name], ()
+        indices = [split_index(column) for column in self.names]
+        places = [_index(index) for base, index in indices if base == name and index is not None]
+        if not places or None in places:
+            bases = list(dict.fromkeys(base for base, _ in indices))
+            raise no_signal(self.path, name, [*bases, *self.names])
+        shape = tuple(max(axis) + 1 for axis in zip(*(p for p in places if p), strict=False))
+        if int(np.prod(shape, dtype=object)) != len(places):
+            where = f"{self.path}:{self.header}"
+            raise InputError(f"{where}: the columns of {name} are not all there, or come twice")
+        return element_names(name, shape), shape
+
+    def check_rising(self, name: str, times: Floats) -> None:
+        """InputError where times (k,) of its rows do not rise, with the line."""
+        check_rising(self.path, name, times, [number for number, _ in self.rows])
+
+
+def read_csv(path: str | Path) -> CsvFile:
+    """A .csv file's names and rows. InputError where it cannot be read."""
+    source = Path(path)
+    try:
+        if source.stat().st_size > MOST_TEXT:
+            raise InputError(f"{source} has more than {MOST_TEXT:,} bytes")
+        text = source.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot read {source}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"cannot read {source}: {error}") from None
+    numbered = enumerate(text.split("\n"), start=1)
+    lines = [(k, line) for k, line in numbered if line.strip() and not line.startswith("#")]
+    if not lines:
+        raise InputError(f"{source} has no row of names")
+    header, line = lines[0]
+    names = tuple(name.strip() for name in _cells(source, header, line))
+    return CsvFile(source, names, header, tuple(lines[1:]))
+
+
+def no_signal(source: Path, name: str, known: Sequence[str]) -> InputError:
+    """What a file without a signal is told."""
+    have = did_you_mean(name, known)
+    return InputError(Fault(f"{source} has no signal {name!r}", hint=have))
+
+
+def check_rising(
+    path: str | Path, name: str, times: Floats, lines: Sequence[int] | None = None
+) -> None:
+    """InputError where times (k,) do not rise, with the line where lines (k,) are given."""
+    wrong = np.flatnonzero(np.diff(times) <= 0)
+    if wrong.size:
+        k = int(wrong[0])
+        line = f":{lines[k + 1]}" if lines is not None else ""
+        text = f"{name} does not rise: {times[k + 1]:g} follows {times[k]:g}"
+        raise InputError(f"{path}{line}: {text}")
+
+
+def _cells(path: Path, number: int, line: str) -> list[str]:
+    if '"' not in line:
+        return line.split(",")
+    try:
+        return next(csv.reader([line], skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise InputError(f"{path}:{number}: {error}") from None
+
+
+def _number(cell: str) -> float | None:
+    """A finite number, None for what is none."""
+    try:
+        value = float(cell) if "_" not in cell else float("nan")
+    except ValueError:
+        return None
+    return value if value - value == 0.0 else None
+
+
+def _index(text: str | None) -> tuple[int, ...] | None:
+    parts = (text or "").split(",")
+    return tuple(map(int, parts)) if all(p.isdecimal() and len(p) < 7 for p in parts) else None
