@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.blocks._values import finite
+from spart_blocks.errors import Fault, InputError, brief
 
 COMPARISONS: dict[str, Any] = {
     "==": np.equal, "!=": np.not_equal,
@@ -59,27 +60,11 @@ def level_crossings(v: Any) -> list[Any]:
 # --- parameters of these blocks ------------------------------------------------------------
 
 
-def chosen(value: Any, name: str, choices: Any) -> str:
-    """One of some words; InputError for any other."""
-    if not isinstance(value, str) or value not in choices:
-        hint = did_you_mean(str(value), choices)
-        raise InputError(
-            Fault(f"{name} must be one of {', '.join(choices)}, not {brief(value)}", hint=hint)
-        )
-    return value
-
-
 def numbers(value: Any, name: str) -> Any:
-    """A float () or a vector (n,) of them; InputError for what is not finite numbers."""
-    try:
-        out = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        out = None
-    if out is None or isinstance(value, (bool, str)) or out.ndim > 1 or not out.size:
-        raise InputError(f"{name} must be a number or a list of numbers, not {brief(value)}")
-    if not np.isfinite(out).all():
-        hint = "leave it out where there is no limit"
-        raise InputError(Fault(f"{name} must be finite, not {brief(value)}", hint=hint))
+    """A float () or a vector (n,) of them; ValueError for what is not finite numbers."""
+    out = finite(value, name)
+    if out.ndim > 1 or not out.size:
+        raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
     return out if out.ndim else float(out)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from spart_blocks.blocks._values import finite
+from spart_blocks.errors import brief
 from spart_blocks.spatial import Array
 
 
@@ -14,12 +14,9 @@ def gain(
 ) -> Array:
     """A gain as a float scalar () or vector (n,), none below zero; a ValueError where it is
     something else. of: what there should be as many entries as."""
-    try:
-        out = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be a number or a list of numbers, not {value!r}") from None
-    if out.ndim > 1 or not np.isfinite(out).all():
-        raise ValueError(f"{name} must be a finite number or a list of them, not {value!r}")
+    out = finite(value, name)
+    if out.ndim > 1:
+        raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
     if out.ndim == 1 and length is not None and len(out) != length:
         raise ValueError(f"{name} has {len(out)} entries, {of.format(length)}")
     if (out < 0).any():
@@ -38,6 +35,14 @@ def positive(value: Any, name: str, length: int | None = None) -> Array:
 def shown(value: Array) -> str:
     """A gain as the user wrote it."""
     return f"{value:.6g}" if value.ndim == 0 else f"[{', '.join(f'{x:.6g}' for x in value)}]"
+
+
+def one_gain(value: Any, name: str) -> Array:
+    """As `gain`, and a single number ()."""
+    out = gain(value, name)
+    if out.ndim:
+        raise ValueError(f"{name} must be a number, not {brief(value)}")
+    return out
 
 
 def one_length(gains: dict[str, Array], without: int | None = None) -> Any:

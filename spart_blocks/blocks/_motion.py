@@ -16,6 +16,7 @@ import numpy as np
 
 from spart_blocks.blocks._ports import Port
 from spart_blocks.blocks._quantities import link_id, need_robot, ports
+from spart_blocks.blocks._values import finite
 from spart_blocks.dynamics import (
     EndEffector,
     InertiaMatrix,
@@ -64,29 +65,10 @@ def momentum_of(robot: Robot, inputs: list[Any]) -> tuple[Array, Array]:
 
 def _offset(value: Any) -> Array:
     """An offset (3,) [m]; a ValueError where it is none."""
-    try:
-        offset = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"offset must be three numbers, not {brief(value)}") from None
-    if offset.shape != (3,) or not np.isfinite(offset).all():
-        raise ValueError(f"offset must be three finite numbers, not {brief(value)}")
+    offset = finite(value, "offset")
+    if offset.shape != (3,):
+        raise ValueError(f"offset must be three numbers, not {brief(value)}")
     return offset
-
-
-def gain_of(value: Any, name: str, length: int | None = None) -> Array:
-    """A number, or a list of so many where a length is given, that is finite and not
-    negative, as an array; a ValueError otherwise."""
-    wanted = "a number" if length is None else f"a number or {length} numbers"
-    try:
-        found = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        found = np.array(np.nan)
-    shapes = [()] if length is None else [(), (length,)]
-    if isinstance(value, bool) or found.shape not in shapes or not np.all(found >= 0):
-        raise ValueError(f"{name} must be {wanted} of 0 or more, not {brief(value)}")
-    if not np.isfinite(found).all():
-        raise ValueError(f"{name} must be finite, not {brief(value)}")
-    return found
 
 
 def components_of(value: Any, name: str) -> tuple[int, ...]:

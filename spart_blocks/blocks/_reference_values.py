@@ -8,18 +8,14 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._ports import Port, Shape
+from spart_blocks.blocks._values import finite
 from spart_blocks.errors import brief
 from spart_blocks.spatial import Array
 
 
 def numbers(value: Any, name: str, shape: Shape | None = None) -> Array:
     """Finite numbers as an array, of this shape where one is given; else a ValueError."""
-    try:
-        out = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} takes numbers, not {brief(value)}") from None
-    if not np.isfinite(out).all():
-        raise ValueError(f"{name} takes finite numbers, not {brief(value)}")
+    out = finite(value, name)
     if shape is not None and out.shape != shape:
         raise ValueError(f"{name} has shape {out.shape}, it takes {shape}")
     return out

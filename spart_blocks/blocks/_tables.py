@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.blocks._values import finite
 
 INTERPOLATIONS = ("linear", "previous", "nearest", "cubic")
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -141,14 +141,6 @@ def spline(points: Floats, values: Floats) -> Polynomials:
     return Polynomials(Pieces(points[:-1]), np.ascontiguousarray(found.c))
 
 
-def chosen(given: Any, choices: tuple[str, ...], what: str) -> str:
-    """One of some words; InputError for another."""
-    if given not in choices:
-        text = f"{what} is {', '.join(choices[:-1])} or {choices[-1]}, not {brief(given)}"
-        raise InputError(Fault(text, hint=did_you_mean(str(given), choices)))
-    return str(given)
-
-
 def rising(points: Any, what: str) -> Floats:
     """Breakpoints as floats (n,), two or more, finite and rising; ValueError otherwise."""
     out = numbers(points, what)
@@ -163,12 +155,7 @@ def rising(points: Any, what: str) -> Floats:
 
 def numbers(given: Any, what: str) -> Floats:
     """An array of finite floats, none too large for a table; ValueError otherwise."""
-    try:
-        out = np.array(given, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError(f"{what} must be numbers, as many in each row") from None
-    if not np.isfinite(out).all():
-        raise ValueError(f"{what} must be finite")
+    out = finite(given, what)
     if out.size > MOST_NUMBERS:
         raise ValueError(f"{what} has {out.size:,} numbers, a table takes up to {MOST_NUMBERS:,}")
     return out

@@ -7,7 +7,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._motion import TWIST, gain_of, need_floating
+from spart_blocks.blocks._gains import gain
+from spart_blocks.blocks._motion import TWIST, need_floating
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import ports
 from spart_blocks.dynamics import base_control_free_joints, multibody_forces
@@ -129,7 +130,8 @@ class Base_Control(FunctionBlock):
             raise ValueError(
                 f"joints are free, but {robot.name} has kinematic ones: say prescribed"
             )
-        self.kp, self.kd = gain_of(kp, "kp", 6), gain_of(kd, "kd", 6)
+        of = "the base has {} components of motion"
+        self.kp, self.kd = gain(kp, "kp", 6, of), gain(kd, "kd", 6, of)
         self.joints = joints
         motion = (
             Port("R0d", (3, 3)),

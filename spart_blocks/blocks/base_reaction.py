@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._gains import one_gain
 from spart_blocks.blocks._motion import (
     ALL,
     TWIST,
     Point,
     ReactionTask,
     components_of,
-    gain_of,
     momentum_in_base_axes,
     need_floating,
     with_momentum,
@@ -189,7 +189,7 @@ class Desired_Reaction(FunctionBlock):
             components_of(components, "components"),
             components_of(base_components, "base_components"),
         )
-        self.damping = gain_of(damping, "damping")
+        self.damping = one_gain(damping, "damping")
         base = Port("u0d", (6,), TWIST, optional=True)
         self.in_ports = with_momentum(robot, Port("td", (6,), TWIST), base)
         self.out_ports = ports(robot, "um")

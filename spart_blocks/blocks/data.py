@@ -12,7 +12,8 @@ import numpy as np
 from bdsim.components import SourceBlock
 
 from spart_blocks.blocks._ports import Port, port_arguments, taken_names
-from spart_blocks.blocks._tables import MOST_NUMBERS, Line, chosen
+from spart_blocks.blocks._tables import MOST_NUMBERS, Line
+from spart_blocks.blocks._values import chosen
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.results.recordings import read_recording
 
@@ -87,8 +88,8 @@ class Data(SourceBlock):
         **blockargs: Any,
     ) -> None:
         named = _named(signals)
-        held = chosen(interpolation, ("linear", "previous"), "interpolation") == "previous"
-        self._outside = chosen(outside, ("hold", "zero", "refuse"), "outside")
+        held = chosen(interpolation, "interpolation", ("linear", "previous")) == "previous"
+        self._outside = chosen(outside, "outside", ("hold", "zero", "refuse"))
         if not (math.isfinite(offset) and math.isfinite(scale) and scale > 0):
             raise ValueError(f"offset must be a time [s] and scale above 0, not {offset}, {scale}")
         times, found = read_recording(file, list(named.values()), time)

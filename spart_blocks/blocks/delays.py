@@ -9,7 +9,8 @@ import numpy as np
 from bdsim.components import SampledBlock
 
 from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._tables import chosen, numbers
+from spart_blocks.blocks._tables import numbers
+from spart_blocks.blocks._values import chosen
 from spart_blocks.spatial import Array
 
 MOST_HELD = 20_000
@@ -160,7 +161,7 @@ class Transport_Delay(SampledBlock):
         interpolation: str = "linear",
         **blockargs: Any,
     ) -> None:
-        self.cubic = chosen(interpolation, ("linear", "cubic"), "interpolation") == "cubic"
+        self.cubic = chosen(interpolation, "interpolation", ("linear", "cubic")) == "cubic"
         start = _start(initial, shape)
         self.period, self.offset = float(clock.T), float(clock.offset)
         self.ticks = _ticks(delay, self.period, 2 if self.cubic else 1)

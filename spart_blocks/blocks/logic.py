@@ -15,13 +15,13 @@ from bdsim.components import FunctionBlock
 from spart_blocks.blocks._crossings import (
     COMPARISONS,
     bare,
-    chosen,
     comparison_crossings,
     flat,
     numbers,
     zero_or_one,
 )
 from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._values import chosen
 from spart_blocks.errors import Fault, InputError, brief
 
 CRITERIA = (">=", ">", "!=")

@@ -9,7 +9,8 @@ from bdsim.components import SampledBlock
 
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._random import NUMBERS, advanced, normal, seeded, uniform
-from spart_blocks.blocks._tables import chosen, numbers
+from spart_blocks.blocks._tables import numbers
+from spart_blocks.blocks._values import chosen
 from spart_blocks.spatial import Array
 
 MOST_CHANNELS = 1_000
@@ -85,7 +86,7 @@ class Noise(SampledBlock):
         seed: int = 0,
         **blockargs: Any,
     ) -> None:
-        self.distribution = chosen(distribution, ("normal", "uniform"), "distribution")
+        self.distribution = chosen(distribution, "distribution", ("normal", "uniform"))
         _refuse_others(self.distribution, mean=mean, std=std, covariance=covariance)
         _refuse_others(self.distribution, low=low, high=high)
         self.root: Array | None = None

@@ -12,7 +12,6 @@ from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 
 from spart_blocks.blocks._crossings import (
     bare,
-    chosen,
     common_shape,
     flat,
     in_order,
@@ -21,6 +20,7 @@ from spart_blocks.blocks._crossings import (
     positive,
 )
 from spart_blocks.blocks._ports import Port, Shape, port_arguments
+from spart_blocks.blocks._values import chosen
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.spatial import Array
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._gains import one_gain
 from spart_blocks.blocks._motion import (
     ALL,
     TWIST,
     Point,
     TwistTask,
     components_of,
-    gain_of,
     momentum_in_base_axes,
     momentum_of,
     turned,
@@ -199,7 +199,7 @@ class Resolved_Rate(FunctionBlock):
         self.robot = need_robot(robot, "RESOLVED_RATE")
         point = Point.of(robot, frame, offset)
         self.task = TwistTask(point, components_of(components, "components"))
-        self.damping = gain_of(damping, "damping")
+        self.damping = one_gain(damping, "damping")
         secondary = Port("um_null", (robot.nu,), TWIST, optional=True)
         self.in_ports = with_momentum(robot, Port("td", (6,), TWIST), secondary)
         self.out_ports = ports(robot, "um")

@@ -8,7 +8,8 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._tables import INTERPOLATIONS, Line, Pieces, chosen, numbers, rising
+from spart_blocks.blocks._tables import INTERPOLATIONS, Line, Pieces, numbers, rising
+from spart_blocks.blocks._values import chosen
 from spart_blocks.spatial import Array
 
 OUTSIDE = ("clip", "extrapolate", "refuse")
@@ -81,8 +82,8 @@ class Lookup(FunctionBlock):
                 f"y must have a number or a vector for each of the {len(points)} entries of x, "
                 f"it has shape {values.shape}"
             )
-        self.interpolation = chosen(interpolation, INTERPOLATIONS, "interpolation")
-        self.outside = chosen(outside, OUTSIDE, "outside")
+        self.interpolation = chosen(interpolation, "interpolation", INTERPOLATIONS)
+        self.outside = chosen(outside, "outside", OUTSIDE)
         self.points = points
         columns, extends = values.reshape(len(points), -1), self.outside == "extrapolate"
         self.line = Line(points, columns, self.interpolation, extends)
@@ -169,7 +170,7 @@ class Lookup_2D(FunctionBlock):
                 f"z must have a row of {shape[1]} for each of the {shape[0]} entries of x, "
                 f"it has shape {self.table.shape}"
             )
-        self.outside = chosen(outside, OUTSIDE, "outside")
+        self.outside = chosen(outside, "outside", OUTSIDE)
         self.in_ports = (Port("x", ()), Port("y", ()))
         self.out_ports = (Port("z", ()),)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)

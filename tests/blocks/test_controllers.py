@@ -341,7 +341,7 @@ HELD = ROBOT.with_kinematic(["Joint_2"])
         ("JOINT_PID", {"kp": 1, "n": 0}, "n must be a number of joints, 1 or more, not 0"),
         ("JOINT_PID", {"kp": 1, "ki": -1}, "ki must not be negative"),
         ("JOINT_PID", {"kp": 1, "N": 0}, "N must be positive, it is 0"),
-        ("JOINT_PID", {"kp": 1, "limit": [1, np.nan]}, "limit must be a finite number"),
+        ("JOINT_PID", {"kp": 1, "limit": [1, np.nan]}, "limit must be finite"),
         ("JOINT_PID", {"kp": 1, "derivative": "rate"}, "'rate'; it must be 'error' or 'measur"),
         ("JOINT_PID", {"kp": [1, 2], "z0": [1, 2, 3]}, "kp has 2 entries and z0 has 3"),
         ("JOINT_PID_S", {"clock": bdsim.Clock(0.1), "kp": 1, "Tt": 0.01}, "Tt must not be below"),

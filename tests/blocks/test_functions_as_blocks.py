@@ -185,8 +185,8 @@ def test_computed_torque_gives_the_joints_the_corrected_acceleration(base, bdsim
     [
         ("JOINT_PD", {"kp": [1, 2], "kd": [1, 2, 3]}, "kp has 2 entries and kd has 3"),
         ("JOINT_PD", {"kp": "high", "kd": 1}, "kp must be a number or a list of numbers"),
-        ("JOINT_PD", {"kp": 1, "kd": np.nan}, "kd must be a finite number"),
-        ("JOINT_PD", {"kp": [[1]], "kd": 1}, "kp must be a finite number or a list"),
+        ("JOINT_PD", {"kp": 1, "kd": np.nan}, "kd must be finite"),
+        ("JOINT_PD", {"kp": [[1]], "kd": 1}, "kp must be a number or a list"),
         ("COMPUTED_TORQUE", {"kp": [1, 2], "kd": 1}, "kp has 2 entries, the robot has 3 active"),
     ],
 )

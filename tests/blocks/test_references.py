@@ -351,10 +351,10 @@ def test_a_changed_parameter_is_a_block_built_anew(name, tunable):
 WRONG = {
     "QUINTIC": [
         ({"duration": 0.0}, "duration is 0 s; it must be above zero"),
-        ({"duration": np.nan}, "duration takes finite numbers"),
+        ({"duration": np.nan}, "duration must be finite"),
         ({"duration": [1.0, 2.0]}, r"duration has shape \(2,\), it takes \(\)"),
         ({"qf": [1.0, 2.0, 3.0]}, r"q0 \(2,\), qf \(3,\)"),
-        ({"q0": "here"}, "q0 takes numbers, not 'here'"),
+        ({"q0": "here"}, "q0 must be a number or a list of numbers, not 'here'"),
     ],
     "TRAPEZOID": [
         ({"velocity": None}, "needs velocity and acceleration, or duration"),

@@ -147,10 +147,16 @@ WRONG = {
     "x must rise: 1 follows 1": ("LOOKUP", [0, 1, 1], [0, 1, 2]),
     "two numbers or more": ("LOOKUP", [0], [1]),
     "x must be finite": ("LOOKUP", [0, np.nan], [1, 1]),
-    "y must be numbers": ("LOOKUP", [0, 1], [[1, 2], [3]]),
+    "y must be a number or a list of numbers": ("LOOKUP", [0, 1], [[1, 2], [3]]),
     "y must have a number or a vector for each of the 3": ("LOOKUP", [0, 1, 2], [0, 1]),
     "did you mean 'linear'": ("LOOKUP", [0, 1], [0, 1], "liner"),
-    "outside is clip, extrapolate or refuse": ("LOOKUP", [0, 1], [0, 1], "linear", "wrap"),
+    "outside must be one of clip, extrapolate": (
+        "LOOKUP",
+        [0, 1],
+        [0, 1],
+        "linear",
+        "wrap",
+    ),
     "z must have a row of 2": ("LOOKUP_2D", [0, 1, 2], [0, 1], [[0, 1], [1, 2]]),
     "y must rise": ("LOOKUP_2D", [0, 1], [1, 0], [[0, 1], [1, 2]]),
 }
