@@ -30,12 +30,10 @@ from spart_blocks.dynamics import (
     reaction_equations,
     row_space,
 )
-from spart_blocks.errors import brief, did_you_mean
+from spart_blocks.errors import brief
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, zeros
 
-NAMES = ("wx", "wy", "wz", "vx", "vy", "vz")
-ALL = " ".join(NAMES)
 TWIST = "rad/s, m/s"
 """The unit of a twist."""
 _PROBES = 6
@@ -69,20 +67,6 @@ def _offset(value: Any) -> Array:
     if offset.shape != (3,):
         raise ValueError(f"offset must be three numbers, not {brief(value)}")
     return offset
-
-
-def components_of(value: Any, name: str) -> tuple[int, ...]:
-    """Which of NAMES a text as "wz vx vy", or a list, names; a ValueError otherwise."""
-    words = value.split() if isinstance(value, str) else value
-    if not isinstance(words, (list, tuple)) or not words:
-        raise ValueError(f'{name} must be names as "{ALL}", not {brief(value)}')
-    for word in words:
-        if word not in NAMES:
-            hint = did_you_mean(str(word), NAMES)
-            raise ValueError(f"{name} has no component {brief(word)}: {hint}")
-    if len(set(words)) < len(words):
-        raise ValueError(f"{name} names a component twice: {brief(value)}")
-    return tuple(sorted(NAMES.index(word) for word in words))
 
 
 def picked(a: Array, chosen: tuple[int, ...], turn: Array, spin: Array | None = None) -> Array:

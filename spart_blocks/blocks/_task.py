@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._gains import gain
-from spart_blocks.blocks._motion import components_of
 from spart_blocks.blocks._ports import Port
 from spart_blocks.blocks._quantities import link_id, ports
 from spart_blocks.dynamics import FrameMotion, frame_motion, joint_equations, joint_jacobian
+from spart_blocks.dynamics.components import rows_of
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import (
     Array,
@@ -70,7 +70,7 @@ def task_of(robot: Robot, frame: Any, components: Any, inverted: bool = True) ->
     held = ", ".join(joint.name for joint in robot.joints if joint.kinematic)
     if held:
         raise ValueError(f"robot must drive all its joints for this law; prescribed are {held}")
-    rows = components_of(components, "components")
+    rows = tuple(rows_of(components))
     joints = _moving(robot, link)
     if len(rows) > joints and inverted:
         raise ValueError(

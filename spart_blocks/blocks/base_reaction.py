@@ -9,11 +9,9 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._gains import one_gain
 from spart_blocks.blocks._motion import (
-    ALL,
     TWIST,
     Point,
     ReactionTask,
-    components_of,
     momentum_in_base_axes,
     need_floating,
     with_momentum,
@@ -21,6 +19,7 @@ from spart_blocks.blocks._motion import (
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import ports
 from spart_blocks.dynamics import base_rates_from_momentum, multibody_inertia
+from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.dynamics.semidefinite import least_squares
 from spart_blocks.robot import Robot
 
@@ -186,8 +185,8 @@ class Desired_Reaction(FunctionBlock):
         self.robot = need_floating(robot, "DESIRED_REACTION")
         self.task = ReactionTask(
             Point.of(robot, frame, offset),
-            components_of(components, "components"),
-            components_of(base_components, "base_components"),
+            tuple(rows_of(components)),
+            tuple(rows_of(base_components, "base_components")),
         )
         self.damping = one_gain(damping, "damping")
         base = Port("u0d", (6,), TWIST, optional=True)

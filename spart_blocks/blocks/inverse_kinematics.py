@@ -11,14 +11,13 @@ from bdsim.components import SampledBlock
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import need_robot, ports
 from spart_blocks.blocks._reference_values import numbers, positive
+from spart_blocks.dynamics.components import COMPONENTS, rows_of
 from spart_blocks.dynamics.inverse_kinematics import (
-    COMPONENTS,
     damped_step,
     error_norms,
     frame_id,
     joint_limits,
     pose_error,
-    rows_of,
 )
 from spart_blocks.errors import brief
 from spart_blocks.robot import Robot

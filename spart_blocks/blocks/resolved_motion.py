@@ -8,11 +8,9 @@ from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._gains import one_gain
 from spart_blocks.blocks._motion import (
-    ALL,
     TWIST,
     Point,
     TwistTask,
-    components_of,
     momentum_in_base_axes,
     momentum_of,
     turned,
@@ -21,6 +19,7 @@ from spart_blocks.blocks._motion import (
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import need_robot, ports
 from spart_blocks.dynamics import resolved_rate, resolved_rate_min_energy
+from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.robot import Robot
 
 
@@ -198,7 +197,7 @@ class Resolved_Rate(FunctionBlock):
     ) -> None:
         self.robot = need_robot(robot, "RESOLVED_RATE")
         point = Point.of(robot, frame, offset)
-        self.task = TwistTask(point, components_of(components, "components"))
+        self.task = TwistTask(point, tuple(rows_of(components)))
         self.damping = one_gain(damping, "damping")
         secondary = Port("um_null", (robot.nu,), TWIST, optional=True)
         self.in_ports = with_momentum(robot, Port("td", (6,), TWIST), secondary)
@@ -288,7 +287,7 @@ class Resolved_Rate_Min_Energy(FunctionBlock):
     ) -> None:
         self.robot = need_robot(robot, "RESOLVED_RATE_MIN_ENERGY")
         point = Point.of(robot, frame, offset)
-        self.task = TwistTask(point, components_of(components, "components"))
+        self.task = TwistTask(point, tuple(rows_of(components)))
         self.in_ports = with_momentum(robot, Port("td", (6,), TWIST))
         self.out_ports = ports(robot, "um")
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)

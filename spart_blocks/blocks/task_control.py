@@ -6,7 +6,6 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._motion import ALL
 from spart_blocks.blocks._ports import port_arguments
 from spart_blocks.blocks._quantities import need_robot
 from spart_blocks.blocks._task import (
@@ -17,6 +16,7 @@ from spart_blocks.blocks._task import (
     task_of,
 )
 from spart_blocks.dynamics import base_answer, frame_motion, joint_jacobian
+from spart_blocks.dynamics.components import ALL
 from spart_blocks.robot import Robot
 
 

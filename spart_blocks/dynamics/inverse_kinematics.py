@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.dynamics.components import COMPONENTS, rows_of
 from spart_blocks.dynamics.jacobians import jacobian
 from spart_blocks.dynamics.kinematics import diff_kinematics, frame_of_link, kinematics
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
@@ -29,8 +30,6 @@ from spart_blocks.spatial import (
     transpose,
 )
 
-COMPONENTS = ("wx", "wy", "wz", "vx", "vy", "vz")
-"""Of a twist or a pose error, inertial: angular first."""
 _TRANSLATION = ("vx", "vy", "vz")
 _BIAS = 1e-10
 """Damping that stays, in squares of Jacobian entries: the equations are never singular."""
@@ -273,18 +272,6 @@ def frame_id(robot: Robot, frame: str | int) -> int:
             f"frame is {brief(frame)}; ids of {robot.name} run from 0 to {len(robot.links)}"
         )
     return int(frame)
-
-
-def rows_of(components: str | Sequence[str]) -> list[int]:
-    """The rows of a pose error that components such as "wz vx vy" name, in order."""
-    names = components.split() if isinstance(components, str) else list(components)
-    for name in names:
-        if name not in COMPONENTS:
-            hint = did_you_mean(str(name), COMPONENTS)
-            raise InputError(Fault(f"there is no component {brief(name)}", hint=hint))
-    if not names or len(set(names)) < len(names):
-        raise InputError(f"components are {brief(components)}; name one or more, each once")
-    return [COMPONENTS.index(name) for name in names]
 
 
 def pose_of(pose: Any) -> Array:

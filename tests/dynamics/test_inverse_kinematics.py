@@ -199,7 +199,7 @@ def test_a_rotation_vector_is_scipys_up_to_half_a_turn():
         (TOOL, np.eye(4), {"iterations": 0}, "1 or more iterations"),
         (TOOL, np.eye(4), {"q0": [np.nan] * 7}, "a finite q0"),
         (TOOL, np.eye(4), {"components": "vx wq"}, "no component 'wq'\n.*wx"),
-        (TOOL, np.eye(4), {"components": "vx vx"}, "each once"),
+        (TOOL, np.eye(4), {"components": "vx vx"}, "a component twice"),
         (TOOL, [0, 0, 0], {"components": "wx"}, "a position alone has no rotation"),
         (TOOL, np.eye(4), {"q0": [0, 0]}, r"q0 has shape \(2,\), it must be \(7,\)"),
     ],
