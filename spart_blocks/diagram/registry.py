@@ -58,9 +58,11 @@ class Parameter:
 
     @property
     def takes_text(self) -> bool:
-        """Whether text can be meant; where nothing is declared, it can."""
+        """Whether text can be meant; where nothing is declared, it can. An alias of a type, such
+        as BaseFrame, does not tell: the default does."""
         words = ("str", "Any", "Literal", "object", "apping", "dict", "Callable")
-        return not self.annotation or any(word in self.annotation for word in words)
+        declared = not self.annotation or any(word in self.annotation for word in words)
+        return declared or isinstance(self.default, str)
 
     @property
     def takes_only_text(self) -> bool:

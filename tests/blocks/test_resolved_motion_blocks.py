@@ -330,3 +330,32 @@ def test_a_wrong_parameter_in_a_file_is_reported_with_its_line(tmp_path):
     assert "did you mean 'lbr_iiwa_link_" in text
     assert "wrong.yaml:5:" in text
     assert "offset must be three numbers" in text
+
+
+def test_a_file_says_that_the_joints_of_a_controlled_base_are_prescribed(tmp_path):
+    (tmp_path / "sc.urdf").write_bytes((robots.ROOT / "models/spacecraft_3dof.urdf").read_bytes())
+    file = tmp_path / "base.yaml"
+    file.write_text(
+        """
+robots: {sc: {urdf: sc.urdf, base: floating}}
+blocks:
+  I: {type: CONSTANT, value: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}
+  z: {type: CONSTANT, value: [0, 0, 0]}
+  law: {type: BASE_CONTROL, robot: sc, kp: 1, kd: 1, joints: prescribed}
+  plant: {type: MULTIBODY, robot: sc, base_frame: urdf}
+wires:
+  - I -> law.R0d
+  - z -> law.r0d
+  - plant.R0 -> law.R0
+  - plant.r0 -> law.r0
+  - plant.qm -> law.qm
+  - plant.u0 -> law.u0
+  - plant.um -> law.um
+  - law.tau0 -> plant.tau0
+  - law.taum -> plant.taum
+""",
+        encoding="utf-8",
+    )
+    block = next(b for b in load(file).bd.blocklist if b.name == "law")
+    assert block.joints == "prescribed"
+    assert [port.name for port in block.out_ports] == ["tau0", "taum"]
