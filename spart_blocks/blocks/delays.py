@@ -28,6 +28,7 @@ def _start(initial: Any, shape: Any) -> Array:
     if wanted.ndim != 1 or (wanted < 1).any() or (wanted % 1).any():
         raise ValueError(f"shape must be whole numbers above 0, such as [3, 3], not {shape}")
     size = tuple(int(n) for n in wanted)
+    _refuse_many(math.prod(size), "give it a smaller shape")
     if start.shape not in ((), size):
         raise ValueError(f"initial has shape {start.shape}, shape says {size}")
     return np.broadcast_to(start, size).copy()

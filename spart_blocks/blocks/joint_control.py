@@ -14,6 +14,8 @@ from spart_blocks.dynamics import joint_equations
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
+MOST_JOINTS = 10_000
+"""Of a controller without vectors; each is a part of its state."""
 _DERIVATIVES = ("error", "measurement")
 
 
@@ -35,8 +37,8 @@ class _Pid:
         given |= {name: positive(value, name) for name, value in times.items()}
         if derivative not in _DERIVATIVES:
             raise ValueError(f"derivative is {derivative!r}; it must be 'error' or 'measurement'")
-        if n is not None and (isinstance(n, bool) or n != int(n) or n < 1):
-            raise ValueError(f"n must be a number of joints, 1 or more, not {n!r}")
+        if n is not None and (isinstance(n, bool) or not 1 <= n <= MOST_JOINTS or n % 1):
+            raise ValueError(f"n must be a number of joints, 1 to {MOST_JOINTS}, not {n!r}")
         z = np.asarray(z0, dtype=float)
         if z.ndim > 1 or not np.isfinite(z).all():
             raise ValueError(f"z0 must be a finite number or a list of them, not {z0!r}")

@@ -127,6 +127,7 @@ WRONG = {
         "UNIT_DELAY",
         {"initial": [1, 2], "shape": [3]},
     ),
+    "would hold 10,000,000,000 numbers": ("UNIT_DELAY", {"shape": [1e5, 1e5]}),
     "shape must be whole numbers": ("UNIT_DELAY", {"shape": [1.5]}),
     "N must be a whole number": ("UNIT_DELAY", {"N": 0}),
 }
