@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from spart_blocks.results.recordings import read_recording
 
 MOST_BENDS = 256
 """Samples at which steps end, where the signals are lines between them."""
+_SIGNALS = "write signals: [plant.qm, plant.um], or {qm: plant.qm}"
 _NAME = re.compile(r"[A-Za-z]\w{0,59}")
 
 
@@ -134,6 +135,8 @@ def _named(signals: Any) -> dict[str, str]:
     """The signals by the names of their outputs; InputError for names that no port can have."""
     if isinstance(signals, Mapping):
         named = dict(signals)
+    elif not isinstance(signals, str) and not isinstance(signals, Sequence):
+        raise InputError(Fault(f"signals are names, not {brief(signals)}", hint=_SIGNALS))
     else:
         listed = [signals] if isinstance(signals, str) else list(signals)
         named = {str(name).rpartition(".")[2]: name for name in listed}
@@ -141,8 +144,7 @@ def _named(signals: Any) -> dict[str, str]:
             hint = "give each output a name: {one: a.qm, other: b.qm}"
             raise InputError(Fault("signals: two of them end in the same name", hint=hint))
     if not named or not all(isinstance(name, str) for name in named.values()):
-        hint = "write signals: [plant.qm, plant.um], or {qm: plant.qm}"
-        raise InputError(Fault(f"signals are names, not {brief(signals)}", hint=hint))
+        raise InputError(Fault(f"signals are names, not {brief(signals)}", hint=_SIGNALS))
     wrong = [name for name in named if not isinstance(name, str) or not _NAME.fullmatch(name)]
     wrong += taken_names(Data, [name for name in named if name not in wrong])
     if wrong:

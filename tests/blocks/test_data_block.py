@@ -175,6 +175,7 @@ WRONG = {
     r"data\.csv:4: column 'u' needs finite": ("data.csv", 't,u,note\n0,1,a\n\n1,x,"b, c"\n'),
     r"did you mean 'up'": ("data.csv", "t,up\n0,1\n1,2\n"),
     r"data\.csv:1: the columns of u are not all there": ("data.csv", "t,u[0],u[2]\n0,1,2\n1,2,3\n"),
+    r"data\.csv:1: the column 'u' is there twice": ("data.csv", "t,u,u\n0,1,2\n1,2,3\n"),
     r"cannot read .*data\.csv": ("data.csv", b"t,u\n\xff\xfe,1\n"),
     r"one sample": ("data.csv", "t,u\n0,1\n"),
     r"\.npz: damaged": ("data.npz", b"PK\x03\x04 and no more"),
@@ -202,6 +203,7 @@ NAMES = {
     "no output can be called 'name'": "[plant.name]",
     "signals are names": "[]",
     "signals are names, not": "{u: 3}",
+    "signals are names, not 3": "3",
 }
 
 
