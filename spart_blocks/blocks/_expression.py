@@ -279,13 +279,16 @@ class _Reader:
         if name == CHOICE and len(node.args) == 3 and not node.keywords:
             return self._choice(*node.args)
         function = FUNCTIONS.get(name or "")
+        if name is None:
+            raise self.fault(node, "only a function's name is called", "write sin(u)")
         if function is None and name != CHOICE:
-            hint = did_you_mean(name or "", {*FUNCTIONS, CHOICE})
-            raise self.fault(node, f"there is no function {brief(name or 'of this kind')}", hint)
+            hint = did_you_mean(name, {*FUNCTIONS, CHOICE})
+            raise self.fault(node, f"there is no function {brief(name)}", hint)
         many = len(node.args)
         if function is None or many < function.least or many > (function.most or many):
             wanted = 3 if function is None else function.most or f"{function.least} or more"
-            raise self.fault(node, f"{name} takes {wanted} arguments, not {many}")
+            noun = "argument" if wanted == 1 else "arguments"
+            raise self.fault(node, f"{name} takes {wanted} {noun}, not {many}")
         if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
             raise self.fault(node, f"{name} takes values only")
         values = [self.value(argument) for argument in node.args]

@@ -248,7 +248,9 @@ def _quaternion(value: Any, name: str) -> Array:
     given = numbers(value, name)
     if given.shape == (3, 3):
         off = np.abs(given @ given.T - np.eye(3)).max()
-        if off > 1e-6 or np.linalg.det(given) < 0:
+        if off <= 1e-6 and np.linalg.det(given) < 0:
+            raise ValueError(f"{name} is no rotation: it mirrors, its determinant is -1")
+        if off > 1e-6:
             raise ValueError(f"{name} is no rotation: R R' differs from 1 by {off:.3g}")
         return dcm_quat(given.T)
     if given.shape != (4,):
