@@ -30,7 +30,7 @@ def positive(value: Any, name: str, unit: str) -> float:
     """One number above zero."""
     found = number(value, name)
     if found <= 0:
-        raise ValueError(f"{name} is {found:g} {unit}; it must be above zero")
+        raise ValueError(f"{name} is {found:g}{unit and ' ' + unit}; it must be above zero")
     return found
 
 
