@@ -89,6 +89,8 @@ def ik(
     redundant arms one of the solutions, near where the attempt began. Raises InputError for
     an unknown frame, a pose that is none, and wrong shapes.
     """
+    if not isinstance(robot, Robot):
+        raise InputError(f"ik takes a Robot, not {robot!r}")
     link, target = frame_id(robot, frame), pose_of(pose)
     rows = rows_of(_chosen(components, pose))
     lower, upper = joint_limits(robot) if limits else _unlimited(robot)
@@ -97,6 +99,9 @@ def ik(
         np.zeros(3) if r0 is None else array(r0, (3,), "r0"),
     )
     begin = _home(lower, upper) if q0 is None else array(q0, (robot.nq,), "q0").astype(float)
+    _need_rotation(base[0], "R0")
+    if not all(isinstance(count, (int, np.integer)) for count in (iterations, restarts, seed)):
+        raise InputError("ik takes whole numbers for iterations, restarts and seed")
     if iterations < 1 or restarts < 0 or not tolerance > 0 or not np.isfinite(begin).all():
         raise InputError(
             "ik takes 1 or more iterations, 0 or more restarts, a tolerance above "
@@ -279,6 +284,8 @@ def pose_of(pose: Any) -> Array:
     out = np.eye(4)
     if _is_pair(pose):
         position, attitude = pose
+        if not np.ndim(position):
+            raise InputError("a pose of two is a position (3,) and a quaternion or rotation")
         out[:3, 3] = _numbers(position, (3,), "the position of the pose")
         out[:3, :3] = _rotation(attitude)
     elif _is_position(pose):
@@ -287,10 +294,18 @@ def pose_of(pose: Any) -> Array:
         out = _numbers(pose, (4, 4), "pose")
     if not np.isfinite(out).all():
         raise InputError("the pose is not finite")
-    off = np.abs(out[:3, :3] @ out[:3, :3].T - np.eye(3)).max()
-    if off > 1e-6 or np.linalg.det(out[:3, :3]) < 0 or (out[3] != [0, 0, 0, 1]).any():
-        raise InputError(f"the pose is no rigid one: R R' differs from 1 by {off:.3g}")
+    _need_rotation(out[:3, :3], "the pose")
+    if (out[3] != [0, 0, 0, 1]).any():
+        raise InputError("the last row of the pose must be 0 0 0 1")
     return out
+
+
+def _need_rotation(R: Array, what: str) -> None:
+    off, mirrored = np.abs(R @ R.T - np.eye(3)).max(), np.linalg.det(R) < 0
+    if not off < 1e-6:
+        raise InputError(f"{what} has no rotation: R R' differs from 1 by {off:.3g}")
+    if mirrored:
+        raise InputError(f"{what} has no rotation: it mirrors, the determinant of R is -1")
 
 
 def _rotation(attitude: Any) -> Array:

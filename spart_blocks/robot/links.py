@@ -70,6 +70,8 @@ def robot_from_links(
         source = str(links)
         top, chain = _read_file(source)
         top.data = {**top.data, **data}
+    elif isinstance(links, Link) or not isinstance(links, Iterable):
+        raise RobotError(f"a robot needs a list of links, not one {type(links).__name__}")
     else:
         top, chain = FieldReader(data, "", Faults(), _FILE), list(links)
     robot = _assemble(top, _checked(chain, top), base, source).with_effects(effects)

@@ -106,6 +106,13 @@ class JointSlice(NamedTuple):
     u: slice
 
 
+def _listed(names: Iterable[Any], what: str) -> tuple[Any, ...]:
+    """Names as a tuple; a RobotError for a text, whose letters would count as names."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise RobotError(f"{what} are a list of names, not {names!r}")
+    return tuple(names)
+
+
 @dataclass(frozen=True, eq=False)
 class Robot(Record):
     """A kinematic tree of rigid bodies with SPART's fields.
@@ -232,7 +239,7 @@ class Robot(Record):
         """The same robot with these effects of its joints acting: any of "motors",
         "friction" and "stops". Raises RobotError for others, and for stops at limits of
         which the lower one is above the upper."""
-        chosen = tuple(effects)
+        chosen = _listed(effects, "effects")
         for effect in chosen:
             if effect not in EFFECTS:
                 raise RobotError(f"no effect {effect!r}: {did_you_mean(str(effect), EFFECTS)}")
@@ -259,10 +266,13 @@ class Robot(Record):
     def with_kinematic(self, joints: Iterable[str]) -> Robot:
         """The same robot with these joints prescribed: their accelerations are inputs, the
         others answer. Raises RobotError for a name that is no moving joint."""
-        chosen = set(joints)
-        for name in sorted(chosen - set(self.active_joints)):
+        chosen = _listed(joints, "prescribed joints")
+        for name in sorted(set(chosen) - set(self.active_joints)):
             hint = did_you_mean(name, self.active_joints)
             raise RobotError(Fault(self.not_moving(name), hint=hint))
+        for name in chosen:
+            if chosen.count(name) > 1:
+                raise RobotError(f"joint {brief(name)} is listed twice among those prescribed")
         marked = (replace(joint, kinematic=joint.name in chosen) for joint in self.joints)
         return replace(self, joints=tuple(marked))
 

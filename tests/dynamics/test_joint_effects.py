@@ -170,3 +170,14 @@ def test_unknown_effects_and_joints_are_refused_with_the_likely_one(slider):
     with pytest.raises(RobotError, match=r"no joint 'y' on .*\n.*x"):
         slider.with_kinematic(["y"])
     assert slider.joints[0].limits == Limits(-0.5, 0.25)
+
+
+def test_one_name_is_no_list_and_none_comes_twice(slider):
+    with pytest.raises(RobotError, match="prescribed joints are a list of names, not 'x'"):
+        slider.with_kinematic("x")
+    with pytest.raises(RobotError, match="effects are a list of names, not 'stops'"):
+        slider.with_effects("stops")
+    with pytest.raises(RobotError, match="joint 'x' is listed twice among those prescribed"):
+        slider.with_kinematic(["x", "x"])
+    with pytest.raises(RobotError, match="a robot needs a list of links, not one Link"):
+        Robot.from_links(Link())
