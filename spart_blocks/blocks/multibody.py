@@ -25,6 +25,7 @@ from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics import (
     HybridRates,
     hybrid_rates,
+    modes_of_rates,
     next_modes,
     unfit_modes,
 )
@@ -192,6 +193,14 @@ class Multibody(ContinuousBlock):
         s = self.plant_state.split(x, self.base_pose)
         um, modes = next_modes(s.qm, s.um, s.modes, self._rates(inputs, s), self.robot)
         return self.plant_state.switched(x, um, modes)
+
+    def restart(self, x: Array) -> Array:
+        """The state after an EVENT has set it: joints slide as they then move."""
+        if not self.plant_state.sticking:
+            return x
+        s = self.plant_state.split(x, self.base_pose)
+        modes = modes_of_rates(s.um, s.modes, self.robot)
+        return self.plant_state.switched(x, s.um, modes)
 
     def project(self, x: Array) -> Array:
         """The state with its quaternion at unit length."""

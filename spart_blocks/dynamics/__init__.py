@@ -89,7 +89,7 @@ from spart_blocks.dynamics.resolved_motion import (
     resolved_rate_min_energy,
 )
 from spart_blocks.dynamics.semidefinite import row_space
-from spart_blocks.dynamics.sticking import next_modes, unfit_modes
+from spart_blocks.dynamics.sticking import modes_of_rates, next_modes, unfit_modes
 from spart_blocks.dynamics.task import (
     BaseAnswer,
     FrameMotion,
@@ -157,6 +157,7 @@ __all__ = [
     "kinetic_energy",
     "link_quaternion",
     "mass_composite_body",
+    "modes_of_rates",
     "momentum",
     "motor_energy",
     "multibody_forces",

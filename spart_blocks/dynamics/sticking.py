@@ -31,7 +31,8 @@ MARGIN = 1e-10
 
 def unfit_modes(qm: Array, um: Array, modes: Array, rates: HybridRates, robot: Robot) -> list[Any]:
     """For each joint that can stick, a number that is above zero where its mode does not
-    fit: the rate or acceleration against which it slides, the force beyond break-away.
+    fit: the rate or acceleration against which it slides, the force beyond break-away, the
+    rate of a stuck joint to which something outside has given one.
 
     qm (nq,), um (nu,), modes (n_s,): the state. rates: the accelerations in these modes.
     """
@@ -39,7 +40,8 @@ def unfit_modes(qm: Array, um: Array, modes: Array, rates: HybridRates, robot: R
     values = []
     for i, k in enumerate(joint_effects(robot).sticking):
         mode, against = modes[i], -modes[i] * np.where(um[k] == 0, rates.umdot[k], um[k])
-        values.append(np.where(mode == 0, np.maximum(forward[i], backward[i]), against))
+        stuck = np.where(um[k] == 0, np.maximum(forward[i], backward[i]), abs(um[k]))
+        values.append(np.where(mode == 0, stuck, against))
     return values
 
 
@@ -47,7 +49,8 @@ def next_modes(
     qm: Array, um: Array, modes: Array, rates: HybridRates, robot: Robot
 ) -> tuple[Array, Array]:
     """um (nu,) and modes (n_s,) after the first joint that does not fit has changed its
-    mode: a sliding one sticks, a stuck one slides where it is pushed. As `unfit_modes`."""
+    mode: a sliding one sticks, a stuck one slides where it is pushed, or where it moves
+    already. As `unfit_modes`."""
     forward, _ = _beyond(qm, um, rates, robot)
     unfit = unfit_modes(qm, um, modes, rates, robot)
     um, modes = um + 0.0 * rates.umdot, modes + 0.0 * unfit[0]
@@ -55,10 +58,17 @@ def next_modes(
     for i, k in enumerate(joint_effects(robot).sticking):
         changes = np.where(unfit[i] > 0, 1.0, 0.0) * (1.0 - before)
         before = before + changes
-        freed = np.where(forward[i] > 0, 1.0, -1.0)
-        um[k] = np.where(changes > 0, 0.0, um[k])
+        freed = np.where(np.where(um[k] == 0, forward[i], um[k]) > 0, 1.0, -1.0)
+        um[k] = np.where(changes * abs(modes[i]) > 0, 0.0, um[k])
         modes[i] = np.where(changes > 0, np.where(modes[i] == 0, freed, 0.0), modes[i])
     return um, modes
+
+
+def modes_of_rates(um: Array, modes: Array, robot: Robot) -> Array:
+    """modes (n_s,) of joints that something outside has given the rates um (nu,), as a blow
+    does: they slide as they move, and keep their modes where they are at rest."""
+    rates = um[list(joint_effects(robot).sticking)]
+    return np.where(rates > 0, 1.0, np.where(rates < 0, -1.0, modes))
 
 
 def _beyond(qm: Array, um: Array, rates: HybridRates, robot: Robot) -> tuple[list[Any], list[Any]]:

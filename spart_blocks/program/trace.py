@@ -192,6 +192,11 @@ def _switches(traced: Evaluation, crossings: tuple[Crossing, ...]) -> dict[str, 
     return functions
 
 
+def _restarted(block: Any, x: Any) -> Any:
+    """The state of a block after an EVENT has set it, as the block makes it its own."""
+    return block.restart(x) if hasattr(block, "restart") else x
+
+
 def _resets(traced: Evaluation) -> dict[str, Any]:
     """What the functions of EVENT blocks do to the states, for those that can be traced."""
     functions = {}
@@ -201,7 +206,7 @@ def _resets(traced: Evaluation) -> dict[str, Any]:
         states = {traced.nodes[i].block: box(x.copy()) for i, x in traced.state.items()}
         try:
             node.block.func(node.block, states, *node.block.args, **node.block.kwargs)
-            after = list(states.values())
+            after = [_restarted(block, x) for block, x in states.items()]
             functions[node.name] = traced.function("reset", after, "states")
         except Exception:  # whatever a user's function does; a run in Python calls it itself
             continue

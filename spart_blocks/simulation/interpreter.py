@@ -172,7 +172,7 @@ class Interpreter(Engine):
     def _own(self, name: str, method: str, t: float, *arguments: Any) -> Floats:
         """What a block's method makes of its state, as many entries as that has."""
         node = self.node[name]
-        first = arguments if method == "project" else (t, *arguments)
+        first = arguments if method in ("project", "restart") else (t, *arguments)
         try:
             out: Floats = np.asarray(getattr(node.block, method)(*first), dtype=float)
         except Exception as error:
@@ -271,6 +271,9 @@ class Interpreter(Engine):
             node.block.event_handler(t, x, states, None)
         except Exception as error:
             raise_run_error(node, "its function", t, error)
+        for name, part in self.continuous.items():
+            if hasattr(self.node[name].block, "restart"):
+                x[part] = self._own(name, "restart", t, x[part])
         return x, xd
 
     def switches(self) -> Iterable[Switch]:

@@ -161,3 +161,27 @@ def test_a_linearised_plant_with_friction_has_no_modes_among_its_states(pushed):
     whole = dynamics.multibody_inertia(np.eye(3), np.zeros(2), arm(2, 0.0)).Hm[0, 0]
     np.testing.assert_allclose(system.A[2], [0, 0, -0.4 / whole, 0], atol=1e-12)
     np.testing.assert_allclose(system.A[3], np.zeros(4), atol=1e-12)
+
+
+@pytest.mark.parametrize(("before", "blow"), [(0.0, 1.5), (1.0, -2.0), (0.5, 3.0)])
+def test_a_joint_slides_on_as_an_event_lets_it_move(pushed, wire, simulate, before, blow):
+    # Friction of 2 N m takes 2/INERTIA of the rate each second, whichever way it slides.
+    bd = pushed(arm(1, 2.0), [0.0], um=[before])
+    plant = bd.blocklist[0]
+
+    def strike(block, states):
+        states[plant][1] = blow
+
+    bd.RAMP(T=0.1, slope=1.0, name="ramp")
+    bd.EVENT(func=strike, direction="+", name="strike")
+    wire(bd, "ramp -> strike")
+    results = simulate(bd, T=0.2, every=0.05, **TIGHT)
+    want = blow - np.sign(blow) * 2.0 / INERTIA * 0.1
+    np.testing.assert_allclose(results["plant.um"][-1], [want], rtol=0, atol=1e-8)
+    assert results["plant.modes"][-1] == np.sign(blow)
+
+
+def test_a_run_that_begins_with_a_stuck_joint_in_motion_lets_it_slide(pushed, simulate):
+    start = {"plant": np.array([0.0, 1.0, 0.0])}
+    results = simulate(pushed(arm(1, 2.0), [0.0]), initial=start, T=0.1, every=0.05, **TIGHT)
+    np.testing.assert_allclose(results["plant.um"][-1], [1.0 - 0.2 / INERTIA], rtol=0, atol=1e-8)
