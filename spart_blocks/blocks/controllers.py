@@ -19,6 +19,7 @@ from spart_blocks.dynamics import (
     inverse_dynamics,
     kinematics,
     mass_composite_body,
+    stop_forces,
     velocities,
 )
 from spart_blocks.robot import Robot
@@ -156,7 +157,10 @@ class Computed_Torque(FunctionBlock):
 
     The joints are given the acceleration ad + kd (ud - um) + kp (qd - qm), through ID
     for a fixed base and Floating_ID for a free one, so that the error obeys
-    e'' + kd e' + kp e = 0 where the model is exact.
+    e'' + kd e' + kp e = 0 where the model is exact. Where the robot has motors and friction
+    they count. Coulomb friction is met by the sign of um, so that a joint at rest gets
+    nothing against it: there it sticks until the rest of tau breaks it away. Stops are not
+    countered: they hold the joint against the controller.
 
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009),
     sec. 8.5.2; SPART's manual for ID and Floating_ID.
@@ -199,9 +203,9 @@ class Computed_Torque(FunctionBlock):
             H0 = generalized_inertia(*bodies, *D, robot).H0
             answer = floating_inverse_dynamics(
                 wF0, wFm, bodies.Mm_tilde, H0, *V, D.P0, D.pm, *I, D.Bij, D.Bi0, u0, um, umdot,
-                robot,
+                robot, qm,
             )  # fmt: skip
-            return [answer.taum]
+            return [answer.taum + stop_forces(qm, um, robot)]
         A = accelerations(*V, D.P0, D.pm, D.Bi0, D.Bij, u0, um, np.zeros(6), umdot, robot)
-        forces = inverse_dynamics(wF0, wFm, *V, *A, D.P0, D.pm, *I, D.Bij, D.Bi0, robot)
-        return [forces.taum]
+        forces = inverse_dynamics(wF0, wFm, *V, *A, D.P0, D.pm, *I, D.Bij, D.Bi0, robot, qm)
+        return [forces.taum + stop_forces(qm, um, robot)]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.jacobians import Jacobian, jacobian, jacobian_dot
+from spart_blocks.dynamics.joint_effects import stop_forces
 from spart_blocks.dynamics.kinematics import (
     diff_kinematics,
     frame_of_link,
@@ -79,19 +80,21 @@ def joint_equations(
 
     R0 (3,3), u0 (6,), qm (nq,), um (nu,): configuration and rates. tau0 (6,) [N m base
     axes, N inertial]: known forces on a free base. wF0 (6,), wFm (n,6) [N m, N]: known
-    wrenches, inertial. h is what SPART's ID, or Floating_ID, gives for umdot = 0.
+    wrenches, inertial. h is what SPART's ID, or Floating_ID, gives for umdot = 0, but
+    without what stops give: a controller that countered them would push through them.
     """
     rest6, rest = zeros(6), zeros(robot.nu)
     held = multibody_forces(R0, u0, qm, um, rest6, rest, wF0, wFm, robot)
+    h = held.taum + stop_forces(qm, um, robot)
     H0, H0m, Hm = multibody_inertia(R0, qm, robot)
     if robot.base != "floating":
-        return JointEquations(Hm, held.taum, zeros((6, robot.nu), H0m), rest6)
+        return JointEquations(Hm, h, zeros((6, robot.nu), H0m), rest6)
     left = array(tau0, (6,), "tau0") - held.tau0
     both = zeros((6, robot.nu + 1), H0m, left)
     both[:, :-1], both[:, -1] = H0m, left
     solved = solve_spd(H0, both, "the inertia of the base H0")
     G, g = solved[:, :-1], solved[:, -1]
-    return JointEquations(Hm - H0m.T @ G, held.taum + H0m.T @ g, G, g)
+    return JointEquations(Hm - H0m.T @ G, h + H0m.T @ g, G, g)
 
 
 def frame_motion(

@@ -222,6 +222,40 @@ def test_motors_and_friction_are_in_the_law_where_the_robot_has_them(make, close
 
 
 @pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize(
+    ("kind", "law", "takes"),
+    [
+        ("COMPUTED_TORQUE", {"kp": 9.0, "kd": 6.0}, "qd ud ad wF0 wFm R0 r0 qm u0 um"),
+        ("GRAVITY_COMPENSATION", {}, "tau0 wF0 wFm R0 qm"),
+        (
+            "OPERATIONAL_SPACE",
+            {"frame": "tool", "kp": 9.0, "kd": 6.0, "components": "vx vz"},
+            "rd quatd td tdotd tau0 wF0 wFm R0 r0 qm u0 um taun",
+        ),
+    ],
+)
+def test_controllers_know_motors_and_friction_and_leave_the_stops_alone(
+    make, close, kind, law, takes, base
+):
+    arm = sb.Robot.from_urdf(robots.ROOT / "models/arm3.urdf").with_base(base)
+    robot = arm.with_drives(robots.ROOT / "models/arm3_drives.yaml")
+    stopped = robot.with_effects(["motors", "friction", "stops"])
+    s = robots.random_state(robot, 4)
+    s = replace(s, qm=np.array([0.1, 2.6, -2.9]), um=np.array([0.1, 0.2, -0.1]))
+    s = s.held() if base == "fixed" else s
+    assert np.abs(dynamics.stop_forces(s.qm, s.um, stopped)).max() > 10
+    given = s.arrays() | {
+        "qd": np.zeros(3), "ud": np.zeros(3), "ad": np.ones(3), "rd": np.array([0.3, 0.2, 0.5]),
+        "quatd": np.zeros(4), "td": np.zeros(6), "tdotd": np.ones(6), "taun": np.zeros(3),
+    }  # fmt: skip
+    tau = [
+        make(kind, robot=one, **law).output(0.0, [given[name] for name in takes.split()], None)[0]
+        for one in (robot, stopped)
+    ]
+    close(tau[1], tau[0], "tau", rel=1e-10)
+
+
+@pytest.mark.parametrize("base", BASES)
 def test_what_leaves_the_frame_alone_still_moves_the_joints(base, make):
     robot, s, reference = case(base)
     block = make("OPERATIONAL_SPACE", robot=robot, frame="link7", kp=4.0, kd=4.0)
