@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import Fault, InputError, RunError
@@ -216,7 +217,8 @@ class Stepwise(Piecewise):
 
 class Multistep(Piecewise):
     """CVODES, which steps from sample to sample inside one call. Crossings are looked for
-    between samples, and located by shorter calls; bends it meets by its error control."""
+    between samples, no further apart than max_step, and located by shorter calls; bends it
+    meets by its error control."""
 
     located = ("stop", "event", "mode", "limit")
 
@@ -239,12 +241,14 @@ class Multistep(Piecewise):
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run
         due = [t for t in run.samples.within(a, b) if t > a]
-        times = np.array([float(t) for t in (*due, b)])
+        times, sampled = self._looks(float(a), np.array([float(t) for t in (*due, b)]))
         states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
         found = self._first_crossing(float(a), times, states)
         until = found[0] if found else float(b)
-        kept = int(np.searchsorted(times[:-1], until))
-        run.recorder.keep_all(times[:kept], states[:kept], run.xd)
+        before = int(np.searchsorted(times[:-1], until))
+        # A slice where all are samples, for then nothing is copied.
+        kept = slice(before) if sampled.all() else np.flatnonzero(sampled[:before])
+        run.recorder.keep_all(times[kept], states[kept], run.xd)
         run.stats.steps, run.stats.evaluations = self.cvodes.steps, self.cvodes.evaluations
         run.report(until)
         if found:
@@ -253,6 +257,22 @@ class Multistep(Piecewise):
             return run.cross(found[1], until)
         run.x = run.engine.project(float(b), states[-1])
         return b
+
+    def _looks(self, start: float, times: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """The times with those between them at which crossings are looked for too, and which
+        of them were given."""
+        step = self.run.options.max_step
+        if step is None or not any(c.kind in self.located for c in self.run.crossings):
+            return times, np.ones(len(times), dtype=bool)
+        gaps = np.diff(times, prepend=start)
+        counts = np.maximum(np.ceil(gaps / step - 1e-9).astype(int), 1)
+        looks = [
+            np.linspace(t - gap, t, n + 1)[1:]
+            for t, gap, n in zip(times, gaps, counts, strict=True)
+        ]
+        given = np.zeros(counts.sum(), dtype=bool)
+        given[np.cumsum(counts) - 1] = True
+        return np.concatenate(looks), given
 
     def _first_crossing(
         self, start: float, times: Floats, states: Floats

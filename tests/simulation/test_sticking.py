@@ -93,6 +93,23 @@ def test_an_oscillation_loses_the_same_amplitude_each_half_period_and_sticks(
     assert results["plant.modes"][-1] == 0
 
 
+@pytest.mark.parametrize("solver", ["RK45", "CVODES"])
+def test_an_oscillation_loses_its_amplitude_however_far_apart_its_samples_are(
+    diagram, wire, solver
+):
+    k, F, start = 200.0, 0.2, 0.1  # a half period is 0.31 s
+    bd = diagram()
+    bd.MULTIBODY(slider(F), initial={"qm": [start]}, name="plant")
+    bd.GAIN(-k, name="spring")
+    wire(bd, "plant.qm -> spring", "spring -> plant.taum")
+    results = sb.simulate(bd, T=4, every=2, solver=solver, **TIGHT)
+    halves = int(4 / (np.pi * np.sqrt(2.0 / k)))
+    centre = F / k * (-1) ** halves
+    swing = start - F / k - 2 * F / k * halves
+    last = centre + swing * np.cos(np.sqrt(k / 2.0) * 4)
+    np.testing.assert_allclose(results["plant.qm"][-1], [last], rtol=0, atol=1e-6)
+
+
 def acceleration_of(robot, torque, modes):
     fixed = [np.eye(3), np.zeros(6), np.zeros(robot.nq), np.zeros(robot.nu), np.zeros(6)]
     weightless = np.zeros(6), np.zeros((robot.n_links_joints, 6))
