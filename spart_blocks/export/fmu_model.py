@@ -263,12 +263,21 @@ class _Writer:
         return texts
 
     def _resets(self) -> list[str | None]:
-        """For the first crossing of each block that resets states, or switches them."""
+        """For the first crossing of each block that resets states, or switches its own."""
         texts: list[str | None] = []
         firsts = _first_of_block(self.part)
+        parts = {slot.name: slot.part for slot in self.program.states}
         for k, crossing in enumerate(self.program.crossings):
-            function = self.program.resets.get(crossing.block) if firsts[k] == k else None
-            texts.append(self._c(f"reset_{k}", function) if function is not None else None)
+            if firsts[k] != k:
+                texts.append(None)
+            elif crossing.kind == "mode":
+                rows = range(parts[crossing.block].start, parts[crossing.block].stop)
+                out = Argument(("double *out",), tuple(f"out[{i}]" for i in rows))
+                switched = selected(self.program.switched, rows, "switched")
+                texts.append(self._c(f"reset_{k}", switched, out=out))
+            else:
+                function = self.program.resets.get(crossing.block)
+                texts.append(self._c(f"reset_{k}", function) if function is not None else None)
         return texts
 
     def _switched(self, name: str, number: str, texts: Sequence[str | None]) -> list[str]:

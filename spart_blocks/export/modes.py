@@ -50,7 +50,7 @@ def watched_by(program: Program, modes: Sequence[Mode]) -> Any:
 def switched(program: Program, mode: Mode) -> Any:
     """The Function (t, x, xd, p) -> the states of one block after it has switched."""
     rows = range(mode.states.start, mode.states.stop)
-    return selected(program.resets[mode.block], rows, "switched")
+    return selected(program.switched, rows, "switched")
 
 
 def settle_text(modes: Sequence[Mode], head: str, real: str, projects: int) -> str:

@@ -53,7 +53,8 @@ class Program:
     outputs: all signals. updates: xd after a tick, for each clock by name; it moves the
     states on that clock and keeps the others.
     watched: the values of the crossings. resets: (x, xd) in one column after the event of
-    an EVENT block, by its name, where its function could be traced.
+    an EVENT block, by its name, where its function could be traced. switched: x after the
+    blocks that switch modes have done so, all of them; None without such blocks.
     edges: p -> (first, period) of the known times at which the blocks `switching` switch.
     declared_until: users' blocks have declared theirs up to this time [s]; None without.
     project: x on its constraints (unit quaternions, limits of integrators), or None.
@@ -81,6 +82,7 @@ class Program:
     updates: Mapping[str, Any]
     watched: Any
     resets: Mapping[str, Any]
+    switched: Any
     edges: Any
     project: Any
     advance: Any

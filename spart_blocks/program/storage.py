@@ -18,7 +18,7 @@ from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.switching import Crossing
 from spart_blocks.results import ScopeSpec
 
-_FUNCTIONS = ("rates", "held", "outputs", "watched", "edges", "project", "advance")
+_FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "edges", "project", "advance")
 _FAMILIES = ("updates", "resets")
 
 

@@ -68,7 +68,8 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         project=_projection(traced, wiring),
         stepped=stepped,
         advance=advance,
-        resets=_switches(traced, crossings) | (_resets(traced) if resets else {}),
+        resets=_resets(traced) if resets else {},
+        switched=_switched(traced, crossings),
     )
 
 
@@ -181,15 +182,17 @@ def _own_steps(traced: Evaluation, wiring: Wiring) -> tuple[tuple[str, ...], Any
     return tuple(stepped), traced.function("advance", parts, "x_next", h=h_column)
 
 
-def _switches(traced: Evaluation, crossings: tuple[Crossing, ...]) -> dict[str, Any]:
-    """What blocks that switch modes do to their states: (x, xd) after it, by block."""
-    functions, switching = {}, {c.block for c in crossings if c.kind == "mode"}
-    for node in traced.nodes:
+def _switched(traced: Evaluation, crossings: tuple[Crossing, ...]) -> Any:
+    """x where each block that switches modes has done so, or None."""
+    switching = {crossing.block for crossing in crossings if crossing.kind == "mode"}
+    parts = []
+    for node in (node for node in traced.nodes if node.kind == "continuous"):
+        part = traced.state[node.index]
         if node.name in switching:
-            moved = traced.moved(node, traced.run(node, traced.block(node).switch), "switch")
-            after = [moved if i == node.index else x for i, x in traced.state.items()]
-            functions[node.name] = traced.function("switch", after, "states")
-    return functions
+            moved = traced.run(node, traced.block(node).switch)
+            part = traced.moved(node, moved, "switch")
+        parts.append(part)
+    return traced.function("switched", parts, "x_switched") if switching else None
 
 
 def _restarted(block: Any, x: Any) -> Any:

@@ -89,6 +89,10 @@ class Native(Engine):
         return _Call(self.program.project, self.program.p)
 
     @cached_property
+    def _switched(self) -> _Call:
+        return _Call(self.program.switched, self.program.p)
+
+    @cached_property
     def _ticks(self) -> dict[str, _Call]:
         return {name: _Call(f, self.program.p) for name, f in self.program.updates.items()}
 
@@ -228,6 +232,10 @@ class Native(Engine):
 
     def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
         block = self.crossings[k].block
+        if self.crossings[k].kind == "mode":
+            part, after = self.continuous[block], x.copy()
+            after[part] = self._switched(t, x, xd)[part]
+            return after, xd
         traced = self.program.resets.get(block)
         if traced is None:
             return self._blocks(f"the function of {block}").reset(k, t, x, xd)

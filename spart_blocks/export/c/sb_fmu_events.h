@@ -162,6 +162,8 @@ static int sb_settle(sb_fmu *m, double *x, double *xd) {
       if (sb_crossings[k].kind != SB_MODE || !(m->g[k] > 0)) continue;
       if (sb_crossings[k].first == last) continue; /* a block switches once at a time */
       last = sb_crossings[k].first;
+      sb_copy(m->moved, x, SB_NX); /* the block writes its own states */
+      sb_copy(m->moved + SB_NX, xd, SB_ND);
       sb_model_reset(last, t, x, xd, m->s.p, m->moved);
       sb_copy(x, m->moved, SB_NX);
       sb_copy(xd, m->moved + SB_NX, SB_ND);
