@@ -154,7 +154,7 @@ def joint_motion(
 ) -> tuple[Array, Array]:
     """um (nu,) and umdot (nu,) of given twists and twist rates of base and links.
 
-    A rate below 1e-12 is zero: it is what is left of two equal twists.
+    For friction a rate below 1e-12 is zero: it is what is left of two equal twists.
     """
     um, umdot = zeros(robot.nu, tL, pm), zeros(robot.nu, tL, tLdot, pm)
     for i, k in enumerate(robot.q_index):
@@ -171,7 +171,9 @@ def joint_motion(
         part = slice(0, 3) if turns else slice(3, 6)
         axis = pm[i, part].reshape(1, 3)
         um[k : k + 1], umdot[k : k + 1] = axis @ rate[part], axis @ rise[part]
-    return np.where(abs(um) < 1e-12, 0.0, um), umdot
+    if joint_effects(robot).has_friction:
+        um = np.where(abs(um) < 1e-12, 0.0, um)
+    return um, umdot
 
 
 def motor_energy(um: Array, robot: Robot) -> Array:
