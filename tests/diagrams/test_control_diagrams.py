@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from same_results import assert_same_results
 
 import spart_blocks as sb
 from spart_blocks import dynamics
@@ -155,21 +154,3 @@ def test_the_energy_of_a_turning_spacecraft_only_falls(plant, stiffness, goal):
 
 
 # --- both engines ------------------------------------------------------------------------------
-
-UNTIL = {
-    "attitude_pd": 0.03,
-    "gravity_compensation": 0.03,
-    "impedance": 0.01,
-    "joint_pid": 0.51,
-    "operational_space": 0.05,
-    "transpose_jacobian": 0.03,
-}
-
-
-@pytest.mark.parametrize("name", UNTIL)
-def test_both_engines_give_the_same_results(name):
-    options = {"T": UNTIL[name], "every": UNTIL[name] / 4, **TIGHT}
-    native, blocks = (run(name, engine=engine, **options) for engine in ("native", "interpreter"))
-    assert native.info["engine"] == "native"
-    names = [signal for signal in blocks if ".audit." not in signal]
-    assert_same_results(native, blocks, names)

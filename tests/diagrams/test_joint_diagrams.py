@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-from same_results import assert_same_results
 
 import spart_blocks as sb
 
@@ -35,15 +34,6 @@ def test_a_prescribed_joint_moves_by_its_formula_whatever_the_rest_does():
     for quantity in ("p", "h"):
         assert np.abs(results[f"plant.audit.{quantity}"]).max() < 1e-8
     assert np.abs(results["plant.tau_k"]).max() > 1.0
-
-
-def test_both_engines_agree_on_all():
-    for name, until in (("friction", 0.3), ("prescribed", 1.0), ("prescribed_functions", 0.02)):
-        path = FOLDER / f"{name}.yaml"
-        runs = [sb.simulate(path, engine=e, T=until, every=0.05, **TIGHT)
-                for e in ("native", "interpreter")]  # fmt: skip
-        kept = [signal for signal in runs[1] if ".audit." not in signal]
-        assert_same_results(*runs, kept)
 
 
 def test_the_functions_agree_with_a_plant_that_swings_a_prescribed_joint():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from robots import ROOT
-from same_results import assert_same_results
 
 import spart_blocks as sb
 
@@ -63,16 +62,3 @@ def test_the_tool_of_an_arm_arrives_at_its_pose():
     line = np.array([-0.05, 0.45, 0.15])
     off = np.cross(results["tool.rp"] - [0.5, -0.2, 0.5], line / np.linalg.norm(line))
     assert np.abs(off).max() < 5e-4
-
-
-@pytest.mark.parametrize(
-    ("name", "T"), [("joint_references", 0.4), ("circle_by_ik", 0.1), ("pose_by_ik", 0.03)]
-)
-def test_both_engines_give_the_same(name, T):
-    options = {"T": T, "rtol": 1e-10, "atol": 1e-12}
-    runs = [
-        sb.simulate(FOLDER / f"{name}.yaml", engine=engine, **options)
-        for engine in ("native", "interpreter")
-    ]
-    assert runs[0].info["engine"] == "native"
-    assert_same_results(*runs, rel=1e-8)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from same_results import assert_same_results
 from scipy.interpolate import RegularGridInterpolator
 from scipy.special import lambertw
 
@@ -62,13 +61,3 @@ def test_motors_give_what_their_tables_say():
     table = RegularGridInterpolator(([-0.5, -0.1, 0.1, 0.5], [-6, 0, 6]), z)
     point = np.column_stack([results["plant.um"][:, 0], results["motors"][:, 0]])
     np.testing.assert_allclose(results["efficiency"], table(point), rtol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["delayed_loops", "recorded_motion"])
-def test_both_engines_agree(name):
-    options = {"T": 0.75, "rtol": 1e-10, "atol": 1e-12}
-    runs = [
-        sb.simulate(FOLDER / f"{name}.yaml", engine=engine, **options)
-        for engine in ("native", "interpreter")
-    ]
-    assert_same_results(*runs, rel=1e-8)

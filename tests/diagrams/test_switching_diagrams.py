@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from same_results import assert_same_results
 
 import spart_blocks as sb
 
@@ -74,13 +73,3 @@ def test_a_fixed_step_keeps_its_order_over_jumps(engine):
     got = sb.simulate(path, T=0.5, solver="RK4", max_step=1e-3, engine=engine)
     for name in names:
         assert np.abs(got[name] - exact[name]).max() < 1e-7, name
-
-
-@pytest.mark.parametrize(("name", "until"), [("thrusters", 4.0), ("limited_servo", 0.6)])
-def test_both_engines_give_the_same_results(name, until):
-    path = SIGNALS / f"{name}.yaml"
-    native, other = (
-        sb.simulate(path, engine=engine, T=until, **TIGHT) for engine in ("native", "interpreter")
-    )
-    names = [signal for signal in other if ".audit" not in signal]
-    assert_same_results(native, other, names)
