@@ -151,6 +151,3 @@ def test_the_energy_of_a_turning_spacecraft_only_falls(plant, stiffness, goal):
     assert V[0] > 100
     assert np.diff(V).max() < 1e-8 * V[0]
     assert V[-1] < 1e-6 * V[0]
-
-
-# --- both engines ------------------------------------------------------------------------------
