@@ -37,16 +37,24 @@ class Difference(NamedTuple):
 
 
 def compare_engines(
-    diagram: Diagram, T: float | None = None, progress: Progress | None = None
+    diagram: Diagram,
+    T: float | None = None,
+    progress: Progress | None = None,
+    samples: int | None = None,
 ) -> tuple[Difference, ...]:
     """Run a diagram on both engines with tight tolerances; each kept signal and each
     block's state, the one farthest apart first.
 
+    samples: how many are compared, where the diagram does not say; by default as many as
+    a run keeps, of which each costs the interpreter a whole evaluation.
     CVODES runs on the native engine alone; the interpreter then takes DOP853.
     Raises RunError where the runs end at different times, or one fails; TraceError where
     the diagram cannot be traced.
     """
-    options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL} | ({} if T is None else {"T": T})
+    end = diagram.run.T if T is None else T
+    options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL, "T": end}
+    if samples is not None and diagram.run.every is None:
+        options["every"] = end / samples
     if diagram.run.solver == "auto":  # the same for both, on any machine
         diagram = replace(diagram, run=diagram.run.model_copy(update={"solver": "RK45"}))
     native = simulate(diagram, engine="native", progress=progress, **options)

@@ -18,6 +18,7 @@ Trans. Robotics and Automation 11 (1995).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,15 +178,15 @@ def hybrid_rates(
     qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
     tau0, taum = array(tau0, (6,), "tau0"), array(taum, (robot.nu,), "taum")
     wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (robot.n_links_joints, 6), "wFm")
-    effects = joint_effects(robot)
     umdot_k = array(np.zeros(len(robot.kinematic)) if umdot_k is None else umdot_k,
                     (len(robot.kinematic),), "umdot_k")  # fmt: skip
     if modes is not None:
-        modes = array(modes, (len(effects.sticking),), "modes")
+        modes = array(modes, (len(joint_effects(robot).sticking),), "modes")
     like = (R0, u0, qm, um, tau0, taum, wF0, wFm, umdot_k)
     bodies, floating = bodies_of(robot), robot.base == "floating"
     paths, loads = paths_of(bodies, qm), apart_from_weight(wF0, wFm, robot)
-    load = joint_load(um, robot, qm, modes)
+    load = joint_load(um, robot, qm, modes) if robot.effects else np.zeros(robot.nu)
+    net = taum - load if robot.effects else taum
     given: list[Any] = [0.0] * robot.nu
     for k, rate in zip(robot.kinematic, umdot_k.tolist(), strict=True):
         given[k] = rate
@@ -195,7 +196,7 @@ def hybrid_rates(
     motions = motions_of(bodies, paths, base, um.tolist(), given)
     wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
     I = [_rigid(body, *wrench) for body, wrench in zip(bodies, wrenches, strict=True)]
-    steps = _inward(bodies, paths, I, (taum - load).tolist(), _joints(robot, modes))
+    steps = _inward(bodies, paths, I, net.tolist(), _joints(robot, modes))
     p0 = filled(I[0].n + I[0].f, *like)
     u0dot, reaction, a0 = zeros(6, p0), zeros(6, p0), np.zeros(6)
     if floating:
@@ -207,9 +208,8 @@ def hybrid_rates(
         reaction[:3] = R0 @ (p0[:3] - tau0[:3])
         reaction[3:] = R0 @ p0[3:] - tau0[3:]
     umdot, held = _outward(bodies, paths, steps, a0.tolist(), given)
-    return HybridRates(
-        u0dot, filled(umdot, *like), reaction, *_taken(robot, held, umdot_k, taum, load, modes)
-    )
+    taken = _taken(robot, held, umdot_k, taum, load, modes) if held else (umdot_k, load)
+    return HybridRates(u0dot, filled(umdot, *like), reaction, *taken)
 
 
 class JointRole(NamedTuple):
@@ -226,17 +226,22 @@ class JointRole(NamedTuple):
         return self.inertia == 0.0 and self.free is None
 
 
+@lru_cache(maxsize=32)
+def _roles(robot: Robot) -> list[JointRole]:
+    """The role of each joint where none sticks, in the order of um."""
+    inertias = robot.motor_inertia.tolist()
+    return [JointRole(inertia, k in robot.kinematic) for k, inertia in enumerate(inertias)]
+
+
 def _joints(robot: Robot, modes: Array | None) -> list[JointRole]:
     """The role of each joint, in the order of um."""
-    effects = joint_effects(robot)
-    free: list[Any] = [None] * robot.nu
-    if modes is not None:
-        for k, flag in zip(effects.sticking, np.where(modes == 0, 0.0, 1.0).tolist(), strict=True):
-            free[k] = flag
-    return [
-        JointRole(inertia, k in robot.kinematic, free[k])
-        for k, inertia in enumerate(robot.motor_inertia.tolist())
-    ]
+    if modes is None:
+        return _roles(robot)
+    joints = list(_roles(robot))
+    free = np.where(modes == 0, 0.0, 1.0).tolist()
+    for k, flag in zip(joint_effects(robot).sticking, free, strict=True):
+        joints[k] = joints[k]._replace(free=flag)
+    return joints
 
 
 def _taken(

@@ -28,6 +28,8 @@ from spart_blocks.simulation.run import Progress
 BALANCES_WITHIN = 1e-6
 MOST_STEPS = 2_000_000
 """What a test's run may take: one that diverges takes ever shorter steps, and a test ends."""
+SAMPLES = 100
+"""Of the comparison of both engines, where the diagram does not say how many it keeps."""
 RTOLS = 100
 """How constant balances are by default: so many times the run's rtol, which is what its
 solver reaches with a margin, and at least 1e-6."""
@@ -259,7 +261,7 @@ class _Judging:
         self.claims += 1
         place = self._place(("engines",))
         try:
-            differences = compare_engines(file.load(), claim.T)
+            differences = compare_engines(file.load(), claim.T, samples=SAMPLES)
         except InputError:
             raise
         except SpartError as error:

@@ -138,7 +138,7 @@ def test_a_command_runs(page, words, workplace, capsys):
     put_files(page, workplace)
     if words[0] in ("run", "compare"):  # a later --t wins over the one shown
         words = [*words, "--headless", "--quiet", "--t", str(MOMENT)]
-    if words[0] == "realtime":
+    if words[0] in ("realtime", "check"):
         words = [*words, "--t", str(MOMENT)]
     if words[0] == "show":
         words = [*words, "--headless"]
