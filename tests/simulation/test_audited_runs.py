@@ -107,7 +107,7 @@ def test_an_audit_is_the_same_as_one_wired_by_hand(opened, simulate, close):
     text = PUSHED.replace("  plant:\n", "  mine: {type: AUDIT, robot: sc}\n  plant:\n")
     text = text.replace("run:", "".join(f"  - {wire}\n" for wire in wires) + "run:")
     text = text.replace("weight.wFm ->", "weight.wFm -> mine.wFm,")
-    results = simulate(opened(text), T=1)
+    results = simulate(opened(text), T=1, every=0.01)
     for name in SIGNALS:
         mine = results[name.replace("plant.audit", "mine")]
         close(results[name], mine, name)
@@ -123,8 +123,8 @@ def test_both_engines_keep_the_same_books(opened):
 
 
 def test_the_plant_moves_as_without_an_audit(opened, simulate):
-    with_audit = simulate(opened(PUSHED))
-    without = simulate(opened(PUSHED.replace("    audit: true\n", "")))
+    with_audit = simulate(opened(PUSHED), every=0.03)
+    without = simulate(opened(PUSHED.replace("    audit: true\n", "")), every=0.03)
     assert not without.signals
     for name in ("R0", "r0", "qm", "u0", "um"):
         difference = np.abs(with_audit[f"plant.{name}"] - without[f"plant.{name}"]).max()
