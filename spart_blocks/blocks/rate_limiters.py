@@ -1,0 +1,175 @@
+"""Signals at limited rates: by a lag whose rate is limited, and in the samples of a clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, SampledBlock
+
+from spart_blocks.blocks._crossings import (
+    common_shape,
+    flat,
+    numbers,
+    positive,
+)
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.spatial import Array
+
+
+def _slew_rates(rising: Any, falling: Any) -> tuple[Any, Any]:
+    """Rates of a limiter; falling is the negative of rising where it is left out."""
+    up = positive(rising, "rising")
+    down = -up if falling is None else numbers(falling, "falling")
+    if np.any(np.asarray(down) >= 0):
+        hint = "it is the rate on the way down, such as -2"
+        raise InputError(Fault(f"falling must be below 0, not {brief(falling)}", hint=hint))
+    return up, down
+
+
+class Rate_Limiter(ContinuousBlock):
+    """
+    :blockname:`RATE_LIMITER`
+
+    A signal that follows another at limited rates, in continuous time.
+
+    :inputs: 1
+    :outputs: 1
+    :states: N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray(n,)
+            - ``u``: any signal
+        *   - Output
+            - 0
+            - float or ndarray(n,)
+            - ``y``: the signal at limited rates, in the unit of u
+
+    y' = clip(bandwidth (u - y), falling, rising): a first-order lag whose rate is limited. A ramp
+    of slope r within the limits is followed with the error r / bandwidth, at most
+    rising / bandwidth; the rate itself is never exceeded. The exact limiter of samples is
+    RATE_LIMITER_S.
+
+    :param rising: greatest rate, in the unit of u per second
+    :type rising: float or array_like(n)
+    :param falling: least rate, below zero; by default -rising
+    :type falling: float or array_like(n), optional
+    :param bandwidth: how fast y follows u within the limits [1/s]
+    :type bandwidth: float
+    :param x0: y at the start, in the unit of u
+    :type x0: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("rising", "falling", "bandwidth")
+
+    def __init__(
+        self, rising: Any, falling: Any = None, bandwidth: float = 100.0, x0: Any = 0.0,
+        **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.rising, self.falling = _slew_rates(rising, falling)
+        self.bandwidth = positive(bandwidth, "bandwidth")
+        start = numbers(x0, "x0")
+        shape = common_shape(
+            rising=self.rising, falling=self.falling, bandwidth=self.bandwidth, x0=start
+        )
+        self.in_ports, self.out_ports = (Port("u", shape),), (Port("y", shape),)
+        start = np.broadcast_to(start, shape or (1,)).copy()
+        super().__init__(
+            nstates=start.size,
+            x0=start,
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [x if self.in_ports[0].shape else x[0]]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        return np.clip(self._wanted(inputs, x), self.falling, self.rising)
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        wanted = self._wanted(inputs, x)
+        return flat(wanted - self.rising, wanted - self.falling)
+
+    def _wanted(self, inputs: list[Any], x: Array) -> Any:
+        """The rate of the lag without limits (n,)."""
+        return self.bandwidth * (np.reshape(inputs[0], (len(x),)) - x)
+
+
+class Rate_Limiter_S(SampledBlock):
+    """
+    :blockname:`RATE_LIMITER_S`
+
+    A signal at limited rates, in the samples of a clock.
+
+    :inputs: 1
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - float or ndarray(n,)
+            - ``u``: any signal
+        *   - Output
+            - 0
+            - float or ndarray(n,)
+            - ``y``: the signal at limited rates, in the unit of u
+
+    At a tick y becomes y + clip(u - y, falling T, rising T), with the clock's period T, and is
+    held to the next: where u changes no faster, y is u of the last tick, exactly.
+
+    :param clock: the clock at whose ticks it moves
+    :type clock: Clock
+    :param rising: greatest rate, in the unit of u per second
+    :type rising: float or array_like(n)
+    :param falling: least rate, below zero; by default -rising
+    :type falling: float or array_like(n), optional
+    :param x0: y before the first tick, in the unit of u
+    :type x0: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("rising", "falling")
+
+    def __init__(
+        self, clock: Any, rising: Any, falling: Any = None, x0: Any = 0.0, **blockargs: Any
+    ) -> None:
+        self.rising, self.falling = _slew_rates(rising, falling)
+        start = numbers(x0, "x0")
+        shape = common_shape(rising=self.rising, falling=self.falling, x0=start)
+        self.in_ports, self.out_ports = (Port("u", shape),), (Port("y", shape),)
+        start = np.broadcast_to(start, shape or (1,)).copy()
+        super().__init__(
+            clock=clock,
+            ndstates=start.size,
+            x0=start,
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+        self.T = clock.T
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [x if self.in_ports[0].shape else x[0]]
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        step = np.reshape(inputs[0], (len(x),)) - x
+        return x + np.clip(step, self.falling * self.T, self.rising * self.T)
