@@ -240,6 +240,35 @@ def normalised(q: Array) -> Array:
     return unit
 
 
+def quaternion_product(a: Array, b: Array) -> Array:
+    """The quaternion (4,), scalar last, of the rotation R(a) R(b)."""
+    va, wa, vb, wb = a[:3], a[3:], b[:3], b[3:]
+    vector = wa * vb + wb * va + cross(va, vb)
+    return np.concatenate([vector, wa * wb - va.reshape(1, 3) @ vb])
+
+
+def conjugate(q: Array) -> Array:
+    """The quaternion (4,), scalar last, of the rotation back."""
+    return np.concatenate([-q[:3], q[3:]])
+
+
+_POINT = 1e-200  # [rad^2] keeps a turn of zero from being divided by, and shows in no digit
+
+
+def quaternion_of_turn(v: Array) -> Array:
+    """The unit quaternion (4,), scalar last, of the rotation vector v (3,) [rad]."""
+    angle = sqrt(v.reshape(1, 3) @ v + _POINT)
+    return np.concatenate([sin(angle / 2) / angle * v, cos(angle / 2)])
+
+
+def turn_of_quaternion(q: Array) -> Array:
+    """The rotation vector (3,) [rad], of at most half a turn, of the unit quaternion q (4,)."""
+    q = np.where(q[3:] < 0.0, -q, q)
+    sine = sqrt(q[:3].reshape(1, 3) @ q[:3] + _POINT)
+    turn: Array = 2.0 * arctan2(sine, q[3:]) / sine * q[:3]
+    return turn
+
+
 def rotation_quaternion(R: Array) -> Array:
     """The unit quaternion (4,), scalar last, of R (3,3), with its scalar part not negative.
 

@@ -85,7 +85,7 @@ def _moving(robot: Robot, link: int) -> int:
         return robot.nu
     count = 0
     while link:
-        count += robot.q_index[link - 1] is not None
+        count += robot.u_index[link - 1] is not None
         link = robot.parents[link - 1]
     return count
 

@@ -19,11 +19,10 @@ from spart_blocks.dynamics import (
     kinematics,
     link_quaternion,
     mass_composite_body,
-    quaternion_product,
     velocities,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import dcm_quat
+from spart_blocks.spatial import dcm_quat, quaternion_product
 
 
 class End_Effector(FunctionBlock):

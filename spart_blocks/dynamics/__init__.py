@@ -17,7 +17,6 @@ from spart_blocks.dynamics.end_effector import (
     EndEffector,
     end_effector,
     link_quaternion,
-    quaternion_product,
 )
 from spart_blocks.dynamics.forward import (
     ForwardDynamics,
@@ -167,7 +166,6 @@ __all__ = [
     "noc",
     "noc_dot",
     "potential_energy",
-    "quaternion_product",
     "reaction_equations",
     "resolved_rate",
     "resolved_rate_min_energy",

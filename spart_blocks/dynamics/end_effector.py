@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from spart_blocks.dynamics.jacobians import jacobian
 from spart_blocks.dynamics.kinematics import diff_kinematics, frame_of_link, kinematics
 from spart_blocks.robot import JointType, Robot
-from spart_blocks.spatial import Array, array, cos, cross, dcm_quat, filled, sin
+from spart_blocks.spatial import (
+    Array,
+    array,
+    conjugate,
+    cos,
+    dcm_quat,
+    filled,
+    quaternion_product,
+    sin,
+)
 
 
 class EndEffector(NamedTuple):
@@ -47,19 +54,15 @@ def link_quaternion(qm: Any, link: int, robot: Robot) -> Array:
     q = dcm_quat(carried[:3, :3])  # from the link's URDF axes to its inertial ones
     i = link
     while i:
-        joint, k = robot.joints[i - 1], robot.q_index[i - 1]
+        joint, place = robot.joints[i - 1], robot.q_slices[i - 1]
         q = quaternion_product(dcm_quat(robot.links[i - 1].T[:3, :3].T), q)
-        if k is not None and joint.type is JointType.REVOLUTE:
-            half = qm[k : k + 1] / 2
+        if place is not None and joint.type is JointType.SPHERICAL:
+            turn = conjugate(qm[place]) if joint.axis[0] < 0 else qm[place]
+            q = quaternion_product(turn, q)
+        elif place is not None and joint.type is JointType.REVOLUTE:
+            half = qm[place] / 2
             turn = filled([*(joint.axis * sin(half)), *cos(half)], qm)
             q = quaternion_product(turn, q)
         q = quaternion_product(dcm_quat(joint.T[:3, :3].T), q)
         i = robot.parents[i - 1]
     return q
-
-
-def quaternion_product(a: Array, b: Array) -> Array:
-    """The quaternion (4,), scalar last, of the rotation R(a) R(b)."""
-    va, wa, vb, wb = a[:3], a[3:], b[:3], b[3:]
-    vector = wa * vb + wb * va + cross(va, vb)
-    return np.concatenate([vector, wa * wb - va.reshape(1, 3) @ vb])

@@ -151,7 +151,7 @@ class _Joints(NamedTuple):
 
 def _held(tdot: Array, a: _Articulated, joints: _Joints, pm: Array, robot: Robot) -> Array:
     """tau_k of the prescribed joints, of the twist rates tdot (n,6) of the links."""
-    place = {k: i for i, k in enumerate(robot.q_index) if k is not None}
+    place = {k: i for i, k in enumerate(robot.u_index) if k is not None}
     held = zeros(len(robot.kinematic), tdot, a.w, joints.net)
     for j, k in enumerate(robot.kinematic):
         i = place[k]
@@ -180,7 +180,7 @@ def _inward(
     M0, w0 = zeros((6, 6), *like), zeros(6, *like)
     gain, bias, free = zeros((n, 6), *like), zeros((n, 6), *like), zeros(robot.nu, *like)
     for i in reversed(range(n)):
-        parent, k = robot.parents[i], robot.q_index[i]
+        parent, k = robot.parents[i], robot.u_index[i]
         M[i] = M[i] + link_inertia(Im[i], robot.links[i].mass)
         w[i] = w[i] - wFm[i]
         w[i, :3] = w[i, :3] + cross(tL[i, :3], Im[i] @ tL[i, :3])
@@ -227,7 +227,7 @@ def _outward(
     for i, parent in enumerate(robot.parents):
         carried = Bi0[i] @ t0dot if parent == 0 else Bij[i, parent - 1] @ tdot[parent - 1]
         tdot[i] = carried + a.bias[i]
-        k = robot.q_index[i]
+        k = robot.u_index[i]
         if k in joints.given:  # what it does is part of the bias
             umdot[k : k + 1] = joints.given[k]
         elif k is not None:

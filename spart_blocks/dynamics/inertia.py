@@ -93,14 +93,14 @@ def generalized_inertia(
     H0 = P0.T @ M0_tilde @ P0
     H0m, Hm = zeros((6, nu), Mm_tilde, Bi0, P0, pm), zeros((nu, nu), Mm_tilde, Bij, pm)
     for i in range(robot.n_links_joints):
-        k = robot.q_index[i]
+        k = robot.u_index[i]
         if k is None:
             continue
         Mp = Mm_tilde[i] @ pm[i]
         H0m[:, k] = P0.T @ (Bi0[i].T @ Mp)
         j = i + 1
         while j:
-            m = robot.q_index[j - 1]
+            m = robot.u_index[j - 1]
             if m is not None:
                 arm = Mp if j == i + 1 else Bij[i, j - 1].T @ Mp
                 Hm[m : m + 1, k] = Hm[k, m : m + 1] = pm[j - 1].reshape(1, 6) @ arm
@@ -137,7 +137,7 @@ def convective_inertia(
     like = (G, Mm_tilde, P0, pm, t0, tL)
     C0m, Cm0, Cm = zeros((6, nu), *like), zeros((nu, 6), *like), zeros((nu, nu), *like)
     for i in range(n):
-        k = robot.q_index[i]
+        k = robot.u_index[i]
         if k is None:
             continue
         inner = G[i] @ pm[i] + Mm_tilde[i] @ turned(tL[i, :3], pm[i])
@@ -147,7 +147,7 @@ def convective_inertia(
         Cm0[k : k + 1] = (Gp @ Bi0[i] + Mp @ B0dot) @ P0 + Mp @ Bi0[i] @ P0dot
         j = i + 1
         while j:
-            m = robot.q_index[j - 1]
+            m = robot.u_index[j - 1]
             if m is not None:
                 B, p = Bij[i, j - 1], pm[j - 1]
                 Bdot = _B_rate(tL[j - 1, 3:] - tL[i, 3:])

@@ -66,7 +66,7 @@ def inverse_dynamics(
     for i in reversed(range(n)):
         mass = robot.links[i].mass
         wm[i] = wm[i] + _inertial_wrench(Im[i], mass, tL[i], tLdot[i]) - wFm[i]
-        k = robot.q_index[i]
+        k = robot.u_index[i]
         if k is not None:
             taum[k : k + 1] = pm[i].reshape(1, 6) @ wm[i]
         parent = robot.parents[i]
@@ -111,7 +111,7 @@ def floating_inverse_dynamics(
     )
     u0dot = -solve_spd(H0, held.tau0, "the inertia of the base H0")
     taum = zeros(robot.nu, held.taum, u0dot, Mm_tilde)
-    for i, k in enumerate(robot.q_index):
+    for i, k in enumerate(robot.u_index):
         if k is not None:
             moved = Mm_tilde[i] @ (Bi0[i] @ (P0 @ u0dot))
             taum[k : k + 1] = held.taum[k : k + 1] + pm[i].reshape(1, 6) @ moved

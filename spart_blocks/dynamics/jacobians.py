@@ -51,7 +51,7 @@ def jacobian(rp: Any, r0: Any, rL: Array, P0: Array, pm: Array, i: int, robot: R
     J0 = J0 @ P0
     Jm = zeros((6, robot.nu), rp, rL, pm)
     for j in _path(i, robot):
-        k = robot.q_index[j - 1]
+        k = robot.u_index[j - 1]
         if k is not None:
             p = pm[j - 1]
             Jm[:3, k] = p[:3]
@@ -84,9 +84,9 @@ def jacobian_dot(
     J0dot[3:] = skew(r0 - rp) @ P0dot[:3] + skew(t0[3:] - tp[3:]) @ P0[:3]
     Jmdot = zeros((6, robot.nu), rp, tp, rL, tL, pm)
     for j in _path(i, robot):
-        k = robot.q_index[j - 1]
+        k = robot.u_index[j - 1]
         if k is not None:
-            p, pdot = pm[j - 1], turned(tL[j - 1, :3], pm[j - 1])
+            p, pdot = pm[j - 1], turned(tL[robot.carriers[j - 1] - 1, :3], pm[j - 1])
             Jmdot[:3, k] = pdot[:3]
             Jmdot[3:, k] = (
                 pdot[3:] + cross(rL[j - 1] - rp, pdot[:3]) + cross(tL[j - 1, 3:] - tp[3:], p[:3])

@@ -157,7 +157,7 @@ def joint_motion(
     For friction a rate below 1e-12 is zero: it is what is left of two equal twists.
     """
     um, umdot = zeros(robot.nu, tL, pm), zeros(robot.nu, tL, tLdot, pm)
-    for i, k in enumerate(robot.q_index):
+    for i, k in enumerate(robot.u_index):
         if k is None:
             continue
         parent = robot.parents[i]

@@ -17,6 +17,7 @@ from spart_blocks.spatial import (
     axis_angle_rotation,
     cross,
     eye,
+    quaternion_rotation,
     skew,
     transpose,
     zeros,
@@ -63,7 +64,8 @@ def kinematics(R0: Any, r0: Any, qm: Any, robot: Robot) -> Kinematics:
 
     R0 (3,3): base-link axes to inertial. r0 (3,) [m]: centre of mass of the base-link.
     qm (nq,) [rad, m]. A displacement moves what lies beyond its joint, not the joint's
-    own frame. Source: SPART's manual, Kinematics.
+    own frame. The three rows of a spherical joint have the axes of the link that it moves.
+    Source: SPART's manual, Kinematics.
     """
     R0, r0 = array(R0, (3, 3), "R0"), array(r0, (3,), "r0")
     qm = array(qm, (robot.nq,), "qm")
@@ -78,11 +80,15 @@ def kinematics(R0: Any, r0: Any, qm: Any, robot: Robot) -> Kinematics:
         rJ[i] = r_parent + R_parent @ joint.T[:3, 3]
         e[i] = RJ[i] @ joint.axis
         R, r = RJ[i], rJ[i]
-        k = robot.q_index[i]
-        if k is not None and joint.type is JointType.REVOLUTE:
-            R = R @ axis_angle_rotation(joint.axis, qm[k : k + 1])
-        elif k is not None:
-            r = r + e[i] * qm[k : k + 1]
+        q = robot.q_slices[i]
+        if q is not None and joint.type is JointType.REVOLUTE:
+            R = R @ axis_angle_rotation(joint.axis, qm[q])
+        elif q is not None and joint.type is JointType.PRISMATIC:
+            r = r + e[i] * qm[q]
+        elif q is not None:
+            turn = quaternion_rotation(qm[q])
+            R = R @ (turn.T if joint.axis[0] < 0 else turn)
+            e[i] = R @ joint.axis
         RL[i] = R @ link.T[:3, :3]
         rL[i] = r + R @ link.T[:3, 3]
     return Kinematics(RJ, RL, rJ, rL, e, rL - rJ)
@@ -109,10 +115,10 @@ def diff_kinematics(R0: Any, r0: Any, rL: Any, e: Any, g: Any, robot: Robot) -> 
     pm = zeros((n, 6), e, g)
     lever = cross(e, g)
     for i, joint in enumerate(robot.joints):
-        if joint.type is JointType.REVOLUTE:
-            pm[i, :3], pm[i, 3:] = e[i], lever[i]
-        elif joint.type is JointType.PRISMATIC:
+        if joint.type is JointType.PRISMATIC:
             pm[i, 3:] = e[i]
+        elif joint.type is not JointType.FIXED:
+            pm[i, :3], pm[i, 3:] = e[i], lever[i]
     return DiffKinematics(Bij, Bi0, P0, pm)
 
 
@@ -130,7 +136,7 @@ def velocities(
     tL = zeros((robot.n_links_joints, 6), Bij, Bi0, pm, t0, um)
     for i, parent in enumerate(robot.parents):
         tL[i] = Bi0[i] @ t0 if parent == 0 else Bij[i, parent - 1] @ tL[parent - 1]
-        k = robot.q_index[i]
+        k = robot.u_index[i]
         if k is not None:
             tL[i] = tL[i] + pm[i] * um[k : k + 1]
     return Twists(t0, tL)
@@ -175,10 +181,11 @@ def accelerations(
         )
         tLdot[i] = B @ tdot
         tLdot[i, 3:] = tLdot[i, 3:] + cross(t[3:] - tL[i, 3:], t[:3])
-        k = robot.q_index[i]
+        k = robot.u_index[i]
         if k is not None:
             rate = pm[i] * um[k : k + 1]
-            tLdot[i] = tLdot[i] + pm[i] * umdot[k : k + 1] + turned(tL[i, :3], rate)
+            carrier = tL[robot.carriers[i] - 1]
+            tLdot[i] = tLdot[i] + pm[i] * umdot[k : k + 1] + turned(carrier[:3], rate)
     return TwistRates(t0dot, tLdot)
 
 

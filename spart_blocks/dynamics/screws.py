@@ -179,7 +179,7 @@ def _body(robot: Robot, parent: int, i: int, path: Path, attached: list[tuple[in
     matter = (riders, m, h.tolist(), [inertia[place] for place in PLACES])
     if i < 0:
         return Body(-1, robot.base_link.name, False, -1, 0.0, 0.0, (), *matter)
-    joint, k = robot.joints[i], robot.q_index[i]
+    joint, k = robot.joints[i], robot.u_index[i]
     assert k is not None
     screws = [
         Screw(0, constant_turn(math.cos(path.tilt), math.sin(path.tilt)), path.x or None),

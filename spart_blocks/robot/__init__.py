@@ -1,12 +1,14 @@
 """The robot model and the readers that make one."""
 
+from spart_blocks.robot.coordinates import JointSlice
 from spart_blocks.robot.drive import EFFECTS, Drive, Effect, Limits
+from spart_blocks.robot.force import Force, JointPort, JointSpring, PointPort, PointSpring
+from spart_blocks.robot.loop import Loop
 from spart_blocks.robot.model import (
     Base,
     BaseLink,
     Connectivity,
     Joint,
-    JointSlice,
     JointType,
     Link,
     Robot,
@@ -20,11 +22,17 @@ __all__ = [
     "Connectivity",
     "Drive",
     "Effect",
+    "Force",
     "Joint",
+    "JointPort",
     "JointSlice",
+    "JointSpring",
     "JointType",
     "Limits",
     "Link",
+    "Loop",
+    "PointPort",
+    "PointSpring",
     "Robot",
     "RobotKeys",
 ]

@@ -18,7 +18,19 @@ from numpy.typing import ArrayLike
 
 from spart_blocks.errors import Fault, RobotError, brief, did_you_mean
 from spart_blocks.robot._record import ARRAY, Floats, Record
+from spart_blocks.robot.coordinates import (
+    BALL_AXES,
+    JointSlice,
+    balls_of,
+    difference,
+    integrate,
+    layout_of,
+    position_rates,
+    with_unit_quaternions,
+)
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, EFFECTS, Drive, Effect, Limits
+from spart_blocks.robot.force import Force
+from spart_blocks.robot.loop import Loop
 
 if TYPE_CHECKING:
     from spart_blocks.robot.configs import Config
@@ -28,11 +40,12 @@ Base = Literal["fixed", "floating"]
 
 
 class JointType(IntEnum):
-    """SPART's joint type codes."""
+    """SPART's joint type codes, and that of the three rows of a spherical joint."""
 
     FIXED = 0
     REVOLUTE = 1
     PRISMATIC = 2
+    SPHERICAL = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +65,9 @@ class Link(Record):
 class Joint(Record):
     """A joint: T (4,4) [m] from the parent link's centre of mass to the joint frame,
     axis (3,) unit, in the joint frame; q_id is 1-based, -1 for a fixed joint. kinematic:
-    whether its acceleration is prescribed. drive: its motor and friction, if it has any."""
+    whether its acceleration is prescribed. drive: its motor and friction, if it has any.
+    group: the joint of several axes that it is one row of. The rows of a spherical joint
+    are told in `robot/coordinates.py`."""
 
     id: int
     name: str
@@ -65,6 +80,7 @@ class Joint(Record):
     limits: Limits | None = None
     drive: Drive | None = None
     kinematic: bool = False
+    group: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,15 +113,6 @@ class RobotKeys(NamedTuple):
     q_id: dict[str, int]
 
 
-class JointSlice(NamedTuple):
-    """Where one active joint lives in qm (slice q) and in um (slice u)."""
-
-    joint_id: int
-    name: str
-    q: slice
-    u: slice
-
-
 def _listed(names: Iterable[Any], what: str) -> tuple[Any, ...]:
     """Names as a tuple; a RobotError for a text, whose letters would count as names."""
     if isinstance(names, str) or not isinstance(names, Iterable):
@@ -119,7 +126,8 @@ class Robot(Record):
 
     Make one with `from_urdf`, `from_dh`, `from_links` or `from_spart`. Immutable, picklable.
     `base` says whether the base-link floats or is fixed to the ground; effects, which of
-    its joints' motors, friction and stops act in its dynamics.
+    its joints' motors, friction and stops act in its dynamics. loops: the constraints that
+    close it; forces: its springs, dampers and ports; home (nq,): about where its loops close.
     """
 
     name: str
@@ -129,6 +137,9 @@ class Robot(Record):
     base: Base = "floating"
     source: str | None = None
     effects: tuple[Effect, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    forces: tuple[Force, ...] = ()
+    home: Floats | None = None
 
     # --- SPART's derived fields -------------------------------------------------
 
@@ -144,8 +155,8 @@ class Robot(Record):
 
     @cached_property
     def nq(self) -> int:
-        """Length of qm. Equal to nu as long as every joint has one axis."""
-        return self.n_q
+        """Length of qm: nu, and one more for each spherical joint."""
+        return self.n_q + len(self.balls)
 
     @cached_property
     def nu(self) -> int:
@@ -195,23 +206,66 @@ class Robot(Record):
         return tuple(joint.parent_link for joint in self.joints)
 
     @cached_property
-    def q_index(self) -> tuple[int | None, ...]:
-        """Zero-based place of joint i's variable at index i-1, None where fixed."""
+    def u_index(self) -> tuple[int | None, ...]:
+        """Zero-based place in um of joint i's rate at index i-1, None where fixed."""
         return tuple(joint.q_id - 1 if joint.q_id > 0 else None for joint in self.joints)
+
+    @cached_property
+    def q_slices(self) -> tuple[slice | None, ...]:
+        """The part of qm that displaces joint i, at index i-1: one position, a quaternion at
+        the first row of a spherical joint, None at its others and where fixed."""
+        slices: list[slice | None] = [None] * len(self.joints)
+        for entry in self.layout:
+            slices[entry.joint_id - (3 if entry.spherical else 1)] = entry.q
+        return tuple(slices)
+
+    @cached_property
+    def carriers(self) -> tuple[int, ...]:
+        """The id of the link with which the axis of joint i turns, at index i-1: link i, and
+        for all rows of a spherical joint the link that it moves."""
+        ids = list(range(1, len(self.joints) + 1))
+        for ball in self.balls:
+            ids[ball - 1 : ball + 2] = [ball + 2] * 3
+        return tuple(ids)
+
+    @cached_property
+    def balls(self) -> tuple[int, ...]:
+        """The ids of the first rows of the spherical joints."""
+        return balls_of(self)
 
     @cached_property
     def layout(self) -> tuple[JointSlice, ...]:
         """The slices of qm and um of each active joint, in order of q_id."""
-        active = sorted((j for j in self.joints if j.q_id > 0), key=lambda j: j.q_id)
-        return tuple(
-            JointSlice(j.id, j.name, slice(j.q_id - 1, j.q_id), slice(j.q_id - 1, j.q_id))
-            for j in active
-        )
+        return layout_of(self)
+
+    @cached_property
+    def neutral(self) -> Floats:
+        """The configuration (nq,) of joints that displace nothing."""
+        q = np.zeros(self.nq)
+        q[[entry.q.stop - 1 for entry in self.layout if entry.spherical]] = 1.0
+        return q
 
     @cached_property
     def active_joints(self) -> tuple[str, ...]:
         """Names of the active joints in the order of qm."""
         return tuple(entry.name for entry in self.layout)
+
+    @cached_property
+    def position_names(self) -> tuple[str, ...]:
+        """A name for each entry of qm: the joint's, or ball.qx, .qy, .qz, .qw."""
+        names: list[str] = []
+        for entry in self.layout:
+            names += [f"{entry.name}.q{c}" for c in "xyzw"] if entry.spherical else [entry.name]
+        return tuple(names)
+
+    @cached_property
+    def rate_names(self) -> tuple[str, ...]:
+        """A name for each entry of um: the joint's, or ball.x, .y, .z."""
+        names: list[str] = []
+        for entry in self.layout:
+            spherical = [f"{entry.name}.{c}" for c in BALL_AXES]
+            names += spherical if entry.spherical else [entry.name]
+        return tuple(names)
 
     @cached_property
     def mass(self) -> float:
@@ -223,15 +277,15 @@ class Robot(Record):
     @cached_property
     def kinematic(self) -> tuple[int, ...]:
         """Places in um of the joints whose acceleration is prescribed."""
-        return tuple(
-            entry.u.start for entry in self.layout if self.joints[entry.joint_id - 1].kinematic
-        )
+        marked = (joint.q_id - 1 for joint in self.joints if joint.kinematic and joint.q_id > 0)
+        return tuple(sorted(marked))
 
     @cached_property
     def motor_inertia(self) -> Floats:
         """What the motors add to the inertia at the joints, G^2 Jm (nu,) [kg m^2, kg], where
         the effect "motors" acts."""
-        drives = [self.joints[entry.joint_id - 1].drive or Drive() for entry in self.layout]
+        active = sorted((j for j in self.joints if j.q_id > 0), key=lambda j: j.q_id)
+        drives = [joint.drive or Drive() for joint in active]
         inertia = np.array([drive.gear**2 * drive.motor_inertia for drive in drives])
         return inertia * ("motors" in self.effects)
 
@@ -273,7 +327,14 @@ class Robot(Record):
         for name in chosen:
             if chosen.count(name) > 1:
                 raise RobotError(f"joint {brief(name)} is listed twice among those prescribed")
-        marked = (replace(joint, kinematic=joint.name in chosen) for joint in self.joints)
+        rows = {f"{name}.{axis}" for name in chosen for axis in BALL_AXES}
+        marked = (
+            replace(
+                joint,
+                kinematic=joint.name in (rows if joint.type is JointType.SPHERICAL else chosen),
+            )
+            for joint in self.joints
+        )
         return replace(self, joints=tuple(marked))
 
     def not_moving(self, name: str) -> str:
@@ -313,11 +374,20 @@ class Robot(Record):
 
     def integrate(self, q: Any, v: Any) -> Any:
         """The configuration (nq,) reached from q (nq,) by the joint motion v (nu,)."""
-        return np.asarray(q) + np.asarray(v)
+        return integrate(q, v, self.layout) if self.balls else np.asarray(q) + np.asarray(v)
 
     def difference(self, qa: Any, qb: Any) -> Any:
         """The joint motion (nu,) that leads from qa to qb: integrate(qa, result) is qb."""
-        return np.asarray(qb) - np.asarray(qa)
+        return difference(qa, qb, self.layout) if self.balls else np.asarray(qb) - np.asarray(qa)
+
+    def position_rates(self, q: Any, u: Any, stabilisation: float = 0.0) -> Any:
+        """The rates (nq,) of the positions q (nq,) at joint rates u (nu,); stabilisation
+        [1/s] pulls quaternions to unit length."""
+        return position_rates(q, u, self.layout, stabilisation) if self.balls else np.asarray(u)
+
+    def with_unit_quaternions(self, q: Any) -> Any:
+        """The configuration q (nq,) with its quaternions at unit length."""
+        return with_unit_quaternions(q, self.layout) if self.balls else q
 
     def with_base(self, base: Base) -> Robot:
         """The same robot with its base-link fixed to the ground or floating."""

@@ -162,7 +162,7 @@ def _joint(i: int, item: object, stretched: list[str], faults: Faults) -> Joint:
 
 def _kind(reader: FieldReader) -> JointType:
     kind = reader.integer("type")
-    if kind is not None and kind not in tuple(JointType):
+    if kind is not None and kind not in (0, 1, 2):  # SPART has no spherical joints
         reader.note(f"is {kind}; it must be 0 (fixed), 1 (revolute) or 2 (prismatic)", "type")
         kind = None
     return JointType(kind or 0)

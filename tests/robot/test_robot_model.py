@@ -53,7 +53,7 @@ def test_the_layout_gives_each_active_joint_its_slices(branched):
     for entry in branched.layout:
         joint = branched.joints[entry.joint_id - 1]
         assert joint.type is not JointType.FIXED
-        assert branched.q_index[joint.id - 1] == entry.q.start
+        assert branched.u_index[joint.id - 1] == entry.q.start
     assert (branched.nq, branched.nu) == (7, 7)
 
 
