@@ -1,0 +1,453 @@
+"""The equations of motion of a robot whose loops are closed.
+
+    H udot + h = tau + J' lam        h: what the motion and the loads need
+    J udot = -bias
+
+for the rates that are free; those of prescribed joints are given. lam is found first, from
+(J H^-1 J') lam = -bias - J H^-1 (tau - h), with H factored along the branches of the tree.
+Where a tree has no inertia of its own in some direction (a massless body between two
+joints), H + J' W J takes the place of H, and -J' W bias joins the loads: the same motion and
+the same lam, and singular only where the robot is so with its loops closed.
+
+Sources: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec. 8.5 (loops), 6.5
+(branches), 9.6 (prescribed joints); for W, J. Nocedal and S. Wright, "Numerical
+Optimization" (2006), sec. 16.3 and 17.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spart_blocks.dynamics.axial import (
+    Motion,
+    add,
+    apart_from_weight,
+    carried_in,
+    motions_of,
+    needed_wrenches,
+    paths_of,
+)
+from spart_blocks.dynamics.branches import Factor, Row, factor
+from spart_blocks.dynamics.composite import multibody_inertia
+from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
+from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows, places_of, wrench_felt
+from spart_blocks.dynamics.loops import kept_rows, row_names, sample_configurations
+from spart_blocks.dynamics.screws import bodies_of
+from spart_blocks.errors import SingularInertiaError
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array, array, filled, zeros
+
+RANK = 1e-11
+"""Rows of J of which so little is their own, by the square of its size in the metric of
+H^-1, have lost rank: a millionth is 3e-6 rad from where it happens."""
+
+
+class ClosedRates(NamedTuple):
+    """u0dot, umdot, reaction, tau_k, load as `HybridRates`; lam (m,) [N, N m]: the forces
+    of the loops, one for each row of J that is kept: J' lam acts beside taum."""
+
+    u0dot: Array
+    umdot: Array
+    reaction: Array
+    tau_k: Array
+    load: Array
+    lam: Array
+
+
+# --- what does not change ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Freedoms:
+    """The free rates, parents first, as places in [u0, um] of a floating robot and in um of
+    a fixed one; above: of each the numbers of those between it and the base, nearest first;
+    weight: W where H is singular on its own, else None."""
+
+    places: tuple[int, ...]
+    above: tuple[tuple[int, ...], ...]
+    weight: float | None
+
+
+@lru_cache(maxsize=32)
+def freedoms_of(robot: Robot) -> Freedoms:
+    """The free rates of a robot, and how they couple."""
+    branched = _branches(robot)
+    if not robot.loops:
+        return branched
+    try:
+        for q in sample_configurations(robot)[:2]:
+            _factored(_inertia(robot, q), branched, None)
+    except SingularInertiaError:
+        n = len(branched.places)
+        above = tuple(tuple(reversed(range(k))) for k in range(n))
+        H = _inertia(robot, sample_configurations(robot)[0])
+        return Freedoms(branched.places, above, float(np.trace(H)) / len(H))
+    return branched
+
+
+def _branches(robot: Robot) -> Freedoms:
+    bodies, base = bodies_of(robot), 6 if robot.base == "floating" else 0
+    places = list(range(base))
+    above: list[tuple[int, ...]] = [tuple(reversed(range(k))) for k in range(base)]
+    tips: list[tuple[int, ...]] = [tuple(reversed(range(base)))]
+    for body in bodies[1:]:
+        path = tips[body.parent]
+        for k in places_of(body):
+            if k not in robot.kinematic:
+                above.append(path)
+                path = (len(places), *path)
+                places.append(base + k)
+        tips.append(path)
+    return Freedoms(tuple(places), tuple(above), None)
+
+
+# --- the solution -----------------------------------------------------------------------
+
+
+def _inertia(robot: Robot, qm: Array) -> Array:
+    """H in base axes: of the joints, or of the base and the joints."""
+    H = multibody_inertia(np.eye(3), qm, robot)
+    if robot.base != "floating":
+        return H.Hm
+    whole: Array = np.block([[H.H0, H.H0m], [H.H0m.T, H.Hm]])
+    return whole
+
+
+def _factored(
+    H: Array, freedoms: Freedoms, free: list[Any] | None, rows: list[Row] | None = None
+) -> Factor:
+    """The factor of H, or of H + J' W J."""
+    H = H[np.ix_(freedoms.places, freedoms.places)]
+    entries = H.tolist()
+    if freedoms.weight is not None:
+        for row in rows or ():
+            for i, x in row.items():
+                for j, y in row.items():
+                    entries[i][j] = entries[i][j] + freedoms.weight * x * y
+    below = [{j: entries[i][j] for j in path} for i, path in enumerate(freedoms.above)]
+    diagonal = [entries[i][i] for i in range(len(entries))]
+    return factor(below, diagonal, freedoms.above, free, "the inertia of the closed robot")
+
+
+class Closed:
+    """H and J of a robot at a configuration, factored, to solve for forces and impulses."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        qm: Array,
+        rows: Rows,
+        free: list[Any] | None = None,
+        damping: float = 0.0,
+    ) -> None:
+        self.robot, self.freedoms = robot, freedoms_of(robot)
+        self.H, self.rows = _inertia(robot, qm), rows
+        self.J = self._of_free_rates(rows)
+        self.factor = _factored(self.H, self.freedoms, free, self.J)
+        self.halves = [self.factor.half(row) for row in self.J]
+        A = [
+            [self.factor.product(a, b) for b in self.halves[: k + 1]]
+            for k, a in enumerate(self.halves)
+        ]
+        self.rank = _factor_rows(A, robot, free is not None, damping)
+
+    def renew(self, rows: Rows) -> None:
+        """Take other rows, of a configuration nearby, and keep the factors: what is solved
+        then opens the loops as the new rows say, nearly."""
+        self.rows, self.J = rows, self._of_free_rates(rows)
+        self.halves = [self.factor.half(row) for row in self.J]
+
+    def _of_free_rates(self, rows: Rows) -> list[Row]:
+        """The rows of J by number of the free rates."""
+        base = 6 if self.robot.base == "floating" else 0
+        number = {place - base: n for n, place in enumerate(self.freedoms.places)}
+        return [{number[k]: x for k, x in row.items() if k in number} for row in rows.J]
+
+    def opening(self, u: Array) -> list[Any]:
+        """J u of rates (6 + nu,) or (nu,), prescribed ones among them."""
+        um = u[len(u) - self.robot.nu :].tolist()
+        return [sum((x * um[k] for k, x in row.items()), 0.0) for row in self.rows.J]
+
+    def solve(self, force: list[Any], opening: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The rates or accelerations x of the free rates, and lam, with H x = force + J' lam
+        and J x = opening."""
+        if self.freedoms.weight is not None:
+            force = list(force)
+            for row, want in zip(self.J, opening, strict=True):
+                for i, x in row.items():
+                    force[i] = force[i] + self.freedoms.weight * x * want
+        y = self.factor.half(dict(enumerate(force)))
+        gap = [
+            want - self.factor.product(half, y)
+            for half, want in zip(self.halves, opening, strict=True)
+        ]
+        lam = self.rank.solve(gap)
+        for half, push in zip(self.halves, lam, strict=True):
+            for i, x in half.items():
+                y[i] = y[i] + x * push
+        return self.factor.whole(y), lam
+
+
+@dataclass(frozen=True)
+class RowFactor:
+    """L D L' of J H^-1 J'."""
+
+    L: list[list[Any]]
+    inverse: list[Any]
+
+    def solve(self, b: list[Any]) -> list[Any]:
+        """x with J H^-1 J' x = b."""
+        x, n = list(b), len(b)
+        for k in range(n):
+            for j in range(k):
+                x[k] = x[k] - self.L[k][j] * x[j]
+        x = [x[k] * self.inverse[k] for k in range(n)]
+        for k in reversed(range(n)):
+            for j in range(k + 1, n):
+                x[k] = x[k] - self.L[j][k] * x[j]
+        return x
+
+
+def _factor_rows(A: list[list[Any]], robot: Robot, sticking: bool, damping: float) -> RowFactor:
+    """A row that has lost its own part ends the run: not a number, or for floats an error.
+    It is left out where joints stick, since what they hold the loops may hold too."""
+    inverse: list[Any] = []
+    L = [list(row) for row in A]
+    for k in range(len(A)):
+        whole = L[k][k] * (1.0 + damping)
+        pivot = whole
+        for j in range(k):
+            gain = L[k][j] * inverse[j]
+            pivot = pivot - gain * L[k][j]
+            for i in range(k + 1, len(A)):
+                L[i][k] = L[i][k] - gain * L[i][j]
+            L[k][j] = gain
+        lost = pivot <= RANK * whole
+        if sticking:
+            inverse.append(np.where(lost, 0.0, 1.0 / np.where(lost, 1.0, pivot)))
+        elif isinstance(pivot, float):
+            if lost:
+                raise SingularInertiaError(singular_text(robot, k))
+            inverse.append(1.0 / pivot)
+        else:
+            inverse.append(np.where(lost, np.nan, 1.0 / pivot))
+    return RowFactor(L, [x.item() if isinstance(x, np.ndarray) else x for x in inverse])
+
+
+def singular_text(robot: Robot, row: int) -> str:
+    """What is said where row number `row` of those kept has lost rank."""
+    name = row_names(robot)[kept_rows(robot)[row]]
+    return f"the loops lose rank: {name} follows from the others in this configuration"
+
+
+# --- for the plant ------------------------------------------------------------------------
+
+
+def closed_rates(
+    R0: Any,
+    u0: Any,
+    qm: Any,
+    um: Any,
+    tau0: Any,
+    taum: Any,
+    wF0: Any,
+    wFm: Any,
+    robot: Robot,
+    umdot_k: Any = None,
+    modes: Any = None,
+    damping: float = 0.0,
+) -> ClosedRates:
+    """Accelerations of a robot with its loops closed, and the forces that close them.
+
+    Arguments as for `hybrid_rates`, with qm and um that close the loops. damping: beside 1,
+    what is added to each row's own part of J H^-1 J', which bounds lam where rows lose rank.
+    Raises SingularInertiaError for floats where rows lose rank, or where a motion that the
+    loops leave has no inertia.
+    """
+    R0, u0 = array(R0, (3, 3), "R0"), array(u0, (6,), "u0")
+    qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
+    tau0, taum = array(tau0, (6,), "tau0"), array(taum, (robot.nu,), "taum")
+    wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (robot.n_links_joints, 6), "wFm")
+    n_k = len(robot.kinematic)
+    umdot_k = array(np.zeros(n_k) if umdot_k is None else umdot_k, (n_k,), "umdot_k")
+    if modes is not None:
+        modes = array(modes, (len(joint_effects(robot).sticking),), "modes")
+    like = (R0, u0, qm, um, tau0, taum, wF0, wFm, umdot_k)
+    base, floating = (6, True) if robot.base == "floating" else (0, False)
+    load = joint_load(um, robot, qm, modes) if robot.effects else np.zeros(robot.nu)
+    given: list[Any] = [0.0] * robot.nu
+    for k, rate in zip(robot.kinematic, umdot_k.tolist(), strict=True):
+        given[k] = rate
+    closed, need, p0, g = _at(R0, u0, qm, um, wF0, wFm, robot, given, modes, damping)
+    net = [t - w for t, w in zip((taum - load).tolist(), need, strict=True)]
+    force = net if not floating else (_base_force(R0, tau0) - p0).tolist() + net
+    opening = [
+        -bias - sum((x * given[k] for k, x in row.items() if k in robot.kinematic), 0.0)
+        for row, bias in zip(closed.rows.J, closed.rows.bias, strict=True)
+    ]
+    # The accelerations of prescribed joints are in what the motion needs.
+    x, push = closed.solve([force[k] for k in closed.freedoms.places], opening)
+    rates: list[Any] = [0.0] * base + given
+    for place, value in zip(closed.freedoms.places, x, strict=True):
+        rates[place] = value
+    udot = filled(rates, *like)
+    u0dot, reaction = zeros(6, udot), zeros(6, udot)
+    if floating:
+        u0dot[:3], u0dot[3:] = udot[:3], R0 @ udot[3:6] + g
+    else:
+        H0m = multibody_inertia(np.eye(3), qm, robot).H0m
+        free = [k for k in range(robot.nu) if k not in robot.kinematic]
+        wrench = p0 + H0m[:, free] @ udot[free] if free else p0
+        reaction[:3], reaction[3:] = R0 @ wrench[:3] - tau0[:3], R0 @ wrench[3:] - tau0[3:]
+    held = _held(closed, need, x, push, robot, base)
+    lam = filled(push, *like)
+    tau_k = (
+        filled([held[k] for k in robot.kinematic], udot, load)
+        + (load - taum)[list(robot.kinematic)]
+    )
+    taken = zeros(robot.nu, udot, load) + load
+    if modes is not None:
+        for k, mode in zip(joint_effects(robot).sticking, modes, strict=True):
+            taken[k] = np.where(mode == 0, taum[k] - held[k], load[k])
+    return ClosedRates(u0dot, udot[base:], reaction, tau_k, taken, lam)
+
+
+def _base_force(R0: Array, tau0: Array) -> Array:
+    """tau0 in base axes."""
+    force = zeros(6, R0, tau0)
+    force[:3], force[3:] = tau0[:3], R0.T @ tau0[3:]
+    return force
+
+
+def _at(
+    R0: Array,
+    u0: Array,
+    qm: Array,
+    um: Array,
+    wF0: Array,
+    wFm: Array,
+    robot: Robot,
+    given: list[Any],
+    modes: Array | None,
+    damping: float,
+) -> tuple[Closed, list[Any], Array, Array]:
+    """The robot at this state: H and J factored, what the given accelerations and the loads
+    need of the joints, of the base in its axes (6,), and the field in which a floating base
+    falls (3,)."""
+    bodies, floating = bodies_of(robot), robot.base == "floating"
+    paths, loads = paths_of(bodies, qm), apart_from_weight(wF0, wFm, robot)
+    still, up = [0.0] * 3, [0.0] * 3 if floating else (R0.T @ -loads.g).tolist()
+    base = Motion(u0[:3].tolist() if floating else still, still, up)
+    motions = motions_of(bodies, paths, base, um.tolist(), given)
+    wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
+    need: list[Any] = [0.0] * robot.nu
+    for i in range(len(bodies) - 1, 0, -1):
+        n, f = wrenches[i]
+        for k, felt in wrench_felt(bodies[i], n, f):
+            need[k] = felt
+        for screw in paths[i]:
+            n, f = carried_in(screw, n, f)
+        n0, f0 = wrenches[bodies[i].parent]
+        wrenches[bodies[i].parent] = add(n0, n), add(f0, f)
+    for k in robot.kinematic:
+        need[k] = need[k] + float(robot.motor_inertia[k]) * given[k]
+    n, f = wrenches[0]
+    rows = loop_rows(robot, Chain(bodies, paths, qm, um), kept_rows(robot))
+    closed = Closed(robot, qm, rows, _free(robot, modes), damping)
+    return closed, need, filled(n + f, R0, u0, qm, um, wF0, wFm), loads.g
+
+
+def _free(robot: Robot, modes: Array | None) -> list[Any] | None:
+    """0 for each free rate that is stuck, 1 for one that is not, None where none can be."""
+    if modes is None or not len(modes):
+        return None
+    flags = dict(
+        zip(joint_effects(robot).sticking, np.where(modes == 0, 0.0, 1.0).tolist(), strict=True)
+    )
+    base = 6 if robot.base == "floating" else 0
+    return [flags.get(place - base) for place in freedoms_of(robot).places]
+
+
+def _held(
+    closed: Closed, need: list[Any], x: list[Any], lam: list[Any], robot: Robot, base: int
+) -> dict[int, Any]:
+    """What acts at prescribed joints, and at those that can stick, beside the loops'
+    forces, by place in um."""
+    held = {}
+    for k in {*robot.kinematic, *(joint_effects(robot).sticking if robot.effects else ())}:
+        total = need[k]
+        for place, value in zip(closed.freedoms.places, x, strict=True):
+            total = total + closed.H[base + k, place] * value
+        for row, push in zip(closed.rows.J, lam, strict=True):
+            if k in row:
+                total = total - row[k] * push
+        held[k] = total
+    return held
+
+
+# --- back onto the loops --------------------------------------------------------------------
+
+POSITION_STEPS = 3
+VELOCITY_STEPS = 3
+
+
+class Projected(NamedTuple):
+    """A state on the loops. shift (6,) [rad base axes, m inertial]: what the base moves by;
+    qm (nq,), u0 (6,), um (nu,)."""
+
+    shift: Array
+    qm: Array
+    u0: Array
+    um: Array
+
+
+def closed_projection(R0: Any, u0: Any, qm: Any, um: Any, robot: Robot) -> Projected:
+    """The state nearest to one a little off the loops, in the metric of the inertia.
+
+    Positions first, by simplified Newton steps with the matrix of the start, then rates. No
+    momentum is made of nothing, and prescribed joints stay. Three steps of
+    each take errors of 1e-4 to rounding. Source: E. Eich, "Convergence results for a coordinate projection
+    method applied to mechanical systems with algebraic constraints", SIAM J. Numerical
+    Analysis 30 (1993).
+    """
+    R0, u0 = array(R0, (3, 3), "R0"), array(u0, (6,), "u0")
+    qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
+    bodies, kept = bodies_of(robot), kept_rows(robot)
+    base = 6 if robot.base == "floating" else 0
+    shift = zeros(6, R0, u0, qm, um)
+    if not kept:
+        return Projected(shift, qm, u0, um)
+
+    def rows_of(q: Array) -> Rows:
+        return loop_rows(robot, Chain(bodies, paths_of(bodies, q), q), kept)
+
+    rows = rows_of(qm)
+    closed = Closed(robot, qm, rows)
+    none = [0.0] * len(closed.freedoms.places)
+    for _ in range(POSITION_STEPS):
+        step, _ = closed.solve(none, [-error for error in rows.errors])
+        moved = _spread(closed, step, base + robot.nu, qm)
+        qm = robot.with_unit_quaternions(robot.integrate(qm, moved[base:]))
+        shift = shift + moved[:6] if base else shift
+        rows = rows_of(qm)
+    closed.renew(rows)
+    u = np.concatenate([u0[:3], R0.T @ u0[3:], um]) if base else um
+    for _ in range(VELOCITY_STEPS):
+        step, _ = closed.solve(none, [-rate for rate in closed.opening(u)])
+        u = u + _spread(closed, step, base + robot.nu, qm)
+    if base:
+        u0 = np.concatenate([u[:3], R0 @ u[3:6]])
+        shift = np.concatenate([shift[:3], R0 @ shift[3:]])
+    return Projected(shift, qm, u0, u[base:])
+
+
+def _spread(closed: Closed, x: list[Any], size: int, like: Array) -> Array:
+    """The free rates in a vector of all (size,)."""
+    out: list[Any] = [0.0] * size
+    for place, value in zip(closed.freedoms.places, x, strict=True):
+        out[place] = value
+    return filled(out, like, filled(x, like) if x else like)

@@ -1,0 +1,324 @@
+"""Loop constraints: how far the loops of a robot are open, and how joint motions open them.
+
+A row of a constraint is phi(qm) = 0, with phi' = J um and phi'' = J umdot + bias. All is in
+the axes of the base-link, whose own motion opens no loop. What the rows constrain is told
+in `robot/loop.py`.
+
+Sources: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), ch. 8; E. Haug, "Computer
+Aided Kinematics and Dynamics of Mechanical Systems" (1989), sec. 9.4, for the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spart_blocks.dynamics.axial import (
+    Motion,
+    Paths,
+    add,
+    cross,
+    dot,
+    motions_of,
+    paths_of,
+    subtract,
+    turned,
+)
+from spart_blocks.dynamics.kinematics import kinematics
+from spart_blocks.dynamics.screws import Body, Vector, bodies_of
+from spart_blocks.robot import Loop, Robot
+from spart_blocks.robot.loop import ROWS
+from spart_blocks.spatial import Array, filled, sqrt
+
+Row = dict[int, Any]  # of a sparse matrix: its entries by place in um
+
+
+# --- the rates of a joint ------------------------------------------------------------------
+
+
+def places_of(body: Body) -> tuple[int, ...]:
+    """The places in um of the rates of a body's joint."""
+    return (body.k,)
+
+
+def wrench_felt(body: Body, n: Vector, f: Vector) -> list[tuple[int, Any]]:
+    """What each rate of a body's joint feels of a wrench on the body, by place in um."""
+    return [(body.k, n[2] if body.revolute else f[2])]
+
+
+# --- where the bodies are -------------------------------------------------------------------
+
+
+class Pose(NamedTuple):
+    """A body's frame in the base's: axes, the three base axes as the body sees them (the
+    rows of its rotation matrix), and the origin [m] in base axes."""
+
+    axes: list[Vector]
+    origin: Vector
+
+    def out(self, v: Vector) -> Vector:
+        """A vector of the body in base axes."""
+        return [dot(axis, v) for axis in self.axes]
+
+
+def poses_of(bodies: tuple[Body, ...], paths: Paths) -> list[Pose]:
+    """Base to tips: the frame of every body."""
+    identity = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    poses, arms = [Pose(identity, [0.0, 0.0, 0.0])], [[0.0, 0.0, 0.0]]
+    for body, path in zip(bodies[1:], paths[1:], strict=True):
+        rows, arm = poses[body.parent].axes, arms[body.parent]
+        for screw in reversed(path):
+            if screw.slide is not None:
+                arm = list(arm)
+                arm[screw.axis] = arm[screw.axis] + screw.slide
+            arm = turned(screw, arm, True)
+            rows = [turned(screw, row, True) for row in rows]
+        arms.append(arm)
+        poses.append(Pose(rows, [dot(row, arm) for row in rows]))
+    return poses
+
+
+# --- the ends of a loop ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """A frame of a loop, fixed to a body: its place among the bodies, its origin (3,) [m]
+    and its axes (3,3), in the body's frame; beyond: the bodies between it and the nearest
+    that carries both ends."""
+
+    body: int
+    point: Vector
+    axes: list[Vector]
+    beyond: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Chord:
+    """A loop with its ends; length: the place in qm and in um of a prescribed length."""
+
+    loop: Loop
+    a: End
+    b: End
+    length: tuple[int, int] | None
+
+
+@lru_cache(maxsize=32)
+def chords_of(robot: Robot) -> tuple[Chord, ...]:
+    """The loops of a robot, with what does not change of them."""
+    bodies, q = bodies_of(robot), robot.neutral
+    K = kinematics(np.eye(3), np.zeros(3), q, robot)
+    poses = poses_of(bodies, paths_of(bodies, q))
+    home = {link: i for i, body in enumerate(bodies) for link, _ in body.riders}
+    lengths = {entry.name: (entry.q.start, entry.u.start) for entry in robot.layout}
+
+    def above(i: int) -> list[int]:
+        found = []
+        while i > 0:
+            found.append(i)
+            i = bodies[i].parent
+        return found
+
+    def end(link: int, T: Array, other: int) -> End:
+        body = home[link]
+        shared = set(above(home[other]))
+        R, r = (K.RL[link - 1], K.rL[link - 1]) if link else (np.eye(3), np.zeros(3))
+        F: Any = np.array(poses[body].axes)
+        c, A = F.T @ (r + R @ T[:3, 3] - poses[body].origin), F.T @ R @ T[:3, :3]
+        c, A = (np.where(abs(x) < 1e-15, 0.0, x) for x in (c, A))
+        return End(body, c.tolist(), A.T.tolist(), tuple(i for i in above(body) if i not in shared))
+
+    return tuple(
+        Chord(
+            loop,
+            end(loop.a, loop.Ta, loop.b),
+            end(loop.b, loop.Tb, loop.a),
+            lengths[loop.length] if isinstance(loop.length, str) else None,
+        )
+        for loop in robot.loops
+    )
+
+
+# --- the rows -------------------------------------------------------------------------------
+
+
+class Rows(NamedTuple):
+    """Of each row: phi [m, rad], its entries of J, and its bias J' um."""
+
+    errors: list[Any]
+    J: list[Row]
+    bias: list[Any]
+
+
+class Point(NamedTuple):
+    """The origin of a frame: where it is, its velocity [m/s], and its acceleration [m/s^2]
+    at joint accelerations of zero."""
+
+    r: Vector
+    v: Vector
+    a: Vector
+
+
+class Chain:
+    """What the ends of the loops do at qm, and at um where it is given: the poses of the
+    bodies, and their motions on a base at rest, without joint accelerations."""
+
+    def __init__(
+        self, bodies: tuple[Body, ...], paths: Paths, qm: Array, um: Array | None = None
+    ) -> None:
+        self.bodies, self.qm = bodies, qm
+        self.poses = poses_of(bodies, paths)
+        self.motions: list[Motion] | None = None
+        self.um: list[Any] = []
+        if um is not None:
+            self.um, still = um.tolist(), [0.0, 0.0, 0.0]
+            base = Motion(still, still, still)
+            self.motions = motions_of(bodies, paths, base, self.um, [0.0] * len(self.um))
+
+    def root(self, x: Any) -> Any:
+        """The square root of a scalar."""
+        return sqrt(filled([x], self.qm)).tolist()[0]
+
+    def point(self, end: End) -> Vector:
+        """Where the origin of the frame is."""
+        pose = self.poses[end.body]
+        return add(pose.origin, pose.out(end.point))
+
+    def acceleration(self, end: End) -> Vector:
+        """The acceleration of the origin at joint accelerations of zero."""
+        assert self.motions is not None
+        w, al, a = self.motions[end.body]
+        turning = add(cross(al, end.point), cross(w, cross(w, end.point)))
+        return self.poses[end.body].out(add(a, turning))
+
+    def axis(self, end: End, k: int) -> Vector:
+        """Axis k of the frame."""
+        return self.poses[end.body].out(end.axes[k])
+
+    def turning(self, end: End, k: int) -> tuple[Vector, Vector]:
+        """The rate and the rate's rate of axis k, at joint accelerations of zero."""
+        assert self.motions is not None
+        pose, (w, al, _) = self.poses[end.body], self.motions[end.body]
+        e = end.axes[k]
+        rate = cross(w, e)
+        return pose.out(rate), pose.out(add(cross(al, e), cross(w, rate)))
+
+    def spins(self, end: End) -> list[tuple[int, Vector]]:
+        """The angular velocity of the frame for each joint rate, beyond what both ends
+        share."""
+        return [
+            (k, spin) for i in end.beyond for k, spin, _ in self._columns(i) if spin is not None
+        ]
+
+    def shifts(self, end: End, r: Vector) -> list[tuple[int, Vector]]:
+        """The velocity of a point of the frame, now at r, for each joint rate."""
+        found = []
+        for i in end.beyond:
+            arm = subtract(r, self.poses[i].origin)
+            found += [
+                (k, slide if spin is None else cross(spin, arm))
+                for k, spin, slide in self._columns(i)
+            ]
+        return found
+
+    def _columns(self, i: int) -> list[tuple[int, Vector | None, Vector]]:
+        """Of the rates of body i's joint: the place in um, the axis about which it turns, or
+        along which it slides."""
+        body, axes = self.bodies[i], self.poses[i].axes
+        z = [row[2] for row in axes]
+        return [(body.k, z if body.revolute else None, z)]
+
+
+def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> Rows:
+    """The wanted rows, by place among all."""
+    rows, place, keep = Rows([], [], []), 0, set(wanted)
+    for chord in chords_of(robot):
+        count = len(ROWS[chord.loop.type])
+        chosen = [k for k in range(count) if place + k in keep]
+        place += count
+        if chosen:
+            _add_rows(rows, chord, chain, chosen)
+    return rows
+
+
+def _add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: list[int]) -> None:
+    names = ROWS[chord.loop.type]
+    a, b = chord.a, chord.b
+    ra, rb = chain.point(a), chain.point(b)
+    gap = subtract(rb, ra)
+    out, back = chain.shifts(b, rb), chain.shifts(a, rb)
+    moving = chain.motions is not None
+    fall = subtract(chain.acceleration(b), chain.acceleration(a)) if moving else [0.0] * 3
+    whole = names[:3] == ("x", "y", "z")
+    for name in (names[k] for k in chosen):
+        if name == "d":
+            _add_distance(rows, chord, chain, gap, fall)
+        elif name.startswith("r"):
+            _add_square(rows, chain, a, b, *{"rx": (1, 2), "ry": (0, 2), "rz": (0, 1)}[name])
+        elif whole:
+            k = "xyz".index(name)
+            J: Row = {place: v[k] for place, v in out}
+            J.update({place: -v[k] for place, v in chain.shifts(a, ra)})
+            _append(rows, gap[k], J, fall[k])
+        else:
+            k = "xyz".index(name)
+            e = chain.axis(a, k)
+            J = {place: dot(e, v) for place, v in out}
+            J.update({place: -dot(e, v) for place, v in back})
+            bias: Any = 0.0
+            if moving:
+                rate, rise = chain.turning(a, k)
+                opening = _opening(chord, chain, rb, ra)
+                bias = dot(rise, gap) + 2.0 * dot(rate, opening) + dot(e, fall)
+            _append(rows, dot(e, gap), J, bias)
+
+
+def _append(rows: Rows, error: Any, J: Row, bias: Any) -> None:
+    rows.errors.append(error)
+    rows.J.append(J)
+    rows.bias.append(bias)
+
+
+def _opening(chord: Chord, chain: Chain, rb: Vector, ra: Vector) -> Vector:
+    """The velocity of the gap between the origins, as the base sees it."""
+    total: Vector = [0.0, 0.0, 0.0]
+    for place, v in chain.shifts(chord.b, rb):
+        total = add(total, [x * chain.um[place] for x in v])
+    for place, v in chain.shifts(chord.a, ra):
+        total = subtract(total, [x * chain.um[place] for x in v])
+    return total
+
+
+def _add_square(rows: Rows, chain: Chain, a: End, b: End, i: int, j: int) -> None:
+    """Axis i of a and axis j of b are square."""
+    u, v = chain.axis(a, i), chain.axis(b, j)
+    lever = cross(v, u)
+    J: Row = {place: dot(spin, lever) for place, spin in chain.spins(b)}
+    J.update({place: -dot(spin, lever) for place, spin in chain.spins(a)})
+    bias: Any = 0.0
+    if chain.motions is not None:
+        (u1, u2), (v1, v2) = chain.turning(a, i), chain.turning(b, j)
+        bias = dot(u2, v) + 2.0 * dot(u1, v1) + dot(u, v2)
+    _append(rows, dot(u, v), J, bias)
+
+
+def _add_distance(rows: Rows, chord: Chord, chain: Chain, gap: Vector, fall: Vector) -> None:
+    """The distance is a length; its row stays finite where the points meet."""
+    ra, rb = chain.point(chord.a), chain.point(chord.b)
+    d = chain.root(dot(gap, gap) + 1e-200)
+    n = [x / d for x in gap]
+    J: Row = {place: dot(n, v) for place, v in chain.shifts(chord.b, rb)}
+    J.update({place: -dot(n, v) for place, v in chain.shifts(chord.a, ra)})
+    if chord.length is None:
+        length: Any = chord.loop.length
+    else:
+        length, J[chord.length[1]] = chain.qm.tolist()[chord.length[0]], -1.0
+    bias: Any = 0.0
+    if chain.motions is not None:
+        opening = _opening(chord, chain, rb, ra)
+        along = dot(n, opening)
+        bias = dot(n, fall) + (dot(opening, opening) - along * along) / d
+    _append(rows, d - length, J, bias)
