@@ -89,8 +89,8 @@ def assemble(
     pose (4,4) [m] in the base-link's frame: inverse kinematics. Raises RobotError naming the
     loop that stays open, and by how much.
     """
-    robot, start = _placed(robot, place or {}), configuration(robot, qm)
-    held = _places(robot, hold)
+    robot, start = with_places(robot, place or {}), configuration(robot, qm)
+    held = places_in_um(robot, hold)
     free = np.setdiff1d(np.arange(robot.nu), held)
     q, scale = robot.with_unit_quaternions(start), row_scales(robot)
     rows = rows_at(q, robot)
@@ -149,19 +149,19 @@ def configuration(robot: Robot, qm: Any) -> Array:
     return out
 
 
-def _places(robot: Robot, hold: Iterable[str]) -> list[int]:
+def places_in_um(robot: Robot, names: Iterable[str]) -> list[int]:
     """The places in um of joints by name."""
     slices = {entry.name: entry.u for entry in robot.layout}
     found: list[int] = []
-    for name in hold:
+    for name in names:
         if name not in slices:
             raise RobotError(Fault(robot.not_moving(name), hint=did_you_mean(name, slices)))
         found += range(slices[name].start, slices[name].stop)
     return found
 
 
-def _placed(robot: Robot, place: Mapping[str, Any]) -> Robot:
-    """The robot with one more loop for each link that has a place."""
+def with_places(robot: Robot, place: Mapping[str, Any]) -> Robot:
+    """The robot with one more loop for each link that has a place, as for `assemble`."""
     loops, ids = list(robot.loops), robot.robot_keys.link_id
     K = kinematics(np.eye(3), np.zeros(3), robot.neutral, robot)
     for name, target in place.items():

@@ -409,8 +409,8 @@ def closed_projection(R0: Any, u0: Any, qm: Any, um: Any, robot: Robot) -> Proje
     """The state nearest to one a little off the loops, in the metric of the inertia.
 
     Positions first, by simplified Newton steps with the matrix of the start, then rates. No
-    momentum is made of nothing, and prescribed joints stay. Three steps of
-    each take errors of 1e-4 to rounding. Source: E. Eich, "Convergence results for a coordinate projection
+    momentum is made of nothing, and prescribed joints stay. Three steps of each take errors
+    of 1e-4 to rounding. Source: E. Eich, "Convergence results for a coordinate projection
     method applied to mechanical systems with algebraic constraints", SIAM J. Numerical
     Analysis 30 (1993).
     """
