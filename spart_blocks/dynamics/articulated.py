@@ -320,8 +320,10 @@ def _freed(body: Body, I: Articulated, tau: Any, joint: JointRole) -> Step:
     (Un, Uf), pz = _felt(body, I), _force(body, I)
     d = (Un[2] if body.revolute else Uf[2]) + joint.inertia
     S = I.A if body.revolute else I.M
-    if isinstance(d, float) and not d > 1e-13 * abs(S[0] + S[1] + S[2]):
-        joint_inertia(np.array([d]), np.array([[S[0] + S[1] + S[2]]]), np.ones(1), body.name)
+    size = S[0] + S[1] + S[2]
+    # d may be a number where the others are not, as of a slide along a turning arm's axis.
+    if isinstance(d, float) and isinstance(size, float) and not d > 1e-13 * abs(size):
+        joint_inertia(np.array([d]), np.array([[size]]), np.ones(1), body.name)
     e, u = (1.0 if joint.free is None else joint.free) / d, tau - pz
     Gn, Gf = [x * e for x in Un], [x * e for x in Uf]
     I.A = [x - Gn[r] * Un[c] for x, (r, c) in zip(I.A, PLACES, strict=True)]
