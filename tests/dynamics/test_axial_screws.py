@@ -164,6 +164,11 @@ def test_wrenches_that_are_zero_cost_nothing_and_weights_little():
     assert free[1] < loaded[1] < 1.03 * free[1]
 
 
+def test_a_slide_along_the_axis_of_a_turning_arm_is_traced():
+    robot = robots.golden_robot("spart_dh_prismatic").with_base("fixed")
+    assert cost(robot, np.zeros((robot.n_links_joints, 6)))[0] > 0  # a number among symbols
+
+
 def test_links_on_fixed_joints_cost_nothing():
     robot = robots.random_robot(8, 7, kinds="r", chain=True).with_base("fixed")
     extra = robots.random_robot(9, 14, kinds="f")
