@@ -3,7 +3,8 @@
 Notation and frames as in `axial.py`, and
 
     A, B, M     blocks of an inertia: n = A al + B a, f = B' al + M a
-    S           the joint's motion: al_z of a revolute, a_z of a prismatic joint
+    S           the joint's motion: al_z of a revolute, a_z of a prismatic joint, al about
+                its own axis for each row of a spherical joint
     U, d, u     I S, S' I S, and the joint's force less S' of the bias wrench
 
 Accelerations are a bias, which joint rates cause and which is found first, and a
@@ -27,6 +28,7 @@ from spart_blocks.dynamics.axial import (
     Motion,
     Paths,
     add,
+    along_the_tree,
     apart_from_weight,
     carried_in,
     carried_out,
@@ -34,6 +36,7 @@ from spart_blocks.dynamics.axial import (
     motions_of,
     needed_wrenches,
     paths_of,
+    rotate_symmetric,
     turn_symmetric,
 )
 from spart_blocks.dynamics.forward import joint_inertia
@@ -41,6 +44,7 @@ from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
 from spart_blocks.dynamics.screws import (
     CYCLE,
     PLACES,
+    ROWS,
     SQUARE,
     Body,
     Screw,
@@ -95,6 +99,10 @@ class Articulated:
             turn_symmetric(self.A, screw.axis, screw.turn)
             _turn_rows(self.B, screw.axis, screw.turn)
             turn_symmetric(self.M, screw.axis, screw.turn)
+        elif screw.rows is not None:
+            rotate_symmetric(self.A, screw.rows)
+            _rotate_rows(self.B, screw.rows)
+            rotate_symmetric(self.M, screw.rows)
         if screw.slide is not None:
             _slide(self, screw.axis, screw.slide)
 
@@ -122,6 +130,13 @@ def _turn_rows(B: list[Vector], axis: int, t: Turn) -> None:
     Bi[j], Bj[i] = t.cc * ij - t.ss * ji + spread, t.cc * ji - t.ss * ij + spread
     Bi[k], Bj[k] = t.c * Bi[k] - t.s * Bj[k], t.s * Bi[k] + t.c * Bj[k]
     Bk[i], Bk[j] = t.c * Bk[i] - t.s * Bk[j], t.s * Bk[i] + t.c * Bk[j]
+
+
+def _rotate_rows(B: list[Vector], rows: list[Vector]) -> None:
+    """B becomes R B R', for any rotation R in rows."""
+    columns = list(zip(*B, strict=True))
+    half = [[dot(row, column) for column in columns] for row in rows]
+    B[:] = [[dot(part, row) for row in rows] for part in half]
 
 
 def _slide(I: Articulated, axis: int, r: Any) -> None:
@@ -187,16 +202,16 @@ def hybrid_rates(
     paths, loads = paths_of(bodies, qm), apart_from_weight(wF0, wFm, robot)
     load = joint_load(um, robot, qm, modes) if robot.effects else np.zeros(robot.nu)
     net = taum - load if robot.effects else taum
-    given: list[Any] = [0.0] * robot.nu
-    for k, rate in zip(robot.kinematic, umdot_k.tolist(), strict=True):
-        given[k] = rate
+    rises = zeros(robot.nu, umdot_k)
+    rises[list(robot.kinematic)] = umdot_k
+    given, rates, forces = (along_the_tree(v, robot).tolist() for v in (rises, um, net))
     # A floating base falls with the field, a fixed one is held against it.
     still, up = [0.0] * 3, [0.0] * 3 if floating else (R0.T @ -loads.g).tolist()
     base = Motion(u0[:3].tolist() if floating else still, still, up)
-    motions = motions_of(bodies, paths, base, um.tolist(), given)
+    motions = motions_of(bodies, paths, base, rates, given)
     wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
     I = [_rigid(body, *wrench) for body, wrench in zip(bodies, wrenches, strict=True)]
-    steps = _inward(bodies, paths, I, net.tolist(), _joints(robot, modes))
+    steps = _inward(bodies, paths, I, forces, _joints(robot, modes))
     p0 = filled(I[0].n + I[0].f, *like)
     u0dot, reaction, a0 = zeros(6, p0), zeros(6, p0), np.zeros(6)
     if floating:
@@ -207,9 +222,10 @@ def hybrid_rates(
     else:
         reaction[:3] = R0 @ (p0[:3] - tau0[:3])
         reaction[3:] = R0 @ p0[3:] - tau0[3:]
-    umdot, held = _outward(bodies, paths, steps, a0.tolist(), given)
+    accelerations, held = _outward(bodies, paths, steps, a0.tolist(), given)
+    umdot = along_the_tree(filled(accelerations, *like), robot)
     taken = _taken(robot, held, umdot_k, taum, load, modes) if held else (umdot_k, load)
-    return HybridRates(u0dot, filled(umdot, *like), reaction, *taken)
+    return HybridRates(u0dot, umdot, reaction, *taken)
 
 
 class JointRole(NamedTuple):
@@ -248,16 +264,19 @@ def _taken(
     robot: Robot, held: dict[int, Any], umdot_k: Array, taum: Array, load: Array, modes: Any
 ) -> tuple[Array, Array]:
     """tau_k and load of `HybridRates`; held: the forces that prescribed and stuck
-    joints pass on, by place in um."""
+    joints pass on, by place in um, along the tree."""
     effects = joint_effects(robot)
     like = (umdot_k, taum, load, *(filled([force], taum) for force in held.values()))
-    places = list(robot.kinematic)
-    needed = filled([held[k] for k in places], *like) + robot.motor_inertia[places] * umdot_k
+    places, passed = list(robot.kinematic), zeros(robot.nu, *like)
+    for k, force in held.items():
+        passed[k] = force
+    passed = along_the_tree(passed, robot)
+    needed = passed[places] + robot.motor_inertia[places] * umdot_k
     tau_k = needed + (load - taum)[places]
     taken = zeros(robot.nu, *like) + load
     if modes is not None:
         for k, mode in zip(effects.sticking, modes, strict=True):
-            taken[k] = np.where(mode == 0, taum[k] - held[k], load[k])
+            taken[k] = np.where(mode == 0, taum[k] - passed[k], load[k])
     return tau_k, taken
 
 
@@ -288,13 +307,17 @@ def _inward(
     joints: list[JointRole],
 ) -> list[Step]:
     """Tips to base: articulated inertias and bias wrenches gather in I (table 7.1, pass 2)."""
-    steps = []
+    steps, size = [], None
     for i in range(len(bodies) - 1, 0, -1):
         body, joint = bodies[i], joints[bodies[i].k]
+        if body.ball is None:
+            size = None
+        elif body.axis == 2:  # what its first two rows feel is what the others leave of it
+            size = I[i].A[0] + I[i].A[1] + I[i].A[2]
         if joint.prescribed:  # what it does is part of the bias
             steps.append(Step(*_felt(body, I[i]), None, None, _force(body, I[i])))
         else:
-            steps.append(_freed(body, I[i], taum[body.k], joint))
+            steps.append(_freed(body, I[i], taum[body.k], joint, size))
         for screw in paths[i]:
             I[i].carry(screw)
         I[body.parent].gather(I[i])
@@ -304,23 +327,25 @@ def _inward(
 def _felt(body: Body, I: Articulated) -> tuple[Vector, Vector]:
     """U = I S."""
     if body.revolute:
-        return [I.A[4], I.A[3], I.A[2]], list(I.B[2])
+        x, y, z = ROWS[body.axis]
+        return [I.A[x], I.A[y], I.A[z]], list(I.B[body.axis])
     return [row[2] for row in I.B], [I.M[4], I.M[3], I.M[2]]
 
 
 def _force(body: Body, I: Articulated) -> Any:
     """S' p."""
-    return I.n[2] if body.revolute else I.f[2]
+    return I.n[body.axis] if body.revolute else I.f[2]
 
 
-def _freed(body: Body, I: Articulated, tau: Any, joint: JointRole) -> Step:
+def _freed(body: Body, I: Articulated, tau: Any, joint: JointRole, size: Any) -> Step:
     """I becomes what the parent feels through the joint: Ia = I - U U' / d and
     pa = p + U u / d. What S picks of them is exactly zero and the joint's force, unless a
-    motor turns with the joint, or it is stuck: then 1 / d is zero."""
+    motor turns with the joint, or it is stuck: then 1 / d is zero. size: of the inertia
+    beside which d is none, where it is not I's."""
     (Un, Uf), pz = _felt(body, I), _force(body, I)
-    d = (Un[2] if body.revolute else Uf[2]) + joint.inertia
+    d = (Un[body.axis] if body.revolute else Uf[2]) + joint.inertia
     S = I.A if body.revolute else I.M
-    size = S[0] + S[1] + S[2]
+    size = S[0] + S[1] + S[2] if size is None else size
     # d may be a number where the others are not, as of a slide along a turning arm's axis.
     if isinstance(d, float) and isinstance(size, float) and not d > 1e-13 * abs(size):
         joint_inertia(np.array([d]), np.array([[size]]), np.ones(1), body.name)
@@ -331,8 +356,10 @@ def _freed(body: Body, I: Articulated, tau: Any, joint: JointRole) -> Step:
     I.M = [x - Gf[r] * Uf[c] for x, (r, c) in zip(I.M, PLACES, strict=True)]
     I.n, I.f = add(I.n, [x * u for x in Gn]), add(I.f, [x * u for x in Gf])
     if joint.plain and body.revolute:
-        I.A[2:5] = I.B[2] = [0.0, 0.0, 0.0]
-        I.n[2] = tau
+        for place in ROWS[body.axis]:
+            I.A[place] = 0.0
+        I.B[body.axis] = [0.0, 0.0, 0.0]
+        I.n[body.axis] = tau
     elif joint.plain:
         I.M[2:5] = [0.0, 0.0, 0.0]
         for row in I.B:
@@ -360,7 +387,8 @@ def _outward(
         if step.e is not None:
             umdot[body.k] = rate = (step.u - felt) * step.e
             if body.revolute:
-                al = [al[0], al[1], al[2] + rate]
+                al = list(al)
+                al[body.axis] = al[body.axis] + rate
             else:
                 a = [a[0], a[1], a[2] + rate]
         motions.append(Motion(still, al, a))

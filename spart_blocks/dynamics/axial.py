@@ -25,15 +25,17 @@ import numpy as np
 
 from spart_blocks.dynamics.screws import (
     CYCLE,
+    PLACES,
     Body,
     Screw,
     Symmetric,
     Turn,
     Vector,
     constant_turn,
+    senses_of,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, cos, kind, sin
+from spart_blocks.spatial import Array, cos, kind, quaternion_rotation, sin
 
 Paths = list[tuple[Screw, ...]]  # of each body, the screws that lead to its parent's frame
 
@@ -64,14 +66,20 @@ def times(S: Symmetric, v: Vector) -> Vector:
     return [xx * x + xy * y + zx * z, xy * x + yy * y + yz * z, zx * x + yz * y + zz * z]
 
 
+def rotated(rows: list[Vector], v: Vector, back: bool = False) -> Vector:
+    """R v, or back R' v, of a rotation R in rows."""
+    return [dot(row, v) for row in (zip(*rows, strict=True) if back else rows)]
+
+
 def turned(screw: Screw, v: Vector, back: bool = False) -> Vector:
     """A vector in the axes that the screw leads to, or back in those it starts from."""
-    if screw.turn is None:
-        return v
+    turn = screw.turn
+    if turn is None:
+        return v if screw.rows is None else rotated(screw.rows, v, back)
     i, j, _ = CYCLE[screw.axis]
     if back:
         i, j = j, i
-    c, s, out = screw.turn.c, screw.turn.s, list(v)
+    c, s, out = turn.c, turn.s, list(v)
     out[i], out[j] = c * v[i] - s * v[j], s * v[i] + c * v[j]
     return out
 
@@ -85,6 +93,12 @@ def turn_symmetric(S: Symmetric, axis: int, t: Turn) -> None:
     S[j] = t.ss * ii + t.cc * jj + mixed
     S[3 + k] = t.cs * (ii - jj) + (t.cc - t.ss) * ij
     S[3 + j], S[3 + i] = t.c * ki - t.s * jk, t.s * ki + t.c * jk
+
+
+def rotate_symmetric(S: Symmetric, rows: list[Vector]) -> None:
+    """S becomes R S R', for any rotation R in rows."""
+    half = [times(S, row) for row in rows]
+    S[:] = [dot(half[r], rows[c]) for r, c in PLACES]
 
 
 # --- along the screws ---------------------------------------------------------------------
@@ -102,18 +116,36 @@ def paths_of(bodies: tuple[Body, ...], qm: Array) -> Paths:
     """The screws that lead from each body's frame to its parent's, at qm."""
     offsets = np.zeros(len(qm))
     for body in bodies[1:]:
-        offsets[body.k] = body.angle
+        offsets[body.q] = body.angle
     cosines, sines, q = cos(offsets + qm).tolist(), sin(offsets + qm).tolist(), qm.tolist()
     paths: Paths = [()]
     for body in bodies[1:]:
+        if body.ball is not None:
+            paths.append(_ball_path(body, qm))
+            continue
         if body.revolute:
-            c, s = cosines[body.k], sines[body.k]
+            c, s = cosines[body.q], sines[body.q]
             joint = Screw(2, Turn(c, s, c * c, s * s, c * s), body.slide or None)
         else:
             turn = constant_turn(math.cos(body.angle), math.sin(body.angle))
-            joint = Screw(2, turn, body.slide + q[body.k])
+            joint = Screw(2, turn, body.slide + q[body.q])
         paths.append((joint, *body.screws))
     return paths
+
+
+def _ball_path(body: Body, qm: Array) -> tuple[Screw, ...]:
+    """Of a row of a spherical joint: the whole turn is the first row's."""
+    if body.ball is None or body.axis:
+        return ()
+    turn = quaternion_rotation(qm[body.q : body.q + 4])
+    rows = body.ball.mount @ (turn.T if body.ball.against else turn)
+    return (Screw(0, None, None, rows.tolist()), *body.screws)
+
+
+def along_the_tree(rates: Array, robot: Robot) -> Array:
+    """Joint rates, accelerations or forces (nu,) as the axes of the frames count them, and
+    back: spherical joints against the tree turn backwards."""
+    return senses_of(robot) * rates if robot.balls else rates
 
 
 def carried_out(path: tuple[Screw, ...], motion: Motion) -> Motion:
@@ -186,12 +218,17 @@ def apart_from_weight(wF0: Array, wFm: Array, robot: Robot) -> Loads:
 def motions_of(
     bodies: tuple[Body, ...], paths: Paths, base: Motion, um: list[Any], umdot: list[Any]
 ) -> list[Motion]:
-    """Base to tips: every body's motion, of joint rates um and accelerations umdot."""
+    """Base to tips: every body's motion, of joint rates um and accelerations umdot, along
+    the tree."""
     motions = [base]
     for body, path in zip(bodies[1:], paths[1:], strict=True):
         w, al, a = carried_out(path, motions[body.parent])
         rate, rise = um[body.k], umdot[body.k]
-        if body.revolute:
+        if body.ball is not None:
+            if body.axis == 0:  # the axes of all three rows turn with the body, not in turn
+                u, rises = um[body.k : body.k + 3], umdot[body.k : body.k + 3]
+                al, w = add(add(al, cross(w, u)), rises), add(w, u)
+        elif body.revolute:
             al = [al[0] + w[1] * rate, al[1] - w[0] * rate, al[2] + rise]
             w = [w[0], w[1], w[2] + rate]
         else:

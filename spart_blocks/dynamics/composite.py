@@ -20,11 +20,22 @@ from spart_blocks.dynamics.axial import (
     add,
     carried_in,
     paths_of,
+    rotate_symmetric,
     turn_symmetric,
     turned,
 )
 from spart_blocks.dynamics.inertia import InertiaMatrix
-from spart_blocks.dynamics.screws import CYCLE, SQUARE, Body, Screw, Symmetric, Vector, bodies_of
+from spart_blocks.dynamics.screws import (
+    CYCLE,
+    ROWS,
+    SQUARE,
+    Body,
+    Screw,
+    Symmetric,
+    Vector,
+    bodies_of,
+    senses_of,
+)
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, array, filled, skew, zeros
 
@@ -42,6 +53,8 @@ class Composite:
         self.h = turned(screw, self.h)
         if screw.turn is not None:
             turn_symmetric(self.inertia, screw.axis, screw.turn)
+        elif screw.rows is not None:
+            rotate_symmetric(self.inertia, screw.rows)
         if screw.slide is None:
             return
         i, j, k = CYCLE[screw.axis]
@@ -57,11 +70,13 @@ class Composite:
         self.m, self.h = self.m + other.m, add(self.h, other.h)
         self.inertia = [a + b for a, b in zip(self.inertia, other.inertia, strict=True)]
 
-    def wrench(self, revolute: bool) -> tuple[Vector, Vector]:
-        """What it takes to accelerate it at 1 rad/s^2 or 1 m/s^2 about or along z."""
+    def wrench(self, revolute: bool, axis: int) -> tuple[Vector, Vector]:
+        """What it takes to accelerate it at 1 rad/s^2 about an axis or 1 m/s^2 along z."""
         h, I = self.h, self.inertia
         if revolute:
-            return [I[4], I[3], I[2]], [-h[1], h[0], 0.0]
+            (i, j, _), f = CYCLE[axis], [0.0, 0.0, 0.0]
+            f[i], f[j] = -h[j], h[i]
+            return [I[place] for place in ROWS[axis]], f
         return [h[1], -h[0], 0.0], [0.0, 0.0, self.m]
 
 
@@ -76,7 +91,7 @@ def multibody_inertia(R0: Any, qm: Any, robot: Robot) -> InertiaMatrix:
     H0m, Hm = zeros((6, robot.nu), *like), zeros((robot.nu, robot.nu), *like)
     for i in range(len(bodies) - 1, 0, -1):
         whole, k = composites[i], bodies[i].k
-        along, (n, f) = _climb(bodies, paths, i, *whole.wrench(bodies[i].revolute))
+        along, (n, f) = _climb(bodies, paths, i, *whole.wrench(bodies[i].revolute, bodies[i].axis))
         for m, entry in along:
             Hm[m, k] = Hm[k, m] = entry
         H0m[:, k] = filled(n + f, *like)
@@ -84,6 +99,9 @@ def multibody_inertia(R0: Any, qm: Any, robot: Robot) -> InertiaMatrix:
             whole.carry(screw)
         composites[bodies[i].parent].gather(whole)
     H0m[3:] = R0 @ H0m[3:]
+    if robot.balls:
+        senses = senses_of(robot)
+        H0m, Hm = H0m * senses, Hm * np.outer(senses, senses)
     H0 = _of_the_base(composites[0], R0, like)
     return InertiaMatrix(H0, H0m, Hm + np.diag(robot.motor_inertia))
 
@@ -92,11 +110,11 @@ def _climb(
     bodies: tuple[Body, ...], paths: Paths, i: int, n: Vector, f: Vector
 ) -> tuple[list[tuple[int, Any]], tuple[Vector, Vector]]:
     """What joint i and those between it and the base feel of a wrench on body i, each with
-    its place in qm, and the wrench in the base's frame."""
+    its place in um, and the wrench in the base's frame."""
     along = []
     while i:
         body = bodies[i]
-        along.append((body.k, n[2] if body.revolute else f[2]))
+        along.append((body.k, n[body.axis] if body.revolute else f[2]))
         for screw in paths[i]:
             n, f = carried_in(screw, n, f)
         i = body.parent

@@ -15,6 +15,7 @@ from typing import Any
 from spart_blocks.dynamics.axial import (
     Motion,
     add,
+    along_the_tree,
     apart_from_weight,
     carried_in,
     motions_of,
@@ -50,12 +51,13 @@ def multibody_forces(
         u0, u0dot = zeros(6), zeros(6)
     paths = paths_of(bodies, qm)
     base = Motion(u0[:3].tolist(), u0dot[:3].tolist(), (R0.T @ (u0dot[3:] - loads.g)).tolist())
-    motions = motions_of(bodies, paths, base, um.tolist(), umdot.tolist())
+    rates, rises = (along_the_tree(v, robot).tolist() for v in (um, umdot))
+    motions = motions_of(bodies, paths, base, rates, rises)
     wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
     taum: list[Any] = [0.0] * robot.nu
     for i in range(len(bodies) - 1, 0, -1):
         body, (n, f) = bodies[i], wrenches[i]
-        taum[body.k] = n[2] if body.revolute else f[2]
+        taum[body.k] = n[body.axis] if body.revolute else f[2]
         for screw in paths[i]:
             n, f = carried_in(screw, n, f)
         n0, f0 = wrenches[body.parent]
@@ -64,4 +66,4 @@ def multibody_forces(
     tau0 = filled(n + f, *like)
     tau0[3:] = R0 @ tau0[3:]
     effort = robot.motor_inertia * umdot + joint_load(um, robot, qm)
-    return GeneralizedForces(tau0, filled(taum, *like) + effort)
+    return GeneralizedForces(tau0, along_the_tree(filled(taum, *like), robot) + effort)

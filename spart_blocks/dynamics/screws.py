@@ -3,9 +3,14 @@
 Fixed joints are folded away: a `Body` is a moving joint's link with all that is rigidly
 attached to it. Its frame has z along the joint's axis and x along the common normal with
 the axis of its first child, so that turns about and slides along x and z (`Screw`) lead
-from frame to frame. Source: S. McMillan and D. Orin, "Efficient computation of
-articulated-body inertias using successive axial screws", IEEE Trans. Robotics and
-Automation 11 (1995).
+from frame to frame.
+
+A spherical joint is three bodies in one frame, whose axes are those of its rows; the first
+two are massless. The way from the first to the parent begins with the whole turn, and each
+row turns about one axis of the frame: one after the other they make a block.
+
+Source: S. McMillan and D. Orin, "Efficient computation of articulated-body inertias using
+successive axial screws", IEEE Trans. Robotics and Automation 11 (1995).
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ Symmetric = list[Any]  # six scalars of a 3x3 matrix: xx, yy, zz, yz, zx, xy
 
 PLACES = ((0, 0), (1, 1), (2, 2), (1, 2), (2, 0), (0, 1))  # of a Symmetric's scalars
 SQUARE = (0, 5, 4, 5, 1, 3, 4, 3, 2)  # the scalars at the nine places, row by row
+ROWS = (SQUARE[:3], SQUARE[3:6], SQUARE[6:])  # those of each row
 CYCLE = ((1, 2, 0), (2, 0, 1), (0, 1, 2))  # the two axes that a turn mixes, and its own
 ROUNDING = 1e-14  # constant cosines, sines, angles and lengths [m] below it are zero
 
@@ -39,22 +45,34 @@ class Turn(NamedTuple):
 
 
 class Screw(NamedTuple):
-    """A turn about a frame's axis 0, 1 or 2 and a slide [m] along it; None where none."""
+    """A turn about a frame's axis 0, 1 or 2 and a slide [m] along it; None where none. Or,
+    in their place, any rotation: its matrix in rows."""
 
     axis: int
     turn: Turn | None
     slide: Any | None
+    rows: list[Vector] | None = None
+
+
+class Ball(NamedTuple):
+    """Of a spherical joint: mount (3,3), from its frame at rest to the parent's axes;
+    against: whether its quaternion turns the parent."""
+
+    mount: Array
+    against: bool
 
 
 class Body(NamedTuple):
-    """A moving body. parent: index of the body it moves on. k: place in qm. Its joint turns
-    it about z by angle [rad] and slides it along z by slide [m], with q added to one of
-    them; `screws` lead on to the parent's frame. riders: the links attached to it, each
-    an id (0 is the base-link) and the centre of mass (3,) [m]."""
+    """A moving body. parent: index of the body it moves on. q: its first place in qm, k: its
+    place in um. Its joint turns it about z by angle [rad] and slides it along z by slide
+    [m], with the position added to one of them; `screws` lead on to the parent's frame.
+    riders: the links attached to it, each an id (0 is the base-link) and the centre of mass
+    (3,) [m]. A row of a spherical joint has its ball, and turns about its own axis."""
 
     parent: int
     name: str
     revolute: bool
+    q: int
     k: int
     angle: float
     slide: float
@@ -63,6 +81,8 @@ class Body(NamedTuple):
     m: Any
     h: Vector
     inertia: Symmetric
+    axis: int = 2
+    ball: Ball | None = None
 
 
 def constant_turn(c: float, s: float) -> Turn | None:
@@ -140,33 +160,56 @@ def bodies_of(robot: Robot) -> tuple[Body, ...]:
     frames = _frames(robot, joints)
     inverses = [np.linalg.inv(F) for F in frames]
     return tuple(
-        _body(robot, parent, i, path_of(inverses[max(parent, 0)] @ T @ F),
+        _body(robot, parent, i, inverses[max(parent, 0)] @ T @ F,
               [(link_id, inv @ T_link) for link_id, T_link in attached])
         for (parent, i, T), F, inv, attached in zip(joints, frames, inverses, riders, strict=True)
     )  # fmt: skip
 
 
+@lru_cache(maxsize=32)
+def senses_of(robot: Robot) -> Array:
+    """For each rate (nu,) 1, or -1 where it is one of a spherical joint against the tree,
+    whose rows turn about the axes of the frame backwards."""
+    senses = np.ones(robot.nu)
+    for entry in robot.layout:
+        if entry.against:
+            senses[entry.u] = -1.0
+    return senses
+
+
 def _frames(robot: Robot, joints: list[tuple[int, int, Array]]) -> list[Array]:
     """Each body's frame in its joint's, T (4,4): z along the axis, and turned and slid
-    about it so that the path from its first child is short."""
+    about it so that the path from its first child is short. That of a spherical joint's
+    rows is the joint's."""
+    balls = [i >= 0 and robot.joints[i].type is JointType.SPHERICAL for _, i, _ in joints]
     frames = [np.eye(4)]
-    for _, i, _ in joints[1:]:
+    for (_, i, _), ball in zip(joints[1:], balls[1:], strict=True):
         z, F = robot.joints[i].axis, np.eye(4)
+        if ball:
+            frames.append(F)
+            continue
         x = np.eye(3)[np.argmin(np.abs(z))]
         x = (x - (x @ z) * z) / np.linalg.norm(x - (x @ z) * z)
         F[:3, :3] = np.stack([x, np.cross(z, x), z], axis=1)
         frames.append(F)
     parents = [parent for parent, _, _ in joints]
     for k in range(1, len(joints)):
-        if k in parents:
+        if k in parents and not balls[k]:
             child = parents.index(k)
-            path = path_of(np.linalg.inv(frames[k]) @ joints[child][2] @ frames[child])
+            T = np.linalg.inv(frames[k]) @ joints[child][2] @ frames[child]
+            if balls[child]:  # its origin alone counts: on the common normal, x
+                (x, y, z), path = T[:3, 3].tolist(), path_of(T)
+                turn = math.atan2(y, x) if math.hypot(x, y) > ROUNDING else 0.0
+                frames[k] = frames[k] @ screw_matrix(2, turn, z)
+                continue
+            path = path_of(T)
             frames[k] = frames[k] @ screw_matrix(2, path.turn, path.z)
     return frames
 
 
-def _body(robot: Robot, parent: int, i: int, path: Path, attached: list[tuple[int, Array]]) -> Body:
-    """attached: the ids of its links and their centre-of-mass frames in its own, T (4,4)."""
+def _body(robot: Robot, parent: int, i: int, way: Array, attached: list[tuple[int, Array]]) -> Body:
+    """way (4,4): its frame in the parent's, with no displacement. attached: the ids of its
+    links and their centre-of-mass frames in its own, T (4,4)."""
     m: Any = 0.0
     h, inertia = np.zeros(3), np.zeros((3, 3))
     for link_id, T in attached:
@@ -178,9 +221,13 @@ def _body(robot: Robot, parent: int, i: int, path: Path, attached: list[tuple[in
     riders = tuple((link_id, T[:3, 3].tolist()) for link_id, T in attached)
     matter = (riders, m, h.tolist(), [inertia[place] for place in PLACES])
     if i < 0:
-        return Body(-1, robot.base_link.name, False, -1, 0.0, 0.0, (), *matter)
+        return Body(-1, robot.base_link.name, False, -1, -1, 0.0, 0.0, (), *matter)
     joint, k = robot.joints[i], robot.u_index[i]
     assert k is not None
+    if joint.type is JointType.SPHERICAL:
+        return _row(robot, parent, i, way, matter)
+    place, path = robot.q_slices[i], path_of(way)
+    assert place is not None
     screws = [
         Screw(0, constant_turn(math.cos(path.tilt), math.sin(path.tilt)), path.x or None),
         Screw(1, None, path.y or None),
@@ -188,4 +235,18 @@ def _body(robot: Robot, parent: int, i: int, path: Path, attached: list[tuple[in
     ]
     screws = [screw for screw in screws if screw.turn or screw.slide]
     revolute = joint.type is JointType.REVOLUTE
-    return Body(parent, joint.name, revolute, k, path.angle, path.slide, tuple(screws), *matter)
+    return Body(
+        parent, joint.name, revolute, place.start, k, path.angle, path.slide, tuple(screws), *matter
+    )
+
+
+def _row(robot: Robot, parent: int, i: int, way: Array, matter: Any) -> Body:
+    """A row of a spherical joint. The slides to the parent's frame are in its own axes."""
+    joint, place = robot.joints[i], robot.q_slices[i]
+    near = np.round(way)
+    way = np.where(np.abs(way - near) < ROUNDING, near, way)
+    slides = [Screw(k, None, float(way[k, 3])) for k in range(3) if way[k, 3] != 0]
+    axis = int(np.argmax(np.abs(joint.axis)))
+    q, ball = place.start if place else -1, Ball(way[:3, :3], bool(joint.axis[axis] < 0))
+    row = Body(parent, joint.name, True, q, joint.q_id - 1, 0.0, 0.0, tuple(slides), *matter)
+    return row._replace(axis=axis, ball=ball)
