@@ -46,8 +46,7 @@ def rows_at(qm: Any, robot: Robot, um: Any = None, wanted: tuple[int, ...] | Non
     """The rows at qm (nq,), and their bias at um (nu,) where it is given."""
     qm = array(qm, (robot.nq,), "qm")
     um = None if um is None else array(um, (robot.nu,), "um")
-    bodies = bodies_of(robot)
-    chain = Chain(bodies, paths_of(bodies, qm), qm, um)
+    chain = Chain(robot, paths_of(bodies_of(robot), qm), qm, um)
     return loop_rows(robot, chain, all_rows(robot) if wanted is None else wanted)
 
 

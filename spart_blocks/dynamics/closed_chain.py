@@ -24,9 +24,8 @@ import numpy as np
 
 from spart_blocks.dynamics.axial import (
     Motion,
-    add,
+    along_the_tree,
     apart_from_weight,
-    carried_in,
     motions_of,
     needed_wrenches,
     paths_of,
@@ -34,8 +33,9 @@ from spart_blocks.dynamics.axial import (
 from spart_blocks.dynamics.branches import Factor, Row, factor
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
-from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows, places_of, wrench_felt
+from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows
 from spart_blocks.dynamics.loops import kept_rows, row_names, sample_configurations
+from spart_blocks.dynamics.newton_euler import felt_at_joints
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.errors import SingularInertiaError
 from spart_blocks.robot import Robot
@@ -96,11 +96,10 @@ def _branches(robot: Robot) -> Freedoms:
     tips: list[tuple[int, ...]] = [tuple(reversed(range(base)))]
     for body in bodies[1:]:
         path = tips[body.parent]
-        for k in places_of(body):
-            if k not in robot.kinematic:
-                above.append(path)
-                path = (len(places), *path)
-                places.append(base + k)
+        if body.k not in robot.kinematic:
+            above.append(path)
+            path = (len(places), *path)
+            places.append(base + body.k)
         tips.append(path)
     return Freedoms(tuple(places), tuple(above), None)
 
@@ -342,23 +341,18 @@ def _at(
     paths, loads = paths_of(bodies, qm), apart_from_weight(wF0, wFm, robot)
     still, up = [0.0] * 3, [0.0] * 3 if floating else (R0.T @ -loads.g).tolist()
     base = Motion(u0[:3].tolist() if floating else still, still, up)
-    motions = motions_of(bodies, paths, base, um.tolist(), given)
+    rates, rises = along_the_tree(um, robot), along_the_tree(filled(given, um, qm), robot)
+    motions = motions_of(bodies, paths, base, rates.tolist(), rises.tolist())
     wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
-    need: list[Any] = [0.0] * robot.nu
-    for i in range(len(bodies) - 1, 0, -1):
-        n, f = wrenches[i]
-        for k, felt in wrench_felt(bodies[i], n, f):
-            need[k] = felt
-        for screw in paths[i]:
-            n, f = carried_in(screw, n, f)
-        n0, f0 = wrenches[bodies[i].parent]
-        wrenches[bodies[i].parent] = add(n0, n), add(f0, f)
+    like = (R0, u0, qm, um, wF0, wFm)
+    felt = filled(felt_at_joints(bodies, paths, wrenches, robot.nu), *like)
+    need = along_the_tree(felt, robot).tolist()
     for k in robot.kinematic:
         need[k] = need[k] + float(robot.motor_inertia[k]) * given[k]
     n, f = wrenches[0]
-    rows = loop_rows(robot, Chain(bodies, paths, qm, um), kept_rows(robot))
+    rows = loop_rows(robot, Chain(robot, paths, qm, um), kept_rows(robot))
     closed = Closed(robot, qm, rows, _free(robot, modes), damping)
-    return closed, need, filled(n + f, R0, u0, qm, um, wF0, wFm), loads.g
+    return closed, need, filled(n + f, *like), loads.g
 
 
 def _free(robot: Robot, modes: Array | None) -> list[Any] | None:
@@ -423,7 +417,7 @@ def closed_projection(R0: Any, u0: Any, qm: Any, um: Any, robot: Robot) -> Proje
         return Projected(shift, qm, u0, um)
 
     def rows_of(q: Array) -> Rows:
-        return loop_rows(robot, Chain(bodies, paths_of(bodies, q), q), kept)
+        return loop_rows(robot, Chain(robot, paths_of(bodies, q), q), kept)
 
     rows = rows_of(qm)
     closed = Closed(robot, qm, rows)

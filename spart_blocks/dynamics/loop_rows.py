@@ -28,25 +28,12 @@ from spart_blocks.dynamics.axial import (
     turned,
 )
 from spart_blocks.dynamics.kinematics import kinematics
-from spart_blocks.dynamics.screws import Body, Vector, bodies_of
+from spart_blocks.dynamics.screws import Body, Vector, bodies_of, senses_of
 from spart_blocks.robot import Loop, Robot
 from spart_blocks.robot.loop import ROWS
 from spart_blocks.spatial import Array, filled, sqrt
 
 Row = dict[int, Any]  # of a sparse matrix: its entries by place in um
-
-
-# --- the rates of a joint ------------------------------------------------------------------
-
-
-def places_of(body: Body) -> tuple[int, ...]:
-    """The places in um of the rates of a body's joint."""
-    return (body.k,)
-
-
-def wrench_felt(body: Body, n: Vector, f: Vector) -> list[tuple[int, Any]]:
-    """What each rate of a body's joint feels of a wrench on the body, by place in um."""
-    return [(body.k, n[2] if body.revolute else f[2])]
 
 
 # --- where the bodies are -------------------------------------------------------------------
@@ -98,11 +85,13 @@ class End:
 
 @dataclass(frozen=True, eq=False)
 class Chord:
-    """A loop with its ends; length: the place in qm and in um of a prescribed length."""
+    """A loop with its ends; shared: the frame of the nearest body that carries both; length:
+    the place in qm and in um of a prescribed length."""
 
     loop: Loop
     a: End
     b: End
+    shared: End
     length: tuple[int, int] | None
 
 
@@ -122,6 +111,10 @@ def chords_of(robot: Robot) -> tuple[Chord, ...]:
             i = bodies[i].parent
         return found
 
+    def shared(loop: Loop) -> End:
+        both = set(above(home[loop.a])) & set(above(home[loop.b]))
+        return End(max(both, default=0), [0.0] * 3, np.eye(3).tolist(), ())
+
     def end(link: int, T: Array, other: int) -> End:
         body = home[link]
         shared = set(above(home[other]))
@@ -136,6 +129,7 @@ def chords_of(robot: Robot) -> tuple[Chord, ...]:
             loop,
             end(loop.a, loop.Ta, loop.b),
             end(loop.b, loop.Tb, loop.a),
+            shared(loop),
             lengths[loop.length] if isinstance(loop.length, str) else None,
         )
         for loop in robot.loops
@@ -166,17 +160,17 @@ class Chain:
     """What the ends of the loops do at qm, and at um where it is given: the poses of the
     bodies, and their motions on a base at rest, without joint accelerations."""
 
-    def __init__(
-        self, bodies: tuple[Body, ...], paths: Paths, qm: Array, um: Array | None = None
-    ) -> None:
-        self.bodies, self.qm = bodies, qm
+    def __init__(self, robot: Robot, paths: Paths, qm: Array, um: Array | None = None) -> None:
+        bodies = bodies_of(robot)
+        self.bodies, self.qm, self.senses = bodies, qm, senses_of(robot).tolist()
         self.poses = poses_of(bodies, paths)
         self.motions: list[Motion] | None = None
         self.um: list[Any] = []
         if um is not None:
             self.um, still = um.tolist(), [0.0, 0.0, 0.0]
-            base = Motion(still, still, still)
-            self.motions = motions_of(bodies, paths, base, self.um, [0.0] * len(self.um))
+            base, none = Motion(still, still, still), [0.0] * len(um)
+            rates = [x if s > 0 else -x for x, s in zip(self.um, self.senses, strict=True)]
+            self.motions = motions_of(bodies, paths, base, rates, none)
 
     def root(self, x: Any) -> Any:
         """The square root of a scalar."""
@@ -209,27 +203,24 @@ class Chain:
     def spins(self, end: End) -> list[tuple[int, Vector]]:
         """The angular velocity of the frame for each joint rate, beyond what both ends
         share."""
-        return [
-            (k, spin) for i in end.beyond for k, spin, _ in self._columns(i) if spin is not None
-        ]
+        turning = [i for i in end.beyond if self.bodies[i].revolute]
+        return [(self.bodies[i].k, self._axis(i)) for i in turning]
 
     def shifts(self, end: End, r: Vector) -> list[tuple[int, Vector]]:
         """The velocity of a point of the frame, now at r, for each joint rate."""
         found = []
         for i in end.beyond:
-            arm = subtract(r, self.poses[i].origin)
-            found += [
-                (k, slide if spin is None else cross(spin, arm))
-                for k, spin, slide in self._columns(i)
-            ]
+            axis = self._axis(i)
+            if self.bodies[i].revolute:
+                axis = cross(axis, subtract(r, self.poses[i].origin))
+            found.append((self.bodies[i].k, axis))
         return found
 
-    def _columns(self, i: int) -> list[tuple[int, Vector | None, Vector]]:
-        """Of the rates of body i's joint: the place in um, the axis about which it turns, or
-        along which it slides."""
-        body, axes = self.bodies[i], self.poses[i].axes
-        z = [row[2] for row in axes]
-        return [(body.k, z if body.revolute else None, z)]
+    def _axis(self, i: int) -> Vector:
+        """The axis about which or along which body i's joint moves it, in its sense."""
+        body = self.bodies[i]
+        axis = [row[body.axis] for row in self.poses[i].axes]
+        return axis if self.senses[body.k] > 0 else [-x for x in axis]
 
 
 def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> Rows:
@@ -249,7 +240,6 @@ def _add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: list[int]) -> None
     a, b = chord.a, chord.b
     ra, rb = chain.point(a), chain.point(b)
     gap = subtract(rb, ra)
-    out, back = chain.shifts(b, rb), chain.shifts(a, rb)
     moving = chain.motions is not None
     fall = subtract(chain.acceleration(b), chain.acceleration(a)) if moving else [0.0] * 3
     whole = names[:3] == ("x", "y", "z")
@@ -258,21 +248,20 @@ def _add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: list[int]) -> None
             _add_distance(rows, chord, chain, gap, fall)
         elif name.startswith("r"):
             _add_square(rows, chain, a, b, *{"rx": (1, 2), "ry": (0, 2), "rz": (0, 1)}[name])
-        elif whole:
-            k = "xyz".index(name)
-            J: Row = {place: v[k] for place, v in out}
-            J.update({place: -v[k] for place, v in chain.shifts(a, ra)})
-            _append(rows, gap[k], J, fall[k])
         else:
-            k = "xyz".index(name)
-            e = chain.axis(a, k)
-            J = {place: dot(e, v) for place, v in out}
-            J.update({place: -dot(e, v) for place, v in back})
+            # Whole, the gap is told in axes that both ends have in common; in part, in those
+            # of a, which turn about a: there b's origin counts for both.
+            frame, k = (chord.shared, "xyz".index(name)) if whole else (a, "xyz".index(name))
+            e = chain.axis(frame, k)
+            J: Row = {place: dot(e, v) for place, v in chain.shifts(b, rb)}
+            J.update({place: -dot(e, v) for place, v in chain.shifts(a, ra if whole else rb)})
             bias: Any = 0.0
             if moving:
-                rate, rise = chain.turning(a, k)
-                opening = _opening(chord, chain, rb, ra)
-                bias = dot(rise, gap) + 2.0 * dot(rate, opening) + dot(e, fall)
+                bias = dot(e, fall)
+                if frame.body:
+                    rate, rise = chain.turning(frame, k)
+                    opening = _opening(chord, chain, rb, ra)
+                    bias = dot(rise, gap) + 2.0 * dot(rate, opening) + bias
             _append(rows, dot(e, gap), J, bias)
 
 
@@ -283,8 +272,11 @@ def _append(rows: Rows, error: Any, J: Row, bias: Any) -> None:
 
 
 def _opening(chord: Chord, chain: Chain, rb: Vector, ra: Vector) -> Vector:
-    """The velocity of the gap between the origins, as the base sees it."""
-    total: Vector = [0.0, 0.0, 0.0]
+    """The velocity of the gap between the origins, as the base sees it: that which the
+    body shared by both ends sees, and its turn."""
+    assert chain.motions is not None
+    shared = chord.shared.body
+    total = cross(chain.poses[shared].out(chain.motions[shared].w), subtract(rb, ra))
     for place, v in chain.shifts(chord.b, rb):
         total = add(total, [x * chain.um[place] for x in v])
     for place, v in chain.shifts(chord.a, ra):

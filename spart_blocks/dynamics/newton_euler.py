@@ -14,6 +14,7 @@ from typing import Any
 
 from spart_blocks.dynamics.axial import (
     Motion,
+    Paths,
     add,
     along_the_tree,
     apart_from_weight,
@@ -24,7 +25,7 @@ from spart_blocks.dynamics.axial import (
 )
 from spart_blocks.dynamics.inverse import GeneralizedForces
 from spart_blocks.dynamics.joint_effects import joint_load
-from spart_blocks.dynamics.screws import bodies_of
+from spart_blocks.dynamics.screws import Body, Vector, bodies_of
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import array, filled, zeros
 
@@ -54,16 +55,25 @@ def multibody_forces(
     rates, rises = (along_the_tree(v, robot).tolist() for v in (um, umdot))
     motions = motions_of(bodies, paths, base, rates, rises)
     wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
-    taum: list[Any] = [0.0] * robot.nu
-    for i in range(len(bodies) - 1, 0, -1):
-        body, (n, f) = bodies[i], wrenches[i]
-        taum[body.k] = n[body.axis] if body.revolute else f[2]
-        for screw in paths[i]:
-            n, f = carried_in(screw, n, f)
-        n0, f0 = wrenches[body.parent]
-        wrenches[body.parent] = add(n0, n), add(f0, f)
+    taum = felt_at_joints(bodies, paths, wrenches, robot.nu)
     n, f = wrenches[0]
     tau0 = filled(n + f, *like)
     tau0[3:] = R0 @ tau0[3:]
     effort = robot.motor_inertia * umdot + joint_load(um, robot, qm)
     return GeneralizedForces(tau0, along_the_tree(filled(taum, *like), robot) + effort)
+
+
+def felt_at_joints(
+    bodies: tuple[Body, ...], paths: Paths, wrenches: list[tuple[Vector, Vector]], nu: int
+) -> list[Any]:
+    """What the joints pass on (nu,), along the tree, of the wrenches that the bodies need;
+    wrenches become those with all that hangs on each body."""
+    felt: list[Any] = [0.0] * nu
+    for i in range(len(bodies) - 1, 0, -1):
+        body, (n, f) = bodies[i], wrenches[i]
+        felt[body.k] = (n if body.revolute else f)[body.axis]
+        for screw in paths[i]:
+            n, f = carried_in(screw, n, f)
+        n0, f0 = wrenches[body.parent]
+        wrenches[body.parent] = add(n0, n), add(f0, f)
+    return felt

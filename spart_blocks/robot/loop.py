@@ -4,9 +4,9 @@ A joint that the spanning tree leaves out is a loop constraint, and so is a dist
 two points. Each constrains some of the motion of a frame b on one link with respect to a
 frame a on another, in rows:
 
-    x, y, z     the origin of b, from that of a: in the base-link's axes where all three
-                are constrained, elsewhere in the axes of a
-    rx, ry, rz  the axes of b are square to those of a: y to z, z to x, x to y
+    x, y, z     the origin of b, from that of a: where all three are constrained in the axes
+                of the nearest body that carries both links, elsewhere in those of a
+    rx, ry, rz  axes of a are square to axes of b: y to z, x to z, x to y
     d           the distance between the origins
 
 Source: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec. 8.3 and 8.6.

@@ -6,16 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ball_robots import random_state, robot_with_balls, transform
 
+from spart_blocks.dynamics import hybrid_rates, kinematics
 from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_rates
+from spart_blocks.dynamics.closed_chain import closed_projection, closed_rates
 from spart_blocks.dynamics.loops import (
     dropped_rows,
     kept_rows,
+    loop_bias,
     loop_errors,
+    loop_jacobian,
+    loop_jacobian_dot,
 )
 from spart_blocks.errors import RobotError
 from spart_blocks.robot import BaseLink, Joint, JointType, Link, Loop, Robot
+from spart_blocks.robot.loop import ROWS
 
 
 def at(x, y, z=0.0):
@@ -43,6 +49,45 @@ def four_bar(crank=0.2, coupler=0.55, rocker=0.4, ground=0.45) -> Robot:
     return Robot("four-bar", links, joints, base, base="fixed", loops=(pin,), home=[0.6, -0.2, 1])
 
 
+def closed_robot(seed: int, base: str, kind: str = "spherical", bodies: int = 5) -> Robot:
+    """A random tree with a loop between its first and its last link, which close at home."""
+    rng, robot = np.random.default_rng(seed), robot_with_balls(seed, base, bodies)
+    s, Ta = random_state(robot, seed + 100), transform(rng)
+    K = kinematics(np.eye(3), np.zeros(3), s.qm, robot)
+    a, b = next(link.id for link in robot.links if link.mass), len(robot.links)
+    poses = []
+    for link in (a, b):
+        T = np.eye(4)
+        T[:3, :3], T[:3, 3] = K.RL[link - 1], K.rL[link - 1]
+        poses.append(T)
+    Tb = np.linalg.inv(poses[1]) @ poses[0] @ Ta
+    if kind == "distance":
+        Tb[:3, 3] += [0.7, 0, 0]
+    loop = Loop("it", kind, a, b, Ta, Tb, 0.7 if kind == "distance" else None)
+    return replace(robot, loops=(loop,), home=s.qm)
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_jacobian_and_bias_are_the_derivatives_of_the_errors(kind):
+    for seed in (0, 1, 3):
+        robot = closed_robot(seed, "fixed", kind)
+        s, h = random_state(robot, seed), 1e-5
+        ahead, behind = (robot.integrate(s.qm, way * s.um) for way in (h, -h))
+        rate = (loop_errors(ahead, robot, True) - loop_errors(behind, robot, True)) / (2 * h)
+        J = loop_jacobian(s.qm, robot, True)
+        assert np.allclose(J @ s.um, rate, atol=1e-8)
+        turn = (loop_jacobian(ahead, robot, True) - loop_jacobian(behind, robot, True)) / (2 * h)
+        assert np.allclose(turn @ s.um, loop_bias(s.qm, s.um, robot, True), atol=1e-7)
+
+
+def test_the_rate_of_the_jacobian_is_whole_with_spherical_joints():
+    robot = closed_robot(3, "fixed", "revolute")
+    s, h = random_state(robot, 3), 1e-5
+    ahead, behind = (robot.integrate(s.qm, way * s.um) for way in (h, -h))
+    turn = (loop_jacobian(ahead, robot) - loop_jacobian(behind, robot)) / (2 * h)
+    assert np.allclose(turn, loop_jacobian_dot(s.qm, s.um, robot), atol=1e-7)
+
+
 def test_a_planar_loop_of_spatial_joints_keeps_two_rows_and_names_the_others():
     robot = four_bar()
     assert dropped_rows(robot) == ("pin.z", "pin.rx", "pin.ry")
@@ -61,6 +106,33 @@ def test_assembly_tells_which_loop_cannot_close_and_by_how_much():
     robot = four_bar(crank=0.1, coupler=0.2, rocker=0.1, ground=1.0)
     with pytest.raises(RobotError, match=r"loop 'pin' cannot close: its ends stay 0\.6"):
         assemble(robot)
+
+
+def test_closed_rates_satisfy_newton_and_the_loops():
+    """H udot + h - tau = J' lam, with H and h those of the open tree."""
+    for base in ("fixed", "floating"):
+        robot = closed_robot(2, base)
+        s = random_state(robot, 5)
+        q = robot.home
+        got = closed_rates(s.R0, s.u0, q, s.um, s.tau0, s.taum, s.wF0, s.wFm, robot)
+        J = loop_jacobian(q, robot)
+        assert np.allclose(J @ got.umdot, -loop_bias(q, s.um, robot), atol=1e-10)
+        pushed = s.taum + J.T @ got.lam
+        free = hybrid_rates(s.R0, s.u0, q, s.um, s.tau0, pushed, s.wF0, s.wFm, robot)
+        assert np.allclose(got.umdot, free.umdot, atol=1e-9)
+        assert np.allclose(got.u0dot, free.u0dot, atol=1e-9)
+
+
+def test_projection_closes_positions_and_rates_and_keeps_momentum():
+    robot = closed_robot(2, "floating")
+    s = random_state(robot, 5)
+    closed = closed_projection(s.R0, s.u0, robot.home, s.um, robot)
+    J = loop_jacobian(robot.home, robot)
+    assert np.abs(J @ closed.um).max() < 1e-12
+    q = robot.integrate(robot.home, 1e-4 * s.um)
+    back = closed_projection(s.R0, s.u0, q, s.um, robot)
+    assert np.abs(loop_errors(back.qm, robot)).max() < 1e-13
+    assert np.abs(loop_jacobian(back.qm, robot) @ back.um).max() < 1e-10
 
 
 def test_a_massless_body_between_two_joints_moves_as_one_of_little_mass():
