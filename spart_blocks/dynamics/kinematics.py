@@ -205,13 +205,13 @@ def center_of_mass(r0: Any, rL: Any, robot: Robot) -> Array:
 
 
 def frame_of_link(link_id: int, R0: Any, r0: Any, RL: Array, rL: Array, robot: Robot) -> Array:
-    """The URDF link frame (4,4) [m] of a link (0 is the base-link), inertial.
+    """The body frame (4,4) [m] of a link (0 is the base-link), inertial: its URDF link frame.
 
     SPART's link axes are those of the inertial frame at the centre of mass; users name
-    end-effectors and targets by URDF link frames.
+    end-effectors and targets by body frames.
     """
     R, r = (RL[link_id - 1], rL[link_id - 1]) if link_id else (R0, r0)
-    T = robot.links[link_id - 1].T if link_id else robot.base_link.T
+    T = robot.body(link_id).to_mass
     out = eye(4, R, r)
     out[:3, :3] = R @ transpose(T[:3, :3])
     out[:3, 3] = r - out[:3, :3] @ T[:3, 3]

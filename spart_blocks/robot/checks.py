@@ -77,18 +77,20 @@ def unit_axis(axis: Floats) -> tuple[Floats, bool] | None:
     return scaled / length, bool(abs(length * size - 1) <= AXIS_ROUNDING)
 
 
-def doubts(robot: Robot) -> list[Doubt]:
+def doubts(robot: Robot, point_masses: Iterable[str] = ()) -> list[Doubt]:
     """Everything doubtful about the inertias of a robot, one entry for each kind.
 
-    A fixed base-link never moves, so its figures are not looked at.
+    A fixed base-link never moves, so its figures are not looked at. A loop that closes over
+    a joint may leave H singular, and so may a prescribed joint: these are not looked at.
+    point_masses: links that are meant to have mass without inertia.
     """
     bodies: list[Link | BaseLink] = list(robot.links)
     if robot.base == "floating":
         bodies.insert(0, robot.base_link)
-    return [*_body_doubts(bodies), *_singular_doubts(robot)]
+    return [*_body_doubts(bodies, set(point_masses)), *_singular_doubts(robot)]
 
 
-def _body_doubts(bodies: Iterable[Link | BaseLink]) -> list[Doubt]:
+def _body_doubts(bodies: Iterable[Link | BaseLink], points: set[str]) -> list[Doubt]:
     triangle, no_inertia, no_mass = [], [], []
     for body in bodies:
         size = np.abs(body.inertia).max()
@@ -98,7 +100,7 @@ def _body_doubts(bodies: Iterable[Link | BaseLink]) -> list[Doubt]:
                 triangle.append(body.name)
             if body.mass == 0:
                 no_mass.append(body.name)
-        elif body.mass > 0:
+        elif body.mass > 0 and body.name not in points:
             no_inertia.append(body.name)
     kinds = [
         Doubt(
@@ -112,7 +114,7 @@ def _body_doubts(bodies: Iterable[Link | BaseLink]) -> list[Doubt]:
             "mass without inertia",
             "link",
             tuple(no_inertia),
-            "a point mass: give <inertia> its moments about the centre of mass",
+            "a point mass: give its moments about the centre of mass",
         ),
         Doubt(
             "inertia without mass",
@@ -126,6 +128,8 @@ def _body_doubts(bodies: Iterable[Link | BaseLink]) -> list[Doubt]:
 
 def _singular_doubts(robot: Robot) -> list[Doubt]:
     joints, base_singular = singular_joints(robot)
+    looped = _joints_in_loops(robot)
+    joints = tuple(name for name in joints if name not in looped)
     found = []
     if joints:
         what = "nothing with inertia moves about or along the axis, so H is singular"
@@ -138,21 +142,42 @@ def _singular_doubts(robot: Robot) -> list[Doubt]:
     return found
 
 
+def _joints_in_loops(robot: Robot) -> set[str]:
+    """The joints whose motion a loop ties to that of others, so that H may be singular, and
+    those that are prescribed."""
+    names = {joint.name for joint in robot.joints if joint.kinematic}
+    for loop in robot.loops:
+        for i in set(_path(loop.a, robot)) ^ set(_path(loop.b, robot)):
+            names.add(robot.joints[i - 1].name)
+    return names
+
+
+def _path(link: int, robot: Robot) -> list[int]:
+    """The ids of the joints between the base-link and a link."""
+    path = []
+    while link:
+        path.append(link)
+        link = robot.parents[link - 1]
+    return path
+
+
 def report_doubts(
     robot: Robot,
     *,
     strict: bool,
     places: Mapping[tuple[str, str], Place] | None = None,
     lumped: bool = False,
+    point_masses: Iterable[str] = (),
 ) -> None:
     """Warn of each kind of doubt once; with strict, raise RobotError with all of them.
 
     places: where ("link", name) or ("joint", name) stands in the file. lumped: the figures
     are those that were identified at joints, not those of bodies, or none at all.
+    point_masses: links that are meant to have mass without inertia.
     """
     if lumped and not any(array.any() for array in robot.matter):
         return
-    found = _singular_doubts(robot) if lumped else doubts(robot)
+    found = _singular_doubts(robot) if lumped else doubts(robot, point_masses)
     if strict and found:
         raise RobotError([fault for doubt in found for fault in doubt.faults(places or {})])
     where = f"{robot.source or robot.name}: "
@@ -177,7 +202,7 @@ def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:
         I_J = _moved(IA[link.id], link.T)
         if joint.type is not JointType.FIXED:
             S = np.zeros(6)
-            rows = slice(0, 3) if joint.type is JointType.REVOLUTE else slice(3, 6)
+            rows = slice(3, 6) if joint.type is JointType.PRISMATIC else slice(0, 3)
             S[rows] = joint.axis
             U = I_J @ S
             D = float(S @ U) + _motor_inertia(joint, robot)

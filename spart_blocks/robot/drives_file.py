@@ -15,7 +15,7 @@ from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._fields import FieldReader, noting
 from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Limits
-from spart_blocks.robot.model import Joint, Robot
+from spart_blocks.robot.model import Robot
 
 MOST_FAULTS = 100
 """After so many the rest of a file is not looked at."""
@@ -23,7 +23,9 @@ MOST_FAULTS = 100
 _SECTIONS = "a file of drives has joints: and for each of them gear, motor_inertia, ..."
 _NUMBERS = ("gear", "motor_inertia", "viscous", "stiffness", "dissipation")
 _DRIVE = (*_NUMBERS, "coulomb")
-_JOINT = (*_DRIVE, "limits", "qlim")
+DRIVE_FIELDS = (*_DRIVE, "limits", "qlim")
+"""What a file may tell of the drive and the limits of a joint."""
+
 _LIMITS = ("lower", "upper", "effort", "velocity")
 
 
@@ -50,14 +52,18 @@ def robot_with_drives(robot: Robot, drives: str | Path | Mapping[str, Any]) -> R
             top.faults.add(f"joints: {robot.not_moving(str(name))}", place, hint)
             continue
         keys = ("joints", name)
-        reader = FieldReader(entry, f"joints.{name}", top.faults, _JOINT, document, keys)
-        joints[name] = _changed(joints[name], reader)
+        reader = FieldReader(entry, f"joints.{name}", top.faults, DRIVE_FIELDS, document, keys)
+        joint = joints[name]
+        drive, limits = drive_and_limits(reader, joint.drive, joint.limits)
+        joints[name] = replace(joint, drive=drive, limits=limits)
     top.faults.raise_if_any()
     return replace(robot, joints=tuple(joints.values())).with_effects(DEFAULT_EFFECTS)
 
 
-def _changed(joint: Joint, reader: FieldReader) -> Joint:
-    """The joint with the drive and the limits that the fields give."""
+def drive_and_limits(
+    reader: FieldReader, drive: Drive | None = None, limits: Limits | None = None
+) -> tuple[Drive | None, Limits | None]:
+    """The drive and the limits that the fields of a joint give, or those it had."""
     before, given = len(reader.faults.found), dict[str, Any]()
     for key in _DRIVE:
         if key in reader.data:
@@ -67,8 +73,9 @@ def _changed(joint: Joint, reader: FieldReader) -> Joint:
                 with noting(reader, key):
                     Drive(**{key: given[key]})
     sound = len(reader.faults.found) == before
-    drive = Drive(**given) if given and sound else joint.drive
-    return replace(joint, drive=drive, limits=_limits(joint.limits, reader))
+    if given and sound:
+        drive = Drive(**given)
+    return drive, _limits(limits, reader)
 
 
 def _coulomb(reader: FieldReader) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from spart_blocks.errors import Fault, RobotError, brief, did_you_mean
 from spart_blocks.robot._record import ARRAY, Floats, Record
+from spart_blocks.robot._transforms import rigid_inverse
 from spart_blocks.robot.coordinates import (
     BALL_AXES,
     JointSlice,
@@ -51,7 +52,8 @@ class JointType(IntEnum):
 @dataclass(frozen=True, eq=False)
 class Link(Record):
     """A link: T (4,4) [m] from its joint frame to its centre of mass, mass [kg],
-    inertia (3,3) [kg m^2] about the centre of mass in the link's own axes."""
+    inertia (3,3) [kg m^2] about the centre of mass in the link's own axes. frame (4,4) [m]:
+    from its centre of mass to its body frame, where that is not the joint frame."""
 
     id: int
     name: str
@@ -59,6 +61,12 @@ class Link(Record):
     T: Floats = field(metadata=ARRAY)
     mass: float
     inertia: Floats = field(metadata=ARRAY)
+    frame: Floats | None = None
+
+    @property
+    def to_mass(self) -> Floats:
+        """T (4,4) [m] from its body frame (URDF link frame) to its centre of mass."""
+        return self.T if self.frame is None else rigid_inverse(self.frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +101,11 @@ class BaseLink(Record):
     mass: float
     inertia: Floats = field(metadata=ARRAY)
 
+    @property
+    def to_mass(self) -> Floats:
+        """T (4,4) [m] from its body frame (URDF link frame) to its centre of mass."""
+        return self.T
+
 
 @dataclass(frozen=True, eq=False)
 class Connectivity(Record):
@@ -124,7 +137,8 @@ def _listed(names: Iterable[Any], what: str) -> tuple[Any, ...]:
 class Robot(Record):
     """A kinematic tree of rigid bodies with SPART's fields.
 
-    Make one with `from_urdf`, `from_dh`, `from_links` or `from_spart`. Immutable, picklable.
+    Make one with `from_urdf`, `from_bodies`, `from_dh`, `from_links` or `from_spart`. Immutable,
+    picklable.
     `base` says whether the base-link floats or is fixed to the ground; effects, which of
     its joints' motors, friction and stops act in its dynamics. loops: the constraints that
     close it; forces: its springs, dampers and ports; home (nq,): about where its loops close.
@@ -175,6 +189,10 @@ class Robot(Record):
                 child[i, parent - 1] = 1
                 branch[i] = np.maximum(branch[i], branch[parent - 1])
         return Connectivity(branch, child, child_base)
+
+    def body(self, link: int) -> Link | BaseLink:
+        """A link by its id; 0 is the base-link."""
+        return self.links[link - 1] if link else self.base_link
 
     @property
     def robot_keys(self) -> RobotKeys:
@@ -462,6 +480,19 @@ class Robot(Record):
             tool=tool,
             effects=effects,
         )
+
+    @classmethod
+    def from_bodies(cls, source: str | Path | Mapping[str, Any], *, strict: bool = False) -> Robot:
+        """A robot of bodies and joints in any order and sense, which may form loops.
+
+        source: a YAML file, or what it holds: bodies, joints, and if wanted distances,
+        forces and prescribed; see docs/bodies.md. The base-link is the ground, or where nothing
+        is tied to it the first body that has mass, which floats. strict: doubtful inertias
+        are refused, not warned of. Raises RobotError with every fault.
+        """
+        from spart_blocks.robot.bodies import robot_from_bodies
+
+        return robot_from_bodies(source, strict=strict)
 
     @classmethod
     def from_spart(
