@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from spart_blocks import spatial
+from spart_blocks.blocks._joint_values import joint_values, unit_quaternion
 from spart_blocks.dynamics import joint_effects
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.robot import Robot
@@ -54,14 +55,14 @@ class PlantState:
     @property
     def names(self) -> tuple[str, ...]:
         """One name an entry, such as q0.x, r0.z, qm.elbow."""
-        joints = self.robot.active_joints
+        positions, rates = self.robot.position_names, self.robot.rate_names
         base = [f"q0.{c}" for c in "xyzw"] + [f"r0.{c}" for c in "xyz"] if self.floating else []
-        names = base + [f"qm.{j}" for j in joints]
+        names = base + [f"qm.{name}" for name in positions]
         if self.rates and self.floating:
             names += [f"omega0.{c}" for c in "xyz"] + [f"v0.{c}" for c in "xyz"]
         if self.rates:
-            names += [f"um.{j}" for j in joints]
-        names += [f"mode.{joints[k]}" for k in self.sticking]
+            names += [f"um.{name}" for name in rates]
+        names += [f"mode.{rates[k]}" for k in self.sticking]
         return tuple(names)
 
     def split(self, x: Array, base_pose: tuple[Array, Array]) -> Parts:
@@ -71,7 +72,7 @@ class PlantState:
         u0, um = np.zeros(6), np.zeros(nu)
         if self.floating:
             R0, r0, x = spatial.quaternion_rotation(spatial.normalised(x[:4])), x[4:7], x[7:]
-        qm, x = x[:nq], x[nq:]
+        qm, x = self.robot.with_unit_quaternions(x[:nq]), x[nq:]
         if self.rates and self.floating:
             u0, x = x[:6], x[6:]
         if self.rates:
@@ -84,10 +85,23 @@ class PlantState:
         return np.concatenate([x[:rest], um, modes])
 
     def project(self, x: Array) -> Array:
-        """The state with its quaternion at unit length."""
+        """The state with its quaternions at unit length."""
+        if self.robot.balls:
+            k = 7 if self.floating else 0
+            qm = self.robot.with_unit_quaternions(x[k : k + self.robot.nq])
+            x = np.concatenate([x[:k], qm, x[k + self.robot.nq :]])
         if not self.floating:
             return x
         return np.concatenate([spatial.normalised(x[:4]), x[4:]])
+
+    def pose_rates(self, x: Array, u0: Array, um: Array) -> list[Array]:
+        """The rates of the state's quaternion, r0 and qm at the rates u0 (6,) and um (nu,); a
+        pull keeps its quaternions, as they are in x, near unit length."""
+        k = 7 if self.floating else 0
+        positions = self.robot.position_rates(x[k : k + self.robot.nq], um, STABILISATION)
+        if not self.floating:
+            return [positions]
+        return [spatial.quaternion_rate(x[:4], u0[:3], STABILISATION), u0[3:], positions]
 
     def initial(
         self, given: Mapping[str, Any] | None, base_frame: BaseFrame = "com"
@@ -98,14 +112,15 @@ class PlantState:
         """
         given = {} if given is None else given
         self._check(given, base_frame)
-        q = self._quaternion(given)
+        q = _base_quaternion(given)
         r = array(given.get("r0", np.zeros(3)), (3,), "initial r0")
         u0 = array(given.get("u0", np.zeros(6)), (6,), "initial u0").copy()
         if "omega0" in given:
             u0[:3] = array(given["omega0"], (3,), "initial omega0")
         if "v0" in given:
             u0[3:] = array(given["v0"], (3,), "initial v0")
-        qm, um = (self._joints(given.get(key), key) for key in ("qm", "um"))
+        qm = joint_values(given.get("qm"), "qm", self.robot)
+        um = joint_values(given.get("um"), "um", self.robot)
         R = spatial.quaternion_rotation(q)
         if base_frame == "urdf":
             R, r, u0 = _to_center_of_mass(self.robot, R, r, u0)
@@ -140,30 +155,11 @@ class PlantState:
         if faults:
             raise InputError(faults)
 
-    def _quaternion(self, given: Mapping[str, Any]) -> Array:
-        if "angles321" in given:
-            return spatial.dcm_quat(spatial.angles321_dcm(given["angles321"]))
-        q = array(given.get("quaternion", (0, 0, 0, 1)), (4,), "initial quaternion")
-        norm = np.linalg.norm(q)
-        if not abs(norm - 1) < 1e-3:
-            raise InputError(
-                f"initial quaternion has length {norm:.6g}, it must be 1 (scalar last: x, y, z, w)"
-            )
-        return spatial.normalised(q)
 
-    def _joints(self, value: Any, key: str) -> Array:
-        out = np.zeros(self.robot.nq)
-        if value is None:
-            return out
-        if not isinstance(value, Mapping):
-            return array(value, (self.robot.nq,), f"initial {key}").copy()
-        slices = {entry.name: entry.q for entry in self.robot.layout}
-        for name, number in value.items():
-            if name not in slices:
-                hint = did_you_mean(str(name), slices)
-                raise InputError(Fault(f"initial {key}: no active joint {name!r}", hint=hint))
-            out[slices[name]] = number
-        return out
+def _base_quaternion(given: Mapping[str, Any]) -> Array:
+    if "angles321" in given:
+        return spatial.dcm_quat(spatial.angles321_dcm(given["angles321"]))
+    return unit_quaternion(given.get("quaternion", (0, 0, 0, 1)), "initial quaternion")
 
 
 def _to_center_of_mass(robot: Robot, R: Array, r: Array, u0: Array) -> tuple[Array, Array, Array]:

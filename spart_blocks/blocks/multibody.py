@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._initial import STABILISATION, BaseFrame, Parts, PlantState
+from spart_blocks.blocks._initial import BaseFrame, Parts, PlantState
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import (
     held_ports,
@@ -31,7 +31,7 @@ from spart_blocks.dynamics import (
 )
 from spart_blocks.errors import InputError
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, quaternion_rate
+from spart_blocks.spatial import Array
 
 
 class Multibody(ContinuousBlock):
@@ -94,8 +94,8 @@ class Multibody(ContinuousBlock):
 
     A fixed-base robot has the inputs ``taum`` and ``wFm`` only; ``R0``, ``r0`` and
     ``u0`` are constant. The state is [quaternion of the base, r0, qm, u0, um, modes], or
-    [qm, um, modes] for a fixed base. The quaternion is scalar-last and output at unit
-    length.
+    [qm, um, modes] for a fixed base. Quaternions are scalar-last and output at unit length;
+    a spherical joint has one in qm and its angular velocity, in its child's axes, in um.
 
     Where joints are kinematic there is one more input, ``umdot_k`` ndarray(n_k,)
     [rad/s^2, m/s^2], their accelerations (optional, zeros), and the companion gives
@@ -115,7 +115,8 @@ class Multibody(ContinuousBlock):
     :param robot: the robot model
     :type robot: Robot
     :param initial: initial r0 [m], quaternion or angles321 [rad], u0 (or omega0 and v0),
-        qm and um, the joints as vectors or by name
+        qm and um, the joints as vectors or by name; a spherical joint takes a quaternion or
+        {angles321: [x, y, z]}
     :type initial: dict, optional
     :param base_frame: the frame that the base pose and rates in initial belong to: that of
         the centre of mass, "com", or the URDF link frame, "urdf"
@@ -167,10 +168,9 @@ class Multibody(ContinuousBlock):
         s = self.plant_state.split(x, self.base_pose)
         rates = self._rates(inputs, s)
         still = np.zeros(len(self.plant_state.sticking))
-        if self.robot.base == "fixed":
-            return np.concatenate([s.um, rates.umdot, still])
-        turn = quaternion_rate(x[:4], s.u0[:3], STABILISATION)
-        return np.concatenate([turn, s.u0[3:], s.um, rates.u0dot, rates.umdot, still])
+        pose = self.plant_state.pose_rates(x, s.u0, s.um)
+        base = [] if self.robot.base == "fixed" else [rates.u0dot]
+        return np.concatenate([*pose, *base, rates.umdot, still])
 
     def _rates(self, inputs: list[Any], s: Parts) -> HybridRates:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
@@ -203,7 +203,7 @@ class Multibody(ContinuousBlock):
         return self.plant_state.switched(x, s.um, modes)
 
     def project(self, x: Array) -> Array:
-        """The state with its quaternion at unit length."""
+        """The state with its quaternions at unit length."""
         return self.plant_state.project(x)
 
     def make_companion(self, **blockargs: Any) -> Multibody_Rates:
@@ -349,7 +349,8 @@ class State_Integrator(ContinuousBlock):
             - ndarray(nq,)
             - ``qm`` [rad, m]: joint positions
 
-    The state is [quaternion of the base, r0, qm], or [qm] for a fixed base.
+    The state is [quaternion of the base, r0, qm], or [qm] for a fixed base. The quaternions
+    of spherical joints in qm are kept at unit length as the base's is.
 
     Source: Markley and Crassidis (2014), eq. 3.20, for the quaternion.
 
@@ -389,12 +390,8 @@ class State_Integrator(ContinuousBlock):
         return [s.R0, s.r0, s.qm]
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
-        u0, um = inputs
-        if self.robot.base == "fixed":
-            return np.concatenate([um])
-        turn = quaternion_rate(x[:4], u0[:3], STABILISATION)
-        return np.concatenate([turn, u0[3:], um])
+        return np.concatenate(self.plant_state.pose_rates(x, *inputs))
 
     def project(self, x: Array) -> Array:
-        """The state with its quaternion at unit length."""
+        """The state with its quaternions at unit length."""
         return self.plant_state.project(x)

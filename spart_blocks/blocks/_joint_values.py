@@ -1,0 +1,94 @@
+"""Positions and rates of a robot's joints as users give them, by name or as vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from spart_blocks import spatial
+from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array, array
+
+_UNIT = 1e-3
+
+
+def joint_values(value: Any, key: Literal["qm", "um"], robot: Robot) -> Array:
+    """What `qm` (nq,) or `um` (nu,) of a plant's start means.
+
+    A vector, or a mapping: a joint takes a number, a spherical one the four of a quaternion
+    or {angles321: [x, y, z]}, or its three rates; a joint of several axes, of which each is
+    a joint on its own, takes a list over them. What is not named is at rest, where the loops
+    of the robot about close if it tells where. Raises InputError.
+    """
+    out = _rest(robot) if key == "qm" else np.zeros(robot.nu)
+    if value is None:
+        return out
+    what = f"initial {key}"
+    if not isinstance(value, Mapping):
+        out = array(value, (len(out),), what).copy()
+        return _with_unit_quaternions(out, what, robot) if key == "qm" else out
+    places = _places(robot, key)
+    balls = {entry.name for entry in robot.layout if entry.spherical}
+    for name, given in value.items():
+        if name not in places:
+            hint = did_you_mean(str(name), places)
+            raise InputError(Fault(f"{what}: no active joint {name!r}", hint=hint))
+        if key == "qm" and name in balls and isinstance(given, Mapping):
+            given = _quaternion(given, f"{what}: {name}")
+        out[places[name]] = _numbers(given, len(places[name]), f"{what}: {name}")
+    return _with_unit_quaternions(out, what, robot) if key == "qm" else out
+
+
+def unit_quaternion(value: Any, what: str) -> Array:
+    """A quaternion (4,), scalar last, that a user gives. InputError for another length."""
+    q = array(value, (4,), what)
+    norm = np.linalg.norm(q)
+    if not abs(norm - 1) < _UNIT:
+        raise InputError(f"{what} has length {norm:.6g}, it must be 1 (scalar last: x, y, z, w)")
+    return spatial.normalised(q)
+
+
+def _rest(robot: Robot) -> Array:
+    """Where joints are that nobody names."""
+    return np.array(robot.neutral if robot.home is None else robot.home, dtype=float)
+
+
+def _places(robot: Robot, key: str) -> dict[str, list[int]]:
+    """Where the values of each joint are, and of each joint of several axes."""
+    places: dict[str, list[int]] = {}
+    for entry in robot.layout:
+        part = entry.q if key == "qm" else entry.u
+        numbers = list(range(part.start, part.stop))
+        places[entry.name] = numbers
+        group = robot.joints[entry.joint_id - 1].group
+        if group is not None and group != entry.name:
+            places.setdefault(group, []).extend(numbers)
+    return places
+
+
+def _quaternion(given: Mapping[str, Any], what: str) -> Array:
+    if set(given) != {"angles321"}:
+        text = f"{what} takes a quaternion, or {{angles321: [x, y, z]}}, not {dict(given)!r}"
+        raise InputError(text)
+    return spatial.dcm_quat(spatial.angles321_dcm(given["angles321"]))
+
+
+def _numbers(given: Any, width: int, what: str) -> Array:
+    try:
+        numbers = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must hold numbers, not {given!r}") from None
+    if numbers.size != width or numbers.ndim > 1:
+        takes = "one number" if width == 1 else f"a list of {width} numbers"
+        raise InputError(f"{what} takes {takes}, not {given!r}")
+    return numbers
+
+
+def _with_unit_quaternions(qm: Array, what: str, robot: Robot) -> Array:
+    for entry in robot.layout:
+        if entry.spherical:
+            qm[entry.q] = unit_quaternion(qm[entry.q], f"{what}: the quaternion of {entry.name}")
+    return qm
