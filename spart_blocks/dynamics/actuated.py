@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.dynamics.assembly import places_in_um
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.loops import loop_bias, loop_jacobian
 from spart_blocks.dynamics.newton_euler import multibody_forces
-from spart_blocks.errors import RobotError
+from spart_blocks.errors import RobotError, brief
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, array, solve_spd, zeros
 
@@ -30,6 +31,27 @@ class ActuatedForces(NamedTuple):
     tau: Array
     umdot: Array
     lam: Array
+
+
+def actuated_places(robot: Robot, actuated: Sequence[str]) -> list[int]:
+    """The places in um of actuated joints by name, in their order. Raises RobotError for
+    what is no joint of one axis, and for one that is named twice."""
+    if isinstance(actuated, str) or not isinstance(actuated, Sequence) or not actuated:
+        raise RobotError(f"the joints are a list of names, not {actuated!r}")
+    places = []
+    for name in actuated:
+        found = places_in_um(robot, [name])
+        if len(found) != 1:
+            raise RobotError(f"joint {brief(name)} has {len(found)} rates; name joints of one axis")
+        if found[0] in places:
+            raise RobotError(f"joint {brief(name)} is named twice")
+        places += found
+    return places
+
+
+def position_of(robot: Robot, place: int) -> int:
+    """The place in qm of the joint of one axis with this place in um."""
+    return next(int(entry.q.start) for entry in robot.layout if entry.u.start == place)
 
 
 def actuated_map(qm: Any, robot: Robot, actuated: Sequence[int]) -> Array:

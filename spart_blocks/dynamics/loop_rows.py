@@ -10,6 +10,7 @@ Aided Kinematics and Dynamics of Mechanical Systems" (1989), sec. 9.4, for the r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -231,11 +232,11 @@ def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> Rows:
         chosen = [k for k in range(count) if place + k in keep]
         place += count
         if chosen:
-            _add_rows(rows, chord, chain, chosen)
+            add_rows(rows, chord, chain, chosen)
     return rows
 
 
-def _add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: list[int]) -> None:
+def add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: Sequence[int]) -> None:
     names = ROWS[chord.loop.type]
     a, b = chord.a, chord.b
     ra, rb = chain.point(a), chain.point(b)

@@ -1,0 +1,132 @@
+"""Inverse kinematics of a closed robot: where its joints are when a link is at a target.
+
+The target is one more loop, between the base-link and the link's frame, that moves. The
+smallest joint motion closes all of them, by Newton's steps. Source: J. Merlet, "Parallel
+Robots" (2006), ch. 3 and 5; `assembly.py`, which searches where this only follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spart_blocks.dynamics.assembly import with_places
+from spart_blocks.dynamics.axial import add, cross, dot, paths_of
+from spart_blocks.dynamics.loop_rows import Chain, Chord, Rows, add_rows, chords_of, loop_rows
+from spart_blocks.dynamics.loops import kept_rows
+from spart_blocks.dynamics.screws import Vector, bodies_of
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array, filled, solve_spd, zeros
+
+
+class Target(NamedTuple):
+    """Where a link's frame shall be, in the frame of the base-link: rd (3,) [m], vd [m/s], ad
+    [m/s^2]; Rd (3,3), wd [rad/s], wddot [rad/s^2], or None where its attitude is free."""
+
+    rd: Array
+    vd: Array
+    ad: Array
+    Rd: Array | None = None
+    wd: Array | None = None
+    wddot: Array | None = None
+
+
+class Follow(NamedTuple):
+    """qm (nq,), um (nu,), umdot (nu,): the motion that follows a target; error (m,) [m,
+    rad]: of the loops and the target after the last step."""
+
+    qm: Array
+    um: Array
+    umdot: Array
+    error: Array
+
+
+@lru_cache(maxsize=32)
+def _chord(robot: Robot, link: str, pose: bool) -> Chord:
+    """The loop between the base-link and the frame of a link."""
+    place = np.eye(4) if pose else np.zeros(3)
+    return chords_of(with_places(robot, {link: place}))[-1]
+
+
+def closed_ik(qm: Any, target: Target, robot: Robot, link: str, iterations: int = 4) -> Follow:
+    """The motion nearest to qm (nq,) that has a link at the target and the loops closed.
+
+    Each step squares the error: four take one of a tenth of the robot's size to rounding,
+    away from singular configurations. Prescribed joints stay.
+    """
+    chord, kept = _chord(robot, link, target.Rd is not None), kept_rows(robot)
+    free = [k for k in range(robot.nu) if k not in robot.kinematic]
+    moving = _moved(chord, target)
+
+    def rows_at(q: Array, um: Array | None = None) -> Rows:
+        chain = Chain(robot, paths_of(bodies_of(robot), q), q, um)
+        rows = loop_rows(robot, chain, kept)
+        add_rows(rows, moving, chain, range(len(moving.loop.rows)))
+        return rows
+
+    def least(J: Array, b: list[Any]) -> Array:
+        """The smallest rates (nu,) with J rates = b."""
+        out = zeros(robot.nu, J, filled(b, J, target.rd))
+        wide = J[:, free]
+        out[free] = wide.T @ solve_spd(wide @ wide.T, filled(b, J, target.rd), "loops and target")
+        return out
+
+    rows = rows_at(qm)
+    for _ in range(iterations):
+        step = least(_dense(rows, robot, qm), [-error for error in rows.errors])
+        qm = robot.with_unit_quaternions(robot.integrate(qm, step))
+        rows = rows_at(qm)
+    J, own = _dense(rows, robot, qm), len(kept)
+    rates = _target_rates(moving, target, Chain(robot, paths_of(bodies_of(robot), qm), qm))
+    um = least(J, [0.0] * own + rates)
+    chain = Chain(robot, paths_of(bodies_of(robot), qm), qm, um)
+    falls = _target_falls(moving, target, chain)
+    bias = rows_at(qm, um).bias
+    needed = [-b for b in bias[:own]] + [f - b for f, b in zip(falls, bias[own:], strict=True)]
+    return Follow(qm, um, least(J, needed), filled(rows.errors, qm, target.rd))
+
+
+def _moved(chord: Chord, target: Target) -> Chord:
+    """The target's loop with its frame where the target is."""
+    frame = replace(chord.a, point=target.rd.tolist())
+    if target.Rd is not None:
+        frame = replace(frame, axes=target.Rd.T.tolist())
+    return replace(chord, a=frame)
+
+
+def _dense(rows: Rows, robot: Robot, like: Array) -> Array:
+    J = zeros((len(rows.J), robot.nu), like, filled([x for r in rows.J for x in r.values()], like))
+    for i, row in enumerate(rows.J):
+        for k, entry in row.items():
+            J[i, k] = entry
+    return J
+
+
+_SQUARE = ((1, 2), (0, 2), (0, 1))  # rx, ry, rz of a rigid loop: axes of a and of b
+
+
+def _target_rates(chord: Chord, target: Target, chain: Chain) -> list[Any]:
+    """What the joints have to make of each row's rate: the target's part, taken over."""
+    rates: list[Any] = target.vd.tolist()
+    if target.wd is not None:
+        for i, j in _SQUARE:
+            turning = cross(target.wd.tolist(), chain.axis(chord.a, i))
+            rates.append(-dot(turning, chain.axis(chord.b, j)))
+    return rates
+
+
+def _target_falls(chord: Chord, target: Target, chain: Chain) -> list[Any]:
+    """The same of each row's second rate."""
+    falls: list[Any] = target.ad.tolist()
+    if target.wd is not None and target.wddot is not None:
+        w, al = target.wd.tolist(), target.wddot.tolist()
+        for i, j in _SQUARE:
+            u: Vector = chain.axis(chord.a, i)
+            first = cross(w, u)
+            second = add(cross(al, u), cross(w, first))
+            v, vdot = chain.axis(chord.b, j), chain.turning(chord.b, j)[0]
+            falls.append(-dot(second, v) - 2.0 * dot(first, vdot))
+    return falls
