@@ -105,10 +105,10 @@ def _losing_rank(
     """The loops with rows that others imply here, and the joints in them."""
     U, s, _ = np.linalg.svd(J)
     lost = np.abs(U[:, s <= RANK * s.max(initial=1e-300)]).max(axis=1, initial=0.0)
-    names, taking = row_names(robot), np.flatnonzero(lost > SHARE * lost.max(initial=1e-300))
-    loops = dict.fromkeys(names[kept[k]].rpartition(".")[0] for k in taking)
-    felt = np.abs(J[taking]).max(axis=0, initial=0.0) > SHARE * np.abs(J).max(initial=1e-300)
-    return tuple(loops), _joints(robot, felt)
+    names = [row_names(robot)[k].rpartition(".")[0] for k in kept]
+    losing = dict.fromkeys(names[k] for k in np.flatnonzero(lost > SHARE * lost.max(initial=0.0)))
+    felt = np.abs(J[[name in losing for name in names]]).max(axis=0, initial=0.0)
+    return tuple(losing), _joints(robot, felt > SHARE * felt.max(initial=0.0))
 
 
 def _joints(robot: Robot, felt: Array) -> tuple[str, ...]:
