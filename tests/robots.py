@@ -156,7 +156,7 @@ def random_state(robot: Robot, seed: int) -> State:
     return State(
         R0=Rotation.random(random_state=rng).as_matrix(),
         r0=rng.normal(size=3),
-        qm=rng.uniform(-2, 2, robot.nq),
+        qm=robot.integrate(robot.neutral, rng.uniform(-2, 2, nu)),
         u0=rng.normal(size=6),
         um=rng.normal(size=nu),
         u0dot=rng.normal(size=6),
@@ -168,14 +168,16 @@ def random_state(robot: Robot, seed: int) -> State:
     )
 
 
-def moved(state: State, h: float) -> State:
-    """The state a time h later along its rates, rates turning with u0dot and umdot."""
+def moved(state: State, h: float, robot: Robot | None = None) -> State:
+    """The state a time h later along its rates, rates turning with u0dot and umdot. robot:
+    needed where it has spherical joints."""
+    way = h * state.um + h * h / 2 * state.umdot
     turn = Rotation.from_rotvec(h * state.u0[:3] + h * h / 2 * state.u0dot[:3]).as_matrix()
     return replace(
         state,
         R0=state.R0 @ turn,
         r0=state.r0 + h * state.u0[3:] + h * h / 2 * state.u0dot[3:],
-        qm=state.qm + h * state.um + h * h / 2 * state.umdot,
+        qm=robot.integrate(state.qm, way) if robot else state.qm + way,
         u0=state.u0 + h * state.u0dot,
         um=state.um + h * state.umdot,
     )

@@ -186,9 +186,9 @@ def _inward(
         w[i, :3] = w[i, :3] + cross(tL[i, :3], Im[i] @ tL[i, :3])
         t = t0 if parent == 0 else tL[parent - 1]
         bias[i, 3:] = cross(t[3:] - tL[i, 3:], t[:3])
-        Ma, wa = M[i], w[i]
         if k is not None:
-            bias[i] = bias[i] + turned(tL[i, :3], pm[i] * um[k : k + 1])
+            carrier = robot.carriers[i] - 1
+            bias[i] = bias[i] + turned(tL[carrier, :3], pm[i] * um[k : k + 1])
         Ma, wa = M[i], w[i]
         if k in joints.given:
             bias[i] = bias[i] + pm[i] * joints.given[k]
@@ -196,7 +196,8 @@ def _inward(
             p = pm[i]
             Mp = M[i] @ p
             felt = p.reshape(1, 6) @ Mp + joints.inertia[k]
-            d = joint_inertia(felt, M[i], p, robot.joints[i].name)
+            whole = M[i] if carrier == i else _of_the_ball(M[carrier], Bij[carrier, i], felt)
+            d = joint_inertia(felt, whole, p, robot.joints[i].name)
             gain[i] = Mp / d
             rest = taum[k : k + 1] - p.reshape(1, 6) @ (w[i] + M[i] @ bias[i])
             free[k : k + 1] = rest / d
@@ -210,6 +211,13 @@ def _inward(
             M[parent - 1] = M[parent - 1] + B.T @ Ma @ B
             w[parent - 1] = w[parent - 1] + B.T @ wa
     return _Articulated(M0, w0, gain, free, bias, M, w)
+
+
+def _of_the_ball(M: Array, B: Array, felt: Array) -> Array:
+    """The inertia (6,6) beside which a row of a spherical joint feels none: M of the link
+    that it moves, which the rows after it have not eased yet. Symbols are not compared."""
+    moved: Array = M if kind(felt) is object else B.T @ M @ B
+    return moved
 
 
 def _outward(

@@ -129,7 +129,7 @@ def convective_inertia(
     p_i' (G_i B_ij + M~_i Bdot_ij + M~_i B_ij Omega_j) p_j, and for i the inner one
     p_i' B_ji' (G_j + M~_j Omega_j) p_j. Cost: one product per pair on a branch.
     """
-    n, nu = robot.n_links_joints, robot.nu
+    n, nu, carriers = robot.n_links_joints, robot.nu, robot.carriers
     G0, G = _convective_bodies(t0, tL, I0, Im, Mm_tilde, Bij, Bi0, robot)
     P0dot = zeros((6, 6), t0, P0)
     P0dot[:3, :3] = skew(t0[:3]) @ P0[:3, :3]
@@ -140,7 +140,7 @@ def convective_inertia(
         k = robot.u_index[i]
         if k is None:
             continue
-        inner = G[i] @ pm[i] + Mm_tilde[i] @ turned(tL[i, :3], pm[i])
+        inner = G[i] @ pm[i] + Mm_tilde[i] @ turned(tL[carriers[i] - 1, :3], pm[i])
         C0m[:, k] = P0.T @ (Bi0[i].T @ inner)
         Gp, Mp = pm[i].reshape(1, 6) @ G[i], pm[i].reshape(1, 6) @ Mm_tilde[i]
         B0dot = _B_rate(t0[3:] - tL[i, 3:])
@@ -151,7 +151,9 @@ def convective_inertia(
             if m is not None:
                 B, p = Bij[i, j - 1], pm[j - 1]
                 Bdot = _B_rate(tL[j - 1, 3:] - tL[i, 3:])
-                Cm[k : k + 1, m] = (Gp @ B + Mp @ Bdot) @ p + Mp @ B @ turned(tL[j - 1, :3], p)
+                Cm[k : k + 1, m] = (Gp @ B + Mp @ Bdot) @ p + Mp @ B @ turned(
+                    tL[carriers[j - 1] - 1, :3], p
+                )
                 Cm[m : m + 1, k] = p.reshape(1, 6) @ (B.T @ inner)
             j = robot.parents[j - 1]
     return ConvectiveMatrix(C0, C0m, Cm0, Cm)

@@ -98,7 +98,7 @@ def ik(
         eye(3) if R0 is None else array(R0, (3, 3), "R0"),
         np.zeros(3) if r0 is None else array(r0, (3,), "r0"),
     )
-    begin = _home(lower, upper) if q0 is None else array(q0, (robot.nq,), "q0").astype(float)
+    begin = _home(lower, upper, robot) if q0 is None else array(q0, (robot.nq,), "q0").astype(float)
     _need_rotation(base[0], "R0")
     if not all(isinstance(count, (int, np.integer)) for count in (iterations, restarts, seed)):
         raise InputError("ik takes whole numbers for iterations, restarts and seed")
@@ -107,6 +107,7 @@ def ik(
             "ik takes 1 or more iterations, 0 or more restarts, a tolerance above "
             "zero and a finite q0"
         )
+    begin = with_turns(begin, robot, "q0")
     task = _Task(robot, link, target, rows, base, (lower, upper), tolerance)
     result = _attempts(task, np.clip(begin, lower, upper), iterations, restarts, seed)
     if strict and not result.converged:
@@ -202,13 +203,17 @@ def damped_step(
     """Joint positions (nq,) after one damped least-squares step against the error e (k,).
 
     J (k,nu). The damping is e'e/2 + bias. A joint at a limit (lower, upper) (nq,) that e
-    drives out of it is held; the others are cut off at theirs.
+    drives out of it is held; the others are cut off at theirs. Spherical joints have none.
     Source: Sugihara (2011), with (J'J + damping)^-1 J' written as J'(J J' + damping)^-1.
     """
     lower, upper = limits
     uphill = J.T @ e
-    free = filled([_free(*entry) for entry in zip(qm, uphill, lower, upper, strict=True)], J)
-    moving = J * free
+    free: list[Any] = [1.0] * robot.nu
+    for entry in robot.layout:
+        if not entry.spherical:
+            q, k = entry.q.start, entry.u.start
+            free[k] = _free(qm[q], uphill[k], lower[q], upper[q])
+    moving = J * filled(free, J)
     size = e.reshape(1, -1) @ e
     damped = moving @ moving.T + (size / 2 + bias) * eye(len(e), J)
     step = moving.T @ solve_spd(damped, e, "the damped Jacobian")
@@ -346,13 +351,27 @@ def _chosen(components: str | Sequence[str] | None, pose: Any) -> str | Sequence
     return components
 
 
+def with_turns(qm: Array, robot: Robot, name: str) -> Array:
+    """Joint positions (nq,) with the quaternions of spherical joints at unit length. Raises
+    InputError for one that is none."""
+    for entry in robot.layout:
+        length = np.linalg.norm(qm[entry.q])
+        if entry.spherical and not abs(length - 1) < 1e-6:
+            raise InputError(
+                f"{name} of joint {entry.name} is a quaternion of length {length:g}: at rest "
+                "it is 0 0 0 1"
+            )
+    unit: Array = robot.with_unit_quaternions(qm)
+    return unit
+
+
 def joint_limits(robot: Robot) -> tuple[Array, Array]:
     """The lower and upper position limits (nq,) [rad, m] of the active joints; infinite
-    where there are none."""
+    where there are none, as for quaternions."""
     lower, upper = _unlimited(robot)
     for entry in robot.layout:
         limits = robot.joints[entry.joint_id - 1].limits
-        if limits is not None:
+        if limits is not None and not entry.spherical:
             lower[entry.q], upper[entry.q] = limits.lower, limits.upper
     return lower, upper
 
@@ -361,16 +380,26 @@ def _unlimited(robot: Robot) -> tuple[Array, Array]:
     return np.full(robot.nq, -np.inf), np.full(robot.nq, np.inf)
 
 
-def _home(lower: Array, upper: Array) -> Array:
-    """The middle between limits, or the position nearest to zero."""
+def _home(lower: Array, upper: Array, robot: Robot) -> Array:
+    """The middle between limits, or the position nearest to zero, at which it displaces
+    nothing."""
     both = np.isfinite(lower) & np.isfinite(upper)
-    middle = np.where(both, (np.where(both, lower, 0) + np.where(both, upper, 0)) / 2, 0.0)
+    middle = np.where(
+        both, (np.where(both, lower, 0) + np.where(both, upper, 0)) / 2, robot.neutral
+    )
     return np.clip(middle, lower, upper)
 
 
 def _random(rng: np.random.Generator, lower: Array, upper: Array, robot: Robot) -> Array:
-    kinds = [robot.joints[entry.joint_id - 1].type for entry in robot.layout]
-    reach = np.array([np.pi if kind is JointType.REVOLUTE else 1.0 for kind in kinds])
+    reach = np.ones(robot.nq)
+    for entry in robot.layout:
+        if robot.joints[entry.joint_id - 1].type is JointType.REVOLUTE:
+            reach[entry.q] = np.pi
     low = np.where(np.isfinite(lower), lower, np.minimum(-reach, upper - 2 * reach))
     high = np.where(np.isfinite(upper), upper, np.maximum(reach, low + 2 * reach))
-    return rng.uniform(low, np.maximum(low, high))
+    q = rng.uniform(low, np.maximum(low, high))
+    for entry in robot.layout:
+        if entry.spherical:  # any turn, all alike
+            q[entry.q] = rng.normal(size=4)
+    turned: Array = robot.with_unit_quaternions(q)
+    return turned

@@ -34,7 +34,8 @@ class JointEffects(NamedTuple):
     (nu, 2) [N m, N]: |G| Tc+ and |G| Tc-. lower, upper (nu,) [rad, m]: where the stops
     are; infinite where there is none. stiffness, dissipation (nu,): of the stops.
     sticking: places in um of the joints that Coulomb friction can hold; a prescribed
-    joint moves as it is told.
+    joint moves as it is told. places: where in qm the joints with stops have their position.
+    Spherical joints have no stops.
     """
 
     viscous: Array
@@ -44,6 +45,7 @@ class JointEffects(NamedTuple):
     stiffness: Array
     dissipation: Array
     sticking: tuple[int, ...]
+    places: dict[int, int]
 
     @property
     def has_friction(self) -> bool:
@@ -59,9 +61,10 @@ class JointEffects(NamedTuple):
 @lru_cache(maxsize=32)
 def joint_effects(robot: Robot) -> JointEffects:
     """The effects of the joints' drives and limits, zeros where they are not asked for."""
-    joints = [robot.joints[entry.joint_id - 1] for entry in robot.layout]
+    joints = sorted((joint for joint in robot.joints if joint.q_id > 0), key=lambda j: j.q_id)
+    places = {entry.u.start: entry.q.start for entry in robot.layout if not entry.spherical}
     drives = [joint.drive or Drive() for joint in joints]
-    limits = [joint.limits or Limits() for joint in joints]
+    limits = [(k in places and joint.limits) or Limits() for k, joint in enumerate(joints)]
     gear = np.array([drive.gear for drive in drives])
     friction, stops = "friction" in robot.effects, "stops" in robot.effects
     coulomb = np.abs(gear)[:, None] * np.array([drive.coulomb for drive in drives]).reshape(-1, 2)
@@ -77,16 +80,18 @@ def joint_effects(robot: Robot) -> JointEffects:
             [STOP_DISSIPATION if d.dissipation is None else d.dissipation for d in drives]
         ),
         sticking=tuple(stuck) if friction else (),
+        places=places,
     )
 
 
 def _stiffness(robot: Robot, drives: list[Drive]) -> Array:
-    """k of each joint's stops: as given, or by the inertia that the joint moves at qm = 0."""
+    """k of each joint's stops: as given, or by the inertia that the joint moves in the neutral
+    configuration, qm = 0."""
     given = np.array([np.nan if d.stiffness is None else d.stiffness for d in drives])
     if not np.isnan(given).any():
         return given
     geared = robot.with_effects(["motors"])
-    moved = np.diag(multibody_inertia(np.eye(3), np.zeros(robot.nq), geared).Hm)
+    moved = np.diag(multibody_inertia(np.eye(3), robot.neutral, geared).Hm)
     return np.where(np.isnan(given), STOP_FREQUENCY**2 * moved, given)
 
 
@@ -117,7 +122,8 @@ def stop_forces(qm: Array, um: Array, robot: Robot) -> Array:
     effects = joint_effects(robot)
     force = zeros(robot.nu, qm, um)
     for k in effects.stopped:
-        q, rate, c = qm[k : k + 1], um[k : k + 1], effects.dissipation[k]
+        place, rate, c = effects.places[k], um[k : k + 1], effects.dissipation[k]
+        q = qm[place : place + 1]
         if np.isfinite(effects.upper[k]):
             depth = np.maximum(q - effects.upper[k], 0.0) * np.maximum(1 + c * rate, 0.0)
             force[k : k + 1] = force[k : k + 1] - effects.stiffness[k] * depth
@@ -165,7 +171,7 @@ def joint_motion(
             Bij[i, parent - 1], tL[parent - 1], tLdot[parent - 1]
         )  # fmt: skip
         rate, rise = tL[i] - B @ t, tLdot[i] - B @ tdot
-        turns = robot.joints[i].type is JointType.REVOLUTE
+        turns = robot.joints[i].type is not JointType.PRISMATIC
         if not turns:
             rise[3:] = rise[3:] - cross(t[:3], tL[i, 3:] - t[3:])
         part = slice(0, 3) if turns else slice(3, 6)

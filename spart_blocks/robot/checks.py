@@ -197,7 +197,8 @@ def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:
     Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 7.
     """
     IA = [_spatial_inertia(robot.base_link), *(_spatial_inertia(link) for link in robot.links)]
-    singular = []
+    singular, size = [], 0.0
+    inner = {ball + k for ball in robot.balls for k in (1, 2)}
     for link, joint in zip(reversed(robot.links), reversed(robot.joints), strict=True):
         I_J = _moved(IA[link.id], link.T)
         if joint.type is not JointType.FIXED:
@@ -206,12 +207,15 @@ def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:
             S[rows] = joint.axis
             U = I_J @ S
             D = float(S @ U) + _motor_inertia(joint, robot)
-            noise = SINGULAR * np.trace(I_J[rows, rows])
+            if joint.id + 1 not in inner:  # rows of a spherical joint count as a block
+                size = np.trace(I_J[rows, rows])
+            noise = SINGULAR * size
             if noise < D:
                 I_J = I_J - np.outer(U, U) / D
             else:
                 singular.append(joint.name)
-        IA[joint.parent_link] = IA[joint.parent_link] + _moved(I_J, joint.T @ _displacement(joint))
+        turns = np.eye(4) if joint.id in inner else _displacement(joint)
+        IA[joint.parent_link] = IA[joint.parent_link] + _moved(I_J, joint.T @ turns)
     base_singular = robot.base == "floating" and _is_singular(IA[0])
     return tuple(reversed(singular)), base_singular
 
@@ -243,8 +247,9 @@ def _displacement(joint: Joint) -> Floats:
     """T (4,4) of the joint at a generic value: another for each joint, never special."""
     q = 0.5 + (joint.id * 0.6180339887498949) % 1.0
     T = np.eye(4)
-    if joint.type is JointType.REVOLUTE:
-        K = skew(joint.axis)
+    if joint.type in (JointType.REVOLUTE, JointType.SPHERICAL):
+        axis = joint.axis if joint.type is JointType.REVOLUTE else np.array([0.6, 0.48, 0.64])
+        K = skew(axis)
         T[:3, :3] += np.sin(q) * K + (1 - np.cos(q)) * K @ K
     elif joint.type is JointType.PRISMATIC:
         T[:3, 3] = q * joint.axis

@@ -46,10 +46,14 @@ def robot_with_drives(robot: Robot, drives: str | Path | Mapping[str, Any]) -> R
     for name, entry in table.items():
         if len(top.faults.found) > MOST_FAULTS:
             break
-        if name not in moving:
+        if name not in moving or name not in joints:
             place = document.key_place("joints", name) if document else None
-            hint = top.faults.hint_for(str(name), robot.active_joints)
-            top.faults.add(f"joints: {robot.not_moving(str(name))}", place, hint)
+            if name in moving:
+                why, hint = f"{quote(name)} is a spherical joint: it has no motor or limits", None
+            else:
+                why = robot.not_moving(str(name))
+                hint = top.faults.hint_for(str(name), robot.active_joints)
+            top.faults.add(f"joints: {why}", place, hint)
             continue
         keys = ("joints", name)
         reader = FieldReader(entry, f"joints.{name}", top.faults, DRIVE_FIELDS, document, keys)

@@ -357,6 +357,9 @@ class Robot(Record):
 
     def not_moving(self, name: str) -> str:
         """Why a name is none of a joint that moves, as text."""
+        if name in self.rate_names:
+            ball = name.rpartition(".")[0]
+            return f"{brief(name)} is no joint, but one axis of the spherical joint {brief(ball)}"
         if any(joint.name == name for joint in self.joints):
             return f"joint {brief(name)} of {self.name} is fixed"
         return f"no joint {brief(name)} on {self.name}"

@@ -76,8 +76,15 @@ def robot_to_structure(robot: Robot) -> dict[str, Any]:
     """SPART's structure of a robot as nested dicts and lists, ready for JSON.
 
     robot_from_structure makes an equal robot of it, but for base and source, and for motors
-    and friction, which SPART does not have.
+    and friction, which SPART does not have. Raises RobotError for a robot with spherical
+    joints, which it does not have either.
     """
+    balls = [entry.name for entry in robot.layout if entry.spherical]
+    if balls:
+        raise RobotError(
+            f"{robot.name}: SPART's structure has no spherical joints, as {names_list(balls)}; it "
+            "would take their rows for fixed joints"
+        )
     links = [
         {"id": link.id, "name": link.name, "parent_joint": link.parent_joint} | _body_to_dict(link)
         for link in robot.links
@@ -162,8 +169,10 @@ def _joint(i: int, item: object, stretched: list[str], faults: Faults) -> Joint:
 
 def _kind(reader: FieldReader) -> JointType:
     kind = reader.integer("type")
-    if kind is not None and kind not in (0, 1, 2):  # SPART has no spherical joints
-        reader.note(f"is {kind}; it must be 0 (fixed), 1 (revolute) or 2 (prismatic)", "type")
+    if kind is not None and kind not in (0, 1, 2):
+        why = "; SPART has no spherical joints" if kind == JointType.SPHERICAL else ""
+        must = "it must be 0 (fixed), 1 (revolute) or 2 (prismatic)"
+        reader.note(f"is {kind}; {must}{why}", "type")
         kind = None
     return JointType(kind or 0)
 

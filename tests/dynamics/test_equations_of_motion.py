@@ -7,15 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import robots
+from ball_robots import robot_with_balls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spart_blocks import dynamics
 from spart_blocks.dynamics import multibody_rates
 
+seeds = st.integers(0, 2**31)
 trees = st.builds(
-    robots.random_robot, seed=st.integers(0, 2**31), n=st.integers(0, 12), chain=st.booleans()
-)
+    robots.random_robot, seed=seeds, n=st.integers(0, 12), chain=st.booleans()
+) | st.builds(robot_with_balls, seed=seeds, bodies=st.integers(1, 5))
 few = settings(max_examples=25)
 
 
@@ -84,7 +86,9 @@ def test_rates_are_the_derivatives_of_what_they_are_rates_of(robot, seed, close)
     out = robots.everything(robot, s, link=robot.n_links_joints)
 
     def after(name):
-        return lambda h: robots.everything(robot, robots.moved(s, h), robot.n_links_joints)[name]
+        return lambda h: robots.everything(robot, robots.moved(s, h, robot), robot.n_links_joints)[
+            name
+        ]
 
     close(out["tL"][:, 3:], robots.rate(after("rL")), "rL", rel=1e-8, floor=1e-9)
     close(out["Ndot"], robots.rate(after("N")), "Ndot", rel=1e-8, floor=1e-9)
@@ -94,7 +98,9 @@ def test_rates_are_the_derivatives_of_what_they_are_rates_of(robot, seed, close)
     close(out["t0dot"], robots.rate(after("t0")), "t0dot", rel=1e-8, floor=1e-9)
     # With C = N' (M Ndot + Mdot N), the rate of H is C + C': Hdot - 2C is skew.
     _, C = robots.whole(out)
-    Hdot = robots.rate(lambda h: robots.whole(robots.everything(robot, robots.moved(s, h)))[0])
+    Hdot = robots.rate(
+        lambda h: robots.whole(robots.everything(robot, robots.moved(s, h, robot)))[0]
+    )
     close(C + C.T, Hdot, "Hdot", rel=1e-8, floor=1e-8)
 
 

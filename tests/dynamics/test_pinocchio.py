@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import robots
+from ball_robots import robot_with_balls
 
 from spart_blocks.dynamics import (
     fixed_forward_dynamics,
@@ -19,10 +20,11 @@ pytest.importorskip("pinocchio")
 from pinocchio_twin import Twin
 
 # 50 trees, from a lone base to 40 joints; every fifth is all revolute, one chain in ten.
+# And five with spherical joints.
 TREES = [
     (seed, [0, 1, 2, 3, 5, 8, 13, 20, 30, 40][seed % 10], "r" if seed % 5 == 0 else "rrrpf")
     for seed in range(50)
-]
+] + [(seed, seed - 47, "b") for seed in range(50, 55)]
 
 
 def ids(tree):
@@ -32,6 +34,13 @@ def ids(tree):
 @pytest.fixture(params=TREES, ids=ids)
 def tree(request):
     seed, n, kinds = request.param
+    if kinds == "b":
+        robot = robot_with_balls(seed, bodies=n)
+        s = robots.random_state(robot, seed)
+        # What would act on the massless links of their rows is no matter of a turn.
+        rows = [i for i, carrier in enumerate(robot.carriers) if carrier != i + 1]
+        s.wFm[rows] = 0.0
+        return robot, s
     robot = robots.random_robot(seed, n, kinds=kinds, chain=seed % 10 == 7)
     return robot, robots.random_state(robot, seed)
 

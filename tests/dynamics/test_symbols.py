@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import robots
+from ball_robots import robot_with_balls
 
 from spart_blocks import dynamics, spart, spatial
 from spart_blocks.robot import BaseLink, Joint, JointType, Link, Robot
@@ -46,9 +47,12 @@ def evaluated(function, state, outputs):
     return {n: p.reshape(np.shape(v)) for (n, v), p in zip(outputs.items(), parts, strict=True)}
 
 
+TREES = [robots.random_robot(20, 6), robots.random_robot(22, 6), robot_with_balls(2, bodies=3)]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_casadi_runs_through_every_function(seed, close):
-    robot = robots.random_robot(seed + 20, 6)
+    robot = TREES[seed]
     s = robots.random_state(robot, seed)
     vectors, symbols = casadi_symbols(s)
     outputs = robots.everything(robot, symbols, link=4)
@@ -61,8 +65,9 @@ def test_casadi_runs_through_every_function(seed, close):
         close(got[name], value, name, rel=1e-12)
 
 
-def test_casadi_runs_through_the_plant_with_a_fixed_base(close):
-    robot = robots.random_robot(31, 6).with_base("fixed")
+@pytest.mark.parametrize("tree", [robots.random_robot(31, 6), robot_with_balls(2, bodies=3)])
+def test_casadi_runs_through_the_plant_with_a_fixed_base(tree, close):
+    robot = tree.with_base("fixed")
     s = robots.random_state(robot, 1)
     vectors, symbols = casadi_symbols(s)
     outputs = robots.bookkeeping(robot, symbols, GRAVITY)
