@@ -21,6 +21,7 @@ from spart_blocks.robot._bodies_fields import (
 from spart_blocks.robot._faults import names_list, quote
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot.force import Force, JointPort, JointSpring, PointPort, PointSpring
+from spart_blocks.robot.graph import GROUND
 
 _POINTS = ("parent", "child", "parent_point", "child_point")
 _PORT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -29,11 +30,19 @@ _PORT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 @dataclass(frozen=True)
 class Coordinates:
     """What forces and prescriptions may name of the joints: by coordinate the joint it is one
-    of; which are balls; and the joints with no coordinate of their own name, with theirs."""
+    of; which are balls; and the joints with no coordinate of their own name, with theirs.
+    misread: joints that could not be made, of which it is not known what they have."""
 
     joint: Mapping[str, str]
     balls: frozenset[str]
     groups: Mapping[str, tuple[str, ...]]
+    misread: frozenset[str] = frozenset()
+
+    def unknown(self, name: str) -> bool:
+        """Whether there is certainly no coordinate or joint of this name."""
+        parts = name.split(".")
+        tried = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
+        return not (name in self.joint or name in self.groups or tried & self.misread)
 
 
 @dataclass(frozen=True)
@@ -90,11 +99,12 @@ def prescribed_of(
         name = name_of(value)
         place = top.document.place("prescribed", i) if top.document else None
         where = f"prescribed[{i}]"
-        if name is None or name not in {**coordinates.joint, **coordinates.groups}:
+        if name is None or coordinates.unknown(name):
             hint = top.faults.hint_for(name or "", [*coordinates.joint, *coordinates.groups])
             top.faults.add(f"{where}: no joint {quote(value)}", place, hint)
             continue
-        if not (chosen := coordinates.groups.get(name, (name,))):
+        chosen = coordinates.groups.get(name, (name,) if name in coordinates.joint else ())
+        if not chosen and name in coordinates.groups:
             top.faults.add(f"{where}: joint {quote(name)} is rigid", place)
         for coordinate in chosen:
             if coordinate in found:
@@ -155,7 +165,7 @@ def _force(name: str, reader: FieldReader, places: Places, _: Coordinates) -> Fo
     body = body_of(reader, "body", places)
     if body is None:
         return None
-    if places.ids[body] == 0 and body == "ground":
+    if body == GROUND:
         reader.note("a force on the ground moves nothing", "body")
     point = point_of(reader, "point", body, places)
     return PointPort(name, port, places.ids[body], point, local=local is True)
@@ -203,11 +213,10 @@ def _coordinate(reader: FieldReader, coordinates: Coordinates) -> str | None:
     if name is None:
         if "joint" in reader.data:
             reader.note(f"must be the name of a joint, not {quote(value)}", "joint")
-    elif not (choices := coordinates.groups.get(name, (name,))):
-        reader.note(f"joint {quote(name)} is rigid", "joint")
     elif name in coordinates.groups:
-        text = f"joint {quote(name)} has several coordinates; name one: {names_list(choices)}"
-        reader.note(text, "joint")
-    else:
+        choices = names_list(coordinates.groups[name])
+        several = f"has several coordinates; name one: {choices}"
+        reader.note(f"joint {quote(name)} {several if choices else 'is rigid'}", "joint")
+    elif coordinates.unknown(name):
         note_unknown(reader, "joint", "no joint", name, coordinates.joint)
     return None

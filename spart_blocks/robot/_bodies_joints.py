@@ -18,7 +18,7 @@ from spart_blocks.robot._bodies_fields import (
     quaternion_of_rpy,
     two_bodies,
 )
-from spart_blocks.robot._faults import quote
+from spart_blocks.robot._faults import names_list, quote, warn_user
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import translation
@@ -237,13 +237,35 @@ def _given_length(reader: FieldReader) -> float:
     return reader.number("length")
 
 
+def lengths_of(distances: Sequence[Distance]) -> dict[str, Floats]:
+    """The first positions of the lengths that are prescribed, by the joint's name."""
+    return {d.loop.name: np.asarray(d.q) for d in distances if d.q is not None}
+
+
+def loops_of(joints: Sequence[BodyJoint], ids: Mapping[str, int], where: str) -> list[Loop]:
+    """The constraints of joints that are cut; ids: of the links by name. Warns of their limits,
+    which are lost, and of those that constrain nothing. where: the file, for these."""
+    limited = [joint.name for joint in joints if joint.limits is not None]
+    if limited:
+        text = "cut where a loop closes, so that their limits are not used: joints"
+        warn_user(f"{where}: {text} {names_list(limited)}")
+    loops = {joint.name: joint.loop(ids) for joint in joints}
+    free = [name for name, loop in loops.items() if loop is None]
+    if free:
+        text = "left out, since what they tie is tied already, and they constrain nothing: joints"
+        warn_user(f"{where}: {text} {names_list(free)}")
+    return [loop for loop in loops.values() if loop is not None]
+
+
 def note_name_clashes(
     bodies: Sequence[str],
     joints: Sequence[BodyJoint],
     distances: Sequence[Distance],
+    others: Sequence[str] = (),
 ) -> None:
-    """Note names of joints, rows and distances that another joint, distance or body has."""
-    owner: dict[str, str] = {}
+    """Note names of joints, rows and distances that another joint, distance or body has.
+    others: joints that are there already."""
+    owner = dict.fromkeys(others, "a joint of the robot")
     links = dict.fromkeys(bodies, "a body")
     for joint in joints:
         inner = {row.name for row in joint.rows()[:-1]} | {

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.errors import Place
-from spart_blocks.robot._bodies_fields import Places, entries, note_name
+from spart_blocks.robot._bodies_fields import MOST_FAULTS, Places, entries, note_name
 from spart_blocks.robot._bodies_forces import (
     Coordinates,
     Needed,
@@ -28,9 +28,12 @@ from spart_blocks.robot._bodies_joints import (
     Distance,
     distances_of,
     joints_of,
+    lengths_of,
+    loops_of,
     note_name_clashes,
 )
-from spart_blocks.robot._faults import Faults, names_list, quote, warn_user
+from spart_blocks.robot._closing import closed_robot
+from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rigid_inverse, translation
@@ -40,7 +43,6 @@ from spart_blocks.robot.drive import DEFAULT_EFFECTS
 from spart_blocks.robot.force import Force, PointPort, PointSpring
 from spart_blocks.robot.graph import GROUND, BodiesGraph, GraphJoint, Tie, spanning_tree
 from spart_blocks.robot.joint_kinds import KINDS, is_ball, with_suffix
-from spart_blocks.robot.loop import Loop
 from spart_blocks.robot.model import Base, BaseLink, Joint, JointType, Link, Robot
 
 SECTIONS = "a file of bodies has bodies: and joints:, and may have distances:, forces: and more"
@@ -112,7 +114,7 @@ def read_bodies(source: str | Path | Mapping[str, Any]) -> Bodies:
     joints, lost = joints_of(top, places)
     distances = distances_of(top, places)
     note_name_clashes([GROUND, *bodies], joints, distances)
-    coordinates, needed = coordinates_of(joints), list[Needed]()
+    coordinates, needed = _coordinates(top, joints), list[Needed]()
     forces = forces_of(top, places, coordinates, needed)
     prescribed = prescribed_of(top, coordinates, needed)
     grounded = names_ground(joints, distances, forces)
@@ -193,8 +195,10 @@ def _written(
     return places
 
 
-def coordinates_of(joints: Sequence[BodyJoint]) -> Coordinates:
+def _coordinates(top: FieldReader, joints: Sequence[BodyJoint]) -> Coordinates:
     """What forces and prescriptions may name of these joints."""
+    given = top.data.get("joints")
+    names = {str(name) for name in given} if isinstance(given, Mapping) else set()
     owners: dict[str, str] = {}
     balls: set[str] = set()
     groups: dict[str, tuple[str, ...]] = {}
@@ -205,7 +209,8 @@ def coordinates_of(joints: Sequence[BodyJoint]) -> Coordinates:
                 balls.add(name)
         if joint.coordinates != (joint.name,):
             groups[joint.name] = joint.coordinates
-    return Coordinates(owners, frozenset(balls), groups)
+    misread = frozenset(names - {joint.name for joint in joints})
+    return Coordinates(owners, frozenset(balls), groups, misread)
 
 
 def _graph(
@@ -216,8 +221,8 @@ def _graph(
     *,
     complete: bool,
 ) -> BodiesGraph:
-    """The tree and the chords, with a fault for each body that no joint reaches, where all
-    joints are known, and for each joint that is cut though its coordinate is needed."""
+    """The tree and the chords. Where all joints are known, with a fault for each body that no
+    joint reaches, and for each joint that is cut though its coordinate is needed."""
     keep = {need.joint for need in needed}
     ties = [
         Tie(j.name, j.kind, j.parent, j.child, j.name in keep or j.drive is not None, j.cut)
@@ -225,19 +230,30 @@ def _graph(
     ]
     heavy = next((body.name for body in bodies.values() if body.mass > 0), None)
     graph = spanning_tree(list(bodies), ties, heavy)
+    if complete:
+        _note_unreached(top, graph)
+        _note_cut(graph, joints, needed)
+    return graph
+
+
+def _note_unreached(top: FieldReader, graph: BodiesGraph) -> None:
     root = f"body {quote(graph.floating)}, the base" if graph.floating else "the ground"
-    for name in graph.unreached if complete else ():
+    for name in graph.unreached[:MOST_FAULTS]:
         place = top.document.key_place("bodies", name) if top.document else None
         hint = "tie it to another body, or to the ground with a joint of type float"
         top.faults.add(f"bodies.{name}: no joint leads to it from {root}", place, hint)
+
+
+def _note_cut(graph: BodiesGraph, joints: Sequence[BodyJoint], needed: Sequence[Needed]) -> None:
+    """Note the joints that are cut though their coordinates are needed."""
     cut = {chord.joint for chord in graph.chords}
     for need in needed:
         if need.joint in cut:
             _note_needed_chord(need.reader, need.joint, need.why, need.key)
+    told = {need.joint for need in needed}
     for joint in joints:
-        if joint.name in cut and joint.drive is not None and joint.name not in keep:
+        if joint.name in cut - told and joint.drive is not None:
             _note_needed_chord(joint.reader, joint.name, "it has a motor or friction", "")
-    return graph
 
 
 def _note_needed_chord(reader: FieldReader, joint: str, why: str, key: str | int) -> None:
@@ -273,8 +289,7 @@ class _Tree:
 
 
 def robot_of(read: Bodies) -> Robot:
-    """The robot of what a file holds. Warns of joints that are cut and constrain nothing, and
-    of limits that a cut joint has."""
+    """The robot of what a file holds. Warns of what a cut joint loses."""
     base: Base = "fixed"
     base_link = BaseLink(GROUND, np.eye(4), 0.0, np.zeros((3, 3)))
     tree = _Tree({GROUND: 0})
@@ -286,9 +301,6 @@ def robot_of(read: Bodies) -> Robot:
         else:
             _add_rows(tree, joint, _joint_of(joint, read), read.bodies[joint.far])
     ids = {place: tree.ids.get(name, 0) for place, name in enumerate((GROUND, *read.bodies))}
-    for distance in read.distances:
-        if distance.q is not None:
-            _add_length(tree, distance.loop.name)
     robot = Robot(
         name=read.name,
         links=tuple(tree.links),
@@ -296,14 +308,14 @@ def robot_of(read: Bodies) -> Robot:
         base_link=base_link,
         base=base,
         source=read.source,
-        loops=(*_chord_loops(read, tree.ids), *distance_loops(read.distances, ids)),
         forces=tuple(relinked(force, ids) for force in read.forces),
     )
-    lengths = [distance.loop.name for distance in read.distances if distance.q is not None]
-    robot = robot.with_kinematic([*read.prescribed, *lengths])
-    if any(joint.drive for joint in robot.joints):
-        robot = robot.with_effects(DEFAULT_EFFECTS)
-    return replace(robot, home=_home(robot, read))
+    cut = [read.joints[chord.joint] for chord in read.graph.chords]
+    loops = loops_of(cut, tree.ids, read.source or read.name)
+    loops += [replace(d.loop, a=ids[d.loop.a], b=ids[d.loop.b]) for d in read.distances]
+    robot = closed_robot(robot, loops, read.distances, read.prescribed, _home(read))
+    drives = any(joint.drive for joint in robot.joints)
+    return robot.with_effects(DEFAULT_EFFECTS) if drives else robot
 
 
 def _joint_of(joint: GraphJoint, read: Bodies) -> BodyJoint:
@@ -335,45 +347,11 @@ def _add_rows(tree: _Tree, edge: GraphJoint, joint: BodyJoint, body: Body) -> No
     tree.ids[body.name] = tree.add(replace(made, group=group), link)
 
 
-def _add_length(tree: _Tree, name: str) -> None:
-    """Add the joint of a prescribed length, which nothing depends on."""
-    axis = np.array([0.0, 0.0, 1.0])
-    joint = Joint(0, name, JointType.PRISMATIC, 0, 0, 0, axis, np.eye(4))
-    tree.add(joint, Link(0, name, 0, np.eye(4), 0.0, np.zeros((3, 3))))
-
-
-def _chord_loops(read: Bodies, ids: Mapping[str, int]) -> list[Loop]:
-    """The constraints of the joints that are cut."""
-    cut = [read.joints[chord.joint] for chord in read.graph.chords]
-    where = f"{read.source or read.name}: "
-    limited = [joint.name for joint in cut if joint.limits is not None]
-    if limited:
-        warn_user(f"{where}cut where a loop closes, so that their limits are not used: "
-                  f"joints {names_list(limited)}")  # fmt: skip
-    loops = {joint.name: joint.loop(ids) for joint in cut}
-    free = [name for name, loop in loops.items() if loop is None]
-    if free:
-        warn_user(f"{where}the bodies are joined without them, and they constrain nothing: "
-                  f"float joints {names_list(free)}")  # fmt: skip
-    return [loop for loop in loops.values() if loop is not None]
-
-
-def distance_loops(distances: Sequence[Distance], ids: Mapping[int, int]) -> list[Loop]:
-    """The constraints of distances, with the ids of links."""
-    loops = [distance.loop for distance in distances]
-    return [replace(loop, a=ids[loop.a], b=ids[loop.b]) for loop in loops]
-
-
-def _home(robot: Robot, read: Bodies) -> Floats:
-    """The configuration (nq,) that the file tells, neutral where it tells nothing."""
-    home = robot.neutral.copy()
+def _home(read: Bodies) -> dict[str, Floats]:
+    """The positions that the file tells, by coordinate."""
     given = {
         with_suffix(joint.name, suffix): q
         for joint in read.joints.values()
         for suffix, q in joint.q.items()
     }
-    given |= {d.loop.name: np.asarray(d.q) for d in read.distances if d.q is not None}
-    for entry in robot.layout:
-        if entry.name in given:
-            home[entry.q] = given[entry.name]
-    return home
+    return given | lengths_of(read.distances)

@@ -426,18 +426,21 @@ class Robot(Record):
         base: Base | None = None,
         strict: bool = False,
         drives: str | Path | Mapping[str, Any] | None = None,
+        loops: str | Path | Mapping[str, Any] | None = None,
     ) -> Robot:
         """Read a URDF file.
 
         base: 'fixed' or 'floating'; by default floating, unless the root link is
         massless or called world. strict: doubtful inertias are refused, not warned of.
         drives: the motors of its joints, see with_drives. Its own damping and friction act
-        as its limits do: only where `with_effects` asks for them.
+        as its limits do: only where `with_effects` asks for them. loops: a YAML file, or what
+        it holds, of the joints and distances that close loops between its links, forces,
+        prescribed joints, and home by joint; see docs/bodies.md.
         Raises RobotError with every fault of the file. Source: SPART's manual.
         """
         from spart_blocks.robot.urdf import read_urdf
 
-        return read_urdf(path, base=base, strict=strict, drives=drives)
+        return read_urdf(path, base=base, strict=strict, drives=drives, loops=loops)
 
     @classmethod
     def from_dh(

@@ -20,6 +20,7 @@ from spart_blocks.robot._tree import Edge, Tree, build_tree
 from spart_blocks.robot._urdf_elements import ElementReader, JointElement, LinkElement, line_of
 from spart_blocks.robot._xml import XACRO_HINT, read_xml
 from spart_blocks.robot.checks import report_doubts
+from spart_blocks.robot.loops_file import robot_with_loops
 from spart_blocks.robot.model import Base, BaseLink, Joint, JointType, Link, Robot, RobotKeys
 
 _logger = logging.getLogger(__name__)
@@ -47,6 +48,7 @@ def read_urdf(
     base: Base | None = None,
     strict: bool = False,
     drives: str | Path | Mapping[str, Any] | None = None,
+    loops: str | Path | Mapping[str, Any] | None = None,
 ) -> Robot:
     """The robot of a URDF file.
 
@@ -54,7 +56,7 @@ def read_urdf(
     or called world. strict: doubtful inertias are refused, not warned of.
     Joint types are fixed, revolute, continuous and prismatic; a mimic joint moves on
     its own. Limits, damping and friction are kept on the joints; they act where the robot's
-    effects name them. drives: see Robot.with_drives.
+    effects name them. drives: see Robot.with_drives; loops: see Robot.from_urdf.
     Raises RobotError with every fault of the file.
     """
     if base not in (None, "fixed", "floating"):
@@ -74,6 +76,8 @@ def read_urdf(
     robot = _assemble(root.get("name") or file.stem, links, joints, tree, base, str(file))
     if drives is not None:
         robot = robot.with_drives(drives)
+    if loops is not None:
+        robot = robot_with_loops(robot, loops)
     places = {("link", link.name): link.place for link in links}
     places |= {("joint", joint.name): joint.place for joint in joints}
     report_doubts(robot, strict=strict, places=places)

@@ -1,16 +1,21 @@
-"""Robots of a file of bodies and joints: where the bodies are, loops, forces, what is refused."""
+"""Robots of a file of bodies and joints: where the bodies are, loops, forces."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from bodies_text import FOURBAR, ROUND, written
 from scipy.spatial.transform import Rotation
 
 from spart_blocks.dynamics import frame_of_link, kinematics
+from spart_blocks.errors import RobotError, SpartWarning
 from spart_blocks.robot import (
     Drive,
     JointPort,
     JointSpring,
+    JointType,
     Limits,
     PointPort,
     PointSpring,
@@ -137,51 +142,11 @@ def test_a_joint_that_is_cut_is_the_loop_that_its_motion_closes(kind):
     assert (loop.name, loop.a, robot.links[loop.b - 1].name) == ("J", 0, "b")
     np.testing.assert_allclose(rows(loop, robot), 0, atol=1e-14)
     off = robot.integrate(robot.home, np.full(6, 0.1))
-    assert np.abs(rows(loop, _at(robot, off))).min(initial=1.0) > 1e-4
+    assert np.abs(rows(loop, replace(robot, home=off))).min(initial=1.0) > 1e-4
 
 
-def _at(robot, q):
-    from dataclasses import replace
-
-    return replace(robot, home=q)
-
-
-FOURBAR = """
-name: fourbar
-bodies:
-  crank: {mass: 1.0, com: [0.1, 0, 0], inertia: [0.01, 0.02, 0.02]}
-  rod: {mass: 2.0, com: [0.2, 0, 0], inertia: {ixx: 0.01, iyy: 0.04, izz: 0.04, ixy: 0.001}}
-  rocker: {mass: 1.5, com: [0.1, 0, 0], inertia: [[0.01, 0, 0], [0, 0.02, 0], [0, 0, 0.02]]}
-joints:
-  J1: {type: Rz, parent: ground, child: crank, q: 0.6, gear: 50, motor_inertia: 1e-5}
-  J2: {type: Rz, parent: rod, child: crank, child_frame: {xyz: [0.2, 0, 0]}}
-  J3:
-    type: Rz
-    parent: rod
-    child: rocker
-    parent_frame: {xyz: [0.5, 0, 0]}
-    child_frame: {xyz: [0.3, 0, 0]}
-  J4: {type: Rz, parent: rocker, child: ground, child_frame: {xyz: [0.4, 0, 0]}, q: -1.1,
-       limits: {lower: -2, upper: 2}}
-forces:
-  motor: {type: torque, joint: J1, port: tau}
-  bushing: {type: joint, joint: J4, stiffness: 3, rest: -0.2, damping: 0.1}
-  spring: {type: spring, parent: ground, child: rod, child_point: [0.5, 0, 0], stiffness: 10,
-           free_length: 0.3}
-  push: {type: force, body: rod, point: [0.25, 0, 0], local: true}
-  piston: {type: force, parent: crank, child: rocker, parent_point: [0.1, 0, 0], port: p}
-"""
-
-
-@pytest.fixture
-def fourbar(tmp_path):
-    path = tmp_path / "fourbar.yaml"
-    path.write_text(FOURBAR, encoding="utf-8")
-    return path
-
-
-def test_a_fourbar_is_a_tree_of_its_bodies_and_one_loop(fourbar):
-    robot = Robot.from_bodies(fourbar)
+def test_a_fourbar_is_a_tree_of_its_bodies_and_one_loop(tmp_path):
+    robot = Robot.from_bodies(written(tmp_path, FOURBAR))
     assert (robot.name, robot.base, robot.base_link.name) == ("fourbar", "fixed", "ground")
     assert [link.name for link in robot.links] == ["crank", "rocker", "rod"]
     assert [joint.name for joint in robot.joints] == ["J1", "J4", "J2"]
@@ -192,22 +157,22 @@ def test_a_fourbar_is_a_tree_of_its_bodies_and_one_loop(fourbar):
     np.testing.assert_array_equal(robot.home, [0.6, -1.1, 0.0])
 
 
-def test_motors_and_limits_are_those_of_a_drives_file(fourbar):
-    robot = Robot.from_bodies(fourbar)
+def test_motors_and_limits_are_those_of_a_drives_file(tmp_path):
+    robot = Robot.from_bodies(written(tmp_path, FOURBAR))
     assert robot.joints[0].drive == Drive(gear=50, motor_inertia=1e-5)
     assert robot.joints[1].limits == Limits(lower=-2, upper=2)
     assert robot.effects == ("motors", "friction")
 
 
-def test_inertias_are_given_by_moments_by_name_or_whole(fourbar):
-    crank, rocker, rod = Robot.from_bodies(fourbar).links
+def test_inertias_are_given_by_moments_by_name_or_whole(tmp_path):
+    crank, rocker, rod = Robot.from_bodies(written(tmp_path, FOURBAR)).links
     np.testing.assert_array_equal(crank.inertia, np.diag([0.01, 0.02, 0.02]))
     np.testing.assert_array_equal(rocker.inertia, crank.inertia)
     np.testing.assert_array_equal(rod.inertia, [[0.01, 1e-3, 0], [1e-3, 0.04, 0], [0, 0, 0.04]])
 
 
-def test_forces_act_at_points_from_the_centres_of_mass(fourbar):
-    motor, bushing, spring, push, piston = Robot.from_bodies(fourbar).forces
+def test_forces_act_at_points_from_the_centres_of_mass(tmp_path):
+    motor, bushing, spring, push, piston = Robot.from_bodies(written(tmp_path, FOURBAR)).forces
     assert motor == JointPort("motor", "J1", "tau")
     assert bushing == JointSpring("bushing", "J4", 3, -0.2, 0.1)
     zero = np.zeros(3)
@@ -215,3 +180,127 @@ def test_forces_act_at_points_from_the_centres_of_mass(fourbar):
     assert push == PointPort("push", "push", 3, np.array([0.25 - 0.2, 0, 0]), local=True)
     lever = np.array([-0.1, 0, 0])
     assert piston == PointPort("piston", "p", 1, zero, 2, lever)
+
+
+# --- the base ------------------------------------------------------------------------------------
+
+
+def test_without_ground_the_first_body_that_has_mass_floats():
+    data = {
+        "bodies": {"rod": {"mass": 0}, "b": SOLID, "c": ROUND},
+        "joints": {"j": {"type": "rigid", "parent": "rod", "child": "b"},
+                   "k": {"type": "Rz", "parent": "c", "child": "rod"}},
+    }  # fmt: skip
+    robot = Robot.from_bodies(data)
+    assert (robot.base, robot.base_link.name, robot.nu) == ("floating", "b", 1)
+    np.testing.assert_allclose(robot.base_link.T, moved(SOLID["com"]))
+    assert [link.name for link in robot.links] == ["rod", "c"]
+
+
+def test_a_body_alone_floats():
+    robot = Robot.from_bodies({"bodies": {"b": SOLID}})
+    assert (robot.base, robot.links, robot.mass) == ("floating", (), 2.0)
+
+
+@pytest.mark.parametrize(
+    ("key", "tie"),
+    [
+        ("distances", {"length": 1.2}),
+        ("forces", {"type": "spring", "stiffness": 3.0}),
+    ],
+)
+def test_where_only_a_distance_or_a_force_names_the_ground_a_float_joint_does_too(key, tie):
+    data = {"bodies": {"bob": ROUND}, key: {"s": {"parent": "ground", "child": "bob", **tie}}}
+    robot = Robot.from_bodies(data)
+    assert (robot.base, robot.base_link.name) == ("fixed", "ground")
+    assert robot.active_joints == ("float.px", "float.py", "float.pz", "float.r")
+    (tied,) = (*robot.loops, *robot.forces)
+    assert (tied.a, robot.links[tied.b - 1].name) == (0, "bob")
+    np.testing.assert_allclose(pose(robot, "bob"), np.eye(4))
+
+
+# --- distances -----------------------------------------------------------------------------------
+
+
+def pendulum(**distance):
+    ends = {"parent": "ground", "child": "b", "parent_point": [0, 0, 2.0]}
+    joint = {"type": "float", "parent": "ground", "child": "b"}
+    string = ends | {"child_point": [0, 0.1, 0]} | distance
+    return {"bodies": {"b": SOLID}, "joints": {"J": joint}, "distances": {"string": string}}
+
+
+def test_a_distance_is_a_loop_between_two_points():
+    robot = Robot.from_bodies(pendulum(length=1.5))
+    (loop,) = robot.loops
+    assert (loop.name, loop.type, loop.length) == ("string", "distance", 1.5)
+    assert rows(loop, robot) == pytest.approx(np.hypot(2.0, 0.1) - 1.5)
+
+
+def test_a_prescribed_length_is_a_joint_that_nothing_depends_on():
+    robot = Robot.from_bodies(pendulum(length="prescribed", q=1.9))
+    joint, link = robot.joints[-1], robot.links[-1]
+    assert (joint.name, link.name, joint.type) == ("string", "string", JointType.PRISMATIC)
+    assert (joint.parent_link, joint.kinematic, link.mass) == (0, True, 0.0)
+    assert robot.loops[0].length == "string"
+    assert robot.home[-1] == 1.9
+    assert [config.name for config in robot.kin_configs] == ["string"]
+
+
+def test_prescribed_joints_are_kinematic_and_a_joint_of_several_stands_for_all():
+    data = one_joint("planar") | {"prescribed": ["J"]}
+    assert len(Robot.from_bodies(data).kinematic) == 3
+    data["prescribed"] = ["J.rz"]
+    (config,) = Robot.from_bodies(data).kin_configs
+    assert config.name == "J.rz"
+
+
+def test_a_joint_whose_coordinate_is_needed_is_not_cut(tmp_path):
+    text = FOURBAR + "prescribed: [J3]\n"
+    robot = Robot.from_bodies(written(tmp_path, text))
+    assert "J3" in robot.active_joints
+    assert [loop.name for loop in robot.loops] == ["J2"]
+
+
+# --- what is lost, and what is doubtful ----------------------------------------------------------
+
+
+def test_a_float_joint_that_is_cut_is_dropped_with_a_warning():
+    data = one_joint("Rz")
+    data["joints"]["free"] = {"type": "float", "parent": "ground", "child": "b"}
+    with pytest.warns(SpartWarning, match="they constrain nothing: joints 'free'"):
+        robot = Robot.from_bodies(data)
+    assert robot.loops == ()
+
+
+def test_the_limits_of_a_cut_joint_are_warned_of():
+    data = one_joint("Rz", limits={"lower": -1, "upper": 1}, cut=True)
+    data["joints"]["K"] = {"type": "planar", "parent": "ground", "child": "b"}
+    with pytest.warns(SpartWarning, match="their limits are not used: joints 'J'"):
+        Robot.from_bodies(data)
+
+
+def test_a_massless_body_is_no_doubt_where_a_loop_closes_over_it():
+    data = {
+        "bodies": {"rod": {"mass": 0}, "b": ROUND},
+        "joints": {
+            "j": {"type": "universal", "parent": "ground", "child": "rod"},
+            "k": {"type": "spherical", "parent": "rod", "child": "b",
+                  "parent_frame": {"xyz": [1, 0, 0]}},
+            "l": {"type": "Pz", "parent": "ground", "child": "b"},
+        },
+    }  # fmt: skip
+    assert len(Robot.from_bodies(data).loops) == 1
+    del data["joints"]["k"], data["joints"]["l"], data["bodies"]["b"]
+    with pytest.warns(SpartWarning, match="H is singular"):
+        Robot.from_bodies(data)
+
+
+def test_mass_without_inertia_is_no_doubt_where_the_file_says_so():
+    data = one_joint("Pz")
+    data["bodies"]["b"] = {"mass": 1.0, "inertia": [0, 0, 0]}
+    assert Robot.from_bodies(data).mass == 1.0
+    del data["bodies"]["b"]["inertia"]
+    with pytest.warns(SpartWarning, match="mass without inertia"):
+        Robot.from_bodies(data)
+    with pytest.raises(RobotError, match="mass without inertia"):
+        Robot.from_bodies(data, strict=True)

@@ -1,0 +1,46 @@
+"""What closes a robot's loops, put to its tree of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spart_blocks.robot._bodies_joints import Distance
+from spart_blocks.robot._record import Floats
+from spart_blocks.robot.loop import Loop
+from spart_blocks.robot.model import Joint, JointType, Link, Robot
+
+_Z = np.array([0.0, 0.0, 1.0])
+
+
+def closed_robot(
+    robot: Robot,
+    loops: Sequence[Loop],
+    distances: Sequence[Distance],
+    prescribed: Sequence[str],
+    home: Mapping[str, Floats],
+) -> Robot:
+    """The robot with these loops, the joints of those distances that are prescribed, these
+    prescribed joints beside its own, and its home with these positions by coordinate."""
+    lengths = [distance.loop.name for distance in distances if distance.q is not None]
+    q = robot.neutral if robot.home is None else robot.home
+    already = [config.name for config in robot.kin_configs]
+    for name in lengths:
+        robot = _with_length(robot, name)
+    robot = replace(robot, loops=(*robot.loops, *loops))
+    robot = robot.with_kinematic(dict.fromkeys([*already, *prescribed, *lengths]))
+    full = np.concatenate([q, np.zeros(len(lengths))])
+    for entry in robot.layout:
+        if entry.name in home:
+            full[entry.q] = home[entry.name]
+    return replace(robot, home=full)
+
+
+def _with_length(robot: Robot, name: str) -> Robot:
+    """The robot with the joint of a prescribed length, which nothing depends on."""
+    i = robot.n_links_joints + 1
+    joint = Joint(i, name, JointType.PRISMATIC, robot.n_q + 1, 0, i, _Z, np.eye(4))
+    link = Link(i, name, i, np.eye(4), 0.0, np.zeros((3, 3)))
+    return replace(robot, links=(*robot.links, link), joints=(*robot.joints, joint))
