@@ -240,6 +240,16 @@ def normalised(q: Array) -> Array:
     return unit
 
 
+def unit_quaternion(value: Any, what: str) -> Array:
+    """A quaternion (4,), scalar last, that a user gives, at unit length. Raises InputError
+    where it is more than 1e-3 from that."""
+    q = array(value, (4,), what)
+    norm = np.linalg.norm(q)
+    if not abs(norm - 1) < 1e-3:
+        raise InputError(f"{what} has length {norm:.6g}, it must be 1 (scalar last: x, y, z, w)")
+    return normalised(q)
+
+
 def quaternion_product(a: Array, b: Array) -> Array:
     """The quaternion (4,), scalar last, of the rotation R(a) R(b)."""
     va, wa, vb, wb = a[:3], a[3:], b[:3], b[3:]

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from spart_blocks import spatial
-from spart_blocks.blocks._joint_values import joint_values, unit_quaternion
+from spart_blocks.blocks._joint_values import joint_values
 from spart_blocks.dynamics import joint_effects
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.robot import Robot
@@ -159,7 +159,7 @@ class PlantState:
 def _base_quaternion(given: Mapping[str, Any]) -> Array:
     if "angles321" in given:
         return spatial.dcm_quat(spatial.angles321_dcm(given["angles321"]))
-    return unit_quaternion(given.get("quaternion", (0, 0, 0, 1)), "initial quaternion")
+    return spatial.unit_quaternion(given.get("quaternion", (0, 0, 0, 1)), "initial quaternion")
 
 
 def _to_center_of_mass(robot: Robot, R: Array, r: Array, u0: Array) -> tuple[Array, Array, Array]:

@@ -10,9 +10,8 @@ import numpy as np
 from spart_blocks import spatial
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.robot import Robot
+from spart_blocks.robot.coordinates import checked_configuration
 from spart_blocks.spatial import Array, array
-
-_UNIT = 1e-3
 
 
 def joint_values(value: Any, key: Literal["qm", "um"], robot: Robot) -> Array:
@@ -29,7 +28,7 @@ def joint_values(value: Any, key: Literal["qm", "um"], robot: Robot) -> Array:
     what = f"initial {key}"
     if not isinstance(value, Mapping):
         out = array(value, (len(out),), what).copy()
-        return _with_unit_quaternions(out, what, robot) if key == "qm" else out
+        return checked_configuration(out, robot.layout, what) if key == "qm" else out
     places = _places(robot, key)
     balls = {entry.name for entry in robot.layout if entry.spherical}
     for name, given in value.items():
@@ -39,16 +38,7 @@ def joint_values(value: Any, key: Literal["qm", "um"], robot: Robot) -> Array:
         if key == "qm" and name in balls and isinstance(given, Mapping):
             given = _quaternion(given, f"{what}: {name}")
         out[places[name]] = _numbers(given, len(places[name]), f"{what}: {name}")
-    return _with_unit_quaternions(out, what, robot) if key == "qm" else out
-
-
-def unit_quaternion(value: Any, what: str) -> Array:
-    """A quaternion (4,), scalar last, that a user gives. InputError for another length."""
-    q = array(value, (4,), what)
-    norm = np.linalg.norm(q)
-    if not abs(norm - 1) < _UNIT:
-        raise InputError(f"{what} has length {norm:.6g}, it must be 1 (scalar last: x, y, z, w)")
-    return spatial.normalised(q)
+    return checked_configuration(out, robot.layout, what) if key == "qm" else out
 
 
 def _rest(robot: Robot) -> Array:
@@ -85,10 +75,3 @@ def _numbers(given: Any, width: int, what: str) -> Array:
         takes = "one number" if width == 1 else f"a list of {width} numbers"
         raise InputError(f"{what} takes {takes}, not {given!r}")
     return numbers
-
-
-def _with_unit_quaternions(qm: Array, what: str, robot: Robot) -> Array:
-    for entry in robot.layout:
-        if entry.spherical:
-            qm[entry.q] = unit_quaternion(qm[entry.q], f"{what}: the quaternion of {entry.name}")
-    return qm

@@ -21,6 +21,7 @@ from spart_blocks.dynamics.inverse_kinematics import (
 )
 from spart_blocks.errors import brief
 from spart_blocks.robot import Robot
+from spart_blocks.robot.coordinates import checked_configuration
 from spart_blocks.spatial import Array, eye, filled
 
 MOST_ITERATIONS = 50
@@ -87,7 +88,7 @@ class IK(SampledBlock):
     :type robot: Robot
     :param frame: the link whose URDF link frame is moved, by name or id
     :type frame: str or int
-    :param q0: joint positions at the start [rad, m]
+    :param q0: joint positions at the start [rad, m], unit quaternions of spherical joints
     :type q0: array_like(nq)
     :param components: which errors shall vanish, of wx wy wz vx vy vz (inertial), defaults
         to all of them
@@ -157,7 +158,8 @@ class IK(SampledBlock):
 
 def _within(limits: tuple[Array, Array], q0: Array, robot: Robot) -> Array:
     """Joint positions (nq,), or a ValueError that names the first beyond its limits."""
-    for name, q, lower, upper in zip(robot.active_joints, q0, *limits, strict=True):
+    for name, q, lower, upper in zip(robot.position_names, q0, *limits, strict=True):
         if not lower <= q <= upper:
             raise ValueError(f"q0 of joint {name} is {q:g}; its limits are {lower:g} and {upper:g}")
-    return q0
+    start: Array = checked_configuration(q0, robot.layout, "q0")
+    return start

@@ -28,6 +28,7 @@ from spart_blocks.spatial import (
     quaternion_product,
     quaternion_rate,
     turn_of_quaternion,
+    unit_quaternion,
 )
 
 if TYPE_CHECKING:
@@ -119,6 +120,16 @@ def position_rates(
         else:
             out += u[entry.u].tolist()
     return filled(out, q, u)
+
+
+def checked_configuration(q: Any, layout: tuple[JointSlice, ...], what: str) -> Any:
+    """The configuration q (nq,) that a user gives, with its quaternions at unit length.
+    Raises InputError where one is far from it; what: what q is called."""
+    out: Any = np.array(q)
+    for entry in layout:
+        if entry.spherical:
+            out[entry.q] = unit_quaternion(out[entry.q], f"{what}: the quaternion of {entry.name}")
+    return out
 
 
 def with_unit_quaternions(q: Any, layout: tuple[JointSlice, ...]) -> Any:
