@@ -133,7 +133,8 @@ def has_symbols(value: Any) -> bool:
 
 def _mapped(change: Callable[[Any], Any], value: Any) -> Any:
     if isinstance(value, (list, tuple)):
-        return type(value)([_mapped(change, x) for x in value])
+        items = [_mapped(change, x) for x in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, dict):
         return {key: _mapped(change, x) for key, x in value.items()}
     return change(value)
