@@ -14,6 +14,7 @@ from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.program import Slot
+from spart_blocks.results.configs import spherical_states
 from spart_blocks.results.names import element_names, select, split_index
 
 Indices = NDArray[np.intp]
@@ -139,7 +140,8 @@ class States:
     """The states of a diagram, continuous before discrete, in one vector with names.
 
     A block without names for its states has 'int' or 'int[0]'; a plant has 'plant.qm[0]',
-    which also goes by 'plant.qm.Joint_1'. 'plant' and 'states.plant' are all of a block's.
+    which also goes by 'plant.qm.Joint_1'; 'plant.qm.ball' is a quaternion, 'plant.um.ball'
+    the rates of that joint. 'plant' and 'states.plant' are all of a block's.
     audits: the states of each plant's audit, which are no part of its motion.
     """
 
@@ -173,6 +175,8 @@ class States:
                 self.groups[f"{node.name}.{name}"] = [number] if dot else group
         for name in (node.name, f"{STATES}{node.name}"):
             self.groups.setdefault(name, numbers)
+        for name, part in spherical_states(given or ()).items():
+            self.groups.setdefault(f"{node.name}.{name}", numbers[part])
 
     def find(self, name: str) -> Elements | None:
         """The states of a name, or None where there is none of it."""

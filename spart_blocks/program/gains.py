@@ -137,7 +137,7 @@ def _fitting(plants: Sequence[Node], minimal: MinimalState | None) -> MinimalSta
     if len(plants) > 1 or state is None or not state.rates:
         raise InputError("plant: a gain for a robot's state takes one MULTIBODY")
     theirs, ours = state.robot, minimal.robot
-    if (theirs.active_joints, theirs.base) != (ours.active_joints, ours.base):
+    if (theirs.position_names, theirs.base) != (ours.position_names, ours.base):
         raise InputError(f"plant: {plants[0].name} is another robot than the block's")
     return minimal
 

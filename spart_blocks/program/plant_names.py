@@ -109,9 +109,11 @@ def state_labels(plants: Sequence[Node], minimal: MinimalState | None) -> Labels
             labels += element_names(name, (size,)) if size > 1 or minimal else [name]
             groups[name] = groups[name.rpartition(".")[2]] = numbers
     if minimal is not None:
-        joints = zip(minimal.robot.active_joints, groups["qm"], groups["um"], strict=True)
-        for joint, position, rate in joints:
-            groups |= {f"qm.{joint}": [position], f"um.{joint}": [rate]}
+        for part in ("qm", "um"):
+            rows = zip(minimal.robot.rate_names, groups[part], strict=True)
+            groups |= {f"{part}.{name}": [number] for name, number in rows}
+            whole = ((f"{part}.{e.name}", groups[part][e.u]) for e in minimal.robot.layout)
+            groups |= dict(whole)
     return Labels(tuple(labels), groups)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError, did_you_mean
@@ -19,19 +20,36 @@ POSITION, RATE = "qm.", "um."
 """What the names of a plant's states begin with; the joint's name follows."""
 
 
-class JointState(NamedTuple):
-    """Position q [rad or m], rate dq and acceleration ddq of a joint at one time."""
+_SPHERICAL = {POSITION: (".qx", ".qy", ".qz", ".qw"), RATE: (".x", ".y", ".z")}
 
-    q: float
-    dq: float
-    ddq: float
+
+class JointState(NamedTuple):
+    """Position q [rad or m], rate dq and acceleration ddq of a joint at one time; of a
+    spherical joint q (4,), dq (3,) and ddq (3,)."""
+
+    q: float | Array
+    dq: float | Array
+    ddq: float | Array
+
+
+def spherical_states(names: Sequence[str]) -> dict[str, slice]:
+    """Where the quaternions and the rates of spherical joints are among the states of a plant,
+    by qm.joint and um.joint, which have the names of the one and of the other."""
+    found: dict[str, slice] = {}
+    for k, name in enumerate(names):
+        for kind, ends in _SPHERICAL.items():
+            joint, part = name.removeprefix(kind).removesuffix(ends[0]), slice(k, k + len(ends))
+            if tuple(names[part]) == tuple(f"{kind}{joint}{end}" for end in ends):
+                found[kind + joint] = part
+    return {name: part for name, part in found.items() if POSITION + name[len(RATE) :] in found}
 
 
 @dataclass(frozen=True)
 class JointMotion:
     """The motion of one configuration variable of the robot of a plant.
 
-    q (N,) [rad or m], dq (N,) [rad/s or m/s], ddq (N,) [rad/s^2 or m/s^2], at results.t.
+    q (N,) [rad or m], dq (N,) [rad/s or m/s], ddq (N,) [rad/s^2 or m/s^2], at results.t; of
+    a spherical joint q (N,4), a unit quaternion, and dq, ddq (N,3) in its child's axes.
     ddq is the plant's signal umdot if that was kept, and else computed from the states.
     final: the three at the last sample.
     """
@@ -42,7 +60,8 @@ class JointMotion:
 
     @property
     def q(self) -> Array:
-        return self._state(POSITION)
+        q = self._state(POSITION)  # between steps a quaternion is a little off unit length
+        return q if q.ndim == 1 else q / np.linalg.norm(q, axis=1, keepdims=True)
 
     @property
     def dq(self) -> Array:
@@ -52,8 +71,14 @@ class JointMotion:
     def ddq(self) -> Array:
         kept = f"{self.block}.umdot"
         if kept in self.results:
-            joints = [n for n in self.results.state_names[self.block] if n.startswith(RATE)]
-            column: Array = self.results[kept][:, joints.index(RATE + self.name)]
+            names = self.results.state_names[self.block]
+            first = next(k for k, name in enumerate(names) if name.startswith(RATE))
+            place = self._place(RATE)
+            if isinstance(place, slice):
+                place = slice(place.start - first, place.stop - first)
+            else:
+                place -= first
+            column: Array = self.results[kept][:, place]
             return column
         if self.results.recompute is None:
             hint = f"keep it in the run: run: {{log: [{kept}]}}"
@@ -65,18 +90,22 @@ class JointMotion:
     @property
     def final(self) -> JointState:
         """The motion at the end of the run."""
-        return JointState(float(self.q[-1]), float(self.dq[-1]), float(self.ddq[-1]))
+        last = (values[-1] for values in (self.q, self.dq, self.ddq))
+        return JointState(*(value if np.ndim(value) else float(value) for value in last))
 
     def _state(self, kind: str) -> Array:
         column: Array = self.results.states[self.block][:, self._place(kind)]
         return column
 
-    def _place(self, kind: str) -> int:
+    def _place(self, kind: str) -> int | slice:
         names = self.results.state_names[self.block]
-        if kind + self.name not in names:
-            text = f"{self.block} has no rates of joints among its states"
-            raise InputError(Fault(text, hint="only a plant such as MULTIBODY has"))
-        return names.index(kind + self.name)
+        if kind + self.name in names:
+            return names.index(kind + self.name)
+        spherical = spherical_states(names)
+        if kind + self.name in spherical:
+            return spherical[kind + self.name]
+        text = f"{self.block} has no rates of joints among its states"
+        raise InputError(Fault(text, hint="only a plant such as MULTIBODY has"))
 
 
 def configs_of(results: Results, block: str) -> Mapping[str, JointMotion]:
@@ -89,8 +118,13 @@ def configs_of(results: Results, block: str) -> Mapping[str, JointMotion]:
     if block not in plants:
         hint = did_you_mean(block, plants) or "no block of this run has joints as states"
         raise InputError(Fault(f"no plant {block!r} in the results", hint=hint))
-    joints = [n for n in results.state_names[block] if n.startswith(POSITION)]
-    names = [name.removeprefix(POSITION) for name in joints]
+    states = results.state_names[block]
+    whole = {part.start: (name, part.stop) for name, part in spherical_states(states).items()}
+    names, k = [], 0
+    while k < len(states):
+        name, k = whole.get(k, (states[k], k + 1))
+        if name.startswith(POSITION):
+            names.append(name.removeprefix(POSITION))
     return {name: JointMotion(results, block, name) for name in names}
 
 
