@@ -216,5 +216,6 @@ def _reachable(robot: Robot, rows: Callable[[Array, Array], Array]) -> Array:
     samples = []
     for _ in range(_PROBES):
         R0 = Rotation.random(random_state=rng).as_matrix()
-        samples.append(rows(R0, rng.uniform(-1.5, 1.5, robot.nq)))
+        qm = robot.with_unit_quaternions(rng.uniform(-1.5, 1.5, robot.nq))
+        samples.append(rows(R0, qm))
     return row_space(samples)

@@ -67,7 +67,7 @@ def task_of(robot: Robot, frame: Any, components: Any, inverted: bool = True) ->
         link = link_id(robot, frame)
     except ValueError as error:
         raise ValueError(f"frame: {error}") from None
-    held = ", ".join(joint.name for joint in robot.joints if joint.kinematic)
+    held = ", ".join(e.name for e in robot.layout if robot.joints[e.joint_id - 1].kinematic)
     if held:
         raise ValueError(f"robot must drive all its joints for this law; prescribed are {held}")
     rows = tuple(rows_of(components))

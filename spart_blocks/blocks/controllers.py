@@ -44,7 +44,7 @@ class Joint_PD(FunctionBlock):
             - Description
         *   - Input
             - 0
-            - ndarray(nu,)
+            - ndarray(nq,)
             - ``qd`` [rad, m]: desired joint positions
         *   - Input
             - 1
@@ -52,7 +52,7 @@ class Joint_PD(FunctionBlock):
             - ``ud`` [rad/s, m/s]: desired joint rates (optional, zeros)
         *   - Input
             - 2
-            - ndarray(nu,)
+            - ndarray(nq,)
             - ``qm`` [rad, m]: joint positions
         *   - Input
             - 3
@@ -63,26 +63,33 @@ class Joint_PD(FunctionBlock):
             - ndarray(nu,)
             - ``tau`` [N m, N]: joint torques and forces
 
-    tau = kp (qd - qm) + kd (ud - um). A scalar gain holds for every joint.
+    tau = kp (qd - qm) + kd (ud - um). A scalar gain holds for every joint. A robot is needed
+    where joints are spherical: qd - qm then has the turn from their quaternion in qm to that
+    in qd, as a rotation vector in the axes of um.
 
     :param kp: proportional gain [N m/rad, N/m]
     :type kp: float or array_like(nu)
     :param kd: derivative gain [N m s/rad, N s/m]
     :type kd: float or array_like(nu)
+    :param robot: the robot whose joints they are
+    :type robot: Robot, optional
     """
 
     nin = 4
     nout = 1
     tunable = ("kp", "kd")
 
-    def __init__(self, kp: Any, kd: Any, **blockargs: Any) -> None:
-        self.kp, self.kd = gain(kp, "kp"), gain(kd, "kd")
-        length = one_length({"kp": self.kp, "kd": self.kd})
+    def __init__(self, kp: Any, kd: Any, robot: Robot | None = None, **blockargs: Any) -> None:
+        self.robot = None if robot is None else need_robot(robot, "JOINT_PD")
+        joints = None if robot is None else robot.nu
+        self.kp, self.kd = gain(kp, "kp", joints), gain(kd, "kd", joints)
+        length = one_length({"kp": self.kp, "kd": self.kd}, without=joints)
         shape = None if length is None else (length,)
+        positions = shape if robot is None else (robot.nq,)
         self.in_ports = (
-            Port("qd", shape, "rad, m"),
+            Port("qd", positions, "rad, m"),
             Port("ud", shape, "rad/s, m/s", optional=True),
-            Port("qm", shape, "rad, m"),
+            Port("qm", positions, "rad, m"),
             Port("um", shape, "rad/s, m/s"),
         )
         self.out_ports = (Port("tau", shape, "N m, N"),)
@@ -90,7 +97,8 @@ class Joint_PD(FunctionBlock):
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qd, ud, qm, um = inputs
-        return [self.kp * (qd - qm) + self.kd * (ud - um)]
+        error = qd - qm if self.robot is None else self.robot.difference(qm, qd)
+        return [self.kp * error + self.kd * (ud - um)]
 
 
 class Computed_Torque(FunctionBlock):
@@ -112,7 +120,7 @@ class Computed_Torque(FunctionBlock):
             - Description
         *   - Input
             - 0
-            - ndarray(nu,)
+            - ndarray(nq,)
             - ``qd`` [rad, m]: desired joint positions
         *   - Input
             - 1
@@ -157,7 +165,9 @@ class Computed_Torque(FunctionBlock):
 
     The joints are given the acceleration ad + kd (ud - um) + kp (qd - qm), through ID
     for a fixed base and Floating_ID for a free one, so that the error obeys
-    e'' + kd e' + kp e = 0 where the model is exact. Where the robot has motors and friction
+    e'' + kd e' + kp e = 0 where the model is exact. Of a spherical joint qd - qm is the turn
+    from the quaternion in qm to that in qd, in the axes of um; it obeys this where it is
+    small or about one axis. Where the robot has motors and friction
     they count. Coulomb friction is met by the sign of um, so that a joint at rest gets
     nothing against it: there it sticks until the rest of tau breaks it away. Stops are not
     countered: they hold the joint against the controller.

@@ -99,7 +99,8 @@ class Joint_PID(_Pid, ContinuousBlock):
     the derivative is that of the measurement. tau is u within limit. I' = ki e +
     (tau - u) / Tt, so that the integral does not wind up while the output is limited; I
     stays within integral_limit. A scalar holds for every joint. It takes no joint rates:
-    JOINT_PD with an INTEGRATOR does, where they are measured.
+    JOINT_PD with an INTEGRATOR does, where they are measured. Joints have one position each:
+    for spherical ones, whose quaternions cannot be subtracted, take JOINT_PD with a robot.
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 10.4 and 10.5.
 

@@ -63,7 +63,8 @@ class LQR(FunctionBlock):
             - ndarray(nu,)
             - ``tau`` [N m, N]: joint torques and forces
 
-    u = hold + uff + K (x_ref - x). The state x of a robot is [qm, um].
+    u = hold + uff + K (x_ref - x). The state x of a robot is [qm, um], measured from the
+    set-point: a spherical joint has three entries in qm, the turn from there. qd is as wide.
 
     With controls [tau0, taum] the block takes ``qd, ud, uff, R0, r0, qm, u0, um``, gives
     ``tau0`` and ``taum``, and x is [attitude, r0, qm, u0, um]: it has 2 (6 + nu) entries, of
@@ -86,8 +87,8 @@ class LQR(FunctionBlock):
     :type robot: Robot, optional
     :param controls: what of the robot is controlled, [taum] or [tau0, taum]
     :type controls: list, optional
-    :param setpoint: where the robot is held: qm, r0, and quaternion or angles321; zeros
-        where not given
+    :param setpoint: where the robot is held: qm, r0, and quaternion or angles321; where
+        not given, zeros and no turn, or the robot's home
     :type setpoint: dict, optional
     :param hold: the outputs at the set-point; zeros, or what is found with K
     :type hold: array_like(m), optional
