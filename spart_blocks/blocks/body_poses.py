@@ -1,0 +1,110 @@
+"""Where the bodies of a robot are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import link_id, need_robot, ports
+from spart_blocks.dynamics import frame_of_link, kinematics
+from spart_blocks.robot import Robot
+
+
+class Body_Poses(FunctionBlock):
+    """
+    :blockname:`BODY_POSES`
+
+    Positions and rotations of the bodies of a robot.
+
+    :inputs: 3
+    :outputs: 2
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial (optional for a fixed base,
+              no turn)
+        *   - Input
+            - 1
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link (optional for a fixed base, zeros)
+        *   - Input
+            - 2
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Output
+            - 0
+            - ndarray(k, 3)
+            - ``r`` [m]: origins of the body frames, inertial
+        *   - Output
+            - 1
+            - ndarray(k, 3, 3)
+            - ``R``: rotations of the body frames, to inertial
+
+    The frame of a body is the one in which its file tells it: the URDF link frame, or the
+    frame of a body in a list of bodies. Row j belongs to the j-th name in bodies. A program
+    computes the branches of these bodies only.
+
+    Source: SPART's manual, Kinematics.
+
+    :param robot: the robot model
+    :type robot: Robot
+    :param bodies: names of links, by default all that have mass, in their order, the
+        base-link first if it floats
+    :type bodies: str or list of str, optional
+    """
+
+    nin = 3
+    nout = 2
+
+    def __init__(
+        self, robot: Robot, bodies: str | list[str] | None = None, **blockargs: Any
+    ) -> None:
+        self.robot = need_robot(robot, "BODY_POSES")
+        self.links = _links(robot, bodies)
+        base = "R0 r0" if robot.base == "floating" else "R0? r0?"
+        self.in_ports = ports(robot, f"{base} qm")
+        k = len(self.links)
+        self.out_ports = (Port("r", (k, 3), "m"), Port("R", (k, 3, 3)))
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        R0, r0, qm = inputs
+        if self.robot.base == "fixed":  # without a wire R0 is zeros
+            R0 = np.where(np.sum(R0 * R0) > 0.5, R0, np.eye(3))
+        K = kinematics(R0, r0, qm, self.robot)
+        frames = [frame_of_link(i, R0, r0, K.RL, K.rL, self.robot) for i in self.links]
+        return [np.stack([T[:3, 3] for T in frames]), np.stack([T[:3, :3] for T in frames])]
+
+
+def _links(robot: Robot, bodies: Any) -> tuple[int, ...]:
+    """The ids of the links of these names. ValueError for names that the robot has not, or
+    that come twice."""
+    if bodies is None:
+        base = [0] if robot.base == "floating" and robot.base_link.mass else []
+        found = base + [link.id for link in robot.links if link.mass]
+        if not found:
+            raise ValueError(f"no link of {robot.name} has mass: name some in bodies")
+        return tuple(found)
+    names = [bodies] if isinstance(bodies, (str, int)) else list(bodies)
+    try:
+        chosen = tuple(link_id(robot, name) for name in names)
+    except ValueError as error:
+        raise ValueError(f"bodies: {error}") from None
+    if not chosen:
+        raise ValueError("bodies is an empty list: name a link, or leave it out for all")
+    for name, link in zip(names, chosen, strict=True):
+        if chosen.count(link) > 1:
+            raise ValueError(f"bodies names {name!r} twice")
+    return chosen
