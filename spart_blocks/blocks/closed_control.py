@@ -227,27 +227,27 @@ class Closed_IK(FunctionBlock):
         *   - Input
             - 0
             - ndarray(3,)
-            - ``rd`` [m]: desired origin of the link's frame, in the base-link's frame
+            - ``r`` [m]: desired origin of the link's frame, in the base-link's frame
         *   - Input
             - 1
             - ndarray(3,)
-            - ``vd`` [m/s]: its velocity (optional, zeros)
+            - ``v`` [m/s]: its velocity (optional, zeros)
         *   - Input
             - 2
             - ndarray(3,)
-            - ``ad`` [m/s^2]: its acceleration (optional, zeros)
+            - ``a`` [m/s^2]: its acceleration (optional, zeros)
         *   - Input
             - 3
             - ndarray(3, 3)
-            - ``Rd``: desired rotation of the frame, to the base-link's axes, with ``pose``
+            - ``R``: desired rotation of the frame, to the base-link's axes, with ``pose``
         *   - Input
             - 4
             - ndarray(3,)
-            - ``wd`` [rad/s]: its angular velocity, base-link's axes (optional, zeros)
+            - ``w`` [rad/s]: its angular velocity, base-link's axes (optional, zeros)
         *   - Input
             - 5
             - ndarray(3,)
-            - ``wddot`` [rad/s^2]: its angular acceleration (optional, zeros)
+            - ``wdot`` [rad/s^2]: its angular acceleration (optional, zeros)
         *   - Input
             - 6
             - ndarray(nq,)
@@ -307,14 +307,14 @@ class Closed_IK(FunctionBlock):
         self.actuated = actuated_places(robot, actuated)
         self.positions = [position_of(robot, k) for k in self.actuated]
         attitude = (
-            Port("Rd", (3, 3)),
-            Port("wd", (3,), "rad/s", optional=True),
-            Port("wddot", (3,), "rad/s^2", optional=True),
+            Port("R", (3, 3)),
+            Port("w", (3,), "rad/s", optional=True),
+            Port("wdot", (3,), "rad/s^2", optional=True),
         )
         self.in_ports = (
-            Port("rd", (3,), "m"),
-            Port("vd", (3,), "m/s", optional=True),
-            Port("ad", (3,), "m/s^2", optional=True),
+            Port("r", (3,), "m"),
+            Port("v", (3,), "m/s", optional=True),
+            Port("a", (3,), "m/s^2", optional=True),
             *(attitude if pose else ()),
             *ports(robot, "qm"),
         )

@@ -20,6 +20,7 @@ from spart_blocks.dynamics.jacobians import jacobian
 from spart_blocks.dynamics.kinematics import diff_kinematics, frame_of_link, kinematics
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.robot import JointType, Robot
+from spart_blocks.robot.coordinates import checked_configuration
 from spart_blocks.spatial import (
     Array,
     array,
@@ -107,7 +108,7 @@ def ik(
             "ik takes 1 or more iterations, 0 or more restarts, a tolerance above "
             "zero and a finite q0"
         )
-    begin = with_turns(begin, robot, "q0")
+    begin = checked_configuration(begin, robot.layout, "q0")
     task = _Task(robot, link, target, rows, base, (lower, upper), tolerance)
     result = _attempts(task, np.clip(begin, lower, upper), iterations, restarts, seed)
     if strict and not result.converged:
@@ -349,20 +350,6 @@ def _chosen(components: str | Sequence[str] | None, pose: Any) -> str | Sequence
     if alone and any(row < 3 for row in rows_of(components)):
         raise InputError("a position alone has no rotation: give a pose, or vx vy vz")
     return components
-
-
-def with_turns(qm: Array, robot: Robot, name: str) -> Array:
-    """Joint positions (nq,) with the quaternions of spherical joints at unit length. Raises
-    InputError for one that is none."""
-    for entry in robot.layout:
-        length = np.linalg.norm(qm[entry.q])
-        if entry.spherical and not abs(length - 1) < 1e-6:
-            raise InputError(
-                f"{name} of joint {entry.name} is a quaternion of length {length:g}: at rest "
-                "it is 0 0 0 1"
-            )
-    unit: Array = robot.with_unit_quaternions(qm)
-    return unit
 
 
 def joint_limits(robot: Robot) -> tuple[Array, Array]:

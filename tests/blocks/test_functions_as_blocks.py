@@ -35,6 +35,7 @@ PORTS = {
 }
 ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("FD_FIXED", "GRAVITY", "MULTIBODY", "STATE_INTEGRATOR", "AUDIT"),
+    *("CLOSED_ID", "CLOSED_COMPUTED_TORQUE", "CLOSED_IK", "JOINT_SELECT", "BODY_POSES"),
     *("JOINT_PD", "COMPUTED_TORQUE", "LQR", "FMU"),
     *("SWITCH", "COMPARE", "LOGIC", "RELAY", "SATURATION", "DEADZONE", "QUANTIZER"),
     *("RATE_LIMITER", "RATE_LIMITER_S", "FCN"),

@@ -38,6 +38,7 @@ OPTIONS = {
     "RESOLVED_RATE_MIN_ENERGY": {"frame": FRAME, "components": "wx wy wz"},
     "TRANSPOSE_JACOBIAN": SPRING | {"stiffness": 5.0, "damping": 1.0},
 }
+OF_LOOPS = {"CLOSED_ID", "CLOSED_COMPUTED_TORQUE", "CLOSED_IK"}  # see test_closed_control.py
 OF_FLOATING = {"BASE_CONTROL", "BASE_REACTION", "DESIRED_REACTION"}
 
 
@@ -50,6 +51,8 @@ def options_of(name, robot, s):
     if name == "MULTIBODY":
         rates = {"u0": s.u0} if robot.base == "floating" else {}
         return {"initial": {"qm": s.qm, "um": s.um, **rates}}
+    if name == "JOINT_SELECT":
+        return {"joints": [entry.name for entry in robot.layout if not entry.spherical]}
     return {"initial": {"qm": s.qm}} if name == "STATE_INTEGRATOR" else OPTIONS.get(name, {})
 
 
@@ -59,6 +62,7 @@ def of_robots(runtime):
         name
         for name, entry in runtime._blocklibrary.items()
         if entry["package"] == "spart_blocks"
+        and name not in OF_LOOPS
         and "robot" in inspect.signature(entry["class"].__init__).parameters
     )
 
