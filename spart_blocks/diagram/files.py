@@ -53,40 +53,42 @@ class Robots:
         paths = self._paths(section, name, document, faults)
         if paths is None:
             return None
-        read += paths
-        key = (*paths, section.source[0], section.base, section.strict, section.effects)
+        read += paths.values()
+        held = section.base, section.strict, section.effects
+        key = (*paths.items(), *held)
         if key not in self.known:
-            self.known[key] = self._robot(section, *paths)
+            self.known[key] = self._robot(section, paths)
         found = self.known[key]
         if isinstance(found, Robot):
             return _prescribed(found, section, name, document, faults)
-        place = document.place("robots", name, section.source[0])
-        faults += [_placed(fault, place, paths[0]) for fault in found]
+        kind = section.source[0]
+        place = document.place("robots", name, kind)
+        faults += [_placed(fault, place, paths[kind]) for fault in found]
         return None
 
     def _paths(
         self, section: RobotSection, name: str, document: Document, faults: list[Fault]
-    ) -> list[Path] | None:
-        """The robot's file, and that of its drives if it has one."""
+    ) -> dict[str, Path] | None:
+        """The robot's file by its kind, and those of its drives and loops if it has them."""
         kind, given = section.source
-        wanted = {kind: given} | ({"drives": section.drives} if section.drives else {})
-        paths = [
-            existing(text, document, self.root, document.place("robots", name, key), faults)
+        wanted = {kind: given, "drives": section.drives, "loops": section.loops}
+        paths = {
+            key: existing(text, document, self.root, document.place("robots", name, key), faults)
             for key, text in wanted.items()
-        ]
-        found = [path for path in paths if path is not None]
+            if text is not None
+        }
+        found = {key: path for key, path in paths.items() if path is not None}
         return found if len(found) == len(paths) else None
 
-    def _robot(
-        self, section: RobotSection, path: Path, drives: Path | None = None
-    ) -> Robot | Sequence[Fault]:
-        """The robot of a file, or what is wrong with it."""
+    def _robot(self, section: RobotSection, paths: dict[str, Path]) -> Robot | Sequence[Fault]:
+        """The robot of its files, or what is wrong with it."""
+        path = paths[section.source[0]]
         try:
-            self.size += sum(file.stat().st_size for file in (path, drives) if file)
+            self.size += sum(file.stat().st_size for file in paths.values())
             if self.size > MAX_BYTES:
                 hint = "robots have no meshes here: keep their links and joints only"
                 return [Fault(f"the robots' files have more than {MAX_BYTES} bytes", hint=hint)]
-            robot = _read(section, path, drives)
+            robot = _read(section, path, paths.get("drives"), paths.get("loops"))
             if len(robot.links) > MAX_LINKS:
                 message = f"it has {len(robot.links)} links; the most is {MAX_LINKS}"
                 return [Fault(message, hint="leave out what does not move on its own")]
@@ -154,11 +156,13 @@ def _cannot_open(given: str, place: Place, error: Exception) -> Fault:
     return Fault(f"cannot open {given[:80]!r}: {reason}", place)
 
 
-def _read(section: RobotSection, path: Path, drives: Path | None) -> Robot:
-    kind = section.source[0]
+def _read(section: RobotSection, path: Path, drives: Path | None, loops: Path | None) -> Robot:
+    kind, strict = section.source[0], section.strict
     if kind == "urdf":
-        return Robot.from_urdf(path, base=section.base, strict=section.strict, drives=drives)
-    if kind == "links":
+        return Robot.from_urdf(path, base=section.base, strict=strict, drives=drives, loops=loops)
+    if kind == "bodies":
+        robot = Robot.from_bodies(path, strict=strict)
+    elif kind == "links":
         robot = Robot.from_links(path, base=section.base or "fixed")
     elif kind == "dh":
         robot = Robot.from_dh(read_document(path).data)
@@ -183,7 +187,10 @@ def _prescribed(
         faults.append(Fault(f"robots.{name}.kinematic: {robot.not_moving(joint)}", place, hint))
     if wrong:
         return None
-    return robot.with_kinematic(section.kinematic) if section.kinematic else robot
+    if not section.kinematic:
+        return robot
+    already = [config.name for config in robot.kin_configs if config.name not in section.kinematic]
+    return robot.with_kinematic([*already, *section.kinematic])
 
 
 def _placed(fault: Fault, place: Place, path: Path) -> Fault:

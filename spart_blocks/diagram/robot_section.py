@@ -18,7 +18,7 @@ from pydantic import (
 from spart_blocks.errors import brief
 from spart_blocks.robot import EFFECTS, Effect
 
-SOURCES = ("urdf", "dh", "spart", "links")
+SOURCES = ("urdf", "dh", "spart", "links", "bodies")
 
 
 def _effects(value: Any) -> Any:
@@ -40,8 +40,8 @@ Effects = Annotated[
 
 
 class RobotSection(BaseModel):
-    """Where a robot comes from: one of urdf, dh, spart and links, each a path beside this
-    file; and what acts at its joints."""
+    """Where a robot comes from: one of urdf, dh, spart, links and bodies, each a path beside
+    this file; and what acts at its joints."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -49,6 +49,12 @@ class RobotSection(BaseModel):
     dh: StrictStr | None = Field(None, description="a YAML file of Denavit-Hartenberg data")
     spart: StrictStr | None = Field(None, description="a JSON file of SPART's robot structure")
     links: StrictStr | None = Field(None, description="a YAML file of links with their motors")
+    bodies: StrictStr | None = Field(
+        None, description="a YAML file of bodies and joints, which may form loops"
+    )
+    loops: StrictStr | None = Field(
+        None, description="a YAML file of what closes the loops of a urdf"
+    )
     base: Literal["fixed", "floating"] | None = Field(None, description="how the base is held")
     strict: StrictBool = Field(False, description="refuse doubtful inertias instead of warning")
     drives: StrictStr | None = Field(
@@ -68,10 +74,14 @@ class RobotSection(BaseModel):
         given = [name for name in SOURCES if getattr(self, name) is not None]
         if len(given) != 1:
             found = " and ".join(given) or "none"
-            listed = "urdf, dh, spart and links"
+            listed = "urdf, dh, spart, links and bodies"
             raise ValueError(f"a robot needs exactly one of {listed}; it has {found}")
-        if self.strict and self.urdf is None:
-            raise ValueError("strict applies to a urdf only")
+        if self.strict and self.urdf is None and self.bodies is None:
+            raise ValueError("strict applies to a urdf or bodies only")
+        if self.loops is not None and self.urdf is None:
+            raise ValueError("loops applies to a urdf only; a file of bodies has its own")
+        if self.base is not None and self.bodies is not None:
+            raise ValueError("base does not apply to bodies: their joints to the ground hold them")
         return self
 
     @property
