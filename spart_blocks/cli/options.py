@@ -81,3 +81,15 @@ def check_seconds(option: str, value: float | None) -> None:
     """Raise InputError where an option's duration is none."""
     if value is not None and not 0 < value < float("inf"):
         raise InputError(f"{option} takes a positive number of seconds, not {value:g}")
+
+
+def holds_bodies(file: Path) -> bool:
+    """Whether a file is one of bodies and joints; one that cannot be read is none."""
+    from spart_blocks.document import read_document
+
+    if file.suffix not in (".yaml", ".yml"):
+        return False
+    try:
+        return "bodies" in read_document(file).data
+    except InputError:
+        return False

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.cli.closing_tables import closing_tables, graph_tables
+from spart_blocks.cli.options import holds_bodies
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put
 
@@ -24,7 +26,7 @@ def robot(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A URDF file, a YAML file of links or DH data, or a diagram.",
+            help="A URDF file, a YAML file of bodies, of links or of DH data, or a diagram.",
             show_default=False,
         ),
     ],
@@ -32,31 +34,46 @@ def robot(
         Path | None,
         typer.Option("--drives", metavar="FILE", help="A YAML file of the motors of its joints."),
     ] = None,
+    loops: Annotated[
+        Path | None,
+        typer.Option("--loops", metavar="FILE", help="A YAML file of the loops of a URDF."),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse doubtful inertias instead of warning.")
     ] = False,
     debug: Debug = False,
 ) -> None:
     """Read a robot and print its links and joints, with SPART's numbers, its motors, and
-    what of them acts; of a diagram, all its robots."""
+    what of them acts, its loops and forces; of a file of bodies also the tree and the chords of
+    its joints; of a diagram, all its robots."""
     with reporting(debug):
-        for number, robot in enumerate(_read(file, strict, drives)):
+        if holds_bodies(file):
+            from spart_blocks.robot.bodies import bodies_graph
+
+            put(*graph_tables(bodies_graph(file)), "", as_list=True)
+        for number, robot in enumerate(_read(file, strict, drives, loops)):
             blank = [""] if number else []
             put(*blank, *_heading(robot), "", _tree(robot), as_list=True)
             if any(joint.drive for joint in robot.joints):
                 put("", _drives(robot), as_list=True)
+            for closing in closing_tables(robot):
+                put("", closing, as_list=True)
 
 
-def _read(file: Path, strict: bool, drives: Path | None) -> list[Robot]:
-    """The robots of a file, with these drives if any are given."""
+def _read(file: Path, strict: bool, drives: Path | None, loops: Path | None) -> list[Robot]:
+    """The robots of a file, with these drives and loops if any are given."""
     from spart_blocks.document import read_document
     from spart_blocks.errors import Fault, InputError
     from spart_blocks.robot import Robot
 
     if file.suffix not in (".yaml", ".yml"):
-        return [Robot.from_urdf(file, strict=strict, drives=drives)]
+        return [Robot.from_urdf(file, strict=strict, drives=drives, loops=loops)]
+    if loops is not None:
+        raise InputError(Fault("--loops is for a URDF file", hint="other files name their own"))
     data = read_document(file).data
-    if "links" in data:
+    if "bodies" in data:
+        found = [Robot.from_bodies(file, strict=strict)]
+    elif "links" in data:
         found = [Robot.from_links(file)]
     elif "man" in data:
         found = [Robot.from_dh(data, strict=strict)]
@@ -107,7 +124,7 @@ def _tree(robot: Robot) -> Table:
         joint, link = robot.joints[i - 1], robot.links[i - 1]
         depth[i] = depth[joint.parent_link] + 1
         name = f"{'  ' * depth[i]}{i} {link.name}"
-        table.add_row(name, f"{link.mass:.6g}", *_joint_cells(joint))
+        table.add_row(name, f"{link.mass:.6g}", *_joint_cells(joint, robot))
         waiting += children.get(i, [])[::-1]
     return table
 
@@ -135,10 +152,13 @@ def _drives(robot: Robot) -> Table:
     return table
 
 
-def _joint_cells(joint: Joint) -> tuple[str, ...]:
+def _joint_cells(joint: Joint, robot: Robot) -> tuple[str, ...]:
     kind, limits = joint.type.name, joint.limits
     unit = _UNITS.get(kind)
-    index = "" if joint.q_id < 1 else f"qm[{joint.q_id - 1}]"
+    part = robot.q_slices[joint.id - 1]
+    index = "" if part is None else f"qm[{part.start}]"
+    if part is not None and part.stop > part.start + 1:
+        index = f"qm[{part.start}:{part.stop}]"
     cells = (f"{joint.id} {joint.name}", kind.lower(), index)
     if limits is None or unit is None:
         return (*cells, "", "", "")

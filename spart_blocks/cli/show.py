@@ -1,17 +1,20 @@
-"""`spart show`: draw a diagram."""
+"""`spart show`: draw a diagram, or the graph of a file of bodies."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spart_blocks.cli.options import Blocks, DiagramFile, Root, Variants, diagram_file
+from spart_blocks.cli.options import Blocks, DiagramFile, Root, Variants, diagram_file, holds_bodies
 from spart_blocks.cli.outputs import check_files, default_name
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import has_display
 from spart_blocks.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PICTURES = (".svg", ".png", ".pdf")
 
@@ -34,21 +37,35 @@ def show(
     root: Root = None,
     debug: Debug = False,
 ) -> None:
-    """Draw a diagram: its blocks as boxes, its wires as lines."""
+    """Draw a diagram: its blocks as boxes, its wires as lines. Of a file of bodies, its graph:
+    bodies as boxes, joints as arrows, dashed where a loop is cut."""
     with reporting(debug):
         if out is not None:
             out = out.expanduser()
             check_files([out], PICTURES)
-        diagram = diagram_file(file, None, root, variants, blocks).load()
-        from spart_blocks.diagram.drawing import draw
+        if holds_bodies(file):
+            path, figure = _draw_bodies(file, out)
+        else:
+            diagram = diagram_file(file, None, root, variants, blocks).load()
+            from spart_blocks.diagram.drawing import draw
 
-        path = out or _default(diagram.name)
-        figure = draw(diagram, path)
+            path = out or _default(diagram.name)
+            figure = draw(diagram, path)
         typer.echo(str(path))
         if out is None and has_display() and not headless:
             from spart_blocks.results import show_windows
 
             show_windows([figure])
+
+
+def _draw_bodies(file: Path, out: Path | None) -> tuple[Path, Figure]:
+    """Draw the graph of a file of bodies."""
+    from spart_blocks.cli.drawing import draw_graph
+    from spart_blocks.robot.bodies import read_bodies
+
+    read = read_bodies(file)
+    path = out or _default(read.name)
+    return path, draw_graph(read.graph, read.name, path)
 
 
 def _default(name: str) -> Path:

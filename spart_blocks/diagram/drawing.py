@@ -66,7 +66,7 @@ def draw(diagram: Any, path: str | Path | None = None, fmt: str | None = None) -
     input left open ('plant.tau0=0'), and audits that no wire reads, are not drawn.
     Returns the Matplotlib figure.
     """
-    chosen = _format(path, fmt)
+    chosen = picture_format(path, fmt)
     bd = getattr(diagram, "bd", diagram)
     read = {id(wire.start.block) for wire in bd.wirelist}
     blocks = [
@@ -86,11 +86,18 @@ def draw(diagram: Any, path: str | Path | None = None, fmt: str | None = None) -
     title = str(getattr(diagram, "name", "") or "")
     figure = _paint(figments, edges, layout, "" if title == "main" else title)
     if path is not None:
-        _write(Path(path).expanduser(), _render(figure, chosen))
+        write_picture(figure, path, chosen)
     return figure
 
 
-def _format(path: str | Path | None, fmt: str | None) -> str:
+def write_picture(figure: Figure, path: str | Path, fmt: str) -> None:
+    """Write a figure whole or not at all, with the same bytes each time."""
+    _write(Path(path).expanduser(), _render(figure, fmt))
+
+
+def picture_format(path: str | Path | None, fmt: str | None = None) -> str:
+    """svg, png or pdf: the given one, or that of the path's suffix, svg without any. InputError
+    for others."""
     suffix = Path(path).suffix if path is not None else ""
     chosen = (fmt or suffix.removeprefix(".") or "svg").lower()
     if chosen not in FORMATS:
@@ -113,7 +120,7 @@ def _figment(block: Any) -> Figment:
     inputs = _port_texts(input_ports(block), getattr(block, "signs", None))
     outputs = _port_texts(output_ports(block))
     left, right = (_widest(texts, PORT_SIZE) for texts in (inputs, outputs))
-    middle = max(_inches(block.name, NAME_SIZE, "bold"), _inches(kind, TYPE_SIZE))
+    middle = max(text_inches(block.name, NAME_SIZE, "bold"), text_inches(kind, TYPE_SIZE))
     pads = [0.08 + width + 0.1 if width else 0.14 for width in (left, right)]
     width = max(ceil((pads[0] + middle + pads[1]) / GRID), 8)
     spare = width * GRID - pads[0] - middle - pads[1]
@@ -143,12 +150,12 @@ def _offsets(count: int, height: int) -> tuple[int, ...]:
 
 
 def _widest(texts: Sequence[str], size: float) -> float:
-    return max((_inches(text, size) for text in texts), default=0.0)
+    return max((text_inches(text, size) for text in texts), default=0.0)
 
 
 @lru_cache(maxsize=4096)
-def _inches(text: str, size: float, weight: str = "normal") -> float:
-    """The width of a text [in]."""
+def text_inches(text: str, size: float, weight: str = "normal") -> float:
+    """The width of a text of a size in points [in]."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -168,7 +175,7 @@ def _paint(
     from matplotlib.figure import Figure
 
     top = MARGIN + (2 if title else 0)
-    wide = max(layout.width, _inches(title, 10.0, "bold") / GRID, 4.0)
+    wide = max(layout.width, text_inches(title, 10.0, "bold") / GRID, 4.0)
     size = wide + 2 * MARGIN, layout.height + top + MARGIN
     figure = Figure(figsize=(size[0] * GRID, size[1] * GRID), dpi=150, facecolor="white")
     axis = figure.add_axes((0, 0, 1, 1))
