@@ -17,7 +17,7 @@ from spart_blocks.spatial import quaternion_rotation, rotation_quaternion
 
 MOST_FAULTS = 100
 """After so many the rest of a file is not looked at."""
-MOST_ENTRIES = 2000
+MOST_ENTRIES = 1000
 """Of one section."""
 EXACT = 1e-14
 

@@ -26,10 +26,8 @@ def closed_robot(
     prescribed joints beside its own, and its home with these positions by coordinate."""
     lengths = [distance.loop.name for distance in distances if distance.q is not None]
     q = robot.neutral if robot.home is None else robot.home
-    already = [config.name for config in robot.kin_configs]
-    for name in lengths:
-        robot = _with_length(robot, name)
-    robot = replace(robot, loops=(*robot.loops, *loops))
+    already = [e.name for e in robot.layout if robot.joints[e.joint_id - 1].kinematic]
+    robot = replace(_with_lengths(robot, lengths), loops=(*robot.loops, *loops))
     robot = robot.with_kinematic(dict.fromkeys([*already, *prescribed, *lengths]))
     full = np.concatenate([q, np.zeros(len(lengths))])
     for entry in robot.layout:
@@ -38,9 +36,11 @@ def closed_robot(
     return replace(robot, home=full)
 
 
-def _with_length(robot: Robot, name: str) -> Robot:
-    """The robot with the joint of a prescribed length, which nothing depends on."""
-    i = robot.n_links_joints + 1
-    joint = Joint(i, name, JointType.PRISMATIC, robot.n_q + 1, 0, i, _Z, np.eye(4))
-    link = Link(i, name, i, np.eye(4), 0.0, np.zeros((3, 3)))
-    return replace(robot, links=(*robot.links, link), joints=(*robot.joints, joint))
+def _with_lengths(robot: Robot, names: Sequence[str]) -> Robot:
+    """The robot with the joints of prescribed lengths, which nothing depends on."""
+    links, joints = list(robot.links), list(robot.joints)
+    for q_id, name in enumerate(names, start=robot.n_q + 1):
+        i = len(links) + 1
+        joints.append(Joint(i, name, JointType.PRISMATIC, q_id, 0, i, _Z, np.eye(4)))
+        links.append(Link(i, name, i, np.eye(4), 0.0, np.zeros((3, 3))))
+    return replace(robot, links=tuple(links), joints=tuple(joints))
