@@ -189,7 +189,7 @@ def _prescribed(
         return None
     if not section.kinematic:
         return robot
-    already = [config.name for config in robot.kin_configs if config.name not in section.kinematic]
+    already = [joint for joint in robot.kinematic_joints if joint not in section.kinematic]
     return robot.with_kinematic([*already, *section.kinematic])
 
 

@@ -26,7 +26,7 @@ def closed_robot(
     prescribed joints beside its own, and its home with these positions by coordinate."""
     lengths = [distance.loop.name for distance in distances if distance.q is not None]
     q = robot.neutral if robot.home is None else robot.home
-    already = [e.name for e in robot.layout if robot.joints[e.joint_id - 1].kinematic]
+    already = robot.kinematic_joints
     robot = replace(_with_lengths(robot, lengths), loops=(*robot.loops, *loops))
     robot = robot.with_kinematic(dict.fromkeys([*already, *prescribed, *lengths]))
     full = np.concatenate([q, np.zeros(len(lengths))])

@@ -298,6 +298,11 @@ class Robot(Record):
         marked = (joint.q_id - 1 for joint in self.joints if joint.kinematic and joint.q_id > 0)
         return tuple(sorted(marked))
 
+    @property
+    def kinematic_joints(self) -> tuple[str, ...]:
+        """Names of the prescribed joints, as with_kinematic takes them."""
+        return tuple(e.name for e in self.layout if self.joints[e.joint_id - 1].kinematic)
+
     @cached_property
     def motor_inertia(self) -> Floats:
         """What the motors add to the inertia at the joints, G^2 Jm (nu,) [kg m^2, kg], where

@@ -10,6 +10,7 @@ from bodies_text import FOURBAR, ROUND, written
 from scipy.spatial.transform import Rotation
 
 from spart_blocks.dynamics import frame_of_link, kinematics
+from spart_blocks.dynamics.end_effector import link_quaternion
 from spart_blocks.errors import RobotError, SpartWarning
 from spart_blocks.robot import (
     Drive,
@@ -101,6 +102,22 @@ def test_a_joint_against_the_tree_keeps_its_coordinates(kind):
     robot = Robot.from_bodies(one_joint(kind, flip=True))
     want = frame(A) @ np.linalg.inv(MOTIONS[kind][2]) @ np.linalg.inv(frame(B))
     np.testing.assert_allclose(pose(robot, "b"), want, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["Rx", "spherical", "float"])
+@pytest.mark.parametrize("flip", [False, True])
+def test_the_quaternion_of_a_body_is_that_of_its_body_frame(kind, flip):
+    robot = Robot.from_bodies(one_joint(kind, flip=flip))
+    q = link_quaternion(robot.home, robot.n_links_joints, robot)
+    want = Rotation.from_matrix(pose(robot, "b")[:3, :3]).as_quat()
+    np.testing.assert_allclose(q * np.sign(q @ want), want, atol=1e-14)
+
+
+def test_a_body_frame_that_is_the_joint_frame_is_not_told_again():
+    data = one_joint("Rz")
+    assert Robot.from_bodies(data).links[0].frame is not None
+    del data["joints"]["J"]["child_frame"]
+    assert Robot.from_bodies(data).links[0].frame is None
 
 
 @pytest.mark.parametrize("kind", ["cylindrical", "universal", "spherical", "planar", "float"])
