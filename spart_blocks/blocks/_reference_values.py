@@ -78,10 +78,10 @@ def increasing(value: Any, name: str, count: int) -> Array:
     return times
 
 
-def motion_ports(shape: Shape) -> tuple[Port, ...]:
-    """The ports q, u, a of a reference for joints."""
+def motion_ports(shape: Shape, positions: Shape | None = None) -> tuple[Port, ...]:
+    """The ports q, u, a of a reference for joints; positions: the shape of q if another."""
     return (
-        Port("q", shape, "rad, m"),
+        Port("q", shape if positions is None else positions, "rad, m"),
         Port("u", shape, "rad/s, m/s"),
         Port("a", shape, "rad/s^2, m/s^2"),
     )

@@ -7,32 +7,27 @@ from typing import Any, Literal
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._piecewise import (
-    Pieces,
-    cubic_spline,
-    passing_rates,
-    piecewise,
-    quintic_pieces,
-)
+from spart_blocks.blocks._piecewise import piecewise
 from spart_blocks.blocks._reference_values import (
     increasing,
     limit_of,
     motion_ports,
     number,
     numbers,
-    of_one_width,
     positive,
     source_arguments,
 )
 from spart_blocks.blocks._scalings import trapezoid
+from spart_blocks.blocks._to_goal import ToGoal
+from spart_blocks.blocks._via_points import through, times_within
 from spart_blocks.errors import did_you_mean
-from spart_blocks.spatial import Array
+from spart_blocks.robot import Robot
 
 _SHORTEST = 1e-9
 """Seconds that the parts of a motion take at least, so that none divides by zero."""
 
 
-class Quintic(SourceBlock):
+class Quintic(ToGoal, SourceBlock):
     """
     :blockname:`QUINTIC`
 
@@ -63,7 +58,9 @@ class Quintic(SourceBlock):
             - ``a`` [rad/s^2, m/s^2]: acceleration
 
     The motion begins at T and ends at T + duration, with zero acceleration at both. Before
-    and after it the position is held, or goes on at the rate given for that end.
+    and after it the position is held, or goes on at the rate given for that end. With a robot
+    a spherical joint turns from its quaternion in q0 to that in qf about one axis, the shorter
+    way; it rests at both ends.
 
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec.
     4.2.1; `jtraj` of P. Corke's Robotics Toolbox.
@@ -80,6 +77,8 @@ class Quintic(SourceBlock):
     :type rate0: float or array_like(n), optional
     :param ratef: rate at the end [rad/s, m/s], defaults to 0
     :type ratef: float or array_like(n), optional
+    :param robot: the robot whose joints they are, where some are spherical
+    :type robot: Robot, optional
     """
 
     nin = 0
@@ -94,34 +93,33 @@ class Quintic(SourceBlock):
         T: float = 0.0,
         rate0: Any = 0.0,
         ratef: Any = 0.0,
+        robot: Robot | None = None,
         **blockargs: Any,
     ) -> None:
-        values = of_one_width({"q0": q0, "qf": qf, "rate0": rate0, "ratef": ratef})
-        self.q0, self.qf = values["q0"], values["qf"]
-        self.rate0, self.ratef = values["rate0"], values["ratef"]
+        shape = self._take(q0, qf, robot, {"rate0": rate0, "ratef": ratef})
         self.duration, self.T = positive(duration, "duration", "s"), number(T, "T")
-        self.in_ports, self.out_ports = (), motion_ports(self.q0.shape)
+        self.in_ports, self.out_ports = (), motion_ports(shape, self.q0.shape)
         super().__init__(**source_arguments(self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         D = self.duration
-        way, v0, vf = self.qf - self.q0, self.rate0 * D, self.ratef * D
+        way, v0, vf = self._way(), self.rate0 * D, self.ratef * D
         c3 = 10 * way - 6 * v0 - 4 * vf
         c4 = -15 * way + 8 * v0 + 7 * vf
         c5 = 6 * way - 3 * v0 - 3 * vf
         y = (t - self.T) / D
         s = np.clip(y, 0.0, 1.0)
         beyond = v0 * np.minimum(y, 0.0) + vf * np.maximum(y - 1, 0.0)
-        q = self.q0 + v0 * s + (c3 + (c4 + c5 * s) * s) * (s * s * s) + beyond
+        moved = self._origin() + v0 * s + (c3 + (c4 + c5 * s) * s) * (s * s * s) + beyond
         u = (v0 + (3 * c3 + (4 * c4 + 5 * c5 * s) * s) * (s * s)) / D
         a = (6 * c3 + (12 * c4 + 20 * c5 * s) * s) * s / (D * D)
-        return [q, u, a]
+        return [self._reached(moved), u, a]
 
     def edges(self) -> list[tuple[Any, Any]]:
         return [(self.T, 0.0), (self.T + self.duration, 0.0)]
 
 
-class Trapezoid(SourceBlock):
+class Trapezoid(ToGoal, SourceBlock):
     """
     :blockname:`TRAPEZOID`
 
@@ -154,7 +152,8 @@ class Trapezoid(SourceBlock):
     All joints speed up, cruise and brake together, so that they go straight from q0 to qf,
     as fast as the limits of all of them allow: the joint that is slowest, in rate or in
     acceleration, goes at its limit. A way too short for the limit of rate has no cruise.
-    Give velocity and acceleration, or duration and blend.
+    Give velocity and acceleration, or duration and blend. With a robot a spherical joint turns
+    from its quaternion in q0 to that in qf about one axis, the shorter way.
 
     Source: K. Lynch and F. Park, "Modern Robotics" (2017), sec. 9.2.2.2; B. Siciliano et
     al., "Robotics: Modelling, Planning and Control" (2009), sec. 4.2.1; `lspb` of P. Corke's
@@ -175,6 +174,8 @@ class Trapezoid(SourceBlock):
     :type blend: float, optional
     :param T: when it starts [s], defaults to 0
     :type T: float, optional
+    :param robot: the robot whose joints they are, where some are spherical
+    :type robot: Robot, optional
     """
 
     nin = 0
@@ -190,10 +191,10 @@ class Trapezoid(SourceBlock):
         duration: float | None = None,
         blend: float | None = None,
         T: float = 0.0,
+        robot: Robot | None = None,
         **blockargs: Any,
     ) -> None:
-        values = of_one_width({"q0": q0, "qf": qf})
-        self.q0, self.qf = values["q0"], values["qf"]
+        shape = self._take(q0, qf, robot, {})
         self.T = number(T, "T")
         limits = {"velocity": velocity, "acceleration": acceleration}
         given = [name for name, value in limits.items() if value is not None]
@@ -208,14 +209,14 @@ class Trapezoid(SourceBlock):
         self.duration: Any = None
         self.blend: Any = None
         if duration is None:
-            self.velocity = limit_of(velocity, "velocity", self.q0.shape)
-            self.acceleration = limit_of(acceleration, "acceleration", self.q0.shape)
+            self.velocity = limit_of(velocity, "velocity", shape)
+            self.acceleration = limit_of(acceleration, "acceleration", shape)
         else:
             self.duration = positive(duration, "duration", "s")
             self.blend = 1 / 3 if blend is None else positive(blend, "blend", "of the duration")
             if self.blend > 0.5:
                 raise ValueError(f"blend is {self.blend:g}; it is at most 0.5 of the duration")
-        self.in_ports, self.out_ports = (), motion_ports(self.q0.shape)
+        self.in_ports, self.out_ports = (), motion_ports(shape, self.q0.shape)
         super().__init__(**source_arguments(self.out_ports), **blockargs)
 
     def marks(self) -> tuple[Any, Any, Any, Any]:
@@ -223,7 +224,7 @@ class Trapezoid(SourceBlock):
         if self.duration is not None:
             rise, end = self.blend * self.duration, self.duration
         else:
-            way = np.ravel(np.abs(self.qf - self.q0))
+            way = np.ravel(np.abs(self._way()))
             # The least time at the limit of rate, and the least squared one of speeding up.
             at_rate = np.max(way / np.ravel(self.velocity))
             squared = np.max(way / np.ravel(self.acceleration))
@@ -234,8 +235,8 @@ class Trapezoid(SourceBlock):
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         s, rate, acceleration = trapezoid(t, self.marks())
-        way = self.qf - self.q0
-        return [self.q0 + way * s, way * rate, way * acceleration]
+        way = self._way()
+        return [self._reached(self._origin() + way * s), way * rate, way * acceleration]
 
     def edges(self) -> list[tuple[Any, Any]]:
         return [(mark, 0.0) for mark in self.marks()]
@@ -279,7 +280,8 @@ class Via_Points(SourceBlock):
       there are those given, or the mean of the slopes beside a point, and zero where a joint
       turns back
 
-    Before the first time and after the last the position is held. Without times, they follow
+    The entries of a quaternion are none that it can go through. Before the first time and
+    after the last the position is held. Without times, they follow
     from the limits velocity and acceleration (this one optional): each part takes as long as
     the joint that has the longest way at its velocity, and all parts are stretched alike
     until the largest rate and acceleration of the whole motion meet the limits.
@@ -328,12 +330,12 @@ class Via_Points(SourceBlock):
             raise ValueError(f"rates are for the method quintic, not for {method}")
         given = None if rates is None else numbers(rates, "rates", via.shape)
         if times is None:
-            self.times = _times_within(via, velocity, acceleration, method, given, number(T, "T"))
+            self.times = times_within(via, velocity, acceleration, method, given, number(T, "T"))
         elif velocity is not None or acceleration is not None or T:
             raise ValueError("give times, or velocity, acceleration and T")
         else:
             self.times = increasing(times, "times", len(via))
-        self.pieces = _through(self.times, via, method, given).held(self.times[-1])
+        self.pieces = through(self.times, via, method, given).held(self.times[-1])
         self.in_ports, self.out_ports = (), motion_ports(via.shape[1:])
         super().__init__(**source_arguments(self.out_ports), **blockargs)
 
@@ -342,56 +344,3 @@ class Via_Points(SourceBlock):
 
     def edges(self) -> list[tuple[Any, Any]]:
         return [(float(t), 0.0) for t in self.times]
-
-
-def _through(times: Array, points: Array, method: str, rates: Array | None) -> Pieces:
-    """The pieces of a motion through points by a method of VIA_POINTS."""
-    if method == "quintic":
-        return quintic_pieces(
-            times, points, passing_rates(times, points) if rates is None else rates
-        )
-    return cubic_spline(times, points, natural=method == "natural")
-
-
-def _times_within(
-    points: Array, velocity: Any, acceleration: Any, method: str, rates: Array | None, T: float
-) -> Array:
-    """The times (m,) [s] at which a motion that keeps to the limits reaches its points."""
-    if velocity is None:
-        raise ValueError("VIA_POINTS needs times, or a limit: velocity")
-    if rates is not None:
-        raise ValueError("rates at the points need times")
-    shape = points.shape[1:]
-    fastest = limit_of(velocity, "velocity", shape)
-    ways = (np.abs(np.diff(points, axis=0)) / fastest).reshape(len(points) - 1, -1).max(axis=1)
-    if not ways.all():
-        k = int(np.flatnonzero(ways == 0)[0])
-        raise ValueError(f"points {k} and {k + 1} are the same; give times to wait there")
-    times = np.concatenate([[0.0], np.cumsum(ways)])
-    rate, bend = _largest(_through(times, points, method, None), times)
-    stretch = float(np.max(rate / fastest))
-    if acceleration is not None:
-        most = limit_of(acceleration, "acceleration", shape)
-        stretch = max(stretch, float(np.sqrt(np.max(bend / most))))
-    return T + stretch * times
-
-
-def _largest(pieces: Pieces, times: Array) -> tuple[Array, Array]:
-    """The largest rate and acceleration of each joint: at the ends of pieces, or where the
-    derivative after is zero within one."""
-    largest = []
-    for order in (1, 2):
-        found = [np.zeros(pieces.coefficients.shape[2:])]
-        for start, end, piece in zip(times[:-1], times[1:], pieces.coefficients, strict=True):
-            flat = piece.reshape(len(piece), -1)
-            peaks = [_peak(np.polynomial.Polynomial(c).deriv(order), end - start) for c in flat.T]
-            found.append(np.reshape(peaks, piece.shape[1:]))
-        largest.append(np.max(found, axis=0))
-    return largest[0], largest[1]
-
-
-def _peak(polynomial: Any, width: float) -> float:
-    """The largest magnitude of a polynomial between 0 and width."""
-    roots = polynomial.deriv().roots()
-    inside = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 0) & (roots.real < width)]
-    return float(np.abs(polynomial(np.concatenate([[0.0, width], inside]))).max())

@@ -100,6 +100,60 @@ def test_an_audit_balances_where_forces_and_motion_belong_together(make):
     assert np.abs(robots.rate(balances, 1e-3)).max() < 1e-7 * np.abs(xdot).max()
 
 
+# --- references -----------------------------------------------------------------------------
+
+MOTIONS = {
+    "QUINTIC": {"duration": 2.0, "T": 0.2},
+    "TRAPEZOID": {"velocity": 0.9, "acceleration": 1.5, "T": 0.2},
+    "TRAPEZOID in a time": {"duration": 2.0, "blend": 0.3, "T": 0.2},
+}
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_a_reference_turns_spherical_joints_about_one_axis(name, make, close):
+    robot = robot_with_balls(4)
+    q0, qf = random_state(robot, 1).qm, random_state(robot, 2).qm
+    block = make(name.split()[0], q0, qf, robot=robot, **MOTIONS[name])
+    shapes = [port.shape for port in block.out_ports]
+    assert shapes == [(robot.nq,), (robot.nu,), (robot.nu,)]
+    way, end = robot.difference(q0, qf), float(block.edges()[-1][0])
+    for t, want in ((0.0, q0), (end + 1, robot.integrate(q0, way))):
+        q, u, a = block.output(t, [], None)
+        close(q, want)
+        close([u, a], np.zeros((2, robot.nu)))
+    close(robot.difference(block.output(end, [], None)[0], qf), np.zeros(robot.nu))
+    h = 1e-4
+    for t in np.linspace(0.3, 0.7, 4) * end:
+        before, (q, u, a), after = (block.output(t + k * h, [], None) for k in (-1, 0, 1))
+        close(np.cross(robot.difference(q0, q)[1:4], way[1:4]), np.zeros(3), floor=1e-12)
+        close(robot.difference(before[0], after[0]) / (2 * h), u, "u", rel=1e-6)
+        close((after[1] - before[1]) / (2 * h), a, "a", rel=1e-6, floor=1e-9)
+
+
+def test_a_reference_is_traced_with_its_ends_as_parameters(close):
+    robot = robot_with_balls(4)
+    q0, qf, other = (random_state(robot, k).qm for k in (1, 2, 3))
+    bd = new_diagram("reference")
+    block = bd.QUINTIC(q0, qf, 2.0, robot=robot, name="plan")
+    program = sb.trace(bd)
+    slots = {slot.name: slot for slot in program.parameters}
+    assert list(slots) == [f"plan.{name}" for name in ("q0", "qf", "duration", "T")]
+    p = program.p.copy()
+    for given in (qf, other):
+        p[slots["plan.qf"].part] = block.qf = given
+        y = np.array(program.outputs(0.7, program.x0, program.xd0, p)).ravel()
+        close(y, np.concatenate(block.output(0.7, [], None)), rel=1e-12)
+
+
+def test_a_spherical_joint_rests_at_the_ends_of_a_reference(make):
+    robot = robot_with_balls(4)
+    q = random_state(robot, 1).qm
+    with pytest.raises(InputError, match="rate0 of b2 must be zero: it turns about one axis"):
+        make("QUINTIC", q, q, 1.0, rate0=0.1, robot=robot)
+    with pytest.raises(InputError, match="qf: the quaternion of b2 has length 0"):
+        make("TRAPEZOID", q, np.zeros(robot.nq), duration=1.0, robot=robot)
+
+
 # --- inverse kinematics ---------------------------------------------------------------------
 
 

@@ -1,0 +1,70 @@
+"""What references from one joint position to another share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.blocks._ports import Shape
+from spart_blocks.blocks._quantities import need_robot
+from spart_blocks.blocks._reference_values import numbers, of_one_width
+from spart_blocks.errors import InputError
+from spart_blocks.robot import Robot
+from spart_blocks.robot.coordinates import checked_configuration
+from spart_blocks.spatial import Array
+
+
+class ToGoal:
+    """A motion from q0 to qf: each entry on its own, or as the joints of a robot move, those
+    that are spherical about one axis."""
+
+    robot: Robot | None
+    q0: Array
+    qf: Array
+    tunable: tuple[str, ...] = ()
+
+    def _take(self, q0: Any, qf: Any, robot: Any, rates: Mapping[str, Any]) -> Shape:
+        """Check and keep the ends and the rates there; the shape of a motion."""
+        if robot is None:
+            self.robot, values = None, of_one_width({"q0": q0, "qf": qf, **rates})
+        else:
+            self.robot = need_robot(robot, type(self).__name__.upper())
+            values = _of_robot(self.robot, {"q0": q0, "qf": qf}, rates)
+        for name, value in values.items():
+            setattr(self, name, value)
+        if robot is not None and robot.balls:  # what is tuned is not checked
+            self.tunable = tuple(name for name in self.tunable if name not in rates)
+        return self.q0.shape if self.robot is None else (self.robot.nu,)
+
+    def _way(self) -> Array:
+        """The motion of the joints from q0 to qf."""
+        if self.robot is not None:
+            return self.robot.difference(self.q0, self.qf)  # type: ignore[no-any-return]
+        return self.qf - self.q0
+
+    def _origin(self) -> Any:
+        """Where a motion is measured from: for a robot that is q0."""
+        return self.q0 if self.robot is None else 0.0
+
+    def _reached(self, moved: Array) -> Array:
+        """The position after a motion from the origin."""
+        if self.robot is None:
+            return moved
+        return self.robot.integrate(self.q0, moved)  # type: ignore[no-any-return]
+
+
+def _of_robot(robot: Robot, ends: Mapping[str, Any], rates: Mapping[str, Any]) -> dict[str, Array]:
+    values = {}
+    for name, value in ends.items():
+        q = numbers(value, name, (robot.nq,))
+        values[name] = checked_configuration(q, robot.layout, name)
+    for name, value in rates.items():
+        given = numbers(value, name)
+        values[name] = numbers(np.full(robot.nu, given) if given.ndim == 0 else given, name,
+                               (robot.nu,))  # fmt: skip
+        for entry in robot.layout:
+            if entry.spherical and values[name][entry.u].any():
+                raise InputError(f"{name} of {entry.name} must be zero: it turns about one axis")
+    return values

@@ -1,0 +1,64 @@
+"""How a motion goes through points: its pieces, and the times that limits allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.blocks._piecewise import Pieces, cubic_spline, passing_rates, quintic_pieces
+from spart_blocks.blocks._reference_values import limit_of
+from spart_blocks.spatial import Array
+
+
+def through(times: Array, points: Array, method: str, rates: Array | None) -> Pieces:
+    """The pieces of a motion through points by a method of VIA_POINTS."""
+    if method == "quintic":
+        return quintic_pieces(
+            times, points, passing_rates(times, points) if rates is None else rates
+        )
+    return cubic_spline(times, points, natural=method == "natural")
+
+
+def times_within(
+    points: Array, velocity: Any, acceleration: Any, method: str, rates: Array | None, T: float
+) -> Array:
+    """The times (m,) [s] at which a motion that keeps to the limits reaches its points."""
+    if velocity is None:
+        raise ValueError("VIA_POINTS needs times, or a limit: velocity")
+    if rates is not None:
+        raise ValueError("rates at the points need times")
+    shape = points.shape[1:]
+    fastest = limit_of(velocity, "velocity", shape)
+    ways = (np.abs(np.diff(points, axis=0)) / fastest).reshape(len(points) - 1, -1).max(axis=1)
+    if not ways.all():
+        k = int(np.flatnonzero(ways == 0)[0])
+        raise ValueError(f"points {k} and {k + 1} are the same; give times to wait there")
+    times = np.concatenate([[0.0], np.cumsum(ways)])
+    rate, bend = _largest(through(times, points, method, None), times)
+    stretch = float(np.max(rate / fastest))
+    if acceleration is not None:
+        most = limit_of(acceleration, "acceleration", shape)
+        stretch = max(stretch, float(np.sqrt(np.max(bend / most))))
+    return T + stretch * times
+
+
+def _largest(pieces: Pieces, times: Array) -> tuple[Array, Array]:
+    """The largest rate and acceleration of each joint: at the ends of pieces, or where the
+    derivative after is zero within one."""
+    largest = []
+    for order in (1, 2):
+        found = [np.zeros(pieces.coefficients.shape[2:])]
+        for start, end, piece in zip(times[:-1], times[1:], pieces.coefficients, strict=True):
+            flat = piece.reshape(len(piece), -1)
+            peaks = [_peak(np.polynomial.Polynomial(c).deriv(order), end - start) for c in flat.T]
+            found.append(np.reshape(peaks, piece.shape[1:]))
+        largest.append(np.max(found, axis=0))
+    return largest[0], largest[1]
+
+
+def _peak(polynomial: Any, width: float) -> float:
+    """The largest magnitude of a polynomial between 0 and width."""
+    roots = polynomial.deriv().roots()
+    inside = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 0) & (roots.real < width)]
+    return float(np.abs(polynomial(np.concatenate([[0.0, width], inside]))).max())
