@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import robots
+from ball_robots import robot_with_balls
 
 from spart_blocks import dynamics
 
@@ -17,7 +18,7 @@ GRAVITY = np.array([0.3, -0.2, -9.81])
 def moving(request):
     """A random tree and a state whose accelerations are those of its forces."""
     seed = request.param
-    robot = robots.random_robot(seed + 100, 3 + 2 * seed)
+    robot = robots.random_robot(seed + 100, 3 + 2 * seed) if seed < 5 else robot_with_balls(seed)
     s = robots.random_state(robot, seed)
     s = replace(s, u0=s.u0 / 2, um=s.um / 2)
     out = robots.everything(robot, s)
@@ -26,7 +27,7 @@ def moving(request):
 
 def after(robot, s, name):
     # `moved` keeps the second order in h only, enough for first derivatives.
-    return lambda h: robots.bookkeeping(robot, robots.moved(s, h), GRAVITY)[name]
+    return lambda h: robots.bookkeeping(robot, robots.moved(s, h, robot), GRAVITY)[name]
 
 
 def test_energy_is_half_u_H_u_and_momentum_half_its_gradient(moving, close):
