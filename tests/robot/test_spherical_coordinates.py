@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from spart_blocks.dynamics import diff_kinematics, kinematics, velocities
+from spart_blocks.errors import RobotError
 from spart_blocks.robot import JointType
+from spart_blocks.robot.structure import robot_to_structure
 from spart_blocks.spatial import quaternion_of_turn, turn_of_quaternion
 
 turns = st.tuples(*[st.floats(-1.8, 1.8)] * 3).map(np.array)
@@ -86,3 +88,33 @@ def test_links_move_with_the_rates_through_any_joint():
         assert np.allclose(((ahead.rL - behind.rL) / (2 * h))[whole], tL[whole, 3:], atol=1e-8)
         spin = Rotation.from_matrix(ahead.RL @ behind.RL.transpose(0, 2, 1)).as_rotvec() / (2 * h)
         assert np.allclose(spin[whole], tL[whole, :3], atol=1e-8)
+
+
+def test_each_rate_is_a_configuration_variable(robot):
+    marked = robot.with_kinematic(["b3"])
+    assert [c.name for c in robot.configs] == list(robot.rate_names)
+    assert [c.name for c in marked.kin_configs] == ["b3.x", "b3.y", "b3.z"]
+    assert [c.k_index for c in marked.kin_configs] == [0, 1, 2]
+    assert [c.index for c in marked.configs] == list(range(robot.nu))
+    assert {c.frame for c in marked.kin_configs} == {"of b3.z"}
+    assert "of b3.z" in robot.config("b3.x").masses
+    assert "of b3.x" not in robot.config("b3.x").masses
+
+
+def test_an_axis_of_a_spherical_joint_is_no_joint(robot):
+    why = "'b3.x' is no joint, but one axis of the spherical joint 'b3'"
+    with pytest.raises(RobotError, match=why):
+        robot.with_kinematic(["b3.x"])
+    with pytest.raises(RobotError, match=f"joints: {why}"):
+        robot.with_drives({"joints": {"b3.x": {"gear": 2}}})
+
+
+def test_a_spherical_joint_has_no_motor(robot):
+    with pytest.raises(RobotError, match="'b3' is a spherical joint: it has no motor or limits"):
+        robot.with_drives({"joints": {"b3": {"gear": 2}}})
+    assert robot.with_drives({"joints": {"j2": {"gear": 2}}}).effects
+
+
+def test_spart_s_structure_has_no_spherical_joints(robot):
+    with pytest.raises(RobotError, match="SPART's structure has no spherical joints, as 'b1'"):
+        robot_to_structure(robot)
