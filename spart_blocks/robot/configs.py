@@ -17,8 +17,8 @@ from spart_blocks.robot.model import Robot
 
 @dataclass(frozen=True, eq=False)
 class Config(Record):
-    """The variable of one joint; its name is the joint's. A spherical joint has three, one
-    for each rate, named ball.x, ball.y and ball.z; its position is a quaternion.
+    """The variable of one joint; its name is the joint's. That of a spherical joint has four
+    entries in qm, a quaternion, and three in um.
 
     kinematic: whether its acceleration is prescribed; the dynamics moves the others.
     index: its place in robot.configs. k_index: its place in robot.kin_configs, None for a
@@ -37,26 +37,25 @@ class Config(Record):
 
 def configs_of(robot: Robot) -> tuple[Config, ...]:
     """The configuration variables of a robot; see Robot.configs."""
-    names = robot.rate_names
+    names = robot.active_joints
     if len(set(names)) < len(names):
         double = next(name for name in names if names.count(name) > 1)
         raise RobotError(f"{robot.name}: joint name {quote(double)} is used twice")
-    moving = sorted((joint for joint in robot.joints if joint.q_id > 0), key=lambda j: j.q_id)
-    joints = sorted(moving, key=lambda joint: joint.kinematic)
-    free = robot.nu - len(robot.kinematic)
+    entries = sorted(robot.layout, key=lambda e: robot.joints[e.joint_id - 1].kinematic)
+    free = sum(not robot.joints[entry.joint_id - 1].kinematic for entry in entries)
     mass, inertia = robot.matter
     heavy = [link for link in robot.links if mass[link.id] or inertia[link.id].any()]
     branch = robot.con.branch
     return tuple(
         Config(
-            name=names[joint.q_id - 1],
+            name=entry.name,
             kinematic=index >= free,
             index=index,
             k_index=index - free if index >= free else None,
-            frame=robot.links[robot.carriers[joint.id - 1] - 1].name,
-            masses=tuple(link.name for link in heavy if branch[link.id - 1, joint.id - 1]),
+            frame=robot.links[entry.joint_id - 1].name,
+            masses=tuple(link.name for link in heavy if branch[link.id - 1, entry.joint_id - 1]),
         )
-        for index, joint in enumerate(joints)
+        for index, entry in enumerate(entries)
     )
 
 
