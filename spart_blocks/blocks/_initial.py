@@ -85,6 +85,10 @@ class PlantState:
         return np.concatenate([x[:rest], um, modes])
 
     def project(self, x: Array) -> Array:
+        """The state on its constraints."""
+        return self.normalised(x)
+
+    def normalised(self, x: Array) -> Array:
         """The state with its quaternions at unit length."""
         if self.robot.balls:
             k = 7 if self.floating else 0

@@ -13,28 +13,15 @@ import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.blocks._initial import BaseFrame, Parts, PlantState
+from spart_blocks.blocks._plant import Plant, checked_audit, rate_ports
 from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import (
-    held_ports,
-    mode_ports,
-    need_robot,
-    ports,
-    prescribed_ports,
-)
-from spart_blocks.blocks.audit import Audit
-from spart_blocks.dynamics import (
-    HybridRates,
-    hybrid_rates,
-    modes_of_rates,
-    next_modes,
-    unfit_modes,
-)
-from spart_blocks.errors import InputError
+from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
+from spart_blocks.dynamics import HybridRates, hybrid_rates
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
 
-class Multibody(ContinuousBlock):
+class Multibody(Plant, ContinuousBlock):
     """
     :blockname:`MULTIBODY`
 
@@ -139,9 +126,7 @@ class Multibody(ContinuousBlock):
         audit: bool = False,
         **blockargs: Any,
     ) -> None:
-        if not isinstance(audit, bool):
-            raise InputError(f"audit is {audit!r}; it must be true or false")
-        self.audit = audit
+        self.audit = checked_audit(audit)
         self.robot = need_robot(robot, "MULTIBODY")
         self.plant_state = PlantState(robot)
         taum = "taum" if robot.nu else "taum?"
@@ -150,7 +135,7 @@ class Multibody(ContinuousBlock):
         self.in_ports = (*ports(robot, takes), *prescribed_ports(robot))
         state = Port("state", (len(x0),))
         self.out_ports = (*ports(robot, "R0 r0 qm u0 um"), state, *mode_ports(robot))
-        self.companion_outputs = tuple(port.name for port in _rates_of(robot))
+        self.companion_outputs = tuple(port.name for port in rate_ports(robot))
         super().__init__(
             nstates=len(x0),
             x0=x0,
@@ -159,20 +144,7 @@ class Multibody(ContinuousBlock):
             **blockargs,
         )
 
-    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        s = self.plant_state.split(x, self.base_pose)
-        out = [s.R0, s.r0, s.qm, s.u0, s.um, self.plant_state.project(x)]
-        return [*out, s.modes] if self.plant_state.sticking else out
-
-    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
-        s = self.plant_state.split(x, self.base_pose)
-        rates = self._rates(inputs, s)
-        still = np.zeros(len(self.plant_state.sticking))
-        pose = self.plant_state.pose_rates(x, s.u0, s.um)
-        base = [] if self.robot.base == "fixed" else [rates.u0dot]
-        return np.concatenate([*pose, *base, rates.umdot, still])
-
-    def _rates(self, inputs: list[Any], s: Parts) -> HybridRates:
+    def rates_at(self, inputs: list[Any], s: Parts) -> HybridRates:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
         none = np.zeros(6)
         return hybrid_rates(
@@ -181,44 +153,9 @@ class Multibody(ContinuousBlock):
             s.modes if self.plant_state.sticking else None,
         )  # fmt: skip
 
-    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        """Of each joint that can stick, what is above zero where its mode does not fit."""
-        if not self.plant_state.sticking:
-            return []
-        s = self.plant_state.split(x, self.base_pose)
-        return unfit_modes(s.qm, s.um, s.modes, self._rates(inputs, s), self.robot)
-
-    def switch(self, t: float, inputs: list[Any], x: Array) -> Array:
-        """The state where the first joint whose mode does not fit has changed it."""
-        s = self.plant_state.split(x, self.base_pose)
-        um, modes = next_modes(s.qm, s.um, s.modes, self._rates(inputs, s), self.robot)
-        return self.plant_state.switched(x, um, modes)
-
-    def restart(self, x: Array) -> Array:
-        """The state after an EVENT has set it: joints slide as they then move."""
-        if not self.plant_state.sticking:
-            return x
-        s = self.plant_state.split(x, self.base_pose)
-        modes = modes_of_rates(s.um, s.modes, self.robot)
-        return self.plant_state.switched(x, s.um, modes)
-
-    def project(self, x: Array) -> Array:
-        """The state with its quaternions at unit length."""
-        return self.plant_state.project(x)
-
     def make_companion(self, **blockargs: Any) -> Multibody_Rates:
         """The block that gives this plant's accelerations and reaction."""
         return Multibody_Rates(self.robot, **blockargs)
-
-    def make_audit(self, **blockargs: Any) -> Audit:
-        """The block that keeps this plant's books."""
-        return Audit(self.robot, **blockargs)
-
-
-def _rates_of(robot: Robot) -> tuple[Port, ...]:
-    """The outputs of a plant's companion."""
-    load = (Port("load", (robot.nu,), "N m, N"),) if robot.effects else ()
-    return (*ports(robot, "u0dot umdot reaction"), *held_ports(robot), *load)
 
 
 class Multibody_Rates(FunctionBlock):
@@ -301,7 +238,7 @@ class Multibody_Rates(FunctionBlock):
         self.robot = need_robot(robot, "MULTIBODY_RATES")
         plant = ports(robot, "tau0? taum wF0? wFm? R0 r0 qm u0 um")
         self.in_ports = (*plant, *prescribed_ports(robot), *mode_ports(robot))
-        self.out_ports = _rates_of(robot)
+        self.out_ports = rate_ports(robot)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:

@@ -259,11 +259,15 @@ def closed_rates(
     umdot_k: Any = None,
     modes: Any = None,
     damping: float = 0.0,
+    stabilisation: float = 0.0,
 ) -> ClosedRates:
     """Accelerations of a robot with its loops closed, and the forces that close them.
 
     Arguments as for `hybrid_rates`, with qm and um that close the loops. damping: beside 1,
     what is added to each row's own part of J H^-1 J', which bounds lam where rows lose rank.
+    stabilisation a [1/s]: J udot = -bias - 2 a phi' - a^2 phi, which pulls loops together that
+    are a little open, and changes nothing where they are closed (J. Baumgarte, Computer
+    Methods in Applied Mechanics and Engineering 1 (1972) 1).
     Raises SingularInertiaError for floats where rows lose rank, or where a motion that the
     loops leave has no inertia.
     """
@@ -288,6 +292,13 @@ def closed_rates(
         -bias - sum((x * given[k] for k, x in row.items() if k in robot.kinematic), 0.0)
         for row, bias in zip(closed.rows.J, closed.rows.bias, strict=True)
     ]
+    if stabilisation:
+        opening = [
+            rise - 2.0 * stabilisation * rate - stabilisation**2 * error
+            for rise, rate, error in zip(
+                opening, closed.opening(um), closed.rows.errors, strict=True
+            )
+        ]
     # The accelerations of prescribed joints are in what the motion needs.
     x, push = closed.solve([force[k] for k in closed.freedoms.places], opening)
     rates: list[Any] = [0.0] * base + given

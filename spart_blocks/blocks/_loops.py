@@ -1,0 +1,79 @@
+"""What the blocks of closed chains share: their ports, and one call into the dynamics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from spart_blocks.blocks._initial import Parts
+from spart_blocks.blocks._ports import Port
+from spart_blocks.blocks._quantities import QUANTITIES, need_robot
+from spart_blocks.dynamics.applied_forces import applied_forces, port_widths
+from spart_blocks.dynamics.closed_chain import ClosedRates, closed_rates
+from spart_blocks.dynamics.joint_effects import joint_effects
+from spart_blocks.dynamics.loops import kept_rows
+from spart_blocks.errors import InputError, brief
+from spart_blocks.robot import Robot
+
+Losing = Literal["stop", "damp"]
+
+
+def force_ports(robot: Robot) -> tuple[Port, ...]:
+    """An input for each port of the robot's forces. Raises InputError for a name that a
+    plant's own port has."""
+    widths = port_widths(robot)
+    for name in widths:
+        if name in QUANTITIES or name in ("umdot_k", "tau_k", "lam", "modes", "load", "state"):
+            raise InputError(f"forces of {robot.name}: a plant has a port {name!r} of its own")
+    return tuple(Port(name, (width,), "N m, N") for name, width in widths.items())
+
+
+def lam_port(robot: Robot) -> Port:
+    """The output for the forces of the loops."""
+    return Port("lam", (len(kept_rows(robot)),), "N, N m")
+
+
+def need_open(robot: Any, block: str) -> Robot:
+    """A robot without loops and forces of its own, for a block that knows nothing of them."""
+    found = need_robot(robot, block)
+    for what in ("loops", "forces"):
+        if getattr(found, what):
+            raise InputError(f"{found.name} has {what}: use CLOSED_CHAIN in the place of {block}")
+    return found
+
+
+def checked_damping(singular: Any, damping: Any) -> float:
+    """The damping of a plant by its parameters; 0 where losing rank stops the run."""
+    if singular not in ("stop", "damp"):
+        raise InputError(f"singular is {brief(singular)}; it must be 'stop' or 'damp'")
+    number = isinstance(damping, (int, float)) and not isinstance(damping, bool)
+    if not number or not math.isfinite(damping) or damping <= 0:
+        raise InputError(f"damping must be a number above 0, not {brief(damping)}")
+    return float(damping) if singular == "damp" else 0.0
+
+
+def closed_rates_of(
+    robot: Robot,
+    s: Parts,
+    given: Mapping[str, Any],
+    damping: float,
+    stabilisation: float = 0.0,
+) -> ClosedRates:
+    """The accelerations of a plant in a state, with what comes over its ports by name."""
+    none, n = np.zeros(6), robot.n_links_joints
+    taum, wF0, wFm = (
+        given.get(name, zeros)
+        for name, zeros in (("taum", np.zeros(robot.nu)), ("wF0", none), ("wFm", np.zeros((n, 6))))
+    )
+    if robot.forces:
+        at_ports = {name: given[name] for name in port_widths(robot)}
+        more = applied_forces(s.R0, s.r0, s.u0, s.qm, s.um, robot, at_ports)
+        taum, wF0, wFm = taum + more.taum, wF0 + more.wF0, wFm + more.wFm
+    return closed_rates(
+        s.R0, s.u0, s.qm, s.um, given.get("tau0", none), taum, wF0, wFm, robot,
+        given.get("umdot_k"), s.modes if joint_effects(robot).sticking else None, damping,
+        stabilisation,
+    )  # fmt: skip

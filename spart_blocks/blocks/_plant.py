@@ -1,0 +1,85 @@
+"""What the plants share: a robot whose state, outputs and modes are MULTIBODY's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.blocks._initial import Parts, PlantState
+from spart_blocks.blocks._ports import Port
+from spart_blocks.blocks._quantities import held_ports, ports
+from spart_blocks.blocks.audit import Audit
+from spart_blocks.dynamics import modes_of_rates, next_modes, unfit_modes
+from spart_blocks.errors import InputError
+from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array
+
+
+class Plant:
+    """A block that moves a robot. A class of plants says in `rates_at` which accelerations
+    its inputs and its state give."""
+
+    robot: Robot
+    plant_state: PlantState
+    base_pose: tuple[Array, Array]
+    in_ports: tuple[Port, ...]
+
+    def rates_at(self, inputs: list[Any], s: Parts) -> Any:
+        """The accelerations, as HybridRates or with its fields."""
+        raise NotImplementedError
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        s = self.plant_state.split(x, self.base_pose)
+        out = [s.R0, s.r0, s.qm, s.u0, s.um, self.plant_state.normalised(x)]
+        return [*out, s.modes] if self.plant_state.sticking else out
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        s = self.plant_state.split(x, self.base_pose)
+        rates = self.rates_at(inputs, s)
+        still = np.zeros(len(self.plant_state.sticking))
+        pose = self.plant_state.pose_rates(x, s.u0, s.um)
+        base = [] if self.robot.base == "fixed" else [rates.u0dot]
+        return np.concatenate([*pose, *base, rates.umdot, still])
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        """Of each joint that can stick, what is above zero where its mode does not fit."""
+        if not self.plant_state.sticking:
+            return []
+        s = self.plant_state.split(x, self.base_pose)
+        return unfit_modes(s.qm, s.um, s.modes, self.rates_at(inputs, s), self.robot)
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Array:
+        """The state where the first joint whose mode does not fit has changed it."""
+        s = self.plant_state.split(x, self.base_pose)
+        um, modes = next_modes(s.qm, s.um, s.modes, self.rates_at(inputs, s), self.robot)
+        return self.plant_state.switched(x, um, modes)
+
+    def restart(self, x: Array) -> Array:
+        """The state after an EVENT has set it: joints slide as they then move."""
+        if not self.plant_state.sticking:
+            return x
+        s = self.plant_state.split(x, self.base_pose)
+        modes = modes_of_rates(s.um, s.modes, self.robot)
+        return self.plant_state.switched(x, s.um, modes)
+
+    def project(self, x: Array) -> Array:
+        """The state on its constraints: quaternions at unit length, loops closed."""
+        return self.plant_state.project(x)
+
+    def make_audit(self, **blockargs: Any) -> Audit:
+        """The block that keeps this plant's books."""
+        return Audit(self.robot, **blockargs)
+
+
+def checked_audit(audit: Any) -> bool:
+    """The parameter `audit` of a plant, or an InputError."""
+    if not isinstance(audit, bool):
+        raise InputError(f"audit is {audit!r}; it must be true or false")
+    return audit
+
+
+def rate_ports(robot: Robot) -> tuple[Port, ...]:
+    """The outputs of a plant's companion."""
+    load = (Port("load", (robot.nu,), "N m, N"),) if robot.effects else ()
+    return (*ports(robot, "u0dot umdot reaction"), *held_ports(robot), *load)

@@ -1,0 +1,270 @@
+"""The plant whose loops are closed, and what follows from its motion.
+
+As MULTIBODY it outputs only functions of its state; accelerations and the forces of the
+loops come from CLOSED_CHAIN_RATES, which the loader adds where a wire asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from bdsim.components import ContinuousBlock, FunctionBlock
+
+from spart_blocks.blocks._closed_state import ClosedState
+from spart_blocks.blocks._initial import BaseFrame, Parts
+from spart_blocks.blocks._loops import (
+    Losing,
+    checked_damping,
+    closed_rates_of,
+    force_ports,
+    lam_port,
+)
+from spart_blocks.blocks._plant import Plant, checked_audit, rate_ports
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
+from spart_blocks.dynamics.closed_chain import ClosedRates
+from spart_blocks.robot import Robot
+
+STABILISATION = 10.0
+"""Pull [1/s] of the loops together where a solver does not put its steps on them: twice
+in a row, with this time constant's inverse. A loop's error then dies in half a second,
+which is slow beside the steps of a solver that follows a machine's motion."""
+
+
+class Closed_Chain(Plant, ContinuousBlock):
+    """
+    :blockname:`CLOSED_CHAIN`
+
+    A multibody robot whose loops are closed, with a fixed or floating base.
+
+    :inputs: 4
+    :outputs: 6
+    :states: N
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6,)
+            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``taum`` [N m, N]: joint torques and forces (optional, zeros)
+        *   - Input
+            - 2
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(n, 6)
+            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
+        *   - Output
+            - 0
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Output
+            - 1
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link
+        *   - Output
+            - 2
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Output
+            - 3
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
+        *   - Output
+            - 4
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Output
+            - 5
+            - ndarray(N,)
+            - ``state``: the whole state
+
+    Ports and state are those of MULTIBODY: a fixed base has neither ``tau0`` nor ``wF0``;
+    ``umdot_k``, ``modes``, and the companion's ``tau_k`` and ``load`` come with prescribed
+    joints, with Coulomb friction and with what acts at the joints. There is one more input
+    for each port of the robot's forces, under its name, and the companion gives ``lam``
+    ndarray(m,) [N, N m], the forces that keep the loops closed: one for each row of the
+    constraint that others do not imply everywhere (``dynamics.loops.row_names`` and
+    ``kept_rows`` tell which).
+
+    The start closes the loops in position and velocity, and so does every sample: states
+    are put back on the loops, in the metric of the inertia. Between, where a solver does
+    not let its steps be moved, the loops are pulled together by terms that vanish on them.
+
+    Source: Featherstone (2008), sec. 8.5; E. Eich, SIAM J. Numerical Analysis 30 (1993)
+    1467, for the projection; J. Baumgarte, Computer Methods in Applied Mechanics and
+    Engineering 1 (1972) 1, for the pull.
+
+    :param robot: the robot model, with loops
+    :type robot: Robot
+    :param initial: as of MULTIBODY. Joints given by name stay where they are told while
+        the loops are closed, the others start from the robot's home and follow; of a vector
+        nothing is held. hold: [names] lists the joints to hold instead
+    :type initial: dict, optional
+    :param base_frame: the frame that the base pose and rates in initial belong to: that of
+        the centre of mass, "com", or the URDF link frame, "urdf"
+    :type base_frame: str
+    :param audit: whether a block AUDIT named after the plant, as ``plant.audit``, goes with
+        it: its momentum, energy, work and balances are kept in every run
+    :type audit: bool
+    :param singular: what a configuration does in which the loops lose rank: "stop" ends the
+        run, "damp" bounds the forces of the loops there
+    :type singular: str
+    :param damping: of "damp": what is added to 1 in each row of J H^-1 J'
+    :type damping: float
+    """
+
+    nin = 4
+    nout = 6
+    companion: ClassVar[str] = "CLOSED_CHAIN_RATES"
+    companion_outputs: tuple[str, ...] = ("u0dot", "umdot", "reaction", "lam")
+    drifts: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        robot: Robot,
+        initial: Any = None,
+        base_frame: BaseFrame = "com",
+        audit: bool = False,
+        singular: Losing = "stop",
+        damping: float = 1e-6,
+        **blockargs: Any,
+    ) -> None:
+        self.audit = checked_audit(audit)
+        self.robot = need_robot(robot, "CLOSED_CHAIN")
+        self.damping = checked_damping(singular, damping)
+        self.plant_state = ClosedState(robot)
+        takes = "tau0? taum? wF0? wFm?" if robot.base == "floating" else "taum? wFm?"
+        self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
+        self.in_ports = (*ports(robot, takes), *prescribed_ports(robot), *force_ports(robot))
+        state = Port("state", (len(x0),))
+        self.out_ports = (*ports(robot, "R0 r0 qm u0 um"), state, *mode_ports(robot))
+        self.companion_outputs = tuple(port.name for port in closed_rate_ports(robot))
+        super().__init__(
+            nstates=len(x0),
+            x0=x0,
+            snames=list(self.plant_state.names),
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+
+    def rates_at(self, inputs: list[Any], s: Parts) -> ClosedRates:
+        given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
+        return closed_rates_of(self.robot, s, given, self.damping, STABILISATION)
+
+    def make_companion(self, **blockargs: Any) -> Closed_Chain_Rates:
+        """The block that gives this plant's accelerations and forces."""
+        return Closed_Chain_Rates(self.robot, self.damping, **blockargs)
+
+
+class Closed_Chain_Rates(FunctionBlock):
+    """
+    :blockname:`CLOSED_CHAIN_RATES`
+
+    Accelerations of a robot with its loops closed, and the forces that close them.
+
+    :inputs: 9
+    :outputs: 4
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6,)
+            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``taum`` [N m, N]: joint torques and forces (optional, zeros)
+        *   - Input
+            - 2
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
+        *   - Input
+            - 3
+            - ndarray(n, 6)
+            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
+        *   - Input
+            - 4
+            - ndarray(3, 3)
+            - ``R0``: rotation of the base-link, body to inertial
+        *   - Input
+            - 5
+            - ndarray(3,)
+            - ``r0`` [m]: centre of mass of the base-link
+        *   - Input
+            - 6
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Input
+            - 7
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
+        *   - Input
+            - 8
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates
+        *   - Output
+            - 0
+            - ndarray(6,)
+            - ``u0dot`` [rad/s^2, m/s^2]: rates of u0
+        *   - Output
+            - 1
+            - ndarray(nu,)
+            - ``umdot`` [rad/s^2, m/s^2]: rates of um
+        *   - Output
+            - 2
+            - ndarray(6,)
+            - ``reaction`` [N m, N]: wrench of the ground on a fixed base, inertial
+        *   - Output
+            - 3
+            - ndarray(m,)
+            - ``lam`` [N, N m]: forces of the loops, one for each row that is kept
+
+    Wire it to what CLOSED_CHAIN gets and gives; further ports as there. J' lam acts on the
+    joints beside taum. The reaction holds what the loops hand to a fixed base too.
+
+    :param robot: the robot model, with loops
+    :type robot: Robot
+    :param damping: what is added to 1 in each row of J H^-1 J', 0 for none
+    :type damping: float
+    """
+
+    nin = 9
+    nout = 4
+
+    def __init__(self, robot: Robot, damping: float = 0.0, **blockargs: Any) -> None:
+        self.robot = need_robot(robot, "CLOSED_CHAIN_RATES")
+        self.damping = damping
+        plant = ports(robot, "tau0? taum? wF0? wFm? R0 r0 qm u0 um")
+        more = (*prescribed_ports(robot), *mode_ports(robot), *force_ports(robot))
+        self.in_ports = (*plant, *more)
+        self.out_ports = closed_rate_ports(robot)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
+        s = Parts(*(given.pop(name, None) for name in Parts._fields))
+        rates = closed_rates_of(self.robot, s, given, self.damping)._asdict()
+        return [rates[port.name] for port in self.out_ports]
+
+
+def closed_rate_ports(robot: Robot) -> tuple[Port, ...]:
+    """The outputs of a closed plant's companion."""
+    return (*rate_ports(robot), lam_port(robot))
