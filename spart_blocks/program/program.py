@@ -57,7 +57,9 @@ class Program:
     blocks that switch modes have done so, all of them; None without such blocks.
     edges: p -> (first, period) of the known times at which the blocks `switching` switch.
     declared_until: users' blocks have declared theirs up to this time [s]; None without.
-    project: x on its constraints (unit quaternions, limits of integrators), or None.
+    project: x on its constraints (unit quaternions, limits of integrators, closed loops), or
+    None. drifting: the blocks whose states steps and dense output take off constraints that
+    their outputs do not mend (closed loops): a run projects every step and sample.
     advance: (t, x, xd, p, h) -> x at t + h by the blocks' own one-step maps, or None where
     no block has one; `stepped` names those that have.
     """
@@ -86,6 +88,7 @@ class Program:
     edges: Any
     project: Any
     advance: Any
+    drifting: tuple[str, ...]
 
     def __post_init__(self) -> None:
         p = np.array(self.p, dtype=float)

@@ -58,6 +58,11 @@ def correction(block: Any) -> Change | None:
     return rule.deriv if wrong else None
 
 
+def drifts(block: Any) -> bool:
+    """Whether a block's state leaves constraints that its outputs do not mend."""
+    return bool(getattr(block, "drifts", False))
+
+
 def _vector(value: Any) -> Any:
     return np.ravel(np.asarray(value) if not isinstance(value, Symbol) else box(value))
 

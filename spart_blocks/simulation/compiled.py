@@ -152,6 +152,7 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         c_source(functions.values()),
         "typedef int (*sb_tick_function)(const double **, double **, long long *, double *, int);",
         f"#define SB_PROJECTS {int(program.project is not None)}",
+        f"#define SB_DRIFTS {int(bool(program.drifting))}",
         f"#define SB_STEPPED {len(stepped)}",
         f"static const long long sb_stepped[] = {_list(stepped)};",
     ]

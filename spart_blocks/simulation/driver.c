@@ -144,10 +144,12 @@ static void sb_dense(const sb_run *r, double h, double theta, double *out) {
 
 static int sb_record(sb_run *r, double t, const double *x) {
   long long k = r->sample++;
-  memcpy(r->xs + k * r->nx, x, (size_t)r->nx * sizeof(double));
+  double *kept = r->xs + k * r->nx;
+  if (SB_DRIFTS) sb_call(r, program_project, t, x, kept);
+  else memcpy(kept, x, (size_t)r->nx * sizeof(double));
   memcpy(r->xds + k * r->nd, r->xd, (size_t)r->nd * sizeof(double));
-  if (r->nkept) sb_call(r, program_kept, t, x, r->kept + k * r->nkept);
-  return sb_finite(r->kept + k * r->nkept, r->nkept) && sb_finite(x, r->nx);
+  if (r->nkept) sb_call(r, program_kept, t, kept, r->kept + k * r->nkept);
+  return sb_finite(r->kept + k * r->nkept, r->nkept) && sb_finite(kept, r->nx);
 }
 
 /* Samples before `until` from the dense output of the step from r->t. */
@@ -379,6 +381,10 @@ static int sb_integrate(sb_run *r, double end) {
     /* The last slope of the step is the first of the next (dense tableaus end on it). */
     memcpy(r->K, r->K + (r->P ? S - 1 : S) * nx, (size_t)nx * sizeof(double));
     r->t = t_new;
+    if (SB_DRIFTS) {
+      sb_project(r);
+      r->have_slope = 0;
+    }
     if (r->e) {
       double factor = error == 0 ? 10 : 0.9 * pow(error, r->error_exponent);
       double grown = h * (factor < 10 ? (factor > 0.2 ? factor : 0.2) : 10);

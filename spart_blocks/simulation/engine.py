@@ -28,6 +28,7 @@ class Engine(ABC):
 
     title: the diagram's name. continuous, sampled: where the states of each block lie in
     the vectors x and xd. traced: whether it evaluates a program in place of the blocks.
+    drifting: whether steps and samples have to be projected, see `Program`.
     jacobian: df/dx (nx, nx) as a function of (t, x, xd), where the engine has it.
     """
 
@@ -39,6 +40,7 @@ class Engine(ABC):
     continuous: Mapping[str, slice]
     sampled: Mapping[str, slice]
     clocks: tuple[Clock, ...]
+    drifting: bool = False
     jacobian: Callable[[float, Floats, Floats], Floats] | None = None
 
     # --- the equations ---------------------------------------------------------------
@@ -61,7 +63,13 @@ class Engine(ABC):
 
     @abstractmethod
     def project(self, t: float, x: Floats) -> Floats:
-        """x on its constraints: quaternions at unit length, integrators within limits."""
+        """x on its constraints: quaternions at unit length, integrators within limits, loops
+        closed."""
+
+    def project_all(self, t: Floats, x: Floats) -> Floats:
+        """`project` at N times t (N,) of N states x (N, nx)."""
+        rows = [self.project(one, state) for one, state in zip(t.tolist(), x, strict=True)]
+        return np.array(rows).reshape(x.shape)
 
     @abstractmethod
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:

@@ -68,6 +68,10 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         (start, _), (x, _), (slope, _) = self._ends
         return self._stepped(start, x, slope, t - start)
 
+    def move(self, x: Floats) -> None:
+        """Let the next step start at x."""
+        self.y, self.slope = x, self.fun(self.t, x)
+
     def shorten(self, t: float, crossed: Callable[[Floats], bool]) -> None:
         """End the last step at t, just behind a crossing, with all its stages before it: where
         the rates jump there, one stage behind it would count as for the whole step. crossed:

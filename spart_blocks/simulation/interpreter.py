@@ -20,7 +20,7 @@ from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
-from spart_blocks.program.rules import correction, rule_of
+from spart_blocks.program.rules import correction, drifts, rule_of
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick
 
@@ -49,6 +49,7 @@ class Interpreter(Engine):
         self.sampled = _slices(sampled)
         self.clocks = clocks_of(sampled, diagram.run.first_tick)
         self._rates = {name: _rate(self.node[name].block) for name in self.continuous}
+        self.drifting = any(drifts(self.node[name].block) for name in self.continuous)
         self._limited = {n for n in self.continuous if correction(self.node[n].block)}
         self._vectors_of_one = {
             node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]

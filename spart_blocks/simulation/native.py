@@ -59,7 +59,7 @@ class Native(Engine):
     def __init__(self, program: Program, reference: Reference | None = None) -> None:
         self.program, self._reference = program, reference and cache(reference)
         self.title, self.run, self.display = program.name, program.run, program.display
-        self.clocks = program.clocks
+        self.clocks, self.drifting = program.clocks, bool(program.drifting)
         self.continuous = {slot.name: slot.part for slot in program.states}
         self.sampled = {slot.name: slot.part for slot in program.discrete}
         self.slot = {slot.name: slot for slot in program.signals}
@@ -143,6 +143,13 @@ class Native(Engine):
 
     def project(self, t: float, x: Floats) -> Floats:
         return x if self.program.project is None else self._project(t, x, self.program.xd0)
+
+    def project_all(self, t: Floats, x: Floats) -> Floats:
+        project = self.program.project
+        if project is None or not len(t):
+            return x
+        rows: Floats = np.array(project(t[None], x.T, self.program.xd0, self.program.p)).T
+        return rows
 
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
         if self.program.advance is None:

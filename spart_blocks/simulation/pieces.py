@@ -117,6 +117,8 @@ class Stepwise(Piecewise):
             dense = solver.dense_output()
             self._record_between(dense, until, b)
             run.t = exact(until)
+            if run.engine.drifting and not found and solver.status == "running":
+                self._put_back(solver)
             run.x = np.asarray(dense(until)) if found else solver.y
             self.start = run.x
             run.report(until)
@@ -167,6 +169,15 @@ class Stepwise(Piecewise):
         engine = self.run.engine
         for name, moved in engine.advance(t, h, x, self.run.xd).items():
             after[engine.continuous[name]] = moved
+
+    def _put_back(self, solver: Any) -> None:
+        """Let the next step start on the constraints, where the solver lets its state be
+        moved: a multistep method goes on along its past."""
+        if hasattr(solver, "f"):  # SciPy's one-step methods
+            solver.y = self.run.engine.project(solver.t, solver.y)
+            solver.f = solver.fun(solver.t, solver.y)
+        elif isinstance(solver, FixedStep):
+            solver.move(self.run.engine.project(solver.t, solver.y))
 
     def _step(self, solver: Any) -> None:
         """One step; RunError where none is possible."""

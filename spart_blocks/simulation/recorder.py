@@ -33,6 +33,8 @@ class Recorder:
 
     def keep(self, t: float, x: Floats, xd: Floats) -> None:
         """Evaluate the diagram at a sample and keep what is wanted of it."""
+        if self.engine.drifting:
+            x = self.engine.project(t, x)
         self._singles.append((t, self._pick(t, x, xd), x.copy(), xd.copy()))
         if len(self._singles) >= SINGLES:
             self._gather()
@@ -47,6 +49,8 @@ class Recorder:
             for one, state in zip(t, x, strict=True):
                 self.keep(float(one), state, xd)
             return
+        if self.engine.drifting:
+            x = self.engine.project_all(t, x)
         held = np.broadcast_to(xd, (len(t), len(xd)))
         signals = self.engine.over(self.names, t, x, held)
         finite = np.isfinite(x).all(axis=1)
