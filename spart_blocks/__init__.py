@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.lqr import lqr
     from spart_blocks.analysis.trim import trim
     from spart_blocks.diagram import Diagram, load, new_diagram
+    from spart_blocks.dynamics.assembly import Assembly, assemble
     from spart_blocks.dynamics.inverse_kinematics import IKResult, ik
+    from spart_blocks.dynamics.mobility import Mobility, mobility
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
     from spart_blocks.program import Program, TraceError, compiled
     from spart_blocks.program.trace import trace
@@ -45,6 +47,10 @@ _HOMES = {
     "trim": "spart_blocks.analysis",
     "ik": "spart_blocks.dynamics.inverse_kinematics",
     "IKResult": "spart_blocks.dynamics.inverse_kinematics",
+    "assemble": "spart_blocks.dynamics.assembly",
+    "Assembly": "spart_blocks.dynamics.assembly",
+    "mobility": "spart_blocks.dynamics.mobility",
+    "Mobility": "spart_blocks.dynamics.mobility",
     "Results": "spart_blocks.results",
     "SpartError": "spart_blocks.errors",
     "InputError": "spart_blocks.errors",
@@ -57,12 +63,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "Assembly",
     "Comparison",
     "Diagram",
     "DiagramError",
     "IKResult",
     "InputError",
     "Link",
+    "Mobility",
     "Program",
     "Results",
     "Robot",
@@ -70,12 +78,14 @@ __all__ = [
     "RunError",
     "SpartError",
     "TraceError",
+    "assemble",
     "compare",
     "compiled",
     "ik",
     "linearize",
     "load",
     "lqr",
+    "mobility",
     "new_diagram",
     "simulate",
     "trace",

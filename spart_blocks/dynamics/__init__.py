@@ -5,13 +5,36 @@ number type of their inputs: floats in, floats out; object arrays of SymPy or Ca
 scalars in, expressions out.
 """
 
+from spart_blocks.dynamics.actuated import (
+    ActuatedForces,
+    actuated_forces,
+    actuated_inertia,
+    actuated_map,
+    actuated_places,
+    actuated_rates,
+)
+from spart_blocks.dynamics.applied_forces import (
+    Applied,
+    applied_forces,
+    dissipation,
+    port_widths,
+    spring_energy,
+)
 from spart_blocks.dynamics.articulated import (
     HybridRates,
     MultibodyRates,
     hybrid_rates,
     multibody_rates,
 )
+from spart_blocks.dynamics.assembly import Assembly, assemble
 from spart_blocks.dynamics.base_control import base_control_free_joints
+from spart_blocks.dynamics.closed_chain import (
+    ClosedRates,
+    Projected,
+    closed_projection,
+    closed_rates,
+)
+from spart_blocks.dynamics.closed_ik import Follow, Target, closed_ik
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.end_effector import (
     EndEffector,
@@ -66,6 +89,16 @@ from spart_blocks.dynamics.kinematics import (
     kinematics,
     velocities,
 )
+from spart_blocks.dynamics.loops import (
+    dropped_rows,
+    kept_rows,
+    loop_bias,
+    loop_errors,
+    loop_jacobian,
+    loop_jacobian_dot,
+    row_names,
+)
+from spart_blocks.dynamics.mobility import Mobility, mobility
 from spart_blocks.dynamics.momentum import (
     GravityWrenches,
     Momentum,
@@ -100,12 +133,17 @@ from spart_blocks.dynamics.task import (
 )
 
 __all__ = [
+    "ActuatedForces",
+    "Applied",
+    "Assembly",
     "BaseAnswer",
+    "ClosedRates",
     "CompositeBodies",
     "ConvectiveMatrix",
     "DiffKinematics",
     "EndEffector",
     "FloatingInverse",
+    "Follow",
     "ForwardDynamics",
     "FrameMotion",
     "GeneralizedForces",
@@ -118,21 +156,36 @@ __all__ = [
     "JointEffects",
     "JointEquations",
     "Kinematics",
+    "Mobility",
     "Momentum",
     "MotionEquations",
     "MultibodyRates",
+    "Projected",
+    "Target",
     "TwistRates",
     "Twists",
     "accelerations",
+    "actuated_forces",
+    "actuated_inertia",
+    "actuated_map",
+    "actuated_places",
+    "actuated_rates",
+    "applied_forces",
+    "assemble",
+    "base_answer",
     "base_control_free_joints",
     "base_momentum",
     "base_rates_from_momentum",
-    "base_answer",
     "center_of_mass",
+    "closed_ik",
+    "closed_projection",
+    "closed_rates",
     "convective_inertia",
     "desired_reaction",
     "diff_kinematics",
+    "dissipation",
     "drift_twist",
+    "dropped_rows",
     "end_effector",
     "fixed_forward_dynamics",
     "floating_inertia",
@@ -152,10 +205,16 @@ __all__ = [
     "joint_effects",
     "joint_equations",
     "joint_jacobian",
+    "kept_rows",
     "kinematics",
     "kinetic_energy",
     "link_quaternion",
+    "loop_bias",
+    "loop_errors",
+    "loop_jacobian",
+    "loop_jacobian_dot",
     "mass_composite_body",
+    "mobility",
     "modes_of_rates",
     "momentum",
     "motor_energy",
@@ -165,11 +224,14 @@ __all__ = [
     "next_modes",
     "noc",
     "noc_dot",
+    "port_widths",
     "potential_energy",
     "reaction_equations",
     "resolved_rate",
     "resolved_rate_min_energy",
+    "row_names",
     "row_space",
+    "spring_energy",
     "stop_forces",
     "unfit_modes",
     "velocities",
