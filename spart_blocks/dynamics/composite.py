@@ -74,9 +74,9 @@ class Composite:
         """What it takes to accelerate it at 1 rad/s^2 about an axis or 1 m/s^2 along z."""
         h, I = self.h, self.inertia
         if revolute:
-            (i, j, _), f = CYCLE[axis], [0.0, 0.0, 0.0]
+            (i, j, _), (x, y, z), f = CYCLE[axis], ROWS[axis], [0.0, 0.0, 0.0]
             f[i], f[j] = -h[j], h[i]
-            return [I[place] for place in ROWS[axis]], f
+            return [I[x], I[y], I[z]], f
         return [h[1], -h[0], 0.0], [0.0, 0.0, self.m]
 
 
