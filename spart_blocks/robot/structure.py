@@ -75,9 +75,9 @@ def robot_from_structure(
 def robot_to_structure(robot: Robot) -> dict[str, Any]:
     """SPART's structure of a robot as nested dicts and lists, ready for JSON.
 
-    robot_from_structure makes an equal robot of it, but for base and source, and for motors
-    and friction, which SPART does not have. Raises RobotError for a robot with spherical
-    joints, which it does not have either.
+    robot_from_structure makes an equal robot of it, but for base and source, and for what SPART
+    does not have: motors, friction, loops, forces, body frames beside the joints'. Raises
+    RobotError for a robot with spherical joints, which it does not have either.
     """
     balls = [entry.name for entry in robot.layout if entry.spherical]
     if balls:
