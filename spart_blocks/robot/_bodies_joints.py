@@ -192,8 +192,7 @@ def _ball_position(reader: FieldReader, q: Floats) -> Floats:
     """The unit quaternion (4,) of a quaternion or of three angles."""
     if len(q) == 3:
         return quaternion_of_rpy(q)
-    part = FieldReader({"q": q}, reader.where, reader.faults, ("q",))
-    part.document, part.keys = reader.document, reader.keys
+    part = FieldReader({"q": q}, reader.where, reader.faults, ("q",), reader.document, reader.keys)
     return quaternion_of(part, "q")
 
 
