@@ -61,7 +61,8 @@ class Program:
     None. drifting: the blocks whose states steps and dense output take off constraints that
     their outputs do not mend (closed loops): a run projects every step and sample.
     advance: (t, x, xd, p, h) -> x at t + h by the blocks' own one-step maps, or None where
-    no block has one; `stepped` names those that have.
+    no block has one; `stepped` names those that have, `fixed` those of them that no solver
+    with error control may run.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Program:
     switching: tuple[str, ...]
     declared_until: float | None
     stepped: tuple[str, ...]
+    fixed: tuple[str, ...]
     p: Floats
     start: Mapping[str, str]
     rates: Any

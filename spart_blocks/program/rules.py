@@ -63,6 +63,11 @@ def drifts(block: Any) -> bool:
     return bool(getattr(block, "drifts", False))
 
 
+def needs_fixed_steps(block: Any) -> bool:
+    """Whether a block steps by itself and no solver with error control may run it."""
+    return bool(getattr(block, "needs_fixed_steps", False))
+
+
 def _vector(value: Any) -> Any:
     return np.ravel(np.asarray(value) if not isinstance(value, Symbol) else box(value))
 

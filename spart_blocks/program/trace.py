@@ -16,7 +16,7 @@ from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
-from spart_blocks.program.rules import correction, drifts, rule_of
+from spart_blocks.program.rules import correction, drifts, needs_fixed_steps, rule_of
 from spart_blocks.program.switching import Crossing, crossings_of, started
 from spart_blocks.program.symbol import box, column_of, symbols
 
@@ -67,6 +67,7 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         edges=edges,
         project=_projection(traced, wiring),
         stepped=stepped,
+        fixed=tuple(n.name for n in wiring.of_kind("continuous") if needs_fixed_steps(n.block)),
         advance=advance,
         drifting=tuple(n.name for n in wiring.of_kind("continuous") if drifts(n.block)),
         resets=_resets(traced) if resets else {},

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
 from spart_blocks.program.c_code import c_source
-from spart_blocks.simulation.tableaus import Tableau
+from spart_blocks.simulation.tableaus import FIXED_STEP, Tableau
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program
@@ -284,8 +284,10 @@ class CompiledLoop:
         else:
             for probe in (run.x, self.arrays["xt"][: len(run.x)]):
                 run.engine.explain(min(max(t, struct.lo), struct.hi), probe, run.xd)
+        fixed = run.options.solver in FIXED_STEP
+        why = "a step gives no finite number" if fixed else "its step became too small"
         return RunError(
-            "the solver failed: its step became too small",
+            f"the solver failed: {why}",
             time=t,
             hint="try another solver, a smaller max_step, or looser tolerances",
         )

@@ -75,6 +75,11 @@ class Engine(ABC):
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
         """The states at t + h of the blocks with a step of their own."""
 
+    @property
+    @abstractmethod
+    def fixed(self) -> Sequence[str]:
+        """The blocks that no solver with error control may run."""
+
     # --- signals ---------------------------------------------------------------------
 
     @abstractmethod

@@ -20,7 +20,7 @@ from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
-from spart_blocks.program.rules import correction, drifts, rule_of
+from spart_blocks.program.rules import correction, drifts, needs_fixed_steps, rule_of
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick
 
@@ -158,6 +158,10 @@ class Interpreter(Engine):
             elif hasattr(block, "project"):
                 out[part] = self._own(name, "project", t, x[part])
         return out
+
+    @property
+    def fixed(self) -> Sequence[str]:
+        return [name for name in self.continuous if needs_fixed_steps(self.node[name].block)]
 
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
         stepped = [n for n in self.continuous if hasattr(self.node[n].block, "advance")]

@@ -151,6 +151,10 @@ class Native(Engine):
         rows: Floats = np.array(project(t[None], x.T, self.program.xd0, self.program.p)).T
         return rows
 
+    @property
+    def fixed(self) -> Sequence[str]:
+        return self.program.fixed
+
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
         if self.program.advance is None:
             return {}

@@ -14,6 +14,7 @@ from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.samples import Samples
+from spart_blocks.simulation.tableaus import FIXED_STEP
 
 DEFAULT_SAMPLES = 500
 MOST_SAMPLES = 20_000_000
@@ -26,6 +27,7 @@ MOST_STEPS = 10_000_000_000
 def prepare(engine: Engine, initial: FinalState | None, progress: Progress | None) -> Run:
     """A run at its start: initial states, clocks, event times."""
     options = engine.run.model_copy(update={"solver": picked_solver(engine)})
+    _check_solver(engine, options.solver)
     x, xd = engine.initial()
     start = exact(initial.t) if initial is not None else Fraction(0)
     ticks = {clock.name: clock.first_tick_from(start) for clock in engine.clocks}
@@ -63,6 +65,21 @@ def picked_solver(engine: Engine) -> str:
     if slow and all(crossing.kind == "bend" for crossing in engine.crossings):
         return "CVODES"
     return "RK45"
+
+
+def _check_solver(engine: Engine, solver: str) -> None:
+    """Refuse error control where a block steps by itself: its steps have no error estimate,
+    and steps that change their length would lose what it is good for."""
+    if engine.fixed and solver not in FIXED_STEP:
+        faults = [
+            Fault(
+                f"{name} steps by itself, and solver {solver} chooses its own steps",
+                hint=f"give run: {{solver: {FIXED_STEP[-1]}, max_step: 0.01}}, or another of "
+                f"fixed steps: {', '.join(FIXED_STEP[:-1])}",
+            )
+            for name in engine.fixed
+        ]
+        raise InputError(faults)
 
 
 def _check_size(

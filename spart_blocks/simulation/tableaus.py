@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+FIXED_STEP = ("euler", "heun", "RK4")
+"""The methods below without error control."""
+
 
 @dataclass(frozen=True)
 class Tableau:

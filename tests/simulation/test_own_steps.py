@@ -85,6 +85,19 @@ def test_a_solver_with_error_control_keeps_to_the_derivative(run):
     assert np.array_equal(own["states.pendulum"], plain["states.pendulum"])
 
 
+class Strict(Pendulum):
+    needs_fixed_steps = True
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_block_may_refuse_a_solver_with_error_control(run, engine):
+    with pytest.raises(sb.InputError, match="pendulum steps by itself, and solver RK45 chooses"):
+        run(Strict, engine=engine, solver="RK45")
+    own = run(Pendulum, engine=engine, solver="heun")
+    strict = run(Strict, engine=engine, solver="heun")
+    assert np.array_equal(strict["states.pendulum"], own["states.pendulum"])
+
+
 class Wide(Pendulum):
     def project(self, x):
         return np.arange(4000.0)
