@@ -13,15 +13,16 @@ import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.blocks._initial import BaseFrame, Parts, PlantState
-from spart_blocks.blocks._plant import Plant, checked_audit, rate_ports
+from spart_blocks.blocks._plant import checked_audit, rate_ports
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
+from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
 from spart_blocks.dynamics import HybridRates, hybrid_rates
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
 
-class Multibody(Plant, ContinuousBlock):
+class Multibody(Steps, ContinuousBlock):
     """
     :blockname:`MULTIBODY`
 
@@ -111,6 +112,9 @@ class Multibody(Plant, ContinuousBlock):
     :param audit: whether a block AUDIT named after the plant, as ``plant.audit``, goes with
         it: its momentum, energy, work and balances are kept in every run
     :type audit: bool
+    :param integrator: who steps the state: the run's "solver", or a "variational" step of the
+        plant's own, which needs a solver of fixed steps
+    :type integrator: str
     """
 
     nin = 4
@@ -124,8 +128,10 @@ class Multibody(Plant, ContinuousBlock):
         initial: Any = None,
         base_frame: BaseFrame = "com",
         audit: bool = False,
+        integrator: Integrator = "solver",
         **blockargs: Any,
     ) -> None:
+        self.integrator = checked_integrator(integrator)
         self.audit = checked_audit(audit)
         self.robot = need_robot(robot, "MULTIBODY")
         self.plant_state = PlantState(robot)
