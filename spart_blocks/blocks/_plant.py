@@ -42,6 +42,11 @@ class Plant:
         base = [] if self.robot.base == "fixed" else [rates.u0dot]
         return np.concatenate([*pose, *base, rates.umdot, still])
 
+    @property
+    def watched_kinds(self) -> tuple[str, ...]:
+        """What each value of `watch` is, as a Crossing's kind."""
+        return ("mode",) * len(self.plant_state.sticking)
+
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         """Of each joint that can stick, what is above zero where its mode does not fit."""
         if not self.plant_state.sticking:

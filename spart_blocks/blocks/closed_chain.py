@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.blocks._closed_state import ClosedState
@@ -23,7 +24,10 @@ from spart_blocks.blocks._plant import Plant, checked_audit, rate_ports
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
 from spart_blocks.dynamics.closed_chain import ClosedRates
+from spart_blocks.dynamics.loops import kept_rows
+from spart_blocks.dynamics.rank_loss import passing, rank_loss_text, reach
 from spart_blocks.robot import Robot
+from spart_blocks.spatial import Array
 
 STABILISATION = 10.0
 """Pull [1/s] of the loops together where a solver does not put its steps on them: twice
@@ -161,6 +165,35 @@ class Closed_Chain(Plant, ContinuousBlock):
     def rates_at(self, inputs: list[Any], s: Parts) -> ClosedRates:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
         return closed_rates_of(self.robot, s, given, self.damping, STABILISATION)
+
+    @property
+    def watched_kinds(self) -> tuple[str, ...]:
+        """Those of joints that can stick, and of poses in which the loops lose rank: a step
+        ends where the motion is nearest to one."""
+        return (*super().watched_kinds, *(("limit", "fault") if self._stops else ()))
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        """What `watched_kinds` tells."""
+        found = super().watch(t, inputs, x)
+        if self._stops:
+            s = self.plant_state.split(x, self.base_pose)
+            found += passing(s.qm, s.um, self.plant_state.robot)
+        return found
+
+    @property
+    def _stops(self) -> bool:
+        """Whether the loops can lose rank, and that ends the run."""
+        return not self.damping and bool(kept_rows(self.plant_state.robot))
+
+    def reach(self, x: Array) -> Any:
+        """The longest step [s] that cannot pass by two poses in which the loops lose rank."""
+        s = self.plant_state.split(x, self.base_pose)
+        return reach(s.um, self.plant_state.robot) if self._stops else np.inf
+
+    def fault(self, t: float, x: Array) -> str:
+        """Why the run cannot go on where the loops have lost rank."""
+        s = self.plant_state.split(x, self.base_pose)
+        return rank_loss_text(s.qm, self.plant_state.robot)
 
     def make_companion(self, **blockargs: Any) -> Closed_Chain_Rates:
         """The block that gives this plant's accelerations and forces."""

@@ -60,6 +60,7 @@ class Program:
     project: x on its constraints (unit quaternions, limits of integrators, closed loops), or
     None. drifting: the blocks whose states steps and dense output take off constraints that
     their outputs do not mend (closed loops): a run projects every step and sample.
+    reach: the longest step [s] from x in which nothing is overlooked, or None.
     advance: (t, x, xd, p, h) -> x at t + h by the blocks' own one-step maps, or None where
     no block has one; `stepped` names those that have, `fixed` those of them that no solver
     with error control may run.
@@ -91,6 +92,7 @@ class Program:
     project: Any
     advance: Any
     drifting: tuple[str, ...]
+    reach: Any
 
     def __post_init__(self) -> None:
         p = np.array(self.p, dtype=float)

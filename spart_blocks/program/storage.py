@@ -18,7 +18,17 @@ from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.switching import Crossing
 from spart_blocks.results import ScopeSpec
 
-_FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "edges", "project", "advance")
+_FUNCTIONS = (
+    "rates",
+    "held",
+    "outputs",
+    "watched",
+    "switched",
+    "edges",
+    "project",
+    "reach",
+    "advance",
+)
 _FAMILIES = ("updates", "resets")
 
 

@@ -43,12 +43,13 @@ class Crossing:
 
     kind: 'stop' ends the run where the value is above zero, 'event' lets an EVENT block
     reset states, 'mode' lets a block switch its states while the value is above zero,
-    'limit' puts a state on its limit, 'bend' is where a signal bends and a step shall end.
+    'limit' puts a state on its limit, 'bend' is where a signal bends and a step shall end,
+    'fault' ends the run with an error where the value is above zero.
     direction: +1 for upward, -1 for downward, 0 for both.
     """
 
     block: str
-    kind: Literal["stop", "event", "mode", "limit", "bend"]
+    kind: Literal["stop", "event", "mode", "limit", "bend", "fault"]
     direction: float
 
     def crossed(self, before: float, after: float) -> bool:
@@ -63,6 +64,8 @@ def crossings_of(node: Node, count: int) -> list[Crossing]:
         return [Crossing(node.name, "stop", 1.0)] * count
     if node.block.type == "event":
         return [Crossing(node.name, "event", float(node.block.direction))] * count
+    if hasattr(node.block, "watched_kinds"):
+        return [Crossing(node.name, kind, 1.0) for kind in node.block.watched_kinds]
     if hasattr(node.block, "switch"):
         return [Crossing(node.name, "mode", 1.0)] * count
     if node.kind == "continuous" and not hasattr(node.block, "watch"):

@@ -18,7 +18,7 @@ from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.rules import correction, drifts, needs_fixed_steps, rule_of
 from spart_blocks.program.switching import Crossing, crossings_of, started
-from spart_blocks.program.symbol import box, column_of, symbols
+from spart_blocks.program.symbol import box, column_of, is_number, symbols
 
 
 def trace(
@@ -69,6 +69,7 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         stepped=stepped,
         fixed=tuple(n.name for n in wiring.of_kind("continuous") if needs_fixed_steps(n.block)),
         advance=advance,
+        reach=_reach(traced, wiring),
         drifting=tuple(n.name for n in wiring.of_kind("continuous") if drifts(n.block)),
         resets=_resets(traced) if resets else {},
         switched=_switched(traced, crossings),
@@ -153,6 +154,21 @@ def _projected(traced: Evaluation, node: Node) -> Any:
     if own is None:
         return x
     return traced.moved(node, traced.run(node, lambda t, inputs, x: own(x)), "project")
+
+
+def _reach(traced: Evaluation, wiring: Wiring) -> Any:
+    """The longest step that the blocks allow, where any says so."""
+    steps = []
+    for node in wiring.of_kind("continuous"):
+        own = getattr(traced.block(node), "reach", None)
+        if own is not None:
+            steps.append(traced.run(node, lambda t, inputs, x, own=own: own(x)))
+    if all(is_number(step) and np.isinf(step) for step in steps):
+        return None
+    least = steps[0]
+    for step in steps[1:]:
+        least = np.minimum(least, step)
+    return traced.function("reach", [box(least).reshape(1)], "h")
 
 
 def _held(traced: Evaluation, wiring: Wiring, rates: list[Any]) -> Any:

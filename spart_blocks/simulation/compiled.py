@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.native import Native
     from spart_blocks.simulation.run import Run
 
-_KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 2, "mode": 3}
+_KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 2, "mode": 3, "fault": 1}
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK = range(6)
 STEPS_A_CALL = 20_000
 
@@ -128,6 +128,7 @@ def _functions(program: Program) -> dict[str, Any]:
         "rates": program.held or program.rates,
         "cross": program.watched,
         "project": program.project,
+        "reach": program.reach,
         "advance": program.advance,
     }
     functions |= {f"tick_{k}": f for k, f in enumerate(program.updates.values())}
@@ -153,11 +154,12 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         "typedef int (*sb_tick_function)(const double **, double **, long long *, double *, int);",
         f"#define SB_PROJECTS {int(program.project is not None)}",
         f"#define SB_DRIFTS {int(bool(program.drifting))}",
+        f"#define SB_REACHES {int(program.reach is not None)}",
         f"#define SB_STEPPED {len(stepped)}",
         f"static const long long sb_stepped[] = {_list(stepped)};",
     ]
     # What the program has none of is never called.
-    never = [f"program_{name}" for name in ("project", "advance")]
+    never = [f"program_{name}" for name in ("project", "reach", "advance")]
     lines += [f"#define {name} program_rates" for name in never if name not in functions]
     lines += [f"static const long long sb_states_{k}[] = {_list(s)};" for k, s in enumerate(states)]
     lines += [

@@ -8,7 +8,7 @@
 
    Everything lives in memory of the caller; a call works off at most `budget` steps, so
    that the caller can report progress and be interrupted. Above this file stand the
-   functions program_rates, _kept, _cross, _project, _advance, _tick_0... and tables. */
+   functions program_rates, _kept, _cross, _project, _reach, _advance, _tick_0... and tables. */
 
 #include <math.h>
 #include <string.h>
@@ -316,14 +316,18 @@ static int sb_integrate(sb_run *r, double end) {
       if (r->e && r->h <= 0) r->h = sb_first_step(r, end);
     }
     if (r->budget-- <= 0) return SB_MORE;
-    double h, error = 0, left = end - r->t;
+    double h, error = 0, left = end - r->t, reach = INFINITY;
     int last;
+    if (SB_REACHES) {
+      sb_call(r, program_reach, r->t, r->x, r->f);
+      reach = r->f[0];
+    }
     if (r->e) {
-      if (r->h > r->max_step) r->h = r->max_step;
+      if (r->h > fmin(r->max_step, reach)) r->h = fmin(r->max_step, reach);
       last = r->h >= left * (1 - 1e-12);
       h = last ? left : r->h;
     } else {
-      double count = ceil(left / r->fixed_step - 1e-9);
+      double count = ceil(left / fmin(r->fixed_step, reach) - 1e-9);
       h = left / (count > 1 ? count : 1);
       last = h >= left * (1 - 1e-12);
     }

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.diagram.display import Display
 from spart_blocks.diagram.model import RunOptions
-from spart_blocks.errors import InputError
+from spart_blocks.errors import InputError, RunError
 from spart_blocks.program.switching import MOST_SWITCHES, Crossing, Switch
 
 Floats = NDArray[np.float64]
@@ -71,6 +71,10 @@ class Engine(ABC):
         rows = [self.project(one, state) for one, state in zip(t.tolist(), x, strict=True)]
         return np.array(rows).reshape(x.shape)
 
+    def reach(self, t: float, x: Floats) -> float:
+        """The longest step [s] from x in which nothing is overlooked."""
+        return float("inf")
+
     @abstractmethod
     def advance(self, t: float, h: float, x: Floats, xd: Floats) -> Mapping[str, Floats]:
         """The states at t + h of the blocks with a step of their own."""
@@ -124,6 +128,10 @@ class Engine(ABC):
     @abstractmethod
     def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
         """The states after the EVENT of crossing k."""
+
+    @abstractmethod
+    def failure(self, k: int, t: float, x: Floats) -> RunError:
+        """Why a run cannot go on from crossing k, a fault."""
 
     @abstractmethod
     def switches(self) -> Iterable[Switch]:

@@ -148,6 +148,11 @@ class Interpreter(Engine):
                 raise RunError("its next state is not finite", block=name, time=t)
         return after
 
+    def reach(self, t: float, x: Floats) -> float:
+        blocks = {name: self.node[name].block for name in self.continuous}
+        steps = [b.reach(x[self.continuous[n]]) for n, b in blocks.items() if hasattr(b, "reach")]
+        return float(min(steps, default=np.inf))
+
     def project(self, t: float, x: Floats) -> Floats:
         out = x.copy()
         for name, part in self.continuous.items():
@@ -280,6 +285,12 @@ class Interpreter(Engine):
             if hasattr(self.node[name].block, "restart"):
                 x[part] = self._own(name, "restart", t, x[part])
         return x, xd
+
+    def failure(self, k: int, t: float, x: Floats) -> RunError:
+        name = self.crossings[k].block
+        return RunError(
+            self.node[name].block.fault(t, x[self.continuous[name]]), block=name, time=t
+        )
 
     def switches(self) -> Iterable[Switch]:
         for node in self.nodes:

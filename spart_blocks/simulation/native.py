@@ -89,6 +89,10 @@ class Native(Engine):
         return _Call(self.program.project, self.program.p)
 
     @cached_property
+    def _reach(self) -> _Call:
+        return _Call(self.program.reach, self.program.p)
+
+    @cached_property
     def _switched(self) -> _Call:
         return _Call(self.program.switched, self.program.p)
 
@@ -143,6 +147,11 @@ class Native(Engine):
 
     def project(self, t: float, x: Floats) -> Floats:
         return x if self.program.project is None else self._project(t, x, self.program.xd0)
+
+    def reach(self, t: float, x: Floats) -> float:
+        return (
+            np.inf if self.program.reach is None else float(self._reach(t, x, self.program.xd0)[0])
+        )
 
     def project_all(self, t: Floats, x: Floats) -> Floats:
         project = self.program.project
@@ -252,6 +261,12 @@ class Native(Engine):
             return self._blocks(f"the function of {block}").reset(k, t, x, xd)
         after = np.array(traced(t, x, xd, self.program.p), dtype=float).ravel()
         return after[: len(x)], after[len(x) :]
+
+    def failure(self, k: int, t: float, x: Floats) -> RunError:
+        if self._reference is not None:
+            return self._reference().failure(k, t, x)
+        text = "it has reached a state from which its equations do not lead on"
+        return RunError(text, block=self.crossings[k].block, time=t)
 
     def switches(self) -> Iterable[Switch]:
         until = self.program.declared_until

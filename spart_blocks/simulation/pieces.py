@@ -29,7 +29,7 @@ class Piecewise(ABC):
     located: the kinds of crossings that it stops at.
     """
 
-    located: ClassVar[tuple[str, ...]] = ("stop", "event", "mode", "limit", "bend")
+    located: ClassVar[tuple[str, ...]] = ("stop", "event", "mode", "limit", "bend", "fault")
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -108,6 +108,7 @@ class Stepwise(Piecewise):
         self.start = run.x
         solver = self._solver(self._rates(*inside), t0, t1)
         while solver.status == "running":
+            self._bound(solver)
             self._step(solver)
             run.stats.steps += 1
             found = self._first_crossing(solver, inside[1])
@@ -154,8 +155,9 @@ class Stepwise(Piecewise):
         if method is not None and method.e is None:
             return FixedStep(rates, t0, run.x, t1, method, run.fixed_step, self._own_steps)
         arguments: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
-        if options.max_step is not None:
-            arguments["max_step"] = options.max_step
+        reach = run.engine.reach(t0, run.x) / 2  # LSODA's steps cannot be bounded later
+        if options.max_step is not None or np.isfinite(reach):
+            arguments["max_step"] = min(options.max_step or np.inf, reach)
         if self.last_step is not None:
             arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
         jacobian = run.engine.jacobian
@@ -169,6 +171,14 @@ class Stepwise(Piecewise):
         engine = self.run.engine
         for name, moved in engine.advance(t, h, x, self.run.xd).items():
             after[engine.continuous[name]] = moved
+
+    def _bound(self, solver: Any) -> None:
+        """Let the next step be no longer than what it may overlook nothing in."""
+        reach = self.run.engine.reach(solver.t, solver.y)
+        if isinstance(solver, FixedStep):
+            solver.step_limit = min(self.run.fixed_step, reach)
+        elif np.isfinite(reach) and hasattr(solver, "max_step"):
+            solver.max_step = min(self.run.options.max_step or np.inf, reach)
 
     def _put_back(self, solver: Any) -> None:
         """Let the next step start on the constraints, where the solver lets its state be
@@ -231,7 +241,7 @@ class Multistep(Piecewise):
     between samples, no further apart than max_step, and located by shorter calls; bends it
     meets by its error control."""
 
-    located = ("stop", "event", "mode", "limit")
+    located = ("stop", "event", "mode", "limit", "fault")
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
@@ -272,8 +282,10 @@ class Multistep(Piecewise):
     def _looks(self, start: float, times: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The times with those between them at which crossings are looked for too, and which
         of them were given."""
-        step = self.run.options.max_step
-        if step is None or not any(c.kind in self.located for c in self.run.crossings):
+        step = min(
+            self.run.options.max_step or np.inf, self.run.engine.reach(start, self.run.x) / 2
+        )
+        if np.isinf(step) or not any(c.kind in self.located for c in self.run.crossings):
             return times, np.ones(len(times), dtype=bool)
         gaps = np.diff(times, prepend=start)
         counts = np.maximum(np.ceil(gaps / step - 1e-9).astype(int), 1)

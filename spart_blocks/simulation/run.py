@@ -211,7 +211,7 @@ class Run:
         found = [
             k
             for k, crossing in enumerate(self.crossings)
-            if (crossing.kind in ("stop", "mode") and now[k] > 0)
+            if (crossing.kind in ("stop", "mode", "fault") and now[k] > 0)
             or (crossing.kind == "event" and k in jumped)
         ]
         self.cross(found, float(self.t))
@@ -229,6 +229,8 @@ class Run:
             crossing = self.crossings[k]
             if crossing.kind == "stop":
                 self._stop(crossing.block, t)
+            elif crossing.kind == "fault":
+                raise self.engine.failure(k, t, self.x)
             elif crossing.kind == "event":
                 self.events.append(Event(t, crossing.block, "crossed zero"))
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
