@@ -66,8 +66,8 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Solved:
-    """accelerations: (alpha, a) of each body. force: of the parent on the child of each joint
-    and on its line of action, inertial [N]. load: of the driven joints [N m, N]."""
+    """accelerations: (alpha, a) of each body. force: by which each joint holds its child,
+    inertial [N]. load: of the driven joints [N m, N]."""
 
     accelerations: dict[str, tuple[Any, Any]]
     force: dict[str, Any]
@@ -222,6 +222,23 @@ def _given(
             if name in wrench:
                 wrench[name] = wrench[name] + w
     return wrench
+
+
+def ground_wrench(
+    mechanism: Mechanism,
+    placed: dict[str, Placed],
+    motion: dict[str, tuple[Any, Any]],
+    gravity: Any = (0, 0, -9.81),
+) -> Any:
+    """What the ground gives [n, f] (6,) about the origin, from the rate of the momentum."""
+    total = np.zeros(6)
+    for name, body in mechanism.bodies.items():
+        at, (alpha, a) = placed[name], motion[name]
+        I = at.R @ body.inertia @ at.R.T
+        f = body.mass * (a - np.asarray(gravity))
+        n = np.cross(at.r, f) + I @ alpha + np.cross(at.w, I @ at.w)
+        total += np.hstack([n, f])
+    return total
 
 
 # --- equations of motion -------------------------------------------------------------------------
