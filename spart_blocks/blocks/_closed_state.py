@@ -57,6 +57,19 @@ class ClosedState(PlantState):
         um = _rates(qm, s.um, _named(given, "um", hold, self.robot), self.robot)
         return pose, self._with(x, s, qm, um)
 
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x whose loops are nearly closed: by a ten-thousandth of the
+        spread, as within a solver's step."""
+        s, robot = self.split(x, (np.eye(3), np.zeros(3))), self.robot
+        moved = robot.integrate(s.qm, rng.normal(scale=spread, size=robot.nu))
+        try:
+            qm = assemble(robot, moved).qm
+        except RobotError:
+            qm = s.qm
+        um = s.um + rng.normal(scale=spread, size=robot.nu)
+        closed: Array = self.project(self._with(x, s, qm, um))
+        return closed + 1e-4 * rng.normal(scale=spread, size=len(x))
+
     def _with(self, x: Array, s: Parts, qm: Array, um: Array) -> Array:
         """The state x with other joint positions and rates."""
         first = 7 if self.floating else 0

@@ -133,6 +133,7 @@ class Closed_Chain(Plant, ContinuousBlock):
     companion: ClassVar[str] = "CLOSED_CHAIN_RATES"
     companion_outputs: tuple[str, ...] = ("u0dot", "umdot", "reaction", "lam")
     drifts: ClassVar[bool] = True
+    plant_state: ClosedState
 
     def __init__(
         self,
@@ -194,6 +195,10 @@ class Closed_Chain(Plant, ContinuousBlock):
         """Why the run cannot go on where the loops have lost rank."""
         s = self.plant_state.split(x, self.base_pose)
         return rank_loss_text(s.qm, self.plant_state.robot)
+
+    def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
+        """A random state near x of which a run could be: its loops are nearly closed."""
+        return self.plant_state.nearby(x, spread, rng)
 
     def make_companion(self, **blockargs: Any) -> Closed_Chain_Rates:
         """The block that gives this plant's accelerations and forces."""

@@ -18,6 +18,8 @@ from spart_blocks.simulation.native import Native
 
 CHECKED_POINTS = 20
 AGREEMENT = 1e-10
+SPREAD = 0.3
+"""How far the states lie from the initial ones: the standard deviation."""
 OWN_STEP = 1e-3  # s
 
 
@@ -48,7 +50,11 @@ def check(native: Native, blocks: Interpreter) -> None:
     with np.errstate(all="ignore"):
         for k in range(CHECKED_POINTS):
             t = 0.0 if k == 0 else float(rng.uniform(0, native.run.T))
-            x, xd = (s + (k > 0) * rng.normal(scale=0.3, size=len(s)) for s in (x0, xd0))
+            x, xd = (s + (k > 0) * rng.normal(scale=SPREAD, size=len(s)) for s in (x0, xd0))
+            for name, part in blocks.continuous.items() if k else ():
+                nearby = getattr(blocks.node[name].block, "nearby", None)
+                if nearby is not None:  # not any numbers are a state of it
+                    x[part] = nearby(x0[part], SPREAD, rng)
             try:
                 values = blocks.outputs(t, x, xd)
                 changes = {"derivatives": blocks.derivative_of(values, t, x)}
