@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 from tops import Top
 
 import spart_blocks as sb
+from spart_blocks.diagram.registry import new_diagram
 
 TOP = Top()
 PRECISE = {"rtol": 1e-10, "atol": 1e-12}
@@ -49,3 +50,22 @@ def test_a_split_run_equals_one_run():
     half = sb.simulate(TOP.diagram(start), T=0.2, **PRECISE)
     rest = sb.simulate(TOP.diagram(start), T=0.4, initial=half.final_state, **PRECISE)
     np.testing.assert_allclose(rest["plant.qm"][-1], whole["plant.qm"][-1], rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_prescribed_spherical_joint_moves_as_it_is_told(engine):
+    robot, um, rate = TOP.robot.with_kinematic(["ball"]), [1.0, -2.0, 0.5], [3.0, 1.0, -2.0]
+    bd = new_diagram("told")
+    plant = bd.MULTIBODY(robot, initial={"um": {"ball": um}}, audit=True, name="plant")
+    inputs = {port.name: plant[k] for k, port in enumerate(plant.in_ports)}
+    weight = bd.GRAVITY(robot, gravity=[0, 0, -9.81], name="weight")
+    bd.connect(weight[1], inputs["wFm"])
+    bd.connect(bd.CONSTANT(np.zeros(3), name="none"), inputs["taum"])
+    bd.connect(bd.CONSTANT(np.array(rate), name="rate"), inputs["umdot_k"])
+    kept = "plant.audit.energy_balance"
+    run = sb.simulate(bd, T=0.1, engine=engine, log=[kept], **PRECISE)
+    want = np.array(um) + run.t[:, None] * rate
+    np.testing.assert_allclose(run["plant.um"], want, rtol=0, atol=1e-12)
+    # What holds it, tau_k, does the work that its energy needs.
+    assert np.ptp(run["plant.audit.energy"]) > 1e-3
+    assert np.ptp(run[kept]) < 1e-9
