@@ -63,7 +63,8 @@ def _quaternion(given: Mapping[str, Any], what: str) -> Array:
     if set(given) != {"angles321"}:
         text = f"{what} takes a quaternion, or {{angles321: [x, y, z]}}, not {dict(given)!r}"
         raise InputError(text)
-    return spatial.dcm_quat(spatial.angles321_dcm(given["angles321"]))
+    angles = array(given["angles321"], (3,), f"{what}: angles321")
+    return spatial.dcm_quat(spatial.angles321_dcm(angles))
 
 
 def _numbers(given: Any, width: int, what: str) -> Array:

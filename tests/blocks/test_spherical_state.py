@@ -131,6 +131,7 @@ def wrong(key, value, robot):
         ("qm", {"ball": [1, 1, 0, 0]}, r"the quaternion of b\d has length 1\.41421, it must be 1"),
         ("qm", {"ball": [0, 0, 0]}, r"qm: b\d takes a list of 4 numbers, not \[0, 0, 0\]"),
         ("qm", {"ball": {"rpy": [0, 0, 0]}}, r"qm: b\d takes a quaternion, or \{angles321: \["),
+        ("qm", {"ball": {"angles321": [0, 0]}}, r"b\d: angles321 has shape \(2,\), it must be"),
         ("qm", {"plain": [1, 2]}, r"qm: j\d takes one number, not \[1, 2\]"),
         ("qm", {"plain": "up"}, r"qm: j\d must hold numbers, not 'up'"),
         ("um", {"ball": [0, 0, 0, 1]}, r"um: b\d takes a list of 3 numbers"),
