@@ -51,6 +51,8 @@ def options_of(name, robot, s):
     if name == "MULTIBODY":
         rates = {"u0": s.u0} if robot.base == "floating" else {}
         return {"initial": {"qm": s.qm, "um": s.um, **rates}}
+    if name in ("QUINTIC", "TRAPEZOID"):
+        return {"q0": s.qm, "qf": random_state(robot, 8).qm, "duration": 2.0, "T": -1.0}
     if name == "JOINT_SELECT":
         return {"joints": [entry.name for entry in robot.layout if not entry.spherical]}
     return {"initial": {"qm": s.qm}} if name == "STATE_INTEGRATOR" else OPTIONS.get(name, {})
