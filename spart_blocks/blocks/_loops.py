@@ -10,8 +10,8 @@ import numpy as np
 
 from spart_blocks.blocks._initial import Parts
 from spart_blocks.blocks._ports import Port
-from spart_blocks.blocks._quantities import QUANTITIES, need_robot
-from spart_blocks.dynamics.applied_forces import applied_forces, port_widths
+from spart_blocks.blocks._quantities import QUANTITIES
+from spart_blocks.dynamics.applied_forces import Applied, applied_forces, port_widths
 from spart_blocks.dynamics.closed_chain import ClosedRates, closed_rates
 from spart_blocks.dynamics.joint_effects import joint_effects
 from spart_blocks.dynamics.loops import kept_rows
@@ -36,15 +36,6 @@ def lam_port(robot: Robot) -> Port:
     return Port("lam", (len(kept_rows(robot)),), "N, N m")
 
 
-def need_open(robot: Any, block: str) -> Robot:
-    """A robot without loops and forces of its own, for a block that knows nothing of them."""
-    found = need_robot(robot, block)
-    for what in ("loops", "forces"):
-        if getattr(found, what):
-            raise InputError(f"{found.name} has {what}: use CLOSED_CHAIN in the place of {block}")
-    return found
-
-
 def checked_damping(singular: Any, damping: Any) -> float:
     """The damping of a plant by its parameters; 0 where losing rank stops the run."""
     if singular not in ("stop", "damp"):
@@ -55,6 +46,18 @@ def checked_damping(singular: Any, damping: Any) -> float:
     return float(damping) if singular == "damp" else 0.0
 
 
+def loads_of(robot: Robot, s: Parts, given: Mapping[str, Any]) -> Applied:
+    """What comes over a plant's ports by name, and what the robot's own forces add to it."""
+    n = robot.n_links_joints
+    none = {"taum": np.zeros(robot.nu), "wF0": np.zeros(6), "wFm": np.zeros((n, 6))}
+    taum, wF0, wFm = (given.get(name, zeros) for name, zeros in none.items())
+    if not robot.forces:
+        return Applied(taum, wF0, wFm)
+    at_ports = {name: given[name] for name in port_widths(robot)}
+    more = applied_forces(s.R0, s.r0, s.u0, s.qm, s.um, robot, at_ports)
+    return Applied(taum + more.taum, wF0 + more.wF0, wFm + more.wFm)
+
+
 def closed_rates_of(
     robot: Robot,
     s: Parts,
@@ -63,17 +66,9 @@ def closed_rates_of(
     stabilisation: float = 0.0,
 ) -> ClosedRates:
     """The accelerations of a plant in a state, with what comes over its ports by name."""
-    none, n = np.zeros(6), robot.n_links_joints
-    taum, wF0, wFm = (
-        given.get(name, zeros)
-        for name, zeros in (("taum", np.zeros(robot.nu)), ("wF0", none), ("wFm", np.zeros((n, 6))))
-    )
-    if robot.forces:
-        at_ports = {name: given[name] for name in port_widths(robot)}
-        more = applied_forces(s.R0, s.r0, s.u0, s.qm, s.um, robot, at_ports)
-        taum, wF0, wFm = taum + more.taum, wF0 + more.wF0, wFm + more.wFm
+    taum, wF0, wFm = loads_of(robot, s, given)
     return closed_rates(
-        s.R0, s.u0, s.qm, s.um, given.get("tau0", none), taum, wF0, wFm, robot,
+        s.R0, s.u0, s.qm, s.um, given.get("tau0", np.zeros(6)), taum, wF0, wFm, robot,
         given.get("umdot_k"), s.modes if joint_effects(robot).sticking else None, damping,
         stabilisation,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from spart_blocks.blocks._ports import Port, Shape, port_arguments
 from spart_blocks.dynamics import joint_effects
-from spart_blocks.errors import did_you_mean
+from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.robot import Robot
 
 _TWIST, _TWIST_RATE, _WRENCH = "rad/s, m/s", "rad/s^2, m/s^2", "N m, N"
@@ -104,6 +104,17 @@ def need_robot(robot: Any, block: str) -> Robot:
     if not isinstance(robot, Robot):
         raise ValueError(f"{block} needs a Robot for its parameter robot, not {robot!r}")
     return robot
+
+
+def need_open(robot: Any, block: str) -> Robot:
+    """A robot that has neither loops nor forces of its own, of which a block knows nothing."""
+    found = need_robot(robot, block)
+    for what in ("loops", "forces"):
+        if getattr(found, what):
+            text = f"{block} knows nothing of the {what} that {found.name} has"
+            instead = "CLOSED_CHAIN_RATES" if block.endswith("_RATES") else "CLOSED_CHAIN"
+            raise InputError(Fault(text, hint=f"use {instead}"))
+    return found
 
 
 class OfRobot:

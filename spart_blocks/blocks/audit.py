@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock
 
+from spart_blocks.blocks._initial import Parts
+from spart_blocks.blocks._loops import closed_rates_of, force_ports, loads_of
 from spart_blocks.blocks._ports import port_arguments
 from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
 from spart_blocks.dynamics import (
@@ -108,22 +110,27 @@ class Audit(ContinuousBlock):
     Wire it to what the plant gets and gives. A wrong sign or frame anywhere in a diagram
     shows as a balance that drifts. The state is [work, impulse, angular impulse]; the
     reaction of the ground on a fixed base counts among the forces, and so does what
-    friction, stops and prescribed joints do. Ports for those are as MULTIBODY has them.
+    friction, stops, prescribed joints and the robot's own springs and ports do. Ports for those
+    are as MULTIBODY and CLOSED_CHAIN have them.
 
     Source: Newton and Euler for the system, d/dt p = sum f, d/dt h = sum n + r x f.
 
     :param robot: the robot model
     :type robot: Robot
+    :param damping: that of a CLOSED_CHAIN with singular: damp, 0 for none
+    :type damping: float
     """
 
     nin = 9
     nout = 7
 
-    def __init__(self, robot: Robot, **blockargs: Any) -> None:
+    def __init__(self, robot: Robot, damping: float = 0.0, **blockargs: Any) -> None:
         self.robot = need_robot(robot, "AUDIT")
-        taum = "taum" if robot.nu else "taum?"
+        self.damping, self.closed = damping, bool(robot.loops or robot.forces)
+        taum = "taum" if robot.nu and not self.closed else "taum?"
         plant = ports(robot, f"tau0? {taum} wF0? wFm? R0 r0 qm u0 um")
-        self.in_ports = (*plant, *prescribed_ports(robot), *mode_ports(robot))
+        more = (*prescribed_ports(robot), *mode_ports(robot), *force_ports(robot))
+        self.in_ports = (*plant, *more)
         self.out_ports = ports(robot, "p h energy work p_balance h_balance energy_balance")
         super().__init__(
             nstates=7,
@@ -147,15 +154,21 @@ class Audit(ContinuousBlock):
 
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
         tau0, taum, wF0, wFm, R0, r0, qm, u0, um = inputs[:9]
+        given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
+        rates: Any = None
+        if self.closed:
+            s = Parts(R0, r0, qm, u0, um, given.get("modes", np.zeros(0)))
+            taum, wF0, wFm = loads_of(self.robot, s, given)
+            rates = closed_rates_of(self.robot, s, given, self.damping)
+        elif self.robot.base == "fixed" or self.robot.effects or self.robot.kinematic:
+            del given["r0"]
+            rates = hybrid_rates(robot=self.robot, **given)
         K = kinematics(R0, r0, qm, self.robot)
         D = diff_kinematics(R0, r0, K.rL, K.e, K.g, self.robot)
         t0, tL = velocities(*D, u0, um, self.robot)
         base = zeros(6, tau0, wF0, R0)
         base[:3], base[3:] = R0 @ tau0[:3] + wF0[:3], tau0[3:] + wF0[3:]
-        if self.robot.base == "fixed" or self.robot.effects or self.robot.kinematic:
-            given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
-            del given["r0"]
-            rates = hybrid_rates(robot=self.robot, **given)
+        if rates is not None:
             base = base + rates.reaction
             taum = zeros(self.robot.nu, taum, rates.load, rates.tau_k) + taum - rates.load
             for k, tau in zip(self.robot.kinematic, rates.tau_k, strict=True):

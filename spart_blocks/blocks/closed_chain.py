@@ -23,6 +23,7 @@ from spart_blocks.blocks._loops import (
 from spart_blocks.blocks._plant import Plant, checked_audit, rate_ports
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
+from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics.closed_chain import ClosedRates
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.rank_loss import passing, rank_loss_text, reach
@@ -33,6 +34,8 @@ STABILISATION = 10.0
 """Pull [1/s] of the loops together where a solver does not put its steps on them: twice
 in a row, with this time constant's inverse. A loop's error then dies in half a second,
 which is slow beside the steps of a solver that follows a machine's motion."""
+NEARBY = 1e-2
+"""So much of the way to a random state leads to one that can be put on the loops."""
 
 
 class Closed_Chain(Plant, ContinuousBlock):
@@ -191,6 +194,15 @@ class Closed_Chain(Plant, ContinuousBlock):
         s = self.plant_state.split(x, self.base_pose)
         return reach(s.um, self.plant_state.robot) if self._stops else np.inf
 
+    def near(self, x: Array, other: Array) -> Array:
+        """A state on the loops near x, with about the rates of another one."""
+        closed = np.array(x)
+        first = 7 if self.robot.base == "floating" else 0
+        last = first + self.robot.nq
+        closed[:first], closed[last:] = other[:first], other[last:]
+        closed[first:last] += NEARBY * (other - x)[first:last]
+        return self.project(closed)
+
     def fault(self, t: float, x: Array) -> str:
         """Why the run cannot go on where the loops have lost rank."""
         s = self.plant_state.split(x, self.base_pose)
@@ -203,6 +215,10 @@ class Closed_Chain(Plant, ContinuousBlock):
     def make_companion(self, **blockargs: Any) -> Closed_Chain_Rates:
         """The block that gives this plant's accelerations and forces."""
         return Closed_Chain_Rates(self.robot, self.damping, **blockargs)
+
+    def make_audit(self, **blockargs: Any) -> Audit:
+        """The block that keeps this plant's books."""
+        return Audit(self.robot, self.damping, **blockargs)
 
 
 class Closed_Chain_Rates(FunctionBlock):

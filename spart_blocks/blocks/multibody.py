@@ -15,7 +15,13 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 from spart_blocks.blocks._initial import BaseFrame, Parts, PlantState
 from spart_blocks.blocks._plant import checked_audit, rate_ports
 from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
+from spart_blocks.blocks._quantities import (
+    mode_ports,
+    need_open,
+    need_robot,
+    ports,
+    prescribed_ports,
+)
 from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
 from spart_blocks.dynamics import HybridRates, hybrid_rates
 from spart_blocks.robot import Robot
@@ -133,7 +139,7 @@ class Multibody(Steps, ContinuousBlock):
     ) -> None:
         self.integrator = checked_integrator(integrator)
         self.audit = checked_audit(audit)
-        self.robot = need_robot(robot, "MULTIBODY")
+        self.robot = need_open(robot, "MULTIBODY")
         self.plant_state = PlantState(robot)
         taum = "taum" if robot.nu else "taum?"
         takes = f"tau0? {taum} wF0? wFm?" if robot.base == "floating" else f"{taum} wFm?"
@@ -241,7 +247,7 @@ class Multibody_Rates(FunctionBlock):
     nout = 3
 
     def __init__(self, robot: Robot, **blockargs: Any) -> None:
-        self.robot = need_robot(robot, "MULTIBODY_RATES")
+        self.robot = need_open(robot, "MULTIBODY_RATES")
         plant = ports(robot, "tau0? taum wF0? wFm? R0 r0 qm u0 um")
         self.in_ports = (*plant, *prescribed_ports(robot), *mode_ports(robot))
         self.out_ports = rate_ports(robot)

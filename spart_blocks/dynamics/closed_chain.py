@@ -142,6 +142,7 @@ class Closed:
         rows: Rows,
         free: list[Any] | None = None,
         damping: float = 0.0,
+        drops: bool = False,
     ) -> None:
         self.robot, self.freedoms = robot, freedoms_of(robot)
         self.H, self.rows = _inertia(robot, qm), rows
@@ -152,7 +153,7 @@ class Closed:
             [self.factor.product(a, b) for b in self.halves[: k + 1]]
             for k, a in enumerate(self.halves)
         ]
-        self.rank = _factor_rows(A, robot, free is not None, damping)
+        self.rank = _factor_rows(A, robot, drops or free is not None, damping)
 
     def renew(self, rows: Rows) -> None:
         """Take other rows, of a configuration nearby, and keep the factors: what is solved
@@ -211,9 +212,10 @@ class RowFactor:
         return x
 
 
-def _factor_rows(A: list[list[Any]], robot: Robot, sticking: bool, damping: float) -> RowFactor:
+def _factor_rows(A: list[list[Any]], robot: Robot, drops: bool, damping: float) -> RowFactor:
     """A row that has lost its own part ends the run: not a number, or for floats an error.
-    It is left out where joints stick, since what they hold the loops may hold too."""
+    It may be left out: where joints stick, what they hold the loops may hold too; and a state
+    can be put back on the loops by the rows that are left."""
     inverse: list[Any] = []
     L = [list(row) for row in A]
     for k in range(len(A)):
@@ -226,7 +228,7 @@ def _factor_rows(A: list[list[Any]], robot: Robot, sticking: bool, damping: floa
                 L[i][k] = L[i][k] - gain * L[i][j]
             L[k][j] = gain
         lost = pivot <= RANK * whole
-        if sticking:
+        if drops:
             inverse.append(np.where(lost, 0.0, 1.0 / np.where(lost, 1.0, pivot)))
         elif isinstance(pivot, float):
             if lost:
@@ -431,7 +433,7 @@ def closed_projection(R0: Any, u0: Any, qm: Any, um: Any, robot: Robot) -> Proje
         return loop_rows(robot, Chain(robot, paths_of(bodies, q), q), kept)
 
     rows = rows_of(qm)
-    closed = Closed(robot, qm, rows)
+    closed = Closed(robot, qm, rows, drops=True)
     none = [0.0] * len(closed.freedoms.places)
     for _ in range(POSITION_STEPS):
         step, _ = closed.solve(none, [-error for error in rows.errors])

@@ -1,0 +1,153 @@
+"""How far the loops of a robot are open, and how its joints move them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.dynamics.loops import (
+    kept_rows,
+    loop_bias,
+    loop_errors,
+    loop_jacobian,
+    loop_jacobian_dot,
+    row_names,
+)
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.robot import Robot
+
+
+class Loop_Error(FunctionBlock):
+    """
+    :blockname:`LOOP_ERROR`
+
+    How far each loop of a robot is open, and how fast it opens.
+
+    :inputs: 2
+    :outputs: 2
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates (optional, zeros)
+        *   - Output
+            - 0
+            - ndarray(m,)
+            - ``error`` [m, rad]: how far each row is open
+        *   - Output
+            - 1
+            - ndarray(m,)
+            - ``rate`` [m/s, rad/s]: how fast
+
+    The rows are all of the robot's loops, those that others imply too; their names are
+    ``dynamics.loops.row_names(robot)``, such as ``pin.x``.
+
+    Source: Featherstone (2008), sec. 8.3 and 8.6; Haug (1989), sec. 9.4, for the rows.
+
+    :param robot: the robot model, with loops
+    :type robot: Robot
+    """
+
+    nin = 2
+    nout = 2
+
+    def __init__(self, robot: Robot, **blockargs: Any) -> None:
+        self.robot = need_loops(robot, "LOOP_ERROR")
+        m = len(row_names(robot))
+        self.in_ports = ports(robot, "qm um?")
+        self.out_ports = (Port("error", (m,), "m, rad"), Port("rate", (m,), "m/s, rad/s"))
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        qm, um = inputs
+        J = loop_jacobian(qm, self.robot, every=True)
+        return [loop_errors(qm, self.robot, every=True), J @ um]
+
+
+class Loop_Jacobian(FunctionBlock):
+    """
+    :blockname:`LOOP_JACOBIAN`
+
+    The constraint Jacobian of a robot's loops: they open at J um.
+
+    :inputs: 2
+    :outputs: 2
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(nq,)
+            - ``qm`` [rad, m]: joint positions
+        *   - Input
+            - 1
+            - ndarray(nu,)
+            - ``um`` [rad/s, m/s]: joint rates (optional, zeros)
+        *   - Output
+            - 0
+            - ndarray(m, nu)
+            - ``J``: of the rows that others do not imply everywhere
+        *   - Output
+            - 1
+            - ndarray(m,)
+            - ``bias`` [m/s^2, rad/s^2]: J' um, how the loops open at accelerations of zero
+
+    The forces lam of a CLOSED_CHAIN act on its joints as J' lam. With derivative: true there
+    is one more output, ``Jdot`` ndarray(m, nu), the rate of J.
+
+    Source: Featherstone (2008), sec. 8.3.
+
+    :param robot: the robot model, with loops
+    :type robot: Robot
+    :param derivative: whether the rate of J is an output too
+    :type derivative: bool
+    """
+
+    nin = 2
+    nout = 2
+
+    def __init__(self, robot: Robot, derivative: bool = False, **blockargs: Any) -> None:
+        self.robot = need_loops(robot, "LOOP_JACOBIAN")
+        if not isinstance(derivative, bool):
+            raise InputError(f"derivative is {derivative!r}; it must be true or false")
+        self.derivative, m = derivative, len(kept_rows(robot))
+        self.in_ports = ports(robot, "qm um?")
+        out = [Port("J", (m, robot.nu)), Port("bias", (m,), "m/s^2, rad/s^2")]
+        out += [Port("Jdot", (m, robot.nu))] if derivative else []
+        self.out_ports = tuple(out)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        qm, um = inputs
+        out = [loop_jacobian(qm, self.robot), loop_bias(qm, um, self.robot)]
+        return [*out, loop_jacobian_dot(qm, um, self.robot)] if self.derivative else out
+
+
+def need_loops(robot: Any, block: str) -> Robot:
+    """A robot with loops, or an InputError."""
+    found = need_robot(robot, block)
+    if not found.loops:
+        hint = "robots with loops are read from a file of bodies, or of loops beside a URDF"
+        raise InputError(Fault(f"{block}: {found.name} has no loops", hint=hint))
+    return found
