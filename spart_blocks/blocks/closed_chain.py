@@ -20,9 +20,10 @@ from spart_blocks.blocks._loops import (
     force_ports,
     lam_port,
 )
-from spart_blocks.blocks._plant import Plant, checked_audit, rate_ports
+from spart_blocks.blocks._plant import checked_audit, rate_ports
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
+from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
 from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics.closed_chain import ClosedRates
 from spart_blocks.dynamics.loops import kept_rows
@@ -34,11 +35,9 @@ STABILISATION = 10.0
 """Pull [1/s] of the loops together where a solver does not put its steps on them: twice
 in a row, with this time constant's inverse. A loop's error then dies in half a second,
 which is slow beside the steps of a solver that follows a machine's motion."""
-NEARBY = 1e-2
-"""So much of the way to a random state leads to one that can be put on the loops."""
 
 
-class Closed_Chain(Plant, ContinuousBlock):
+class Closed_Chain(Steps, ContinuousBlock):
     """
     :blockname:`CLOSED_CHAIN`
 
@@ -129,6 +128,9 @@ class Closed_Chain(Plant, ContinuousBlock):
     :type singular: str
     :param damping: of "damp": what is added to 1 in each row of J H^-1 J'
     :type damping: float
+    :param integrator: who steps the state: the run's "solver", or a "variational" step of the
+        plant's own, which needs a solver of fixed steps
+    :type integrator: str
     """
 
     nin = 4
@@ -146,8 +148,10 @@ class Closed_Chain(Plant, ContinuousBlock):
         audit: bool = False,
         singular: Losing = "stop",
         damping: float = 1e-6,
+        integrator: Integrator = "solver",
         **blockargs: Any,
     ) -> None:
+        self.integrator = checked_integrator(integrator)
         self.audit = checked_audit(audit)
         self.robot = need_robot(robot, "CLOSED_CHAIN")
         self.damping = checked_damping(singular, damping)
@@ -193,15 +197,6 @@ class Closed_Chain(Plant, ContinuousBlock):
         """The longest step [s] that cannot pass by two poses in which the loops lose rank."""
         s = self.plant_state.split(x, self.base_pose)
         return reach(s.um, self.plant_state.robot) if self._stops else np.inf
-
-    def near(self, x: Array, other: Array) -> Array:
-        """A state on the loops near x, with about the rates of another one."""
-        closed = np.array(x)
-        first = 7 if self.robot.base == "floating" else 0
-        last = first + self.robot.nq
-        closed[:first], closed[last:] = other[:first], other[last:]
-        closed[first:last] += NEARBY * (other - x)[first:last]
-        return self.project(closed)
 
     def fault(self, t: float, x: Array) -> str:
         """Why the run cannot go on where the loops have lost rank."""

@@ -56,8 +56,6 @@ def check(native: Native, blocks: Interpreter) -> None:
                 if nearby is not None:  # not any numbers are a state of it
                     x[part] = nearby(x0[part], SPREAD, rng)
             try:
-                if k:
-                    _put_near(blocks, x0, x)
                 values = blocks.outputs(t, x, xd)
                 changes = {"derivatives": blocks.derivative_of(values, t, x)}
                 changes["watched values"] = blocks.watch_of(values, t, x)
@@ -81,14 +79,6 @@ def check(native: Native, blocks: Interpreter) -> None:
                     raise TraceError(
                         f"the {what} differ between the program and the blocks at t = {t:.6g} s"
                     )
-
-
-def _put_near(blocks: Interpreter, x0: Floats, x: Floats) -> None:
-    """Let the random states of blocks that must stay near their constraints do so."""
-    for node in blocks.wiring.of_kind("continuous"):
-        if hasattr(node.block, "near"):
-            part = blocks.continuous[node.name]
-            x[part] = node.block.near(x0[part], x[part])
 
 
 def _joined(parts: Mapping[str, Floats]) -> Floats:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.dynamics import kinematics, multibody_inertia, potential_energy
+from spart_blocks.dynamics.loops import loop_errors
 from spart_blocks.export import step_code, verify
 from spart_blocks.program.part import part_of
 
@@ -109,6 +111,58 @@ def test_it_is_the_same_in_c():
     found = verify(code, np.zeros((100, 0)))
     assert found.passed, found
     assert "state of plant" in found.errors
+
+
+# A four-bar swings freely about its motor, without the bearing's friction.
+LINKAGE = """
+name: linkage
+robots: {bars: {bodies: bars.yaml}}
+blocks:
+  weight: {type: GRAVITY, robot: bars, gravity: [0, -9.81, 0]}
+  plant:
+    type: CLOSED_CHAIN
+    robot: bars
+    integrator: variational
+    initial: {qm: {J1: 0.6}, um: {J1: 5}}
+  loose: {type: CONSTANT, value: [0]}
+wires: [weight.wFm -> plant.wFm, loose -> plant.tau]
+run: {T: 20, solver: euler, max_step: 0.005, every: 0.05}
+"""
+
+
+@pytest.fixture(scope="module")
+def linkage(tmp_path_factory):
+    path = tmp_path_factory.mktemp("closed") / "linkage.yaml"
+    model = (ROOT / "models/four_bar.yaml").read_text()
+    (path.parent / "bars.yaml").write_text(model.replace("damping: 0.05", "damping: 0"))
+    path.write_text(LINKAGE)
+    return path
+
+
+def total_energy(robot, qm, um):
+    Hm = multibody_inertia(np.eye(3), qm, robot).Hm
+    K = kinematics(np.eye(3), np.zeros(3), qm, robot)
+    weight = potential_energy(np.zeros(3), K.rL, [0, -9.81, 0], robot)
+    return um @ Hm @ um / 2 + weight[0]
+
+
+def test_a_closed_plant_keeps_its_loops_and_its_energy(linkage):
+    run = sb.simulate(linkage)
+    robot = sb.load(linkage).robots["bars"]
+    opened = [np.abs(loop_errors(q, robot)).max() for q in run["plant.qm"]]
+    pairs = zip(run["plant.qm"], run["plant.um"], strict=True)
+    energy = np.array([total_energy(robot, q, u) for q, u in pairs])
+    assert max(opened) < 1e-12
+    assert np.ptp(energy) < 0.02  # [J], of a kinetic energy of up to 8
+    assert abs(energy[:200].mean() - energy[200:].mean()) < 0.1 * np.ptp(energy)
+
+
+def test_a_closed_plant_takes_the_same_steps_on_both_engines_and_in_c(linkage):
+    native = sb.simulate(linkage, T=0.1, every=0.005)["states.plant"]
+    blocks = sb.simulate(linkage, T=0.1, every=0.005, engine="interpreter")["states.plant"]
+    assert np.abs(native - blocks).max() < 1e-11
+    found = verify(step_code(part_of(linkage), rate=200, method="euler"), np.zeros((50, 0)))
+    assert found.passed, found
 
 
 # --- refused ------------------------------------------------------------------------------
