@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from spart_blocks.program.symbol import column_of, symbols
 from spart_blocks.robot import BaseLink, Joint, JointSpring, JointType, Link, Robot
 from spart_blocks.spatial import quaternion_rate, rotation_quaternion
 
+MODELS = Path(__file__).parents[2] / "models"
 UPRIGHT, NONE = np.array([0, 0, 0, 1.0]), np.zeros(6)
 G = 9.81
 
@@ -250,8 +253,13 @@ def forced(robot: Robot) -> Held:
 
 @pytest.mark.parametrize(
     "robot",
-    [robot_with_balls(0, "floating", bodies=3), sliding(), closed_robot(2, "fixed")],
-    ids=["balls", "friction and a prescribed joint", "a loop with a ball"],
+    [
+        robot_with_balls(0, "floating", bodies=3),
+        sliding(),
+        closed_robot(2, "fixed"),
+        Robot.from_bodies(MODELS / "string_pendulum.yaml"),
+    ],
+    ids=["balls", "friction and a prescribed joint", "a loop with a ball", "a prescribed length"],
 )
 def test_the_error_is_of_second_order(robot):
     start, held, T = moving(robot, 0), forced(robot), 0.16
