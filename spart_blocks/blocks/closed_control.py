@@ -11,7 +11,13 @@ from bdsim.components import FunctionBlock
 from spart_blocks.blocks._gains import gain
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import link_id, need_robot, ports
-from spart_blocks.dynamics.actuated import actuated_forces, actuated_places, position_of
+from spart_blocks.dynamics.actuated import (
+    ActuatedForces,
+    actuated_forces,
+    actuated_places,
+    driven_robot,
+    position_of,
+)
 from spart_blocks.dynamics.applied_forces import applied_forces, port_widths
 from spart_blocks.dynamics.closed_ik import Target, closed_ik
 from spart_blocks.dynamics.loops import kept_rows
@@ -21,11 +27,24 @@ from spart_blocks.spatial import Array
 MOST_ITERATIONS = 50
 
 
-def _own_forces(R0: Array, qm: Array, um: Array, robot: Robot) -> tuple[Array, Array]:
-    """taum (nu,) and wFm (n,6) of the robot's springs and dampers; its ports are open."""
+_STATE = "wF0? wFm? R0 qm u0 um"
+
+
+def _forces(ad: Array, given: list[Any], robot: Robot, actuated: list[int]) -> ActuatedForces:
+    """Inverse dynamics of the inputs in `_STATE`, with the robot's springs and dampers; its
+    ports are open."""
+    wF0, wFm, R0, qm, u0, um = given
     none = {port: np.zeros(width) for port, width in port_widths(robot).items()}
-    forces = applied_forces(R0, np.zeros(3), np.zeros(6), qm, um, robot, none)
-    return forces.taum, forces.wFm
+    own = applied_forces(R0, np.zeros(3), u0, qm, um, robot, none)
+    return actuated_forces(
+        R0, u0, qm, um, ad, own.taum, wF0 + own.wF0, wFm + own.wFm, robot, actuated
+    )
+
+
+def _state_ports(robot: Robot) -> tuple[Port, ...]:
+    """The inputs in `_STATE`; a fixed base has no rates that count."""
+    port_widths(robot)
+    return ports(robot, _STATE if robot.base == "floating" else _STATE.replace("u0", "u0?"))
 
 
 class Closed_ID(FunctionBlock):
@@ -34,7 +53,7 @@ class Closed_ID(FunctionBlock):
 
     Inverse dynamics of a closed robot for the joints that have motors.
 
-    :inputs: 5
+    :inputs: 7
     :outputs: 3
     :states: 0
 
@@ -51,18 +70,26 @@ class Closed_ID(FunctionBlock):
             - ``ad`` [rad/s^2, m/s^2]: accelerations of the actuated joints (optional, zeros)
         *   - Input
             - 1
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
+        *   - Input
+            - 2
             - ndarray(n, 6)
             - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
         *   - Input
-            - 2
+            - 3
             - ndarray(3, 3)
             - ``R0``: rotation of the base-link, body to inertial
         *   - Input
-            - 3
+            - 4
             - ndarray(nq,)
             - ``qm`` [rad, m]: joint positions, which close the loops
         *   - Input
-            - 4
+            - 5
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates
+        *   - Input
+            - 6
             - ndarray(nu,)
             - ``um`` [rad/s, m/s]: joint rates
         *   - Output
@@ -78,7 +105,8 @@ class Closed_ID(FunctionBlock):
             - ndarray(m,)
             - ``lam`` [N, N m]: forces of the loops, a row each, as CLOSED_CHAIN has them
 
-    The robot's own springs, dampers, motors and friction count. The base is fixed.
+    The other joints, and a floating base, move as they must. The robot's own springs, dampers,
+    motors and friction count; prescribed joints keep their rates.
 
     Source: R. Murray, Z. Li, S. Sastry, "A Mathematical Introduction to Robotic
     Manipulation" (1994), sec. 6.1 to 6.3.
@@ -89,7 +117,7 @@ class Closed_ID(FunctionBlock):
     :type actuated: list of str
     """
 
-    nin = 5
+    nin = 7
     nout = 3
 
     def __init__(self, robot: Robot, actuated: Sequence[str], **blockargs: Any) -> None:
@@ -97,16 +125,15 @@ class Closed_ID(FunctionBlock):
         self.actuated = actuated_places(robot, actuated)
         count = len(self.actuated)
         given = Port("ad", (count,), "rad/s^2, m/s^2", optional=True)
-        self.in_ports = (given, *ports(robot, "wFm? R0 qm um"))
+        self.in_ports = (given, *_state_ports(robot))
         lam = Port("lam", (len(kept_rows(robot)),), "N, N m")
         self.out_ports = (Port("tau", (count,), "N m, N"), *ports(robot, "umdot"), lam)
-        port_widths(robot)
+        driven_robot(robot, tuple(self.actuated))
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        ad, wFm, R0, qm, um = inputs
-        own, wrenches = _own_forces(R0, qm, um, self.robot)
-        return list(actuated_forces(R0, qm, um, ad, own, wFm + wrenches, self.robot, self.actuated))
+        ad, *given = inputs
+        return list(_forces(ad, given, self.robot, self.actuated))
 
 
 class Closed_Computed_Torque(FunctionBlock):
@@ -115,7 +142,7 @@ class Closed_Computed_Torque(FunctionBlock):
 
     Computed-torque control of a closed robot by the joints that have motors.
 
-    :inputs: 7
+    :inputs: 9
     :outputs: 1
     :states: 0
 
@@ -140,18 +167,26 @@ class Closed_Computed_Torque(FunctionBlock):
             - ``ad`` [rad/s^2, m/s^2]: their desired accelerations (optional, zeros)
         *   - Input
             - 3
+            - ndarray(6,)
+            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
+        *   - Input
+            - 4
             - ndarray(n, 6)
             - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
         *   - Input
-            - 4
+            - 5
             - ndarray(3, 3)
             - ``R0``: rotation of the base-link, body to inertial
         *   - Input
-            - 5
+            - 6
             - ndarray(nq,)
             - ``qm`` [rad, m]: joint positions, which close the loops
         *   - Input
-            - 6
+            - 7
+            - ndarray(6,)
+            - ``u0`` [rad/s, m/s]: base rates
+        *   - Input
+            - 8
             - ndarray(nu,)
             - ``um`` [rad/s, m/s]: joint rates
         *   - Output
@@ -177,7 +212,7 @@ class Closed_Computed_Torque(FunctionBlock):
     :type kd: float or array_like(n_a)
     """
 
-    nin = 7
+    nin = 9
     nout = 1
     tunable = ("kp", "kd")
 
@@ -194,17 +229,16 @@ class Closed_Computed_Torque(FunctionBlock):
             Port("ud", (count,), "rad/s, m/s", optional=True),
             Port("ad", (count,), "rad/s^2, m/s^2", optional=True),
         )
-        self.in_ports = (*desired, *ports(robot, "wFm? R0 qm um"))
+        self.in_ports = (*desired, *_state_ports(robot))
         self.out_ports = (Port("tau", (count,), "N m, N"),)
-        port_widths(robot)
+        driven_robot(robot, tuple(self.actuated))
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        qd, ud, ad, wFm, R0, qm, um = inputs
-        own, wrenches = _own_forces(R0, qm, um, self.robot)
-        wanted = ad + self.kd * (ud - um[self.actuated]) + self.kp * (qd - qm[self.positions])
-        wFm = wFm + wrenches
-        return [actuated_forces(R0, qm, um, wanted, own, wFm, self.robot, self.actuated).tau]
+        qd, ud, ad, *given = inputs
+        qm, um = given[3], given[5]
+        away = self.kd * (ud - um[self.actuated]) + self.kp * (qd - qm[self.positions])
+        return [_forces(ad + away, given, self.robot, self.actuated).tau]
 
 
 class Closed_IK(FunctionBlock):

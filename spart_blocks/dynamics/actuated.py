@@ -1,8 +1,9 @@
 """A closed robot as its actuated joints move it: the others follow.
 
-With um = G ua on the loops, virtual power gives the actuators' forces tau = G' (H umdot + h
-- other forces), and the inertia that they feel G' H G. Motions that neither loops nor
-actuators determine, such as a rod's spin between two spherical joints, are the smallest.
+Their inverse dynamics is the motion of the robot with its actuators prescribed: what else is
+free, a rod's spin between two spherical joints, a base in space, moves as its own inertia has
+it. Kinematics alone leaves such motions open: with um = G ua on the loops they are the
+smallest, and G' H G is the inertia that the actuators feel.
 
 Source: R. Murray, Z. Li, S. Sastry, "A Mathematical Introduction to Robotic Manipulation"
 (1994), sec. 6.1 to 6.3; J. Merlet, "Parallel Robots" (2006), ch. 9.
@@ -11,22 +12,23 @@ Source: R. Murray, Z. Li, S. Sastry, "A Mathematical Introduction to Robotic Man
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from spart_blocks.dynamics.assembly import places_in_um
+from spart_blocks.dynamics.closed_chain import closed_rates
 from spart_blocks.dynamics.composite import multibody_inertia
-from spart_blocks.dynamics.loops import loop_bias, loop_jacobian
-from spart_blocks.dynamics.newton_euler import multibody_forces
+from spart_blocks.dynamics.loops import kept_rows, loop_jacobian
 from spart_blocks.errors import RobotError, brief
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, array, solve_spd, zeros
 
 
 class ActuatedForces(NamedTuple):
-    """tau (n_a,) [N m, N]: of the actuators; umdot (nu,): of all joints; lam (m,) [N, N m]:
-    of the loops."""
+    """tau (n_a,) [N m, N]: of the actuators, beside taum; umdot (nu,): of all joints; lam
+    (m,) [N, N m]: of the loops."""
 
     tau: Array
     umdot: Array
@@ -57,15 +59,15 @@ def position_of(robot: Robot, place: int) -> int:
 def actuated_map(qm: Any, robot: Robot, actuated: Sequence[int]) -> Array:
     """G (nu, n_a): the joint rates for each actuated rate, at qm (nq,) on the loops.
 
-    actuated: places in um. Raises RobotError for a floating base, whose motion follows from
+    actuated: places in um. Raises RobotError for a floating base, whose rates follow from
     momentum as well.
     """
     followed = _Following(qm, robot, actuated)
-    return followed.rates(np.eye(len(actuated)), None)
+    return followed.rates(np.eye(len(actuated)))
 
 
 class _Following:
-    """The joints that follow: J_f x = -(J_a ua + bias), the smallest x."""
+    """The joints that follow: J_f x = -J_a ua, the smallest x."""
 
     def __init__(self, qm: Any, robot: Robot, actuated: Sequence[int]) -> None:
         if robot.base == "floating":
@@ -75,25 +77,20 @@ class _Following:
         self.J = loop_jacobian(qm, robot)
         self.Jf = self.J[:, self.free]
 
-    def rates(self, ua: Array, bias: Array | None) -> Array:
+    def rates(self, ua: Array) -> Array:
         """All joint rates (nu, ...) for those of the actuated joints (n_a, ...)."""
         known = -(self.J[:, self.actuated] @ ua)
-        if bias is not None:
-            known = known - bias
         out = zeros((self.robot.nu, *ua.shape[1:]), self.J, ua, known)
         out[self.actuated] = ua
         if len(self.J):
-            out[self.free] = self.Jf.T @ self.inverse(known)
+            square = self.Jf @ self.Jf.T
+            out[self.free] = self.Jf.T @ solve_spd(square, known, "the loops with actuators held")
         return out
-
-    def inverse(self, b: Array) -> Array:
-        """(J_f J_f')^-1 b."""
-        return solve_spd(self.Jf @ self.Jf.T, b, "the loops with the actuators held")
 
 
 def actuated_rates(qm: Any, ua: Any, robot: Robot, actuated: Sequence[int]) -> Array:
     """um (nu,) for the rates ua (n_a,) of the actuated joints, at qm (nq,) on the loops."""
-    return _Following(qm, robot, actuated).rates(array(ua, (len(actuated),), "ua"), None)
+    return _Following(qm, robot, actuated).rates(array(ua, (len(actuated),), "ua"))
 
 
 def actuated_inertia(qm: Any, robot: Robot, actuated: Sequence[int]) -> Array:
@@ -103,28 +100,39 @@ def actuated_inertia(qm: Any, robot: Robot, actuated: Sequence[int]) -> Array:
     return reduced
 
 
+@lru_cache(maxsize=32)
+def driven_robot(robot: Robot, actuated: tuple[int, ...]) -> Robot:
+    """The robot with its actuated joints prescribed, beside those that are already. Raises
+    RobotError where the loops leave them too few freedoms."""
+    names = [e.name for e in robot.layout if e.u.start in {*actuated, *robot.kinematic}]
+    driven = robot.with_kinematic(names)
+    kept_rows(driven)
+    return driven
+
+
 def actuated_forces(
     R0: Any,
+    u0: Any,
     qm: Any,
     um: Any,
     uadot: Any,
     taum: Any,
+    wF0: Any,
     wFm: Any,
     robot: Robot,
     actuated: Sequence[int],
 ) -> ActuatedForces:
-    """Inverse dynamics for chosen actuated joints.
+    """Inverse dynamics for chosen actuated joints: what they need for the accelerations
+    uadot (n_a,) [rad/s^2, m/s^2], while the other joints, and a floating base, move as they
+    must. Joints that are prescribed in the robot keep their rates.
 
-    R0 (3,3): attitude of the fixed base. qm (nq,), um (nu,): a state on the loops. uadot
-    (n_a,) [rad/s^2, m/s^2]: accelerations of the actuated joints. taum (nu,) [N m, N]:
-    forces at the joints beside the actuators'. wFm (n,6): wrenches on the links, inertial.
+    R0 (3,3), u0 (6,), qm (nq,), um (nu,): a state on the loops. taum (nu,) [N m, N]: forces
+    at the joints beside the actuators'. wF0 (6,), wFm (n,6): wrenches, inertial.
     """
-    qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
-    uadot, taum = array(uadot, (len(actuated),), "uadot"), array(taum, (robot.nu,), "taum")
-    followed, none = _Following(qm, robot, actuated), np.zeros(6)
-    umdot = followed.rates(uadot, loop_bias(qm, um, robot))
-    need = multibody_forces(R0, none, qm, um, none, umdot, none, wFm, robot).taum - taum
-    G = followed.rates(np.eye(len(actuated)), None)
-    tau = G.T @ need
-    lam = followed.inverse(followed.Jf @ need[followed.free]) if len(followed.J) else zeros(0, need)
-    return ActuatedForces(tau, umdot, lam)
+    uadot, driven = array(uadot, (len(actuated),), "uadot"), driven_robot(robot, tuple(actuated))
+    number = {k: i for i, k in enumerate(driven.kinematic)}
+    mine = [number[k] for k in actuated]
+    umdot_k = zeros(len(number), uadot)
+    umdot_k[mine] = uadot
+    moved = closed_rates(R0, u0, qm, um, np.zeros(6), taum, wF0, wFm, driven, umdot_k)
+    return ActuatedForces(moved.tau_k[mine], moved.umdot, moved.lam)

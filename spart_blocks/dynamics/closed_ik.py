@@ -19,7 +19,10 @@ from spart_blocks.dynamics.loop_rows import Chain, Chord, Rows, add_rows, chords
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.screws import Vector, bodies_of
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, filled, solve_spd, zeros
+from spart_blocks.spatial import Array, filled, solve_spd, sqrt, zeros
+
+FARTHEST = 1.0
+"""A step is no longer than this [rad, m]: where it would be, it leads nowhere sure."""
 
 
 class Target(NamedTuple):
@@ -77,6 +80,7 @@ def closed_ik(qm: Any, target: Target, robot: Robot, link: str, iterations: int 
     rows = rows_at(qm)
     for _ in range(iterations):
         step = least(_dense(rows, robot, qm), [-error for error in rows.errors])
+        step = step / np.maximum(1.0, sqrt(step.reshape(1, -1) @ step) / FARTHEST)
         qm = robot.with_unit_quaternions(robot.integrate(qm, step))
         rows = rows_at(qm)
     J, own = _dense(rows, robot, qm), len(kept)

@@ -17,6 +17,7 @@ from spart_blocks.blocks.closed_control import (
 )
 from spart_blocks.dynamics import gravity_wrenches
 from spart_blocks.dynamics.actuated import actuated_rates
+from spart_blocks.dynamics.applied_forces import applied_forces
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_chain import closed_rates
 
@@ -62,14 +63,12 @@ def test_the_blocks_compute_the_same_on_numbers_and_compiled(delta):
 
 def test_computed_torque_gives_the_actuators_the_acceleration_it_means_to(delta):
     block = blocks(delta)[1]
-    qd, ud, ad, wFm, R0, qm, um = values(delta, block)
-    (tau,) = block.output(0.0, [qd, ud, ad, wFm, R0, qm, um], None)
-    taum, none = np.zeros(delta.nu), np.zeros(6)
-    taum[block.actuated] = tau
-    from spart_blocks.blocks.closed_control import _own_forces
-
-    own, wrenches = _own_forces(R0, qm, um, delta)
-    umdot = closed_rates(R0, none, qm, um, none, taum + own, none, wFm + wrenches, delta).umdot
+    inputs = values(delta, block)
+    (tau,) = block.output(0.0, inputs, None)
+    qd, ud, ad, _, wFm, R0, qm, _, um = inputs
+    none = np.zeros(6)
+    own = applied_forces(R0, np.zeros(3), none, qm, um, delta, {"tau": tau})
+    umdot = closed_rates(R0, none, qm, um, none, own.taum, none, wFm + own.wFm, delta).umdot
     picked = [qm[p] for p in block.positions]
     want = ad + 20.0 * (ud - um[block.actuated]) + 100.0 * (qd - np.array(picked))
     assert np.allclose(umdot[block.actuated], want, atol=1e-9)

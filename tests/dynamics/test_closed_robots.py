@@ -19,7 +19,7 @@ from spart_blocks.dynamics.actuated import (
     actuated_rates,
 )
 from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_rates
+from spart_blocks.dynamics.closed_chain import closed_projection, closed_rates
 from spart_blocks.dynamics.closed_ik import Target, closed_ik
 from spart_blocks.dynamics.kinematics import frame_of_link, kinematics
 from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
@@ -138,13 +138,14 @@ def test_inverse_dynamics_undoes_forward_dynamics(delta):
     motors = actuated_places(delta, MOTORS)
     um = actuated_rates(q, rng.normal(size=3), delta, motors)
     assert np.abs(loop_jacobian(q, delta) @ um).max() < 1e-12
+    um = closed_projection(np.eye(3), np.zeros(6), q, rng.normal(size=delta.nu), delta).um
     taum, none = np.zeros(delta.nu), np.zeros(6)
     taum[motors] = rng.normal(size=3)
     _, wFm = gravity_wrenches([0, 0, -9.81], delta)
     moved = closed_rates(np.eye(3), none, q, um, none, taum, none, wFm, delta)
-    found = actuated_forces(
-        np.eye(3), q, um, moved.umdot[motors], np.zeros(delta.nu), wFm, delta, motors
-    )
+    wanted, zero = moved.umdot[motors], np.zeros(delta.nu)
+    found = actuated_forces(np.eye(3), none, q, um, wanted, zero, none, wFm, delta, motors)
+    assert np.allclose(found.umdot, moved.umdot, atol=1e-8)
     assert np.allclose(found.tau, taum[motors], atol=1e-12)
 
 
