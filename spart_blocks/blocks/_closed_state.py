@@ -28,7 +28,8 @@ class ClosedState(PlantState):
     def project(self, x: Array) -> Array:
         """The state on the loops, its quaternions at unit length."""
         s = self.split(x, (np.eye(3), np.zeros(3)))
-        found = closed_projection(s.R0, s.u0, s.qm, s.um, self.robot)
+        modes = s.modes if self.sticking else None
+        found = closed_projection(s.R0, s.u0, s.qm, s.um, self.robot, modes)
         parts = [found.qm]
         if self.floating:
             # The shift turns the base about its own axes.

@@ -75,6 +75,7 @@ class Freedoms:
 @lru_cache(maxsize=32)
 def freedoms_of(robot: Robot) -> Freedoms:
     """The free rates of a robot, and how they couple."""
+    robot = robot.nominal
     branched = _branches(robot)
     if not robot.loops:
         return branched
@@ -405,14 +406,16 @@ class Projected(NamedTuple):
     um: Array
 
 
-def closed_projection(R0: Any, u0: Any, qm: Any, um: Any, robot: Robot) -> Projected:
+def closed_projection(
+    R0: Any, u0: Any, qm: Any, um: Any, robot: Robot, modes: Any = None
+) -> Projected:
     """The state nearest to one a little off the loops, in the metric of the inertia.
 
     Positions first, by three simplified Newton steps with the matrix of the start, which take
     errors of 1e-4 to rounding; then rates, by one. No momentum is made of nothing, and
-    prescribed joints stay. Source: E. Eich, "Convergence results for a coordinate projection
-    method applied to mechanical systems with algebraic constraints", SIAM J. Numerical
-    Analysis 30 (1993).
+    prescribed joints stay, as do those stuck by modes (n_s,). Source: E. Eich, "Convergence
+    results for a coordinate projection method applied to mechanical systems with algebraic
+    constraints", SIAM J. Numerical Analysis 30 (1993).
     """
     R0, u0 = array(R0, (3, 3), "R0"), array(u0, (6,), "u0")
     qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
@@ -425,8 +428,8 @@ def closed_projection(R0: Any, u0: Any, qm: Any, um: Any, robot: Robot) -> Proje
     def rows_of(q: Array) -> Rows:
         return loop_rows(robot, Chain(robot, paths_of(bodies, q), q), kept)
 
-    rows = rows_of(qm)
-    closed = Closed(robot, qm, rows, drops=True)
+    free, rows = _free(robot, modes), rows_of(qm)
+    closed = Closed(robot, qm, rows, free, drops=True)
     none = [0.0] * len(closed.freedoms.places)
     for _ in range(POSITION_STEPS):
         step, _ = closed.solve(none, [-error for error in rows.errors])
@@ -434,7 +437,7 @@ def closed_projection(R0: Any, u0: Any, qm: Any, um: Any, robot: Robot) -> Proje
         qm = robot.with_unit_quaternions(robot.integrate(qm, moved[base:]))
         shift = shift + moved[:6] if base else shift
         rows = rows_of(qm)
-    closed = Closed(robot, qm, rows)
+    closed = Closed(robot, qm, rows, free, drops=True)
     u = np.concatenate([u0[:3], R0.T @ u0[3:], um]) if base else um
     step, _ = closed.solve(none, [-rate for rate in closed.opening(u)])
     u = u + _spread(closed, step, base + robot.nu, qm)

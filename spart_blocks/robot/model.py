@@ -214,7 +214,16 @@ class Robot(Record):
         the base-link first; floats, or arrays of symbolic scalars."""
         base = replace(self.base_link, mass=mass[0], inertia=inertia[0])
         links = (replace(link, mass=mass[link.id], inertia=inertia[link.id]) for link in self.links)
-        return replace(self, base_link=base, links=tuple(links))
+        other = replace(self, base_link=base, links=tuple(links))
+        if np.asarray(mass).dtype.kind == "O" or np.asarray(inertia).dtype.kind == "O":
+            other.__dict__["nominal"] = self.nominal
+        return other
+
+    @cached_property
+    def nominal(self) -> Robot:
+        """The robot with numbers for masses that are symbols, by which its structure is told;
+        any other robot itself."""
+        return self
 
     # --- the tree as plain integers, prepared once ------------------------------
 

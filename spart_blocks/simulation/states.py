@@ -44,7 +44,8 @@ def set_states(
             if np.abs(off).max(initial=0.0) > 1e-3:
                 raise InputError(
                     f"{each} {name} is off by {np.abs(off).max():.3g} from where the block keeps "
-                    "it: a quaternion of a plant has length 1, an integrator its limits"
+                    "it: a quaternion of a plant has length 1, a closed chain its loops, an "
+                    "integrator its limits"
                 )
 
 

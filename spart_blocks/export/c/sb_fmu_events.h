@@ -183,6 +183,9 @@ static int sb_act(sb_fmu *m) {
     limits |= sb_crossings[k].kind == SB_LIMIT;
     moved |= sb_crossings[k].kind == SB_MODE || sb_crossings[k].kind == SB_EVENT;
     if (sb_crossings[k].kind == SB_STOP) sb_stop(m, k);
+    if (sb_crossings[k].kind == SB_FAULT)
+      return sb_log(m, SB_ERROR, "block %s has no way on at t = %.9g s", sb_crossings[k].block,
+                    m->s.t);
     if (sb_crossings[k].kind == SB_EVENT) sb_reset_states(m, k);
   }
   m->fresh = 0;
@@ -202,7 +205,7 @@ static void sb_mark(sb_fmu *m, int jump) {
   for (int k = 0; k < SB_NG; k++) {
     int kind = sb_crossings[k].kind;
     int seen = !jump || kind == SB_EVENT;
-    int above = kind == SB_STOP || kind == SB_MODE;
+    int above = kind == SB_STOP || kind == SB_MODE || kind == SB_FAULT;
     if (above ? m->g[k] > 0 : seen && sb_crossed(k, m->s.g[k], m->g[k])) m->s.hit[k] = 1;
   }
 }

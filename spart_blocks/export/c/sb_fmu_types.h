@@ -23,7 +23,7 @@ typedef struct {
 } sb_slot;
 
 /* What happens where a watched value crosses zero. */
-enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_BEND, SB_MODE };
+enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_BEND, SB_MODE, SB_FAULT };
 
 typedef struct {
   int kind;
