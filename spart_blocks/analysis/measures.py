@@ -9,7 +9,9 @@ from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.comparison import base_signals
 from spart_blocks.diagram.display import signal_names
 from spart_blocks.diagram.flatten import Source, Wiring, flatten
+from spart_blocks.dynamics.applied_forces import port_widths
 
+PLANTS = ("multibody", "closed_chain")
 NO_TRACK = (
     "nothing says what should follow what: no block has the inputs qd and qm; "
     "write compare: track: {signal: reference} in the file"
@@ -83,17 +85,18 @@ class _Wires:
             yield node.name, dict(zip(ports, node.sources, strict=True))
 
     def drives(self) -> Iterator[str]:
-        """What is wired to taum of each plant."""
+        """What is wired to taum of each plant, and to the ports of its robot's forces."""
         for node in self.wiring.nodes:
-            if node.block.type == "multibody":
+            if node.block.type in PLANTS:
+                driven = {"taum", *port_widths(node.block.robot)}
                 for port, source in zip(node.in_ports, node.sources, strict=True):
-                    if port.name == "taum" and not self.names[source].endswith("=0"):
+                    if port.name in driven and not self.names[source].endswith("=0"):
                         yield self.names[source]
 
     def floating(self) -> Iterator[str]:
         """The plants with a floating base."""
         for node in self.wiring.nodes:
-            if node.block.type == "multibody" and node.block.robot.base == "floating":
+            if node.block.type in PLANTS and node.block.robot.base == "floating":
                 yield node.name
 
     def held(self, name: str) -> bool:

@@ -310,3 +310,23 @@ def test_the_blocks_of_loops_agree_with_finite_differences(bdsim_runtime):
     assert np.allclose(Jdot @ u, bias)
     with pytest.raises(InputError, match="has no loops"):
         block_of(bdsim_runtime, "LOOP_ERROR", sb.Robot.from_urdf("models/arm3.urdf"))
+
+
+# --- analysis --------------------------------------------------------------------------------
+
+
+def test_trim_and_a_regulator_find_where_a_spring_of_a_loop_rests(plant):
+    """The pull that keeps the loops closed keeps the search for a point at rest on them."""
+    forces = {
+        "spring": {"type": "joint", "joint": "A", "stiffness": 5.0, "rest": 0.9},
+        "motor": {"type": "torque", "joint": "A", "port": "drive"},
+    }
+    robot = four_bar(forces=forces)
+    bd = plant(robot, {"drive": np.zeros(1)}, initial={"qm": {"A": 0.7}})
+    found = sb.trim(bd, unknowns=["plant.qm"])
+    rest = found.values["plant.qm"]
+    assert abs(rest[0] - 0.9) < 1e-9
+    assert np.abs(loop_errors(rest, robot, True)).max() < 1e-9
+    gain = sb.lqr(bd, plant="plant", inputs=["plant.drive"], Q=1.0, R=1.0)
+    assert gain.K.shape == (1, 6)
+    assert (gain.poles.real < 0).all()
