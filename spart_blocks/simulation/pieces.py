@@ -263,7 +263,11 @@ class Multistep(Piecewise):
         run = self.run
         due = [t for t in run.samples.within(a, b) if t > a]
         times, sampled = self._looks(float(a), np.array([float(t) for t in (*due, b)]))
-        states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
+        try:
+            states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
+        except RunError:
+            run.engine.explain(float(a), run.x, run.xd)  # where a block is the cause
+            raise
         found = self._first_crossing(float(a), times, states)
         until = found[0] if found else float(b)
         before = int(np.searchsorted(times[:-1], until))
