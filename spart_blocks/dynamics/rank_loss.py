@@ -26,9 +26,9 @@ from spart_blocks.spatial import array, filled, sqrt
 
 LOST = 1e-6
 """At this distance, a thousandth of a radian off, rank counts as lost: numerical errors of
-a run take it no nearer."""
+a run take it no nearer. Less for a robot that is never far off."""
 CLEAR = 0.01
-"""Where a motion comes no nearer than this, there is nothing to look for."""
+"""Where a motion comes no nearer than this, there is nothing to look for; as LOST."""
 GROWTH = 1e-3
 """Distances grow with the square of the way from a loss of rank, at least so fast."""
 TURN = 0.5
@@ -55,6 +55,13 @@ def row_sizes(robot: Robot) -> tuple[float, ...]:
             square = sum(float(x) ** 2 for x in row.values())
             sizes[kind] = max(sizes.get(kind, 0.0), square)
     return tuple(sizes[kind] for kind in kinds)
+
+
+@lru_cache(maxsize=32)
+def thresholds(robot: Robot) -> tuple[float, float]:
+    """LOST and CLEAR for a robot: well below its distances at configurations near home."""
+    usual = float(np.median([distance(q, robot) for q in sample_configurations(robot)]))
+    return min(LOST, 1e-4 * usual), min(CLEAR, 0.1 * usual)
 
 
 def own_parts(qm: Any, robot: Robot) -> list[Any]:
@@ -99,12 +106,13 @@ def passing(qm: Any, um: Any, robot: Robot) -> tuple[Any, Any]:
     step = um * (REACH / size)
     behind, here, ahead = (distance(robot.integrate(qm, s * step), robot) for s in (-1.0, 0.0, 1.0))
     slope, bend = ahead - behind, ahead - 2.0 * here + behind
+    least, most = thresholds(robot)
     # The parabola through the three: where it is lowest, and how low.
     near = abs(slope) * REACH < 2.0 * AROUND * bend
-    low = here * bend - slope * slope / 8.0 < CLEAR * bend
+    low = here * bend - slope * slope / 8.0 < most * bend
     steep = slope * slope > 16.0 * REACH**2 * GROWTH * here
     looks = np.logical_and(np.logical_and(near, low), steep)
-    return np.where(looks, slope - NOISE, -1.0), LOST - here
+    return np.where(looks, slope - NOISE, -1.0), least - here
 
 
 def reach(um: Any, robot: Robot) -> Any:
