@@ -10,6 +10,7 @@ import bdsim
 import fmu_files
 import pytest
 import robots
+from closed_robots import four_bar
 
 FOLDER = Path(__file__).parents[2] / "spart_blocks/blocks"
 FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
@@ -67,6 +68,7 @@ ARGUMENTS = {  # what a block needs besides a robot
         for way in ("IN", "OUT")
     },
 }
+ALONE = ("QUINTIC", "TRAPEZOID")  # their robot is optional, and says how long q0 is
 SAMPLED = {"UNIT_DELAY": {}, "TRANSPORT_DELAY": {"delay": 2.0}, "NOISE": {}}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
@@ -114,8 +116,8 @@ def make(name, robot=ROBOT, runtime=None):
     cls = runtime._blocklibrary[name]["class"]
     given = dict(ARGUMENTS.get(name, {}))
     parameters = runtime._blocklibrary[name]["params"] or {}
-    if "robot" in parameters:
-        given["robot"] = robot
+    if "robot" in parameters and name not in ALONE:
+        given["robot"] = four_bar() if name.startswith("LOOP_") else robot
     return cls(**given)
 
 

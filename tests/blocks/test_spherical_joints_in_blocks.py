@@ -38,7 +38,8 @@ OPTIONS = {
     "RESOLVED_RATE_MIN_ENERGY": {"frame": FRAME, "components": "wx wy wz"},
     "TRANSPOSE_JACOBIAN": SPRING | {"stiffness": 5.0, "damping": 1.0},
 }
-OF_LOOPS = {"CLOSED_ID", "CLOSED_COMPUTED_TORQUE", "CLOSED_IK"}  # see test_closed_control.py
+# See test_closed_control.py and test_closed_chain.py.
+OF_LOOPS = {"CLOSED_ID", "CLOSED_COMPUTED_TORQUE", "CLOSED_IK", "LOOP_ERROR", "LOOP_JACOBIAN"}
 OF_FLOATING = {"BASE_CONTROL", "BASE_REACTION", "DESIRED_REACTION"}
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closed_robots import four_bar
 
 import spart_blocks as sb
 from spart_blocks.diagram.registry import block_types
@@ -237,6 +238,21 @@ CASES = {
     "COMPUTED_TORQUE": (
         with_robot("COMPUTED_TORQUE", *[(3,)] * 3, (6,), (5, 6), (3, 3), (3,), (3,), (6,), (3,)),
         {"kp": (10.0, 20.0), "kd": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])},
+    ),
+    "CLOSED_COMPUTED_TORQUE": (
+        built(
+            "CLOSED_COMPUTED_TORQUE",
+            *[(1,)] * 3,
+            (6,),
+            (3, 6),
+            (3, 3),
+            (3,),
+            (6,),
+            (3,),
+            robot=four_bar(),
+            actuated=[four_bar().active_joints[0]],
+        ),
+        {"kp": (10.0, 20.0), "kd": (1.0, 4.0)},
     ),
     "LQR": (
         regulator,
