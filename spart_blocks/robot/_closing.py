@@ -10,7 +10,8 @@ import numpy as np
 from spart_blocks.robot._bodies_joints import Distance
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.loop import Loop
-from spart_blocks.robot.model import Joint, JointType, Link, Robot
+from spart_blocks.robot.model import Robot
+from spart_blocks.robot.parts import Joint, JointType, Link
 
 _Z = np.array([0.0, 0.0, 1.0])
 

@@ -20,7 +20,7 @@ from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import urdf_origin
 from spart_blocks.robot.checks import MAGNITUDE_LIMIT, inertia_faults, unit_axis
 from spart_blocks.robot.drive import Drive, Limits
-from spart_blocks.robot.model import JointType
+from spart_blocks.robot.parts import JointType
 
 JOINT_TYPES = {
     "fixed": JointType.FIXED,

@@ -16,7 +16,8 @@ from spart_blocks.errors import Fault, Place, RobotError
 from spart_blocks.robot._faults import names_list, warn_user
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import skew
-from spart_blocks.robot.model import BaseLink, Joint, JointType, Link, Robot
+from spart_blocks.robot.model import Robot
+from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
 
 MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
 ROUNDING = 1e-6  # relative: files print inertias with few digits

@@ -16,7 +16,8 @@ from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rotation_x, rotation_z, translation
 from spart_blocks.robot.checks import report_doubts
-from spart_blocks.robot.model import Base, BaseLink, Joint, JointType, Link, Robot
+from spart_blocks.robot.model import Base, Robot
+from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
 
 _AXIS = (0.0, 0.0, 1.0)  # joint axes are z in this convention
 

@@ -15,7 +15,7 @@ import numpy as np
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.coordinates import BALL_AXES
 from spart_blocks.robot.loop import LoopType
-from spart_blocks.robot.model import JointType
+from spart_blocks.robot.parts import JointType
 
 _AXES = dict(zip("xyz", np.eye(3), strict=True))
 _TYPES = {"r": JointType.REVOLUTE, "p": JointType.PRISMATIC}

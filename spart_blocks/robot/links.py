@@ -24,8 +24,9 @@ from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.checks import inertia_faults, report_doubts
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Effect, Limits
 from spart_blocks.robot.link import DYN_LENGTH, Link
-from spart_blocks.robot.model import Base, BaseLink, Joint, JointType, Robot
-from spart_blocks.robot.model import Link as Body
+from spart_blocks.robot.model import Base, Robot
+from spart_blocks.robot.parts import BaseLink, Joint, JointType
+from spart_blocks.robot.parts import Link as Body
 
 END = "ee"
 """The massless link whose frame is that of the last link of the chain, where the last link

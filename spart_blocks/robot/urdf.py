@@ -21,7 +21,8 @@ from spart_blocks.robot._urdf_elements import ElementReader, JointElement, LinkE
 from spart_blocks.robot._xml import XACRO_HINT, read_xml
 from spart_blocks.robot.checks import report_doubts
 from spart_blocks.robot.loops_file import robot_with_loops
-from spart_blocks.robot.model import Base, BaseLink, Joint, JointType, Link, Robot, RobotKeys
+from spart_blocks.robot.model import Base, Robot
+from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link, RobotKeys
 
 _logger = logging.getLogger(__name__)
 _OTHER_FORMATS = {
