@@ -32,7 +32,8 @@ from twins import interleaved, ratio, repeated
 import spart_blocks as sb
 from spart_blocks.dynamics import gravity_wrenches
 from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_projection, closed_rates
+from spart_blocks.dynamics.closed_chain import closed_rates
+from spart_blocks.dynamics.closed_projection import closed_projection
 from spart_blocks.dynamics.loops import loop_bias, loop_jacobian
 from spart_blocks.robot import JointType, Robot
 

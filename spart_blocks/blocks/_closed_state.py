@@ -11,7 +11,7 @@ import numpy as np
 from spart_blocks import spatial
 from spart_blocks.blocks._initial import BaseFrame, Parts, PlantState
 from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_projection
+from spart_blocks.dynamics.closed_projection import closed_projection
 from spart_blocks.dynamics.loops import loop_jacobian
 from spart_blocks.errors import Fault, InputError, RobotError, did_you_mean
 from spart_blocks.robot import Robot

@@ -28,13 +28,9 @@ from spart_blocks.dynamics.articulated import (
 )
 from spart_blocks.dynamics.assembly import Assembly, assemble
 from spart_blocks.dynamics.base_control import base_control_free_joints
-from spart_blocks.dynamics.closed_chain import (
-    ClosedRates,
-    Projected,
-    closed_projection,
-    closed_rates,
-)
+from spart_blocks.dynamics.closed_chain import ClosedRates, closed_rates
 from spart_blocks.dynamics.closed_ik import Follow, Target, closed_ik
+from spart_blocks.dynamics.closed_projection import Projected, closed_projection
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.end_effector import (
     EndEffector,

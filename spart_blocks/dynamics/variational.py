@@ -34,7 +34,7 @@ import numpy as np
 
 from spart_blocks.dynamics.applied_forces import applied_forces
 from spart_blocks.dynamics.axial import paths_of
-from spart_blocks.dynamics.closed_chain import Closed, freedoms_of
+from spart_blocks.dynamics.closed_system import Closed, freedoms_of
 from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
 from spart_blocks.dynamics.kinetic_gradient import KineticTerms, kinetic_terms
 from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows

@@ -10,7 +10,8 @@ from ball_robots import random_state, robot_with_balls, transform
 
 from spart_blocks.dynamics import hybrid_rates, kinematics
 from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_projection, closed_rates
+from spart_blocks.dynamics.closed_chain import closed_rates
+from spart_blocks.dynamics.closed_projection import closed_projection
 from spart_blocks.dynamics.loops import (
     dropped_rows,
     kept_rows,

@@ -15,7 +15,8 @@ from test_loops import at, closed_robot, four_bar
 
 from spart_blocks import dynamics
 from spart_blocks.dynamics.assembly import assemble
-from spart_blocks.dynamics.closed_chain import closed_projection, closed_rates
+from spart_blocks.dynamics.closed_chain import closed_rates
+from spart_blocks.dynamics.closed_projection import closed_projection
 from spart_blocks.dynamics.kinetic_gradient import kinetic_terms
 from spart_blocks.dynamics.loops import loop_errors, loop_jacobian
 from spart_blocks.dynamics.variational import Held, Motion, variational_step
