@@ -97,6 +97,10 @@ def _heading(robot: Robot) -> list[str]:
         lines.append(f"acting at its joints: {', '.join(robot.effects) or 'nothing'}")
     if robot.kinematic:
         lines.append(f"prescribed: {', '.join(c.name for c in robot.kin_configs)}")
+    if robot.loops:
+        from spart_blocks.dynamics.mobility import mobility
+
+        lines.append(f"loops closed: {mobility(robot)}")
     return lines
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from spart_blocks.spatial import Array, array
 CLOSED = 1e-12
 """Loops are closed where no row is open by more of the robot's size, or radians."""
 MOST_STEPS = 200
+NEARBY_STARTS = 6
+"""Where no step closes the loops further, such as links all in a line, so many starts beside
+are tried, 0.1 to 0.6 rad and m away."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +92,34 @@ def assemble(
     loop that stays open, and by how much.
     """
     robot, start = with_places(robot, place or {}), configuration(robot, qm)
-    held = places_in_um(robot, hold)
+    held, rng = places_in_um(robot, hold), np.random.default_rng(0)
     free = np.setdiff1d(np.arange(robot.nu), held)
-    q, scale = robot.with_unit_quaternions(start), row_scales(robot)
+    start, scale = robot.with_unit_quaternions(start), row_scales(robot)
+    first = found = _search(robot, start, free, scale)
+    for k in range(NEARBY_STARTS):
+        if _worst(found.open_by) <= CLOSED:
+            break
+        away = np.zeros(robot.nu)
+        away[free] = rng.normal(scale=0.1 * (k + 1), size=len(free))
+        beside = robot.with_unit_quaternions(robot.integrate(start, away))
+        found = _search(robot, beside, free, scale)
+    if _worst(found.open_by) > CLOSED:
+        raise RobotError(_told(robot, first.open_by * scale, hold))
+    return Assembly(found.q, _worst(found.open_by * scale), found.steps)
+
+
+class _Found(NamedTuple):
+    """Where a search ended: by how much each row is open, in its scale."""
+
+    q: Array
+    open_by: Array
+    steps: int
+
+
+def _search(robot: Robot, q: Array, free: Array, scale: Array) -> _Found:
+    """Newton's iteration from q, in the free rates."""
     rows = rows_at(q, robot)
-    open_by = np.array(rows.errors) / scale
-    damping, steps = 0.0, 0
+    open_by, damping, steps = np.array(rows.errors) / scale, 0.0, 0
     while steps < MOST_STEPS and _worst(open_by) > CLOSED / 8:
         J = dense(rows, robot)[:, free] / scale[:, None]
         step = np.zeros(robot.nu)
@@ -103,17 +128,14 @@ def assemble(
         rows_ahead = rows_at(ahead, robot)
         next_open = np.array(rows_ahead.errors) / scale
         steps += 1
-        better = np.linalg.norm(next_open) < (1 - 1e-3) * np.linalg.norm(open_by)
-        if better:
+        if np.linalg.norm(next_open) < (1 - 1e-3) * np.linalg.norm(open_by):
             q, rows, open_by, damping = ahead, rows_ahead, next_open, damping / 10
             damping = 0.0 if damping < 1e-9 else damping
         elif _worst(open_by) <= CLOSED or damping > 1e6:
             break
         else:
             damping = max(10 * damping, 1e-6)
-    if _worst(open_by) > CLOSED:
-        raise RobotError(_told(robot, open_by * scale, hold))
-    return Assembly(q, _worst(open_by * scale), steps)
+    return _Found(q, open_by, steps)
 
 
 def _worst(x: Array) -> float:

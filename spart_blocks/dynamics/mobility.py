@@ -64,7 +64,8 @@ class Mobility:
         return self.rank < self.generic or bool(self.loose)
 
     def __str__(self) -> str:
-        text = f"{self.freedoms} freedoms; the loops have rank {self.rank}"
+        count = f"{self.freedoms} freedom" + ("" if self.freedoms == 1 else "s")
+        text = f"{count}; the loops have rank {self.rank}"
         if self.redundant:
             text += f"; redundant everywhere: {', '.join(self.redundant)}"
         if self.loops:

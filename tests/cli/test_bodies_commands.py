@@ -22,7 +22,8 @@ joints:
   J3: {type: spherical, parent: rod, child: rocker, parent_frame: {xyz: [0.5, 0, 0]}}
   J4: {type: universal, parent: rocker, child: ground, child_frame: {xyz: [0.4, 0, 0]}}
 distances:
-  string: {parent: ground, child: rod, length: prescribed, q: 0.3}
+  string: {parent: ground, child: rod, child_point: [0.25, 0, 0],
+           length: prescribed, q: 0.3}
 forces:
   motor: {type: torque, joint: J1, port: tau}
   push: {type: force, body: rod}
@@ -126,3 +127,20 @@ def test_bodies_of_a_graph_do_not_overlap(fourbar):
     assert len(boxes) == 5
     for i, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_robot_tells_the_mobility_and_the_rows_that_others_imply(spart):
+    found = rows(spart("robot", MODELS / "four_bar.yaml"))
+    assert (
+        "loops closed: 1 freedom; the loops have rank 2; redundant everywhere: J4.z, J4.rx, J4.ry"
+        in found
+    )
+
+
+def test_robot_refuses_a_loop_that_cannot_close(spart, tmp_path):
+    text = (MODELS / "four_bar.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "torn.yaml"
+    path.write_text(text.replace("[0.45, 0, 0]", "[4.5, 0, 0]"), encoding="utf-8")
+    answer = spart("robot", path)
+    assert answer.code == 2
+    assert "loop 'J4' cannot close: its ends stay 3.3" in answer.err

@@ -70,6 +70,13 @@ def test_held_motors_that_do_not_hold_a_robot_are_told():
     assert not mobility(robot, stretched, ["of crank"]).singular
 
 
+def test_assembly_folds_links_that_start_in_a_line():
+    """There no step of Newton's closes the loop further."""
+    robot = four_bar(0.3, 0.5, 0.4, 0.45)
+    found = assemble(robot, np.zeros(3))
+    assert np.abs(loop_errors(found.qm, robot, True)).max() < 1e-12
+
+
 def test_forward_and_inverse_kinematics_of_the_delta_robot_agree(delta):
     home = assemble(delta).qm
     names = {entry.name: entry.q.start for entry in delta.layout}
