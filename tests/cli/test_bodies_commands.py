@@ -19,8 +19,10 @@ bodies:
 joints:
   J1: {type: Rz, parent: ground, child: crank}
   J2: {type: Rz, parent: rod, child: crank, child_frame: {xyz: [0.2, 0, 0]}}
-  J3: {type: spherical, parent: rod, child: rocker, parent_frame: {xyz: [0.5, 0, 0]}}
-  J4: {type: universal, parent: rocker, child: ground, child_frame: {xyz: [0.4, 0, 0]}}
+  J3: {type: spherical, parent: rod, child: rocker, parent_frame: {xyz: [0.5, 0, 0]},
+       child_frame: {xyz: [0, 0.3, 0]}}
+  J4: {type: universal, parent: rocker, child: ground,
+       child_frame: {xyz: [0.4, 0, 0], rpy: [0, -1.5707963, 0]}}
 distances:
   string: {parent: ground, child: rod, child_point: [0.25, 0, 0],
            length: prescribed, q: 0.3}
