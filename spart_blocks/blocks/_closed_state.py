@@ -10,6 +10,7 @@ import numpy as np
 
 from spart_blocks import spatial
 from spart_blocks.blocks._initial import BaseFrame, Parts, PlantState
+from spart_blocks.blocks._joint_values import absent
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_projection import closed_projection
 from spart_blocks.dynamics.loops import loop_jacobian
@@ -85,7 +86,7 @@ def _held(names: Any, robot: Robot) -> list[str]:
         raise InputError(f"initial hold is a list of joints, not {names!r}")
     names = list(names)
     faults = [
-        Fault(f"initial hold: no active joint {name!r}", hint=did_you_mean(str(name), known))
+        Fault(f"initial hold: {absent(str(name), robot)}", hint=did_you_mean(str(name), known))
         for name in names
         if name not in known
     ]

@@ -34,11 +34,17 @@ def joint_values(value: Any, key: Literal["qm", "um"], robot: Robot) -> Array:
     for name, given in value.items():
         if name not in places:
             hint = did_you_mean(str(name), places)
-            raise InputError(Fault(f"{what}: no active joint {name!r}", hint=hint))
+            raise InputError(Fault(f"{what}: {absent(str(name), robot)}", hint=hint))
         if key == "qm" and name in balls and isinstance(given, Mapping):
             given = _quaternion(given, f"{what}: {name}")
         out[places[name]] = _numbers(given, len(places[name]), f"{what}: {name}")
     return checked_configuration(out, robot.layout, what) if key == "qm" else out
+
+
+def absent(name: str, robot: Robot) -> str:
+    """Why a name is none of a joint with a coordinate."""
+    cut = any(loop.name == name for loop in robot.loops)
+    return robot.not_moving(name) if cut else f"no active joint {name!r}"
 
 
 def _rest(robot: Robot) -> Array:

@@ -248,7 +248,7 @@ class Closed_IK(FunctionBlock):
     Inverse kinematics of a closed robot: its joints where a link is at a target.
 
     :inputs: 7
-    :outputs: 4
+    :outputs: 5
     :states: 0
 
     .. list-table::
@@ -302,10 +302,16 @@ class Closed_IK(FunctionBlock):
             - 3
             - ndarray(nq,)
             - ``qm`` [rad, m]: all joint positions
+        *   - Output
+            - 4
+            - ndarray(3,)
+            - ``error`` [m, rad]: by how much the link is away from the target, (6,) with ``pose``
 
     Newton's steps from qm close the loops with the link at the target, by the smallest
-    joint motion; each squares the error. Without ``pose`` there are no inputs 3 to 5: the
-    link's attitude is what the loops make it.
+    joint motion; each squares the error. A target out of reach leaves them anywhere: ``error``
+    tells. What the loops leave no freedom to follow, such as the way out of a planar linkage's
+    plane, is left out. Without ``pose`` there are no inputs 3 to 5: the link's attitude is what
+    the loops make it.
 
     Source: J. Merlet, "Parallel Robots" (2006), ch. 3 and 5.
 
@@ -322,7 +328,7 @@ class Closed_IK(FunctionBlock):
     """
 
     nin = 7
-    nout = 4
+    nout = 5
 
     def __init__(
         self,
@@ -358,15 +364,21 @@ class Closed_IK(FunctionBlock):
             Port("ud", count, "rad/s, m/s"),
             Port("ad", count, "rad/s^2, m/s^2"),
             *ports(robot, "qm"),
+            Port("error", (6 if pose else 3,), "m, rad"),
         )
-        kept_rows(robot)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         *target, qm = inputs
         found = closed_ik(qm, Target(*target), self.robot, self.link, self.iterations)
         places = self.actuated
-        return [found.qm[self.positions], found.um[places], found.umdot[places], found.qm]
+        return [
+            found.qm[self.positions],
+            found.um[places],
+            found.umdot[places],
+            found.qm,
+            found.error,
+        ]
 
 
 class Joint_Select(FunctionBlock):

@@ -16,7 +16,11 @@ import numpy as np
 from spart_blocks.dynamics.assembly import with_places
 from spart_blocks.dynamics.axial import add, cross, dot, paths_of
 from spart_blocks.dynamics.loop_rows import Chain, Chord, Rows, add_rows, chords_of, loop_rows
-from spart_blocks.dynamics.loops import kept_rows
+from spart_blocks.dynamics.loops import (
+    independent_rows,
+    kept_rows,
+    sample_configurations,
+)
 from spart_blocks.dynamics.screws import Vector, bodies_of
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, filled, solve_spd, sqrt, zeros
@@ -38,8 +42,8 @@ class Target(NamedTuple):
 
 
 class Follow(NamedTuple):
-    """qm (nq,), um (nu,), umdot (nu,): the motion that follows a target; error (m,) [m,
-    rad]: of the loops and the target after the last step."""
+    """qm (nq,), um (nu,), umdot (nu,): the motion that follows a target; error (3,) [m], or
+    (6,) [m, rad]: by how much the link is away from it after the last step."""
 
     qm: Array
     um: Array
@@ -54,21 +58,46 @@ def _chord(robot: Robot, link: str, pose: bool) -> Chord:
     return chords_of(with_places(robot, {link: place}))[-1]
 
 
+@lru_cache(maxsize=32)
+def _followed(robot: Robot, link: str, pose: bool) -> tuple[int, ...]:
+    """The rows of a target that the loops leave to the joints: a planar linkage, say, cannot
+    follow one out of its plane, and need not."""
+    chord, kept, free = _chord(robot, link, pose), kept_rows(robot), _free(robot)
+    own = []
+    for q in sample_configurations(robot):
+        chain = Chain(robot, paths_of(bodies_of(robot), q), q)
+        R = np.array([chain.axis(chord.b, k) for k in range(3)]).T
+        r, still = np.array(chain.point(chord.b)), np.zeros(3)
+        here = Target(r, still, still, R if pose else None)
+        rows = loop_rows(robot, chain, kept)
+        add_rows(rows, _moved(chord, here), chain, range(len(chord.loop.rows)))
+        J = _dense(rows, robot, q)[:, free]
+        basis = np.linalg.svd(J[: len(kept)], full_matrices=False)[2][: len(kept)]
+        target = J[len(kept) :]
+        own.append(target - target @ basis.T @ basis)
+    return independent_rows(own)
+
+
+def _free(robot: Robot) -> list[int]:
+    return [k for k in range(robot.nu) if k not in robot.kinematic]
+
+
 def closed_ik(qm: Any, target: Target, robot: Robot, link: str, iterations: int = 4) -> Follow:
     """The motion nearest to qm (nq,) that has a link at the target and the loops closed.
 
     Each step squares the error: four take one of a tenth of the robot's size to rounding,
-    away from singular configurations. Prescribed joints stay.
+    away from singular configurations. Prescribed joints stay. What the loops leave no freedom
+    to follow is left out, and shows in the error alone.
     """
-    chord, kept = _chord(robot, link, target.Rd is not None), kept_rows(robot)
-    free = [k for k in range(robot.nu) if k not in robot.kinematic]
-    moving = _moved(chord, target)
+    pose = target.Rd is not None
+    chord, kept, free = _chord(robot, link, pose), kept_rows(robot), _free(robot)
+    moving, followed = _moved(chord, target), _followed(robot, link, pose)
 
-    def rows_at(q: Array, um: Array | None = None) -> Rows:
+    def at(q: Array, um: Array | None = None) -> tuple[Rows, Chain]:
         chain = Chain(robot, paths_of(bodies_of(robot), q), q, um)
         rows = loop_rows(robot, chain, kept)
-        add_rows(rows, moving, chain, range(len(moving.loop.rows)))
-        return rows
+        add_rows(rows, moving, chain, followed)
+        return rows, chain
 
     def least(J: Array, b: list[Any]) -> Array:
         """The smallest rates (nu,) with J rates = b."""
@@ -77,20 +106,22 @@ def closed_ik(qm: Any, target: Target, robot: Robot, link: str, iterations: int 
         out[free] = wide.T @ solve_spd(wide @ wide.T, filled(b, J, target.rd), "loops and target")
         return out
 
-    rows = rows_at(qm)
+    rows, chain = at(qm)
     for _ in range(iterations):
         step = least(_dense(rows, robot, qm), [-error for error in rows.errors])
         step = step / np.maximum(1.0, sqrt(step.reshape(1, -1) @ step) / FARTHEST)
         qm = robot.with_unit_quaternions(robot.integrate(qm, step))
-        rows = rows_at(qm)
+        rows, chain = at(qm)
     J, own = _dense(rows, robot, qm), len(kept)
-    rates = _target_rates(moving, target, Chain(robot, paths_of(bodies_of(robot), qm), qm))
-    um = least(J, [0.0] * own + rates)
-    chain = Chain(robot, paths_of(bodies_of(robot), qm), qm, um)
+    rates = _target_rates(moving, target, chain)
+    um = least(J, [0.0] * own + [rates[k] for k in followed])
+    rows, chain = at(qm, um)
     falls = _target_falls(moving, target, chain)
-    bias = rows_at(qm, um).bias
-    needed = [-b for b in bias[:own]] + [f - b for f, b in zip(falls, bias[own:], strict=True)]
-    return Follow(qm, um, least(J, needed), filled(rows.errors, qm, target.rd))
+    pulls = [falls[k] - b for k, b in zip(followed, rows.bias[own:], strict=True)]
+    umdot = least(J, [-b for b in rows.bias[:own]] + pulls)
+    away = Rows([], [], [])
+    add_rows(away, moving, chain, range(len(moving.loop.rows)))
+    return Follow(qm, um, umdot, filled(away.errors, qm, target.rd))
 
 
 def _moved(chord: Chord, target: Target) -> Chord:

@@ -44,7 +44,7 @@ def kept_rows(robot: Robot) -> tuple[int, ...]:
     for q in sample_configurations(robot):
         J = dense(rows_at(q, robot), robot) / scale
         jacobians.append(J)
-    kept = _independent(jacobians)
+    kept = independent_rows(jacobians)
     _check_prescribed([J[:, free] for J in jacobians], kept, robot)
     return kept
 
@@ -79,7 +79,7 @@ def sample_configurations(robot: Robot) -> tuple[Array, ...]:
     return tuple(found)
 
 
-def _independent(jacobians: list[Array]) -> tuple[int, ...]:
+def independent_rows(jacobians: list[Array]) -> tuple[int, ...]:
     """Rows that are independent in each of the matrices, as many as there are: at each
     turn the one that has most of its own where it has least."""
     rest = [J.copy() for J in jacobians]

@@ -45,8 +45,9 @@ class Mobility:
     freedoms: how many independent rates the joints have, a floating base not counted; rank:
     of the loops' Jacobian there; generic: its rank nearly everywhere. redundant: rows that
     others imply everywhere. loops, joints: where the rank is less here, the loops that lose
-    it, and the joints in them. loose: joints that can move while the actuated ones stand,
-    though they cannot nearby.
+    it, and the joints in them. left: how many of the freedoms the actuated joints leave to
+    none, None where none are given. loose: joints that can move while the actuated ones
+    stand, though they cannot nearby.
     """
 
     freedoms: int
@@ -55,6 +56,7 @@ class Mobility:
     redundant: tuple[str, ...]
     loops: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
+    left: int | None = None
     loose: tuple[str, ...] = ()
 
     @property
@@ -70,6 +72,8 @@ class Mobility:
             text += f"; redundant everywhere: {', '.join(self.redundant)}"
         if self.loops:
             text += f"; singular here: {', '.join(self.loops)} with {', '.join(self.joints)}"
+        if self.left:
+            text += f"; the actuated joints leave {self.left} of the freedoms"
         if self.loose:
             text += f"; singular here: the actuated joints do not hold {', '.join(self.loose)}"
         return text
@@ -83,8 +87,9 @@ def mobility(robot: Robot, qm: Any = None, actuated: Iterable[str] = ()) -> Mobi
     rank, generic = _rank(J), len(kept)
     loops, joints = _losing_rank(J[list(kept)], robot, kept) if rank < generic else ((), ())
     held = places_in_um(robot, actuated)
-    loose = _loose(robot, q, held) if held else ()
-    return Mobility(robot.nu - rank, rank, generic, dropped_rows(robot), loops, joints, loose)
+    left, loose = _left(robot, q, held) if held else (None, ())
+    freedoms, dropped = robot.nu - rank, dropped_rows(robot)
+    return Mobility(freedoms, rank, generic, dropped, loops, joints, left, loose)
 
 
 def _scaled(robot: Robot, q: Array) -> Array:
@@ -117,8 +122,9 @@ def _joints(robot: Robot, felt: Array) -> tuple[str, ...]:
     return tuple(entry.name for entry in robot.layout if felt[entry.u].any())
 
 
-def _loose(robot: Robot, q: Array, held: list[int]) -> tuple[str, ...]:
-    """The joints that move, with these rates held, here and not nearby."""
+def _left(robot: Robot, q: Array, held: list[int]) -> tuple[int, tuple[str, ...]]:
+    """How many freedoms are left with these rates held, nearly everywhere; and the joints
+    that move with more of them here."""
     free = np.setdiff1d(np.arange(robot.nu), held)
 
     def motions(at: Array) -> Array:
@@ -127,8 +133,8 @@ def _loose(robot: Robot, q: Array, held: list[int]) -> tuple[str, ...]:
 
     here = motions(q)
     least = min(motions(at).shape[1] for at in (q, *sample_configurations(robot)))
-    if here.shape[1] <= least:
-        return ()
+    if here.shape[1] == least:
+        return least, ()
     moving = np.zeros(robot.nu)
     moving[free] = np.abs(here).max(axis=1, initial=0.0)
-    return _joints(robot, moving > SHARE * moving.max())
+    return least, _joints(robot, moving > SHARE * moving.max())

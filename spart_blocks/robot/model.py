@@ -289,6 +289,11 @@ class Robot(Record):
             return f"{brief(name)} is no joint, but one axis of the spherical joint {brief(ball)}"
         if any(joint.name == name for joint in self.joints):
             return f"joint {brief(name)} of {self.name} is fixed"
+        if any(loop.name == name for loop in self.loops):
+            return (
+                f"{brief(name)} of {self.name} closes a loop and has no coordinate; `cut: true` on "
+                "another joint of the loop opens it there"
+            )
         return f"no joint {brief(name)} on {self.name}"
 
     # --- configuration variables ------------------------------------------------------

@@ -30,8 +30,9 @@ def test_blocks_shows_ports_and_parameters(spart, name):
     answer = spart("blocks", name)
     assert answer.code == 0
     words = [line.split() for line in answer.out.splitlines()]
-    assert ["0", "qd", "ndarray(nu,)", "[rad,", "m]", "desired", "joint", "positions"] in words
-    assert "kp  float or array_like(nu)  required  proportional gain" in answer.out
+    assert ["0", "qd", "ndarray(nq,)", "[rad,", "m]", "desired", "joint", "positions"] in words
+    gain = ["kp", "float", "or", "array_like(nu)", "required", "proportional", "gain"]
+    assert [*gain, "[N", "m/rad,", "N/m]"] in words
 
 
 def test_blocks_prints_json(spart):

@@ -48,6 +48,30 @@ def test_the_delta_robot_has_three_freedoms_and_six_rods_that_spin(delta):
     assert not found.singular
 
 
+def test_freedoms_that_no_motor_has_are_counted(delta):
+    assert mobility(delta, actuated=MOTORS).left == 6
+    assert mobility(delta, actuated=MOTORS[:2]).left == 7
+    assert "leave 7 of the freedoms" in str(mobility(delta, actuated=MOTORS[:2]))
+
+
+def test_a_planar_linkage_follows_what_it_can_of_a_target():
+    """The way out of its plane is left out, and shows in the error."""
+    robot = Robot.from_bodies(MODELS / "five_bar.yaml")
+    start, still = assemble(robot).qm, np.zeros(3)
+    link = robot.links[-1].name
+    r = frame(robot, start, link)[:3, 3] + [0.01, 0.3, -0.02]
+    found = closed_ik(start, Target(r, still, still), robot, link)
+    reached = frame(robot, found.qm, link)[:3, 3]
+    assert np.allclose(reached[[0, 2]], r[[0, 2]], atol=1e-12)
+    assert np.allclose(found.error, reached - r, atol=1e-12)
+    assert np.abs(loop_errors(found.qm, robot, True)).max() < 1e-12
+
+
+def test_a_cut_joint_has_no_coordinate_and_says_so(delta):
+    with pytest.raises(RobotError, match="'L' of delta_robot closes a loop and has no coordinate"):
+        assemble(delta, {"L": 0.1})
+
+
 def test_a_flat_parallelogram_is_singular_and_named():
     robot = four_bar(0.2, 0.5, 0.2, 0.5)
     flat = [0.0, 0.0, 0.0]
@@ -66,7 +90,8 @@ def test_held_motors_that_do_not_hold_a_robot_are_told():
     b = np.arccos((0.4**2 + 0.45**2 - 0.75**2) / (2 * 0.4 * 0.45))
     stretched = [a, 0.0, np.pi - b]
     assert np.abs(loop_errors(stretched, robot, True)).max() < 1e-15
-    assert mobility(robot, stretched, ["of rocker"]).loose == ("of crank", "of coupler")
+    held = mobility(robot, stretched, ["of rocker"])
+    assert (held.left, held.loose) == (0, ("of crank", "of coupler"))
     assert not mobility(robot, stretched, ["of crank"]).singular
 
 

@@ -299,7 +299,8 @@ def test_the_legs_of_the_stewart_platform_carry_it_along_a_given_motion():
     weight = gravity_wrenches(DOWN, robot).wFm
     places = [place_in_u(robot, slide) for slide in slides]
     driven = [leg.qddot[2] for leg in legs]
-    need = actuated_forces(np.eye(3), qm, um, driven, taum, weight, robot, places)
+    none = np.zeros(6)
+    need = actuated_forces(np.eye(3), none, qm, um, driven, taum, none, weight, robot, places)
     assert np.abs(need.tau - [loads[slide] for slide in slides]).max() < 1e-9
     slid = [got.umdot[place_in_u(robot, slide)] for slide in slides]
     assert np.abs(slid - np.array([leg.qddot[2] for leg in legs])).max() < 1e-10
