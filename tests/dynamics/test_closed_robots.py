@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scipy.spatial.transform import Rotation
 from test_loops import four_bar
 
@@ -56,9 +57,14 @@ def test_freedoms_that_no_motor_has_are_counted(delta):
 
 def test_a_planar_linkage_follows_what_it_can_of_a_target():
     """The way out of its plane is left out, and shows in the error."""
-    robot = Robot.from_bodies(MODELS / "five_bar.yaml")
-    start, still = assemble(robot).qm, np.zeros(3)
-    link = robot.links[-1].name
+    told = yaml.safe_load((MODELS / "five_bar.yaml").read_text())
+    told["bodies"]["tip"] = {"mass": 0.0, "inertia": [0, 0, 0]}
+    told["joints"]["tip"] = {
+        "type": "rigid", "parent": "left_forearm", "child": "tip",
+        "parent_frame": {"xyz": [0.3, 0, 0]},
+    }  # fmt: skip
+    robot = Robot.from_bodies(told)
+    start, still, link = assemble(robot).qm, np.zeros(3), "tip"
     r = frame(robot, start, link)[:3, 3] + [0.01, 0.3, -0.02]
     found = closed_ik(start, Target(r, still, still), robot, link)
     reached = frame(robot, found.qm, link)[:3, 3]
