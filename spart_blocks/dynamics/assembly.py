@@ -16,7 +16,7 @@ import numpy as np
 
 from spart_blocks.dynamics.axial import paths_of
 from spart_blocks.dynamics.kinematics import frame_of_link, kinematics
-from spart_blocks.dynamics.loop_rows import Chain, Rows, loop_rows
+from spart_blocks.dynamics.loop_rows import Chain, Rows, chords_of, loop_rows
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.errors import Fault, RobotError, did_you_mean
 from spart_blocks.robot import Loop, Robot
@@ -28,6 +28,15 @@ MOST_STEPS = 200
 NEARBY_STARTS = 6
 """Where no step closes the loops further, such as links all in a line, so many starts beside
 are tried, 0.1 to 0.6 rad and m away."""
+_SENSES = {
+    "rigid": (0, 1, 2),
+    "prismatic": (0, 1, 2),
+    "revolute": (2,),
+    "cylindrical": (2,),
+    "planar": (2,),
+}
+"""The axes of both frames that shall point the same way. The rows have them parallel only:
+they vanish as well where a frame is half a turn from where it belongs."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +101,13 @@ def assemble(
     loop that stays open, and by how much.
     """
     robot, start = with_places(robot, place or {}), configuration(robot, qm)
-    held, rng = places_in_um(robot, hold), np.random.default_rng(0)
+    hold, rng = tuple(hold), np.random.default_rng(0)
+    held = places_in_um(robot, hold)
     free = np.setdiff1d(np.arange(robot.nu), held)
     start, scale = robot.with_unit_quaternions(start), row_scales(robot)
     first = found = _search(robot, start, free, scale)
     for k in range(NEARBY_STARTS):
-        if _worst(found.open_by) <= CLOSED:
+        if _worst(found.open_by) <= CLOSED and not _reversed(found.q, robot):
             break
         away = np.zeros(robot.nu)
         away[free] = rng.normal(scale=0.1 * (k + 1), size=len(free))
@@ -105,6 +115,8 @@ def assemble(
         found = _search(robot, beside, free, scale)
     if _worst(found.open_by) > CLOSED:
         raise RobotError(_told(robot, first.open_by * scale, hold))
+    if over := _reversed(found.q, robot):
+        raise RobotError(_not_closed(robot, over[0], "180 degrees askew", hold))
     return Assembly(found.q, _worst(found.open_by * scale), found.steps)
 
 
@@ -140,6 +152,17 @@ def _search(robot: Robot, q: Array, free: Array, scale: Array) -> _Found:
 
 def _worst(x: Array) -> float:
     return float(np.abs(x).max(initial=0.0))
+
+
+def _reversed(q: Array, robot: Robot) -> list[str]:
+    """The loops that are closed but for half a turn of one frame."""
+    chain = Chain(robot, paths_of(bodies_of(robot), q), q)
+    return [
+        chord.loop.name
+        for chord in chords_of(robot)
+        for k in _SENSES.get(chord.loop.type, ())
+        if np.dot(chain.axis(chord.a, k), chain.axis(chord.b, k)) < 0
+    ]
 
 
 def _damped(J: Array, b: Array, damping: float) -> Array:
@@ -208,7 +231,7 @@ def with_places(robot: Robot, place: Mapping[str, Any]) -> Robot:
 
 def _told(robot: Robot, open_by: Array, hold: Iterable[str]) -> Fault:
     """Which loop stays open most, and by how much."""
-    told, first, held = [], 0, list(hold)
+    told, first = [], 0
     for loop in robot.loops:
         errors = open_by[first : first + len(loop.rows)]
         first += len(loop.rows)
@@ -218,8 +241,14 @@ def _told(robot: Robot, open_by: Array, hold: Iterable[str]) -> Fault:
     _, name, apart, askew = max(told)
     away = [f"{apart:.3g} m apart"] if apart else []
     away += [f"{np.degrees(askew):.3g} degrees askew"] if askew > 1e-9 else []
-    while_held = f" while {', '.join(held)} stay where they are" if held else ""
+    return _not_closed(robot, name, " and ".join(away), hold)
+
+
+def _not_closed(robot: Robot, name: str, away: str, held: Iterable[str]) -> Fault:
+    """What is said of a loop whose ends stay this far away."""
+    names = ", ".join(held)
+    while_held = f" while {names} stay where they are" if names else ""
     return Fault(
-        f"{robot.name}: loop {name!r} cannot close{while_held}: its ends stay {' and '.join(away)}",
+        f"{robot.name}: loop {name!r} cannot close{while_held}: its ends stay {away}",
         hint="give a configuration nearer to where it closes, or check the joints' frames",
     )

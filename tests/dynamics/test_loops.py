@@ -109,6 +109,24 @@ def test_assembly_tells_which_loop_cannot_close_and_by_how_much():
         assemble(robot)
 
 
+@pytest.mark.parametrize("kind", ["revolute", "cylindrical", "planar", "rigid", "prismatic"])
+def test_a_loop_does_not_close_half_a_turn_away(kind):
+    """There the rows vanish too: they tell axes that are parallel, not which way they point."""
+    turn, rows = np.diag([1.0, -1.0, -1.0, 1.0]), [JointType.PRISMATIC] * 2 + [JointType.REVOLUTE]
+    axes = (np.eye(3)[0], np.eye(3)[1], np.eye(3)[2])
+    joints = tuple(
+        Joint(i + 1, f"j{i}", rows[i], i + 1, i, i + 1, axes[i], np.eye(4)) for i in range(3)
+    )
+    links = tuple(Link(i, f"l{i}", i, np.eye(4), 1.0, np.eye(3)) for i in (1, 2, 3))
+    base = BaseLink("ground", np.eye(4), 0.0, np.zeros((3, 3)))
+    robot = Robot("slide", links, joints, base, base="fixed")
+    square = replace(robot, loops=(Loop("pin", kind, 0, 3, np.eye(4), np.eye(4)),))
+    assert assemble(square, [0.1, 0.2, 0.3]).error < 1e-12
+    over = replace(robot, loops=(Loop("pin", kind, 0, 3, turn, np.eye(4)),))
+    with pytest.raises(RobotError, match="'pin' cannot close: its ends stay 180 degrees askew"):
+        assemble(over)
+
+
 def test_closed_rates_satisfy_newton_and_the_loops():
     """H udot + h - tau = J' lam, with H and h those of the open tree."""
     for base in ("fixed", "floating"):
