@@ -16,17 +16,35 @@ generalized linear complementarity problem", J. Optimization Theory and Applicat
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.dynamics.articulated import HybridRates
+from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.dynamics.joint_effects import joint_effects, stop_forces
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
 MARGIN = 1e-10
 """So much of its break-away force beyond it moves a stuck joint; less is rounding."""
+
+
+SLOW = 1e-10
+"""[rad/s, m/s] In loops, a joint that others keep at rest is no faster; it is so by rounding."""
+SLIGHT = 1e-9
+"""In loops, such a joint has no more acceleration than this part of what friction can give."""
+
+
+@lru_cache(maxsize=32)
+def _rest(robot: Robot) -> tuple[float, float]:
+    """The rate and the acceleration that joints in loops have at most where others that stick
+    keep them at rest. They slide then as far as their mode tells, without moving: of several
+    joints on one freedom all but one may, for their friction is at its bound."""
+    robot = robot.nominal
+    inertia = float(np.mean(np.diag(multibody_inertia(np.eye(3), robot.neutral, robot).Hm)))
+    return SLOW, SLIGHT * float(joint_effects(robot).coulomb.max()) / inertia
 
 
 def unfit_modes(qm: Array, um: Array, modes: Array, rates: HybridRates, robot: Robot) -> list[Any]:
@@ -38,8 +56,11 @@ def unfit_modes(qm: Array, um: Array, modes: Array, rates: HybridRates, robot: R
     """
     forward, backward = _beyond(qm, um, rates, robot)
     values = []
+    slow, slight = _rest(robot) if robot.loops else (0.0, 0.0)
     for i, k in enumerate(joint_effects(robot).sticking):
-        mode, against = modes[i], -modes[i] * np.where(um[k] == 0, rates.umdot[k], um[k])
+        mode = modes[i]
+        at_rest = abs(um[k]) <= slow if robot.loops else um[k] == 0
+        against = np.where(at_rest, -mode * rates.umdot[k] - slight, -mode * um[k])
         stuck = np.where(um[k] == 0, np.maximum(forward[i], backward[i]), abs(um[k]))
         values.append(np.where(mode == 0, stuck, against))
     return values

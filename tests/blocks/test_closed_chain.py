@@ -10,6 +10,8 @@ from closed_robots import four_bar, opening, spatial_bar
 
 import spart_blocks as sb
 from spart_blocks.diagram import as_diagram
+from spart_blocks.dynamics.actuated import actuated_map
+from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.loops import loop_errors, loop_jacobian, row_names
 from spart_blocks.errors import InputError, RunError
 
@@ -142,6 +144,28 @@ def test_a_joint_with_coulomb_friction_sticks_in_a_loop(plant):
     assert [event.what for event in results.events] == ["switched"]
     assert np.abs(results["plant.um"][-1]).max() < 1e-12
     assert max(opening(robot, results["plant.qm"], results["plant.um"])) < 1e-9
+
+
+@pytest.mark.parametrize("share", [0.99, -0.99, 1.01, -1.01])
+def test_joints_that_stick_on_one_freedom_hold_together(share, plant):
+    """The loop breaks away where the torque exceeds the friction of all three joints, as the
+    one freedom feels it; until then it stands, however they share it."""
+    coulomb = {"A": 1.0, "B": 0.3, "C": 0.05}
+    drives = {name: {"coulomb": friction} for name, friction in coulomb.items()}
+    robot = four_bar().with_drives({"joints": drives})
+    ratios = actuated_map(assemble(robot).qm, robot, [0])[:, 0]
+    friction = np.array([coulomb[name] for name in robot.active_joints])
+    torque = share * friction @ np.abs(ratios)
+    results = sb.simulate(plant(robot, {"taum": np.array([torque, 0.0, 0.0])}), T=0.1, log=KEPT[:2])
+    assert (np.abs(results["plant.um"][-1, 0]) > 1e-4) == (abs(share) > 1)
+
+
+def test_a_loop_whose_joints_all_have_friction_comes_to_rest(plant):
+    drives = {name: {"coulomb": 0.3 if name == "A" else 1.0} for name in "ABC"}
+    robot = four_bar().with_drives({"joints": drives})
+    pushed = {"taum": np.array([0.3, 0.0, 0.0])}
+    results = sb.simulate(plant(robot, pushed, initial={"um": {"A": 2.0}}), T=1.0, log=KEPT[:2])
+    assert np.abs(results["plant.um"][-1]).max() < 1e-12
 
 
 @pytest.mark.parametrize("coupler", [1.0, 0.0])
