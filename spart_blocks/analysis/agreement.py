@@ -14,7 +14,9 @@ from spart_blocks.results import Results
 from spart_blocks.simulation import simulate
 from spart_blocks.simulation.cvodes import METHODS
 from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.simulation.run import Progress
+from spart_blocks.simulation.simulate import begin, finish
 
 RTOL, ATOL = 1e-10, 1e-12
 ALIKE = 1e-7
@@ -41,12 +43,14 @@ def compare_engines(
     T: float | None = None,
     progress: Progress | None = None,
     samples: int | None = None,
+    file: DiagramFile | None = None,
 ) -> tuple[Difference, ...]:
     """Run a diagram on both engines with tight tolerances; each kept signal and each
     block's state, the one farthest apart first.
 
     samples: how many are compared, where the diagram does not say; by default as many as
-    a run keeps, of which each costs the interpreter a whole evaluation.
+    a run keeps, of which each costs the interpreter a whole evaluation. file: that of the
+    diagram, whose program may be kept, so that it is not traced anew.
     CVODES runs on the native engine alone; the interpreter then takes DOP853.
     Raises RunError where the runs end at different times, or one fails; TraceError where
     the diagram cannot be traced.
@@ -57,7 +61,11 @@ def compare_engines(
         options["every"] = end / samples
     if diagram.run.solver == "auto":  # the same for both, on any machine
         diagram = replace(diagram, run=diagram.run.model_copy(update={"solver": "RK45"}))
-    native = simulate(diagram, engine="native", progress=progress, **options)
+    if file is None:
+        native = simulate(diagram, engine="native", progress=progress, **options)
+    else:
+        more = {**options, "solver": diagram.run.solver}
+        native = finish(begin(file, engine="native", progress=progress, **more))
     if diagram.run.solver in METHODS:
         diagram = replace(diagram, run=diagram.run.model_copy(update={"solver": "DOP853"}))
     blocks = simulate(diagram, engine="interpreter", progress=progress, **options)

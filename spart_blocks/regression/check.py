@@ -261,7 +261,7 @@ class _Judging:
         self.claims += 1
         place = self._place(("engines",))
         try:
-            differences = compare_engines(file.load(), claim.T, samples=SAMPLES)
+            differences = compare_engines(file.load(), claim.T, samples=SAMPLES, file=file)
         except InputError:
             raise
         except SpartError as error:

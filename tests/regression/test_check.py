@@ -273,7 +273,7 @@ def test_a_case_may_need_blocks_of_the_user_s_own(ramp, tmp_path):
 
 
 def test_engines_that_differ_are_a_failure(ramp, monkeypatch):
-    def compared(diagram, T, samples):
+    def compared(diagram, T, samples, file):
         return (Difference("states.x", 3e-7, 4.0, 1.5), Difference("x", 1e-8, 4.0, 1.0))
 
     monkeypatch.setattr("spart_blocks.analysis.agreement.compare_engines", compared)
@@ -341,7 +341,7 @@ def test_an_interrupted_run_is_no_pass(ramp):
 
 
 def test_an_interrupted_comparison_is_no_pass(ramp, monkeypatch):
-    def compared(diagram, T, samples):
+    def compared(diagram, T, samples, file):
         raise RunError("the comparison was interrupted at t = 1 s")
 
     monkeypatch.setattr("spart_blocks.analysis.agreement.compare_engines", compared)
