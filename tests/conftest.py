@@ -18,7 +18,9 @@ pytest_plugins = ["pytester"]
 # Random tests are the same on every machine and leave no folder in the project: pytest's
 # hypothesis plugin warns of one, and here warnings are errors.
 configuration.set_hypothesis_home_dir(tempfile.gettempdir() + "/spart_blocks-hypothesis")
-settings.register_profile("same", database=None, derandomize=True, deadline=None)
+# By night there are more of them: pytest --hypothesis-profile=night.
+settings.register_profile("same", database=None, derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("night", settings.get_profile("same"), max_examples=200)
 settings.load_profile("same")
 
 

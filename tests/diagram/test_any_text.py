@@ -23,7 +23,7 @@ from spart_blocks.diagram import Diagram, load
 from spart_blocks.errors import InputError
 
 FEW = settings(
-    max_examples=500,
+    max_examples=250,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

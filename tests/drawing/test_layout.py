@@ -103,7 +103,7 @@ def assert_drawable(boxes: list[Box], edges: list[Edge]) -> Layout:
     return layout
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(diagrams())
 def test_any_diagram_is_drawable(diagram):
     assert_drawable(*diagram)
@@ -115,7 +115,7 @@ def test_the_same_diagram_gives_the_same_picture(diagram):
     assert arrange(*diagram) == arrange(*diagram)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(diagrams())
 def test_without_the_feedback_wires_there_is_no_loop(diagram):
     boxes, edges = diagram
