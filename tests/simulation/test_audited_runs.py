@@ -83,6 +83,12 @@ def opened(file):
     return lambda text: sb.load(file(text), root="/")
 
 
+@pytest.fixture
+def simulate():
+    """simulate(bd, ...) on the native engine; a test of its own compares the books of both."""
+    return lambda bd, **options: sb.simulate(bd, engine="native", **options)
+
+
 @pytest.mark.parametrize("text", [PUSHED, ARM], ids=["floating", "fixed"])
 def test_the_books_balance_and_are_kept_unasked(opened, simulate, text):
     results = simulate(opened(text))
