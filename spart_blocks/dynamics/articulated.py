@@ -224,7 +224,7 @@ def hybrid_rates(
         reaction[3:] = R0 @ p0[3:] - tau0[3:]
     accelerations, held = _outward(bodies, paths, steps, a0.tolist(), given)
     umdot = along_the_tree(filled(accelerations, *like), robot)
-    taken = _taken(robot, held, umdot_k, taum, load, modes) if held else (umdot_k, load)
+    taken = taken_at_joints(robot, held, umdot_k, taum, load, modes) if held else (umdot_k, load)
     return HybridRates(u0dot, umdot, reaction, *taken)
 
 
@@ -260,7 +260,7 @@ def _joints(robot: Robot, modes: Array | None) -> list[JointRole]:
     return joints
 
 
-def _taken(
+def taken_at_joints(
     robot: Robot, held: dict[int, Any], umdot_k: Array, taum: Array, load: Array, modes: Any
 ) -> tuple[Array, Array]:
     """tau_k and load of `HybridRates`; held: the forces that prescribed and stuck

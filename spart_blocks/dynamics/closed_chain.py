@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.dynamics.articulated import taken_at_joints
 from spart_blocks.dynamics.axial import (
     Motion,
     along_the_tree,
@@ -87,17 +88,7 @@ def closed_rates(
     closed, need, p0, g = _at(R0, u0, qm, um, wF0, wFm, robot, given, modes, damping)
     net = [t - w for t, w in zip((taum - load).tolist(), need, strict=True)]
     force = net if not floating else (_base_force(R0, tau0) - p0).tolist() + net
-    opening = [
-        -bias - sum((x * given[k] for k, x in row.items() if k in robot.kinematic), 0.0)
-        for row, bias in zip(closed.rows.J, closed.rows.bias, strict=True)
-    ]
-    if stabilisation:
-        opening = [
-            rise - 2.0 * stabilisation * rate - stabilisation**2 * error
-            for rise, rate, error in zip(
-                opening, closed.opening(um), closed.rows.errors, strict=True
-            )
-        ]
+    opening = _opening(closed, given, um, robot, stabilisation)
     # The accelerations of prescribed joints are in what the motion needs.
     x, push = closed.solve([force[k] for k in closed.freedoms.places], opening)
     rates: list[Any] = [0.0] * base + given
@@ -108,21 +99,39 @@ def closed_rates(
     if floating:
         u0dot[:3], u0dot[3:] = udot[:3], R0 @ udot[3:6] + g
     else:
-        H0m = multibody_inertia(np.eye(3), qm, robot).H0m
-        free = [k for k in range(robot.nu) if k not in robot.kinematic]
-        wrench = p0 + H0m[:, free] @ udot[free] if free else p0
-        reaction[:3], reaction[3:] = R0 @ wrench[:3] - tau0[:3], R0 @ wrench[3:] - tau0[3:]
+        reaction = _reaction(R0, tau0, qm, udot, p0, robot)
     held = _held(closed, need, x, push, robot, base)
-    lam = filled(push, *like)
-    tau_k = (
-        filled([held[k] for k in robot.kinematic], udot, load)
-        + (load - taum)[list(robot.kinematic)]
-    )
-    taken = zeros(robot.nu, udot, load) + load
-    if modes is not None:
-        for k, mode in zip(joint_effects(robot).sticking, modes, strict=True):
-            taken[k] = np.where(mode == 0, taum[k] - held[k], load[k])
-    return ClosedRates(u0dot, udot[base:], reaction, tau_k, taken, lam)
+    tau_k = umdot_k
+    if held:
+        tau_k, load = taken_at_joints(robot, held, umdot_k, taum, load, modes)
+    return ClosedRates(u0dot, udot[base:], reaction, tau_k, load, filled(push, *like))
+
+
+def _opening(
+    closed: Closed, given: list[Any], um: Array, robot: Robot, stabilisation: float
+) -> list[Any]:
+    """What the free accelerations have to make of each row: the bias, and what prescribed
+    joints do, taken over; and the pull of Baumgarte's terms."""
+    opening = [
+        -bias - sum((x * given[k] for k, x in row.items() if k in robot.kinematic), 0.0)
+        for row, bias in zip(closed.rows.J, closed.rows.bias, strict=True)
+    ]
+    if not stabilisation:
+        return opening
+    return [
+        rise - 2.0 * stabilisation * rate - stabilisation**2 * error
+        for rise, rate, error in zip(opening, closed.opening(um), closed.rows.errors, strict=True)
+    ]
+
+
+def _reaction(R0: Array, tau0: Array, qm: Array, umdot: Array, p0: Array, robot: Robot) -> Array:
+    """The wrench of the ground on a fixed base (6,): p0 is what the given accelerations need."""
+    H0m = multibody_inertia(np.eye(3), qm, robot).H0m
+    free = [k for k in range(robot.nu) if k not in robot.kinematic]
+    wrench = p0 + H0m[:, free] @ umdot[free] if free else p0
+    reaction = zeros(6, wrench, R0, tau0)
+    reaction[:3], reaction[3:] = R0 @ wrench[:3] - tau0[:3], R0 @ wrench[3:] - tau0[3:]
+    return reaction
 
 
 def _base_force(R0: Array, tau0: Array) -> Array:
@@ -157,8 +166,6 @@ def _at(
     like = (R0, u0, qm, um, wF0, wFm)
     felt = filled(felt_at_joints(bodies, paths, wrenches, robot.nu), *like)
     need = along_the_tree(felt, robot).tolist()
-    for k in robot.kinematic:
-        need[k] = need[k] + float(robot.motor_inertia[k]) * given[k]
     n, f = wrenches[0]
     rows = loop_rows(robot, Chain(robot, paths, qm, um), kept_rows(robot))
     closed = Closed(robot, qm, rows, free_flags(robot, modes), damping)
