@@ -16,7 +16,7 @@ import numpy as np
 
 from spart_blocks.dynamics.axial import paths_of
 from spart_blocks.dynamics.kinematics import frame_of_link, kinematics
-from spart_blocks.dynamics.loop_rows import Chain, Rows, chords_of, loop_rows
+from spart_blocks.dynamics.loop_rows import Chain, Rows, chords_of, dense, loop_rows
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.errors import Fault, RobotError, did_you_mean
 from spart_blocks.robot import Loop, Robot
@@ -60,14 +60,6 @@ def rows_at(qm: Any, robot: Robot, um: Any = None, wanted: tuple[int, ...] | Non
     um = None if um is None else array(um, (robot.nu,), "um")
     chain = Chain(robot, paths_of(bodies_of(robot), qm), qm, um)
     return loop_rows(robot, chain, all_rows(robot) if wanted is None else wanted)
-
-
-def dense(rows: Rows, robot: Robot) -> Array:
-    """The Jacobian (m, nu) of rows of floats."""
-    J = np.zeros((len(rows.J), robot.nu))
-    for i, row in enumerate(rows.J):
-        J[i, list(row)] = list(row.values())
-    return J
 
 
 def size_of(robot: Robot) -> float:

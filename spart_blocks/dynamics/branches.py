@@ -14,7 +14,7 @@ from typing import Any
 
 from spart_blocks.errors import SingularInertiaError
 
-Row = dict[int, Any]
+Row = dict[int, Any]  # of a sparse matrix: its entries by place
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,16 @@ import numpy as np
 
 from spart_blocks.dynamics.assembly import with_places
 from spart_blocks.dynamics.axial import add, cross, dot, paths_of
-from spart_blocks.dynamics.loop_rows import Chain, Chord, Rows, add_rows, chords_of, loop_rows
+from spart_blocks.dynamics.loop_rows import (
+    SQUARE,
+    Chain,
+    Chord,
+    Rows,
+    add_rows,
+    chords_of,
+    dense,
+    loop_rows,
+)
 from spart_blocks.dynamics.loops import (
     independent_rows,
     kept_rows,
@@ -71,7 +80,7 @@ def _followed(robot: Robot, link: str, pose: bool) -> tuple[int, ...]:
         here = Target(r, still, still, R if pose else None)
         rows = loop_rows(robot, chain, kept)
         add_rows(rows, _moved(chord, here), chain, range(len(chord.loop.rows)))
-        J = _dense(rows, robot, q)[:, free]
+        J = dense(rows, robot)[:, free]
         basis = np.linalg.svd(J[: len(kept)], full_matrices=False)[2][: len(kept)]
         target = J[len(kept) :]
         own.append(target - target @ basis.T @ basis)
@@ -92,6 +101,7 @@ def closed_ik(qm: Any, target: Target, robot: Robot, link: str, iterations: int 
     pose = target.Rd is not None
     chord, kept, free = _chord(robot, link, pose), kept_rows(robot), _free(robot)
     moving, followed = _moved(chord, target), _followed(robot, link, pose)
+    like = [target.rd] if target.Rd is None else [target.rd, target.Rd]
 
     def at(q: Array, um: Array | None = None) -> tuple[Rows, Chain]:
         chain = Chain(robot, paths_of(bodies_of(robot), q), q, um)
@@ -108,11 +118,11 @@ def closed_ik(qm: Any, target: Target, robot: Robot, link: str, iterations: int 
 
     rows, chain = at(qm)
     for _ in range(iterations):
-        step = least(_dense(rows, robot, qm), [-error for error in rows.errors])
+        step = least(dense(rows, robot, qm, *like), [-error for error in rows.errors])
         step = step / np.maximum(1.0, sqrt(step.reshape(1, -1) @ step) / FARTHEST)
         qm = robot.with_unit_quaternions(robot.integrate(qm, step))
         rows, chain = at(qm)
-    J, own = _dense(rows, robot, qm), len(kept)
+    J, own = dense(rows, robot, qm, *like), len(kept)
     rates = _target_rates(moving, target, chain)
     um = least(J, [0.0] * own + [rates[k] for k in followed])
     rows, chain = at(qm, um)
@@ -132,22 +142,11 @@ def _moved(chord: Chord, target: Target) -> Chord:
     return replace(chord, a=frame)
 
 
-def _dense(rows: Rows, robot: Robot, like: Array) -> Array:
-    J = zeros((len(rows.J), robot.nu), like, filled([x for r in rows.J for x in r.values()], like))
-    for i, row in enumerate(rows.J):
-        for k, entry in row.items():
-            J[i, k] = entry
-    return J
-
-
-_SQUARE = ((1, 2), (0, 2), (0, 1))  # rx, ry, rz of a rigid loop: axes of a and of b
-
-
 def _target_rates(chord: Chord, target: Target, chain: Chain) -> list[Any]:
     """What the joints have to make of each row's rate: the target's part, taken over."""
     rates: list[Any] = target.vd.tolist()
     if target.wd is not None:
-        for i, j in _SQUARE:
+        for i, j in SQUARE.values():
             turning = cross(target.wd.tolist(), chain.axis(chord.a, i))
             rates.append(-dot(turning, chain.axis(chord.b, j)))
     return rates
@@ -158,7 +157,7 @@ def _target_falls(chord: Chord, target: Target, chain: Chain) -> list[Any]:
     falls: list[Any] = target.ad.tolist()
     if target.wd is not None and target.wddot is not None:
         w, al = target.wd.tolist(), target.wddot.tolist()
-        for i, j in _SQUARE:
+        for i, j in SQUARE.values():
             u: Vector = chain.axis(chord.a, i)
             first = cross(w, u)
             second = add(cross(al, u), cross(w, first))

@@ -28,13 +28,15 @@ from spart_blocks.dynamics.axial import (
     subtract,
     turned,
 )
+from spart_blocks.dynamics.branches import Row
 from spart_blocks.dynamics.kinematics import kinematics
 from spart_blocks.dynamics.screws import Body, Vector, bodies_of, senses_of
 from spart_blocks.robot import Loop, Robot
 from spart_blocks.robot.loop import ROWS
-from spart_blocks.spatial import Array, filled, sqrt
+from spart_blocks.spatial import Array, filled, sqrt, zeros
 
-Row = dict[int, Any]  # of a sparse matrix: its entries by place in um
+SQUARE = {"rx": (1, 2), "ry": (0, 2), "rz": (0, 1)}
+"""The axes of frames a and b that a row keeps square."""
 
 
 # --- where the bodies are -------------------------------------------------------------------
@@ -224,6 +226,15 @@ class Chain:
         return axis if self.senses[body.k] > 0 else [-x for x in axis]
 
 
+def dense(rows: Rows, robot: Robot, *like: Array) -> Array:
+    """The Jacobian (m, nu) of rows, in the number type of the arrays they came from."""
+    J = zeros((len(rows.J), robot.nu), *like)
+    for i, row in enumerate(rows.J):
+        for k, entry in row.items():
+            J[i, k] = entry
+    return J
+
+
 def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> Rows:
     """The wanted rows, by place among all."""
     rows, place, keep = Rows([], [], []), 0, set(wanted)
@@ -237,6 +248,7 @@ def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> Rows:
 
 
 def add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: Sequence[int]) -> None:
+    """Add the chosen rows of one loop, by place among its own."""
     names = ROWS[chord.loop.type]
     a, b = chord.a, chord.b
     ra, rb = chain.point(a), chain.point(b)
@@ -248,7 +260,7 @@ def add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: Sequence[int]) -> N
         if name == "d":
             _add_distance(rows, chord, chain, gap, fall)
         elif name.startswith("r"):
-            _add_square(rows, chain, a, b, *{"rx": (1, 2), "ry": (0, 2), "rz": (0, 1)}[name])
+            _add_square(rows, chain, a, b, *SQUARE[name])
         else:
             # Whole, the gap is told in axes that both ends have in common; in part, in those
             # of a, which turn about a: there b's origin counts for both.

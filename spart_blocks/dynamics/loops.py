@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.dynamics.assembly import all_rows, assemble, dense, row_scales, rows_at
+from spart_blocks.dynamics.assembly import all_rows, assemble, row_scales, rows_at
+from spart_blocks.dynamics.loop_rows import dense
 from spart_blocks.errors import RobotError
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, array, filled, skew, zeros
@@ -127,12 +128,7 @@ def loop_errors(qm: Any, robot: Robot, every: bool = False) -> Array:
 def loop_jacobian(qm: Any, robot: Robot, every: bool = False) -> Array:
     """The constraint Jacobian J (m, nu) at qm (nq,): the loops open at J um."""
     qm = array(qm, (robot.nq,), "qm")
-    rows = rows_at(qm, robot, None, _wanted(robot, every))
-    J = zeros((len(rows.J), robot.nu), qm)
-    for i, row in enumerate(rows.J):
-        for k, entry in row.items():
-            J[i, k] = entry
-    return J
+    return dense(rows_at(qm, robot, None, _wanted(robot, every)), robot, qm)
 
 
 def loop_bias(qm: Any, um: Any, robot: Robot, every: bool = False) -> Array:

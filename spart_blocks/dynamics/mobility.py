@@ -17,12 +17,12 @@ import numpy as np
 from spart_blocks.dynamics.assembly import (
     assemble,
     configuration,
-    dense,
     places_in_um,
     row_scales,
     rows_at,
     size_of,
 )
+from spart_blocks.dynamics.loop_rows import dense
 from spart_blocks.dynamics.loops import (
     dropped_rows,
     kept_rows,

@@ -18,7 +18,8 @@ import numpy as np
 
 from spart_blocks.dynamics.assembly import rows_at, size_of
 from spart_blocks.dynamics.axial import paths_of
-from spart_blocks.dynamics.loop_rows import Chain, Row, loop_rows
+from spart_blocks.dynamics.branches import Row
+from spart_blocks.dynamics.loop_rows import Chain, loop_rows
 from spart_blocks.dynamics.loops import kept_rows, row_names, sample_configurations
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import JointType, Robot
