@@ -68,26 +68,28 @@ class _Connections(Thread):
 
     def _next(self) -> socket.socket | None:
         """A new connection, if there is one to be had now."""
-        try:
-            if self.listener is not None:
-                return self.listener.accept()[0]
-            place = (self.endpoint.address, self.endpoint.port)
-            made = socket.create_connection(place, timeout=PATIENCE)
-        except OSError:
-            return None
-        if made.getsockname() == made.getpeername():  # a port can connect to itself
-            made.close()
-            return None
-        return made
+        with suppress(OSError), ExitStack() as kept:
+            made = kept.enter_context(self._made())
+            if self.listener is None and made.getsockname() == made.getpeername():
+                return None  # a port can connect to itself
+            made.setblocking(False)
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            patience = int(1000 * max(1.0, self.struct.timeout))
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, patience)
+            kept.pop_all()
+            return made
+        return None  # nobody is there, or has gone again at once
+
+    def _made(self) -> socket.socket:
+        if self.listener is not None:
+            return self.listener.accept()[0]
+        place = (self.endpoint.address, self.endpoint.port)
+        return socket.create_connection(place, timeout=PATIENCE)
 
     def _hand_over(self) -> None:
         if self.waiting is None:
             return
         made, self.waiting = self.waiting, None
-        made.setblocking(False)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        patience = int(1000 * max(1.0, self.struct.timeout))
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, patience)
         self.current, self.since = made, time.monotonic()
         library().sb_link_reopen(ctypes.byref(self.struct), made.fileno())
 

@@ -25,7 +25,7 @@ def open_zmq(struct: LinkStruct, endpoint: Zmq, way: str, kept: ExitStack) -> No
     far = local_pair(struct, way, kept)
 
     def receive() -> None:
-        while made.poll(int(1000 * PAUSE)):
+        if made.poll(int(1000 * PAUSE)):  # one at a time: a flood never ends
             hand_in(far, made.recv())
 
     def send(message: bytes) -> None:

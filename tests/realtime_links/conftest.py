@@ -6,6 +6,7 @@ import socket
 
 import pytest
 from link_pair import Pair
+from link_transports import TRANSPORTS, load, ports
 
 
 @pytest.fixture
@@ -38,3 +39,23 @@ def udp_pair(pair):
         return link
 
     return make
+
+
+@pytest.fixture(params=TRANSPORTS)
+def diagram(request, tmp_path):
+    """A plant and a controller, connected over each of the transports."""
+    kind, line = TRANSPORTS[request.param]
+    with line(tmp_path) as places:
+        yield load(tmp_path, kind, *places)
+
+
+@pytest.fixture
+def udp(tmp_path):
+    with ports("", "") as places:
+        yield load(tmp_path, "UDP", *places)
+
+
+@pytest.fixture
+def tcp(tmp_path):
+    with ports("", "") as places:
+        yield load(tmp_path, "TCP", *places)
