@@ -125,11 +125,20 @@ class RunError(SpartError):
     ) -> None:
         message = readable(message)
         self.message, self.block, self.time, self.hint = message, block, time, hint
+        super().__init__(self._text())
+
+    def add_hint(self, hint: str) -> None:
+        """Say what else may help; only what sees the whole run may know."""
+        self.hint = f"{self.hint}\n  {hint}" if self.hint else hint
+        self.args = (self._text(),)
+
+    def _text(self) -> str:
+        message, block, time, hint = self.message, self.block, self.time, self.hint
         parts = [f"block {block}" if block else None, message]
         text = ": ".join(part for part in parts if part)
         if time is not None:
             text += f" at t = {time:.9g} s"
-        super().__init__(f"{text}\n  {hint}" if hint else text)
+        return f"{text}\n  {hint}" if hint else text
 
 
 class SingularInertiaError(SpartError):

@@ -61,7 +61,7 @@ class _RunStruct(ctypes.Structure):
         + [(name, ctypes.c_void_p) for name in _ARRAYS]
         + [(name, ctypes.c_double) for name in _NUMBERS]
         + [(name, ctypes.c_void_p) for name in _ROOM]
-        + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi")]
+        + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi", "bad")]
         + [(name, ctypes.c_longlong) for name in _PROGRESS]
         + [("have_slope", ctypes.c_int), ("entered", ctypes.c_int)]
     )
@@ -284,8 +284,9 @@ class CompiledLoop:
             due = [c for c, d in zip(run.clocks, self.due[struct.stop], strict=True) if d]
             run.engine.tick(t, run.x, run.xd, due)
         else:
-            for probe in (run.x, self.arrays["xt"][: len(run.x)]):
-                run.engine.explain(min(max(t, struct.lo), struct.hi), probe, run.xd)
+            t = min(max(struct.bad, struct.lo), struct.hi)
+            self.engine.explain(t, self.arrays["xt"][: len(run.x)].copy(), run.xd)
+            t = float(struct.t)
         fixed = run.options.solver in FIXED_STEP
         why = "a step gives no finite number" if fixed else "its step became too small"
         return RunError(

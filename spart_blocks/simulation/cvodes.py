@@ -45,6 +45,7 @@ class Cvodes:
             "abstol": atol,
             "max_num_steps": 100_000,  # between two samples
             "show_eval_warnings": False,
+            "disable_internal_warnings": True,
         }
         self.steps = self.evaluations = 0
         self._made: dict[tuple[tuple[float, ...], int], Any] = {}

@@ -47,7 +47,7 @@ typedef struct {
   const double **arg;
   double **res;
   /* progress */
-  double t, h, lo, hi;
+  double t, h, lo, hi, bad; /* bad: the time of the state in xt at which a step failed */
   long long stop, sample, steps, evaluations, budget, crossed;
   int have_slope, entered;
 } sb_run;
@@ -118,6 +118,24 @@ static void sb_try(sb_run *r, double h) {
     sb_call(r, program_advance, r->t, r->x, r->xm);
     for (long long i = 0; i < SB_STEPPED; i++) r->xn[sb_stepped[i]] = r->xm[sb_stepped[i]];
   }
+}
+
+/* Leave in xt and `bad` where a step of size h has failed: at its first stage with rates that
+   are no number, for all that follow from it are none either; else at its end. */
+static void sb_blame(sb_run *r, double h) {
+  long long nx = r->nx, S = r->stages, s = 0;
+  while (s < S && sb_finite(r->K + s * nx, nx)) s++;
+  if (s == S) {
+    memcpy(r->xt, r->xn, (size_t)nx * sizeof(double));
+    r->bad = r->t + h;
+    return;
+  }
+  for (long long i = 0; i < nx; i++) {
+    double sum = 0;
+    for (long long j = 0; j < s; j++) sum += r->A[s * S + j] * r->K[j * nx + i];
+    r->xt[i] = r->x[i] + h * sum;
+  }
+  r->bad = r->t + r->c[s] * h;
 }
 
 /* The state at t + theta h within the step just tried, into out. */
@@ -331,7 +349,11 @@ static int sb_integrate(sb_run *r, double end) {
       h = left / (count > 1 ? count : 1);
       last = h >= left * (1 - 1e-12);
     }
-    if (h < 10 * (nextafter(r->t, INFINITY) - r->t) && !last) return SB_STEP_TOO_SMALL;
+    if (h < 10 * (nextafter(r->t, INFINITY) - r->t) && !last) {
+      memcpy(r->xt, r->x, (size_t)nx * sizeof(double));
+      r->bad = r->t;
+      return SB_STEP_TOO_SMALL;
+    }
     sb_try(r, h);
     if (r->e) {
       for (long long i = 0; i < nx; i++) {
@@ -343,10 +365,14 @@ static int sb_integrate(sb_run *r, double end) {
       if (!(error < 1)) { /* too large, or not a number */
         double factor = error > 0 && error < INFINITY ? 0.9 * pow(error, r->error_exponent) : 0.2;
         r->h = h * (factor > 0.2 ? factor : 0.2);
-        if (r->h < 10 * (nextafter(r->t, INFINITY) - r->t)) return SB_STEP_TOO_SMALL;
+        if (r->h < 10 * (nextafter(r->t, INFINITY) - r->t)) {
+          sb_blame(r, h);
+          return SB_STEP_TOO_SMALL;
+        }
         continue;
       }
     } else if (!sb_finite(r->xn, nx)) {
+      sb_blame(r, h);
       return SB_STEP_TOO_SMALL;
     }
     r->steps++;
@@ -356,7 +382,8 @@ static int sb_integrate(sb_run *r, double end) {
         sb_slope(r, t_new, r->xn, r->K + S * nx);
         if (!sb_finite(r->K + S * nx, nx)) { /* no curve leads there, and no step on */
           memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
-          r->t = t_new;
+          memcpy(r->xt, r->xn, (size_t)nx * sizeof(double));
+          r->t = r->bad = t_new;
           return SB_STEP_TOO_SMALL;
         }
       }

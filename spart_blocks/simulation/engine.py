@@ -23,6 +23,16 @@ Floats = NDArray[np.float64]
 Pick = Callable[[float, Floats, Floats], list[Floats]]
 
 
+def not_finite(slices: Mapping[str, slice], vector: Floats) -> str | None:
+    """The first block whose part of a vector holds a number that is not finite."""
+    return next((n for n, part in slices.items() if not np.isfinite(vector[part]).all()), None)
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it."""
+    return np.array2string(np.asarray(value), threshold=12, precision=4)
+
+
 class Engine(ABC):
     """The equations of a diagram.
 
@@ -106,7 +116,16 @@ class Engine(ABC):
 
     @abstractmethod
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
-        """RunError naming the block that fails or gives no finite number here, if one does."""
+        """RunError naming the first block, in order of evaluation, that fails or gives no
+        finite number here, if one does."""
+
+    def refuse_states(self, t: float, x: Floats, xd: Floats) -> None:
+        """RunError naming a block whose state itself is not finite: no other is to blame."""
+        for slices, vector in ((self.continuous, x), (self.sampled, xd)):
+            name = not_finite(slices, vector)
+            if name is not None:
+                text = f"its state is not finite ({shown(vector[slices[name]])})"
+                raise RunError(text, block=name, time=t)
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:  # noqa: B027
         """DiagramError for every wire whose shape is not what its end takes."""

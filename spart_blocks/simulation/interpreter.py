@@ -22,7 +22,7 @@ from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
 from spart_blocks.program.rules import correction, drifts, needs_fixed_steps, rule_of
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
-from spart_blocks.simulation.engine import Engine, Floats, Pick
+from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
 
 Values = list[Sequence[Any]]  # outputs of each node, by node index
 
@@ -78,7 +78,11 @@ class Interpreter(Engine):
     def _evaluate(self, nodes: Iterable[Node], t: float, x: Floats, xd: Floats) -> Values:
         values: Values = [()] * len(self.nodes)
         for node in nodes:
-            values[node.index] = self.output(node, t, values, x, xd)
+            try:
+                values[node.index] = self.output(node, t, values, x, xd)
+            except RunError:
+                self.check_finite(t, values)  # it may fail for what it was given
+                raise
         return values
 
     def inputs(self, node: Node, values: Values) -> list[Any]:
@@ -124,11 +128,12 @@ class Interpreter(Engine):
                 by = x if start is None or name not in self._limited else start
                 xdot[part] = self._rates[name](t, inputs, by[part])
             except Exception as error:
+                self.check_finite(t, values)
                 raise_run_error(node, "deriv", t, error)
         if not np.isfinite(xdot).all():
             self.check_finite(t, values)
-            name = next(n for n, part in self.continuous.items() if not _finite(xdot[part]))
-            raise RunError("the derivative of its state is not finite", block=name, time=t)
+            block = not_finite(self.continuous, xdot)
+            raise RunError("the derivative of its state is not finite", block=block, time=t)
         return xdot
 
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
@@ -226,6 +231,7 @@ class Interpreter(Engine):
                 raise_run_error(node, "step", t, error)
 
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
+        self.refuse_states(t, x, xd)
         self.check_finite(t, self.outputs(t, x, xd))
         self.derivative(t, x, xd)
 
@@ -314,7 +320,7 @@ class Interpreter(Engine):
             for k, value in enumerate(values[node.index]):
                 if not _finite(value):
                     raise RunError(
-                        f"its output is not finite ({_shown(value)})",
+                        f"its output is not finite ({shown(value)})",
                         block=node.output_name(k),
                         time=t,
                     )
@@ -372,10 +378,6 @@ def _finite(value: Any) -> bool:
     if array.dtype.kind == "c":  # Python's roots and powers of numbers below zero
         return False
     return array.dtype.kind != "f" or bool(np.isfinite(array).all())
-
-
-def _shown(value: Any) -> str:
-    return np.array2string(np.asarray(value), threshold=12, precision=4)
 
 
 def raise_run_error(node: Node, method: str, t: float, error: Exception) -> NoReturn:

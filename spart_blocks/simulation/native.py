@@ -18,7 +18,7 @@ from spart_blocks.diagram.clocks import Clock
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.program import Program
 from spart_blocks.program.switching import Crossing, Switch
-from spart_blocks.simulation.engine import Engine, Floats, Pick
+from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
 
 Reference = Callable[[], Engine]
 
@@ -127,7 +127,8 @@ class Native(Engine):
         if np.isfinite(xdot).all():
             return xdot
         self.explain(t, x, xd)
-        raise RunError("the derivative of the states is not finite", time=t)
+        name = not_finite(self.continuous, xdot)
+        raise RunError("the derivative of its state is not finite", block=name, time=t)
 
     def moved(self, clock: Clock, t: float, x: Floats, xd: Floats) -> Floats:
         """The discrete states after a clock has ticked, finite or not."""
@@ -142,7 +143,9 @@ class Native(Engine):
         if not np.isfinite(after).all():
             if self._reference is not None:
                 self._reference().tick(t, x, xd, due)
-            raise RunError("a discrete state is not finite after a tick", time=t)
+            self.explain(t, x, xd)
+            block = not_finite(self.sampled, after)
+            raise RunError("its next state is not finite", block=block, time=t)
         return after
 
     def project(self, t: float, x: Floats) -> Floats:
@@ -216,10 +219,16 @@ class Native(Engine):
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
         if self._reference is not None:
             self._reference().explain(t, x, xd)
+        self.refuse_states(t, x, xd)
         y = self._outputs(t, x, xd)
-        for slot in self.program.signals:
-            if not np.isfinite(y[slot.part]).all():
-                raise RunError("its output is not finite", block=slot.name, time=t)
+        for slot in self.program.signals:  # in an order of evaluation
+            value = y[slot.part]
+            if not np.isfinite(value).all():
+                text = f"its output is not finite ({shown(value.reshape(slot.shape))})"
+                raise RunError(text, block=slot.name, time=t)
+        name = not_finite(self.continuous, self._rates(t, x, xd))
+        if name is not None:
+            raise RunError("the derivative of its state is not finite", block=name, time=t)
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
         """The shapes were checked when the diagram was traced; the values are here."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from spart_blocks.simulation.run import Run
 from spart_blocks.simulation.tableaus import tableau
 
 Dense = Callable[[float], Floats]
+
+NEAREST = 1e-10
+"""How near [s] to where a block gives no number a run is led, as a part of times over 1 s."""
 
 
 class Piecewise(ABC):
@@ -63,7 +66,8 @@ def pieces_of(run: Run) -> Piecewise:
     """The way in which this run advances, by its states and its solver."""
     if not len(run.x):
         return Idle(run)
-    return Multistep(run) if run.options.solver in METHODS else Stepwise(run)
+    solver = run.options.solver
+    return Multistep(run) if solver in METHODS else Stepwise(run, solver)
 
 
 class Idle(Piecewise):
@@ -90,10 +94,12 @@ class Idle(Piecewise):
 class Stepwise(Piecewise):
     """One of SciPy's solvers, or a tableau, restarted at every stop."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, solver: str) -> None:
         super().__init__(run)
+        self.method = solver
         self.last_step: float | None = None
-        self.refused: list[RunError] = []
+        self.refused: tuple[float, RunError] | None = None
+        """The trial of the present step that was refused last: its time, and why."""
         self.start = run.x
         """The state at the start of the step."""
 
@@ -106,10 +112,11 @@ class Stepwise(Piecewise):
             return b
         inside = within(t0, t1)
         self.start = run.x
-        solver = self._solver(self._rates(*inside), t0, t1)
+        rates = self._rates(*inside)
+        solver = self._solver(rates, t0, t1, run.x)
         while solver.status == "running":
             self._bound(solver)
-            self._step(solver)
+            solver = self._stepped(solver, rates, t1)
             run.stats.steps += 1
             found = self._first_crossing(solver, inside[1])
             until = found[0] if found else solver.t
@@ -139,32 +146,40 @@ class Stepwise(Piecewise):
                 return run.engine.derivative(min(max(t, lo), hi), x, xd, self.start)
             except RunError as error:
                 # A trial step may reach too far; NaN makes the solver try a shorter one.
-                if run.options.solver == "LSODA":  # its Fortran does not look for NaN
-                    raise
                 if np.isfinite(x).all():  # later stages only echo the first NaN
-                    self.refused.append(error)
+                    self.refused = t, error
+                if self.method == "LSODA":  # its Fortran does not look for NaN
+                    raise
                 return np.full_like(x, np.nan)
 
         return rates
 
-    def _solver(self, rates: Callable[[float, Floats], Floats], t0: float, t1: float) -> Any:
+    def _solver(
+        self, rates: Callable[[float, Floats], Floats], t0: float, t1: float, x: Floats
+    ) -> Any:
+        """A solver at the state x of time t0 that steps to t1."""
         from scipy import integrate
 
         run, options = self.run, self.run.options
-        method = tableau(options.solver)
+        method = tableau(self.method)
         if method is not None and method.e is None:
-            return FixedStep(rates, t0, run.x, t1, method, run.fixed_step, self._own_steps)
+            return FixedStep(rates, t0, x, t1, method, run.fixed_step, self._own_steps)
         arguments: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
-        reach = run.engine.reach(t0, run.x) / 2  # LSODA's steps cannot be bounded later
+        reach = run.engine.reach(t0, x) / 2  # LSODA's steps cannot be bounded later
         if options.max_step is not None or np.isfinite(reach):
             arguments["max_step"] = min(options.max_step or np.inf, reach)
         if self.last_step is not None:
             arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
         jacobian = run.engine.jacobian
-        if jacobian is not None and options.solver in ("Radau", "BDF", "LSODA"):
+        if jacobian is not None and self.method in ("Radau", "BDF", "LSODA"):
             xd = run.xd
             arguments["jac"] = lambda t, x: jacobian(t, x, xd)
-        return getattr(integrate, options.solver)(rates, t0, run.x, t1, **arguments)
+        try:
+            return getattr(integrate, self.method)(rates, t0, x, t1, **arguments)
+        except ValueError:  # it is no number that the first slope or Jacobian has
+            if self.refused:
+                raise self.refused[1] from None
+            raise
 
     def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
         """The states of blocks that bring a one-step map of their own."""
@@ -189,23 +204,39 @@ class Stepwise(Piecewise):
         elif isinstance(solver, FixedStep):
             solver.move(self.run.engine.project(solver.t, solver.y))
 
-    def _step(self, solver: Any) -> None:
-        """One step; RunError where none is possible."""
+    def _stepped(self, solver: Any, rates: Callable[[float, Floats], Floats], end: float) -> Any:
+        """The solver after one step; RunError where none is possible."""
+        while True:
+            failure = self._failure_of_step(solver)
+            if failure is None:
+                self.refused = None
+                return solver
+            # Some of SciPy's solvers give up at the first trial that reaches too far.
+            t, x = float(self.run.t), self.start
+            far = self.refused[0] - t if self.refused else 0.0
+            if solver.status == "failed" or far <= NEAREST * max(1.0, t):
+                raise failure
+            self.last_step = far / 4
+            self.refused = None
+            solver = self._solver(rates, t, end, x)
+
+    def _failure_of_step(self, solver: Any) -> RunError | None:
+        """Take one step; why it was not possible."""
         try:
             message = solver.step()
+        except RunError as error:
+            return error
         except ValueError as error:  # SciPy's implicit solvers refuse NaN so
-            if self.refused:
-                raise self.refused[-1] from None
-            raise RunError(f"the solver failed: {error}", time=solver.t) from error
-        if solver.status == "failed":
-            if self.refused:  # no step was short enough to keep clear of it
-                raise self.refused[-1]
-            raise RunError(
+            failure = RunError(f"the solver failed: {error}", time=solver.t)
+        else:
+            if solver.status != "failed":
+                return None
+            failure = RunError(
                 f"the solver failed: {message}",
                 time=solver.t,
                 hint="try a smaller max_step, another solver, or looser tolerances",
             )
-        self.refused.clear()
+        return self.refused[1] if self.refused else failure
 
     def _shorten(self, solver: FixedStep, until: float, found: list[int]) -> None:
         """End a step at the crossings found at `until`."""
@@ -265,9 +296,8 @@ class Multistep(Piecewise):
         times, sampled = self._looks(float(a), np.array([float(t) for t in (*due, b)]))
         try:
             states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
-        except RunError:
-            run.engine.explain(float(a), run.x, run.xd)  # where a block is the cause
-            raise
+        except RunError as failure:
+            self._find_cause(failure, a, b)
         found = self._first_crossing(float(a), times, states)
         until = found[0] if found else float(b)
         before = int(np.searchsorted(times[:-1], until))
@@ -282,6 +312,16 @@ class Multistep(Piecewise):
             return run.cross(found[1], until)
         run.x = run.engine.project(float(b), states[-1])
         return b
+
+    def _find_cause(self, failure: RunError, a: Fraction, b: Fraction) -> NoReturn:
+        """Where CVODES gives up within a piece it tells neither when nor why: SciPy's BDF goes
+        as far as the equations lead, keeping samples, and names the block at which they end."""
+        run = self.run
+        run.samples.back_to(a)
+        run.t = a
+        Stepwise(run, "BDF").advance(a, b)
+        failure.add_hint("BDF gets over it: run: {solver: BDF}")
+        raise failure
 
     def _looks(self, start: float, times: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The times with those between them at which crossings are looked for too, and which
