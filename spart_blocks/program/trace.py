@@ -16,6 +16,7 @@ from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.resets import BlockStates, call_event
 from spart_blocks.program.rules import correction, drifts, needs_fixed_steps, rule_of
 from spart_blocks.program.switching import Crossing, crossings_of, started
 from spart_blocks.program.symbol import box, column_of, is_number, symbols
@@ -226,7 +227,7 @@ def _resets(traced: Evaluation) -> dict[str, Any]:
             continue
         states = {traced.nodes[i].block: box(x.copy()) for i, x in traced.state.items()}
         try:
-            node.block.func(node.block, states, *node.block.args, **node.block.kwargs)
+            call_event(node.block, BlockStates(states))
             after = [_restarted(block, x) for block, x in states.items()]
             functions[node.name] = traced.function("reset", after, "states")
         except Exception:  # whatever a user's function does; a run in Python calls it itself

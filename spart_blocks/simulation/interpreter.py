@@ -20,6 +20,7 @@ from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
+from spart_blocks.program.resets import BlockStates, call_event
 from spart_blocks.program.rules import correction, drifts, needs_fixed_steps, rule_of
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
@@ -284,9 +285,13 @@ class Interpreter(Engine):
         states = {self.node[name].block: x[part] for name, part in self.continuous.items()}
         states |= {self.node[name].block: xd[part] for name, part in self.sampled.items()}
         try:
-            node.block.event_handler(t, x, states, None)
+            call_event(node.block, BlockStates(states))
         except Exception as error:
             raise_run_error(node, "its function", t, error)
+        for block, state in states.items():
+            if not _finite(state):
+                text = f"its function gives {_shown(state)} for the state of {block.name}"
+                raise RunError(text, block=node.name, time=t)
         for name, part in self.continuous.items():
             if hasattr(self.node[name].block, "restart"):
                 x[part] = self._own(name, "restart", t, x[part])
