@@ -53,8 +53,10 @@ class Crossing:
     direction: float
 
     def crossed(self, before: float, after: float) -> bool:
+        """Whether values before and after lie on two sides. Zero, and what is no number, is
+        not above zero."""
         if self.direction == 0:
-            return (before <= 0) != (after <= 0)
+            return (before > 0) != (after > 0)
         return before * self.direction <= 0 < after * self.direction
 
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-from scipy.optimize import brentq
-
 from spart_blocks.program.switching import Crossing
 from spart_blocks.simulation.engine import Engine, Floats
 
@@ -25,20 +22,22 @@ def locate(
 ) -> float:
     """The time [s] just at or after crossing k within [t0, t1]; sign: +1 where it goes up."""
 
-    # Zero is the lower side: gone to, where a crossing of either direction goes down.
-    at_zero = np.finfo(float).tiny * (1 if sign < 0 and not engine.crossings[k].direction else -1)
+    one_way = bool(engine.crossings[k].direction)
 
-    def watched(t: float) -> float:
-        return float(engine.watch(t, dense(t), xd)[k]) * sign or at_zero
+    def beyond(t: float) -> bool:
+        value = float(engine.watch(t, dense(t), xd)[k])
+        if sign > 0:
+            return value > 0
+        return value < 0 if one_way else not value > 0
 
-    if watched(t0) >= 0:
-        return t0
-    t = brentq(watched, t0, t1, xtol=LOCATED_WITHIN / 4, rtol=4 * np.finfo(float).eps)
-    # The far side, so that the signal has its new sign and does not cross again.
-    step = LOCATED_WITHIN / 4
-    while watched(min(t, t1)) < 0 and t < t1:
-        t, step = t + step, 2 * step
-    return float(min(t, t1))
+    # The end of the step lies beyond, also where its dense output or a value that is not a
+    # number says otherwise: halving asks for no signs at the ends.
+    while t1 - t0 > LOCATED_WITHIN / 4:
+        middle = 0.5 * (t0 + t1)
+        if not t0 < middle < t1:
+            break
+        t0, t1 = (t0, middle) if beyond(middle) else (middle, t1)
+    return t1
 
 
 def upward(crossing: Crossing, after: float) -> float:

@@ -181,7 +181,7 @@ static int sb_sample_step(sb_run *r, double h, double until) {
 }
 
 static int sb_crossed(const sb_run *r, double before, double after, long long k) {
-  if (r->direction[k] == 0) return (before <= 0) != (after <= 0);
+  if (r->direction[k] == 0) return (before > 0) != (after > 0);
   return before * r->direction[k] <= 0 && after * r->direction[k] > 0;
 }
 
@@ -209,7 +209,7 @@ static double sb_find_crossing(sb_run *r, double h, double until) {
       double mid = 0.5 * (lo + hi);
       sb_within(r, h, mid, r->xm);
       sb_call(r, program_cross, r->t + mid * h, r->xm, r->f);
-      if (up > 0 ? r->f[k] > 0 : r->f[k] <= 0 && (r->f[k] < 0 || !r->direction[k])) hi = mid;
+      if (up > 0 ? r->f[k] > 0 : r->direction[k] ? r->f[k] < 0 : !(r->f[k] > 0)) hi = mid;
       else lo = mid;
     }
     if (hi < first) {

@@ -127,7 +127,7 @@ class Stepwise(Piecewise):
             run.t = exact(until)
             if run.engine.drifting and not found and solver.status == "running":
                 self._put_back(solver)
-            run.x = np.asarray(dense(until)) if found else solver.y
+            run.x = np.asarray(dense(until)) if until < solver.t else solver.y
             self.start = run.x
             run.report(until)
             if found:

@@ -136,7 +136,7 @@ static int sb_tick(sb_fmu *m) {
 
 static int sb_crossed(int k, double before, double after) {
   double direction = sb_crossings[k].direction;
-  if (direction == 0) return (before <= 0) != (after <= 0);
+  if (direction == 0) return (before > 0) != (after > 0);
   return before * direction <= 0 && after * direction > 0;
 }
 

@@ -1,0 +1,81 @@
+"""Crossings are located on any function, however ill, and alike on both engines."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import spart_blocks as sb
+from spart_blocks.program.switching import Crossing
+from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate
+
+
+def engine_of(values, direction):
+    return SimpleNamespace(
+        watch=lambda t, x, xd: [values(t)], crossings=[Crossing("b", "event", direction)]
+    )
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("direction", [0.0, None])
+def test_any_function_gives_a_time_within_the_step(sign, direction):
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        knots = rng.choice([-1.0, 0.0, 1.0, np.nan, np.inf, 1e-320], size=17)
+        engine = engine_of(lambda t, k=knots: k[int(16 * t)], sign if direction is None else 0.0)
+        assert 0 < locate(engine, 0, sign, lambda t: np.zeros(0), np.zeros(0), 0.0, 1.0) <= 1
+
+
+def test_a_dense_output_that_misses_the_end_gives_the_end():
+    # All of it lies before zero: only the state at the end has crossed.
+    engine = engine_of(lambda t: -1.0, 1.0)
+    assert locate(engine, 0, 1.0, lambda t: np.zeros(0), np.zeros(0), 2.0, 3.0) == 3.0
+
+
+def test_a_step_of_a_rounding_s_length_ends():
+    engine = engine_of(lambda t: -1.0, 1.0)
+    end = np.nextafter(1e9, 2e9)
+    assert locate(engine, 0, 1.0, lambda t: np.zeros(0), np.zeros(0), 1e9, end) == end
+
+
+def test_of_a_signal_that_crosses_thrice_in_a_step_one_crossing_is_found(load):
+    text = """
+blocks:
+  t: {type: TIME}
+  s: {type: FCN, expression: "cos(3*pi*t/0.04) + 0.0*u"}
+  one: {type: CONSTANT, value: 1}
+  c: {type: COMPARE, operator: ">", constant: 0}
+  y: {type: INTEGRATOR}
+wires: [t -> s, s -> c, c -> y]
+run: {T: 0.04, solver: RK45, log: [c]}
+"""
+    text = text.replace("  one: {type: CONSTANT, value: 1}\n", "")
+    for engine in ("native", "interpreter"):
+        got = sb.simulate(load(text), engine=engine)
+        assert got.complete
+        assert 0.04 / 6 <= got["y"][-1] <= 0.04 * 5 / 6
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("solver", ["RK45", "RK4", "Radau"])
+def test_values_that_are_no_numbers_are_on_neither_side(engine, solver, load):
+    # sqrt(t - 0.5) is no number before 0.5 s; the sum stays one.
+    text = """
+blocks:
+  t: {type: TIME}
+  c: {type: FCN, expression: "1 if sqrt(u - 0.5) > 0.3 else 2"}
+  y: {type: INTEGRATOR}
+wires: [t -> c, c -> y]
+run: {T: 1, rtol: 1.0e-10, atol: 1.0e-12}
+"""
+    got = sb.simulate(load(text), engine=engine, solver=solver)
+    jump = 0.5 + 0.3**2
+    assert got["y"][-1] == pytest.approx(2 * jump + (1 - jump), abs=1e-7)
+
+
+def test_times_are_known_within_their_width():
+    engine = engine_of(lambda t: t - 0.3, 1.0)
+    got = locate(engine, 0, 1.0, lambda t: np.zeros(0), np.zeros(0), 0.0, 1.0)
+    assert 0.3 <= got <= 0.3 + LOCATED_WITHIN
