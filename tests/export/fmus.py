@@ -35,7 +35,7 @@ blocks:
   x: {type: INTEGRATOR, x0: -1.0}
   stop: {type: STOP}
 wires: [u -> x, x -> stop]
-run: {T: 5}
+run: {T: 5, log: [x]}
 """
 
 # A feedback y = -k tanh-like function of two states, with an input and a sampled block.

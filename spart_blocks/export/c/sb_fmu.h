@@ -53,6 +53,7 @@ typedef struct {
   int32_t mode;
   int32_t begun;   /* the first events are done */
   int32_t stopped; /* a STOP block asked for the end */
+  int32_t changed; /* what derivatives are made of, since the last event */
   double t;
   double passed;         /* events up to here are done */
   double next;           /* the next known one */

@@ -102,6 +102,7 @@ static int sb_pass(sb_fmu *m) {
     if (i == SB_MOST_EVENTS)
       return sb_log(m, SB_ERROR, "sources switch without end at t = %.9g s", m->s.t);
     m->s.passed = m->s.next;
+    m->s.changed = 1;
     sb_find_next(m);
   }
   return SB_OK;
@@ -128,6 +129,7 @@ static int sb_tick(sb_fmu *m) {
   for (int c = 0; c < SB_NC; c++) /* one that an importer has passed by ticks once */
     for (int i = 0; i < SB_MOST_EVENTS && sb_due(m, c); i++) m->s.ticks[c]++;
   sb_copy(m->s.xd, xd, SB_ND);
+  m->s.changed = 1;
   m->fresh = 0;
   return SB_OK;
 }
@@ -180,6 +182,7 @@ static int sb_act(sb_fmu *m) {
   for (int k = 0; k < SB_NG; k++) {
     if (!m->s.hit[k]) continue;
     m->s.hit[k] = 0;
+    m->s.changed = 1;
     limits |= sb_crossings[k].kind == SB_LIMIT;
     moved |= sb_crossings[k].kind == SB_MODE || sb_crossings[k].kind == SB_EVENT;
     if (sb_crossings[k].kind == SB_STOP) sb_stop(m, k);

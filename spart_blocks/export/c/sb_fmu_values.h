@@ -195,7 +195,10 @@ static int sb_set(sb_fmu *m, const uint32_t *references, size_t n, const double 
   if (used != count) return sb_log(m, SB_ERROR, "more values than the variables have");
   for (size_t i = 0; i < n; i++) {
     int size = sb_slots[references[i]].size;
-    sb_copy(m->s.p + (references[i] - SB_AT_P), values, size);
+    double *to = m->s.p + (references[i] - SB_AT_P);
+    if (m->s.mode == SB_EVENT_MODE)
+      for (int j = 0; j < size; j++) m->s.changed |= to[j] != values[j];
+    sb_copy(to, values, size);
     values += size;
   }
   m->fresh = 0;
@@ -257,20 +260,27 @@ static int sb_nominals(const sb_fmu *m, double *nominals, size_t n) {
 }
 
 typedef struct {
-  int states;  /* whether the continuous states have changed */
-  double next; /* the next known event */
+  int states;  /* whether a solver has to begin anew */
+  double next; /* the next known event, told early by the rounding of its time: a point of
+                  the importer's own at that time is then not as near behind it that a solver
+                  cannot begin between them */
 } sb_change;
 
-/* One event; it needs no second round, for all that happens at one time happens at once. */
+/* One event; it needs no second round, for all that happens at one time happens at once.
+
+   FMI has no word for derivatives that jump or bend where the states stay. A solver that has
+   looked beyond the event has seen the old piece go on there; where it keeps what it knows
+   unless it is told that states have changed, it has to be told so. */
 static int sb_update(sb_fmu *m, sb_change *change) {
   double before[SB_ROOM(SB_NX)];
   int status;
   sb_copy(before, m->s.x, SB_NX);
   status = sb_events(m, !m->s.begun);
   m->s.begun = 1;
-  change->states = 0;
+  change->states = SB_NX > 0 && m->s.changed;
   for (int i = 0; i < SB_NX; i++) change->states |= before[i] != m->s.x[i];
-  change->next = m->s.next;
+  m->s.changed = 0;
+  change->next = sb_piece_end(m);
   return status;
 }
 
