@@ -25,7 +25,7 @@ typedef void (*logger2)(void *, const char *, int, const char *, const char *, .
 typedef void (*logger3)(void *, int, const char *, const char *);
 typedef struct { logger2 log; void *allocate, *release, *finished; void *environment; } callbacks;
 typedef struct {
-    double k, tau, fail_at, u, on, mode, x, t, steps; char label[40];
+    double k, tau, fail_at, end_at, u, on, mode, x, t, steps; char label[40];
     callbacks calls; logger3 log; void *environment;
 } model;
 
@@ -35,6 +35,7 @@ static double get(const model *m, unsigned v) {
     case 3: return m->u;      case 4: return m->x;    case 5: return m->x;
     case 6: return 2 * m->x;  case 7: return m->mode; case 8: return m->on;
     case 9: return 2 * m->mode; case 10: return !m->on; case 11: return m->steps;
+    case 14: return m->end_at;
     }
     return (double)strlen(m->label);
 }
@@ -44,17 +45,19 @@ static int set(model *m, unsigned v, double value) {
     case 0: m->k = value; break;    case 1: m->tau = value; break;
     case 2: m->fail_at = value; break; case 3: m->u = value; break;
     case 4: m->x = value; break;    case 7: m->mode = value; break;
-    case 8: m->on = value; break;   default: return 3;
+    case 8: m->on = value; break;   case 14: m->end_at = value; break;
+    default: return 3;
     }
     return 0;
 }
 
-static void init(model *m) { m->k = 1; m->tau = 0.5; m->fail_at = 1e9; m->on = 1; }
+static void init(model *m) { m->k = 1; m->tau = 0.5; m->fail_at = m->end_at = 1e9; m->on = 1; }
 
 static int step(model *m, double t, double h) {
     double u = m->on ? m->k * m->u : 0;
     if (fabs(t - m->t) > 1e-9) return 3; /* it must be asked to go on from where it is */
     if (t + h / 2 > m->fail_at) return 2;
+    if (t + h > m->end_at) h = m->end_at - t;
     m->x = u + (m->x - u) * exp(-h / m->tau);
     m->t = t + h;
     m->steps += 1;
@@ -96,8 +99,12 @@ int fmi2SetString(void *c, const unsigned *v, size_t n, const char *const *y) {
 int fmi2DoStep(void *c, double t, double h, int flag) {
     model *m = c; int status = step(m, t, h); (void)flag;
     if (status) m->calls.log(m->calls.environment, "lag", status, "error", "no step at %g s", t);
-    return status;
+    return m->t >= m->end_at ? 2 : status;
 }
+int fmi2GetBooleanStatus(void *c, int kind, int *value) {
+    *value = kind == 3 && ((model *)c)->t >= ((model *)c)->end_at; return 0; }
+int fmi2GetRealStatus(void *c, int kind, double *value) {
+    *value = ((model *)c)->t; return kind == 2 ? 0 : 3; }
 #else
 const char *fmi3GetVersion(void) { return "3.0"; }
 void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *where,
@@ -128,7 +135,7 @@ int fmi3SetString(void *c, const unsigned *v, size_t n, const char *const *y, si
 int fmi3DoStep(void *c, double t, double h, bool flag, bool *event, bool *end, bool *early,
                double *reached) {
     model *m = c; int status = step(m, t, h); (void)flag;
-    *event = *early = false; *end = m->x > 100; *reached = m->t;
+    *event = *early = false; *end = m->t >= m->end_at; *reached = m->t;
     if (status) m->log(m->environment, status, "error", "no step now");
     return status;
 }
@@ -176,6 +183,8 @@ XML2 = (
 <ScalarVariable name="label" valueReference="12" causality="parameter" variability="fixed">
   <String start=""/></ScalarVariable>
 <ScalarVariable name="length" valueReference="13" causality="local"><Real/></ScalarVariable>
+<ScalarVariable name="end_at" valueReference="14" causality="parameter" variability="fixed">
+  <Real start="1e9"/></ScalarVariable>
 </ModelVariables>
 <ModelStructure><Outputs><Unknown index="5"/><Unknown index="6"/><Unknown index="7"/>
 <Unknown index="10"/><Unknown index="11"/></Outputs></ModelStructure>
@@ -205,6 +214,7 @@ XML3 = (
 <String name="label" valueReference="12" causality="parameter" variability="fixed">
   <Start value=""/></String>
 <Float64 name="length" valueReference="13" causality="local"/>
+<Float64 name="end_at" valueReference="14" causality="parameter" variability="fixed" start="1e9"/>
 </ModelVariables>
 <ModelStructure><Output valueReference="4"/><Output valueReference="5"/>
 <Output valueReference="9"/><Output valueReference="10"/></ModelStructure>

@@ -23,7 +23,7 @@ Log = deque[str]
 
 _TOLD, _LONGEST = 5, 300
 """Of the messages of an FMU, how many an error has, and how many characters of each."""
-_WARNING, _FATAL = 1, 4
+_WARNING, _DISCARD, _FATAL = 1, 2, 4
 _RANGES = {kind: np.iinfo({"Integer": "int32"}.get(kind, kind.lower())) for kind in INTEGERS}
 
 
@@ -126,18 +126,37 @@ class Instance:
                 out[channel.places] = self._get(channel)
         return out
 
-    def step(self, t: float, h: float, u: Floats) -> None:
-        """From t to t + h [s] with the inputs u, one after the other."""
+    def step(self, t: float, h: float, u: Floats) -> float | None:
+        """From t to t + h [s] with the inputs u, one after the other. Returns the time up to
+        which it went where its model asks for the end of the run."""
         with self._calling(f"failed in its step from t = {t:.9g} s to {t + h:.9g} s"):
             for channel in self.inputs:
                 self._set(channel, u)
-            done = self._slave.doStep(t, h)
-            if done is not None:  # FMI 3.0
-                _, ended, early, reached = done
-                if ended:
-                    raise FmuError("it asks for the end of the simulation")
-                if early:
-                    raise FmuError(f"it returned early, at t = {reached:.9g} s")
+            reached = self._step_2(t, h) if self.model.major == 2 else self._step_3(t, h)
+        return None if reached is None else min(max(reached, t), t + h)
+
+    def _step_2(self, t: float, h: float) -> float | None:
+        from fmpy.fmi2 import fmi2LastSuccessfulTime, fmi2Terminated
+
+        slave = self._slave
+        try:
+            slave.doStep(t, h)
+        except Exception as error:
+            if getattr(error, "status", None) != _DISCARD or not _told(
+                slave.getBooleanStatus, fmi2Terminated
+            ):
+                raise
+            reached = _told(slave.getRealStatus, fmi2LastSuccessfulTime)
+            return t if reached is None else float(reached)
+        return None
+
+    def _step_3(self, t: float, h: float) -> float | None:
+        _, ended, early, reached = self._slave.doStep(t, h)
+        if ended:
+            return float(reached)
+        if early:
+            raise FmuError(f"it returned early, at t = {reached:.9g} s")
+        return None
 
     def close(self, fatal: bool = False) -> None:
         """Terminate it and free it. After a fatal error FMI forbids to call it again."""
@@ -186,6 +205,13 @@ class Instance:
             told = "\n".join(f"  {line}" for line in self.log)
             text = f"the FMU {self.model.path.name} {what}: {_first_line(error)}"
             raise FmuError(f"{text}\n{told}" if told else text, status == _FATAL) from error
+
+
+def _told(ask: Callable[[int], Any], kind: int) -> Any:
+    """What an FMU says of its last step; None where it does not."""
+    with suppress(Exception):  # FMI leaves it free to answer
+        return ask(kind)
+    return None
 
 
 def _integer(value: float, name: str, kind: str) -> int:

@@ -76,8 +76,11 @@ class Live:
         assert self._instance is not None
         return self._instance.read()
 
-    def step(self, number: int, count: int, k: int, u: Floats) -> tuple[Floats, int, int]:
-        """The outputs after a step from tick k, and the branch and count of that state.
+    def step(
+        self, number: int, count: int, k: int, u: Floats
+    ) -> tuple[Floats, int, int, float | None]:
+        """The outputs after a step from tick k, the branch and count of that state, and where
+        the model asks for the end of the run the time of it.
 
         number, count: the state that it begins from; 0 steps is the start of the FMU.
         """
@@ -87,14 +90,14 @@ class Live:
             branch = past.begun(self.of, k, self.width)
         branch = past.forked(branch, count)
         try:
-            self._instance.step(self.time(k), float(self.period), u)
+            end = self._instance.step(self.time(k), float(self.period), u)
             y = self._instance.read()
         except FmuError as error:
             self._drop(error.fatal)
             raise
         branch.add(u)
         self.branch, self.count = branch, count + 1
-        return y, branch.number, count + 1
+        return y, branch.number, count + 1, end
 
     def _at(self, number: int, count: int, k: int) -> Branch | None:
         """Bring the FMU to a state; the branch that this is of."""

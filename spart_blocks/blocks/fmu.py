@@ -23,6 +23,7 @@ from spart_blocks.spatial import Array
 # An input of one of these names would be a wire where bdsim means its own attribute.
 _TAKEN = frozenset(("T", "nin", "nout", "in_ports", "out_ports", *dir(SampledBlock)))
 _OWN = ("nin", "nout", "in_ports", "out_ports")
+_NEVER = float(np.finfo(float).max)
 
 
 class FMU(SampledBlock):
@@ -38,7 +39,8 @@ class FMU(SampledBlock):
     The ports are the FMU's inputs and outputs by name, in its order: `motor.w` becomes
     `motor_w`, and the elements `u[1]`, `u[2]`, ... one port `u`. At every tick the FMU reads
     its inputs and steps to the next tick; between ticks its outputs keep the values of the
-    last one. The clock's period is the FMU's communication step.
+    last one. The clock's period is the FMU's communication step. Where its model asks for the
+    end, the run ends well at that time.
 
     An FMU is machine code, which runs when a run begins. So a file's FMU must be named by
     whoever runs it: `spart run FILE --blocks motor.fmu`, or `blocks=["motor.fmu"]`. See
@@ -60,6 +62,7 @@ class FMU(SampledBlock):
     nout = 0
     loads_code = True
     untraced = "an FMU is machine code of another tool, called as it is"
+    watched_kinds = ("stop",)
 
     def __init__(
         self,
@@ -78,8 +81,9 @@ class FMU(SampledBlock):
         sizes = [prod(port.shape or ()) for port in self.out_ports]
         self._ends = np.cumsum([0, *sizes]).tolist()
         # Its state: the outputs up to the next tick, those from there on, the time of that
-        # tick, and the name of the FMU's own state, see _fmu_past.
-        width = 2 * self._ends[-1] + 3
+        # tick, when the model asks for the end, and the name of the FMU's own state, see
+        # _fmu_past.
+        width = 2 * self._ends[-1] + 4
         super().__init__(
             ndstates=width, **port_arguments(self.in_ports, self.out_ports), **blockargs
         )
@@ -98,7 +102,7 @@ class FMU(SampledBlock):
                 message, _, told = str(error).partition("\n")
                 name = str(self.name)
                 raise RunError(message, block=name, time=t, hint=told.strip() or None) from error
-            self._first = np.concatenate([y, y, [t, 0.0, 0.0]])
+            self._first = np.concatenate([y, y, [t, _NEVER, 0.0, 0.0]])
         return self._first.copy()
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
@@ -107,14 +111,22 @@ class FMU(SampledBlock):
         parts = zip(self.out_ports, self._ends, self._ends[1:], strict=False)
         return [y[a:b].reshape(port.shape) if port.shape else y[a] for port, a, b in parts]
 
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[float]:
+        """Above zero from the time on at which its model asks for the end."""
+        end = float(x[-3])
+        return [t - end if t < end else 1.0]
+
     def next(self, t: float, inputs: list[Any], x: Array) -> Array:
+        if t >= x[-3]:
+            return x
         n = self._ends[-1]
         number, count = int(x[-2]), int(x[-1])
         k = self._fmu.tick(float(t))
         now = x[n : 2 * n] if count else self._finite(self._fmu.start(self._fmu.time(k)))
         u = np.concatenate([np.zeros(0), *(np.ravel(value) for value in inputs)])
-        y, number, count = self._fmu.step(number, count, k, np.asarray(u, dtype=float))
-        return np.concatenate([now, self._finite(y), [self._fmu.time(k + 1), number, count]])
+        y, number, count, end = self._fmu.step(number, count, k, np.asarray(u, dtype=float))
+        changes, end = (self._fmu.time(k + 1), _NEVER) if end is None else (end, end)
+        return np.concatenate([now, self._finite(y), [changes, end, number, count]])
 
     def _finite(self, y: Array) -> Array:
         for port, a, b in zip(self.out_ports, self._ends, self._ends[1:], strict=False):

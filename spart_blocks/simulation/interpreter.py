@@ -252,26 +252,23 @@ class Interpreter(Engine):
         x, xd = self.initial()
         values = self.outputs(0.0, x, xd)
         nodes = [node for node in self.nodes if rule_of(node.block).watch is not None]
-        counts = [len(self._watched(node, 0.0, values, x)) for node in nodes]
+        counts = [len(self._watched(node, 0.0, values, x, xd)) for node in nodes]
         return [(node, count) for node, count in zip(nodes, counts, strict=True) if count]
 
-    def _watched(self, node: Node, t: float, values: Values, x: Floats) -> list[Any]:
+    def _watched(self, node: Node, t: float, values: Values, x: Floats, xd: Floats) -> list[Any]:
         watch = rule_of(node.block).watch
         assert watch is not None
-        part = self.continuous.get(node.name)
         try:
-            return watch(
-                node.block, t, self.inputs(node, values), None if part is None else x[part]
-            )
+            return watch(node.block, t, self.inputs(node, values), self._state(node, x, xd))
         except Exception as error:
             raise_run_error(node, "its condition", t, error)
 
     def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
-        return self.watch_of(self.outputs(t, x, xd), t, x)
+        return self.watch_of(self.outputs(t, x, xd), t, x, xd)
 
-    def watch_of(self, values: Values, t: float, x: Floats) -> Floats:
+    def watch_of(self, values: Values, t: float, x: Floats, xd: Floats) -> Floats:
         """The watched values where the outputs are known."""
-        found = [v for node, _ in self._watching for v in self._watched(node, t, values, x)]
+        found = [v for node, _ in self._watching for v in self._watched(node, t, values, x, xd)]
         return np.array(found, dtype=float)
 
     def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:

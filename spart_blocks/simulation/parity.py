@@ -58,7 +58,7 @@ def check(native: Native, blocks: Interpreter) -> None:
             try:
                 values = blocks.outputs(t, x, xd)
                 changes = {"derivatives": blocks.derivative_of(values, t, x)}
-                changes["watched values"] = blocks.watch_of(values, t, x)
+                changes["watched values"] = blocks.watch_of(values, t, x, xd)
                 changes["projections"] = blocks.project(t, x)
                 changes["own steps"] = _joined(blocks.advance(t, OWN_STEP, x, xd))
             except SpartError:

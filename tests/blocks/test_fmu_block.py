@@ -58,6 +58,16 @@ wires:
   - gain -> lag.u
 run: {T: 2, every: 0.1}
 """
+STOPPING = """
+name: stopping
+blocks:
+  u: {type: RAMP, T: 0.0, slope: 1.0}
+  x: {type: INTEGRATOR, x0: -1.0}
+  stop: {type: STOP}
+  scope: {type: SCOPE}
+wires: [u -> x, x -> stop, x -> scope]
+run: {T: 5}
+"""
 
 
 @pytest.fixture
@@ -346,9 +356,50 @@ def test_an_fmu_may_be_run_again_after_it_failed(load):
     assert sb.simulate(diagram, T=0.4)["lag.y"][-1] == pytest.approx(DECAY**4, rel=1e-12)
 
 
-def test_an_fmu_that_asks_for_the_end_ends_the_run(load):
-    with pytest.raises(RunError, match="it asks for the end of the simulation"):
-        sb.simulate(load(OPEN.replace("y: 1.0", "y: 150.0"), 3))
+@VERSIONS
+@pytest.mark.parametrize("end", [0.7, 0.75])
+def test_an_fmu_that_asks_for_the_end_ends_the_run_well(load, version, end):
+    diagram = load(OPEN.replace("y: 1.0", f"y: 1.0, end_at: {end}"), version)
+    results = sb.simulate(diagram)
+    assert results.complete
+    assert results.stopped == f"stopped by block lag at t = {end} s"
+    assert results.t[-1] == pytest.approx(end, abs=1e-9)
+    (event,) = results.events
+    assert (event.block, event.what) == ("lag", "stopped the run")
+    wanted = 2 + (DECAY**5 - 2) * np.exp(-(end - 0.5) / TAU)
+    assert results["lag.y"][-1] == pytest.approx(wanted, rel=1e-12)
+    assert (results["lag.y"] == sb.simulate(diagram)["lag.y"]).all()  # and once more
+    after = sb.simulate(diagram, initial=results)
+    assert (after.complete, len(after.events), after.t[-1]) == (True, 1, results.t[-1])
+
+
+def test_an_end_that_lies_behind_the_run_is_none_of_it(load):
+    results = sb.simulate(load(OPEN.replace("y: 1.0", "y: 1.0, end_at: 0.75")), T=0.72)
+    assert (results.complete, results.stopped, results.events) == (True, None, ())
+
+
+def test_a_run_with_an_end_goes_on_from_its_middle(load):
+    diagram = load(OPEN.replace("y: 1.0", "y: 1.0, end_at: 0.75"))
+    half = sb.simulate(diagram, T=0.72)
+    rest, whole = sb.simulate(diagram, initial=half), sb.simulate(diagram)
+    assert rest.stopped == whole.stopped
+    assert rest["lag.y"][-1] == whole["lag.y"][-1]
+
+
+@pytest.mark.parametrize("version", ["2", "3"])
+def test_an_fmu_of_ours_with_a_stop_ends_the_run_at_its_crossing(tmp_path, version):
+    (tmp_path / "stopping.yaml").write_text(STOPPING, encoding="utf-8")
+    fmu = tmp_path / "stopping.fmu"
+    exported = ["export", "fmu", str(tmp_path / "stopping.yaml"), "-o", str(fmu)]
+    assert main([*exported, "--version", version]) == 0
+    bd = new_diagram("loop")
+    block = bd.FMU(fmu, clock=bd.clock(T), name="there")
+    bd.connect(block, bd.SCOPE(name="scope"))
+    results = sb.simulate(bd, T=5.0, every=0.05)
+    assert results.complete
+    assert results.stopped == "stopped by block there at t = 1.41421 s"
+    assert results.t[-1] == pytest.approx(np.sqrt(2), abs=1e-9)
+    assert results["there"][-1] == pytest.approx(0, abs=1e-9)
 
 
 @VERSIONS
