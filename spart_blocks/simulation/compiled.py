@@ -61,7 +61,7 @@ class _RunStruct(ctypes.Structure):
         + [(name, ctypes.c_void_p) for name in _ARRAYS]
         + [(name, ctypes.c_double) for name in _NUMBERS]
         + [(name, ctypes.c_void_p) for name in _ROOM]
-        + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi", "bad")]
+        + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi", "bad", "limit")]
         + [(name, ctypes.c_longlong) for name in _PROGRESS]
         + [("have_slope", ctypes.c_int), ("entered", ctypes.c_int)]
     )
@@ -219,7 +219,7 @@ class CompiledLoop:
             "dense_order": 0 if method.P is None else method.P.shape[1],
             "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step or np.inf,
             "fixed_step": run.fixed_step,
-            "error_exponent": -1.0 / method.order, "t": float(run.t),
+            "error_exponent": -1.0 / method.order, "t": float(run.t), "limit": np.inf,
         }  # fmt: skip
         for name, value in numbers.items():
             setattr(self.struct, name, value)
@@ -271,6 +271,7 @@ class CompiledLoop:
         run.cross(np.flatnonzero(self.arrays["hit"]).tolist(), struct.t)
         self.arrays["x"][: len(run.x)] = run.x
         self.arrays["xd"][: len(run.xd)] = run.xd
+        struct.limit, run.limit = run.limit, np.inf
         return run.stopped is not None
 
     def _failure(self, status: int) -> RunError:

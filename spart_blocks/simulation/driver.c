@@ -48,6 +48,7 @@ typedef struct {
   double **res;
   /* progress */
   double t, h, lo, hi, bad; /* bad: the time of the state in xt at which a step failed */
+  double limit; /* of the next step alone [s] */
   long long stop, sample, steps, evaluations, budget, crossed;
   int have_slope, entered;
 } sb_run;
@@ -340,6 +341,7 @@ static int sb_integrate(sb_run *r, double end) {
       sb_call(r, program_reach, r->t, r->x, r->f);
       reach = r->f[0];
     }
+    reach = fmin(reach, r->limit);
     if (r->e) {
       if (r->h > fmin(r->max_step, reach)) r->h = fmin(r->max_step, reach);
       last = r->h >= left * (1 - 1e-12);
@@ -376,6 +378,7 @@ static int sb_integrate(sb_run *r, double end) {
       return SB_STEP_TOO_SMALL;
     }
     r->steps++;
+    r->limit = INFINITY;
     double t_new = last ? end : r->t + h;
     if (!r->P) /* for samples, crossings and the next step */
       if (!last || r->ncross || (r->sample < r->nsamples && r->samples[r->sample] < t_new)) {

@@ -287,7 +287,7 @@ class Interpreter(Engine):
             raise_run_error(node, "its function", t, error)
         for block, state in states.items():
             if not _finite(state):
-                text = f"its function gives {_shown(state)} for the state of {block.name}"
+                text = f"its function gives {shown(state)} for the state of {block.name}"
                 raise RunError(text, block=node.name, time=t)
         for name, part in self.continuous.items():
             if hasattr(self.node[name].block, "restart"):

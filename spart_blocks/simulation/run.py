@@ -9,6 +9,7 @@ tick or an event is the one after it.
 
 from __future__ import annotations
 
+import math
 import sys
 import time as wall_clock
 from collections import deque
@@ -25,6 +26,7 @@ from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import RunError
 from spart_blocks.program.switching import Crossing
 from spart_blocks.results import Event, FinalState
+from spart_blocks.simulation.bounces import Bounces, after_resets
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.samples import Samples
@@ -77,6 +79,10 @@ class Run:
     _recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
     before: Floats | None = None
     """The watched values before the stop that comes next."""
+    bounces: dict[int, Bounces] = field(default_factory=dict)
+    """Of crossings of EVENT blocks, what their resets did."""
+    limit: float = math.inf
+    """The longest that the next step may be [s]."""
 
     @property
     def clocks(self) -> tuple[Clock, ...]:
@@ -155,8 +161,10 @@ class Run:
         self._jump()
         self._record(self.t, always=True)
         while self.t < self.end and self.stopped is None:
-            b = self._next_stop()
-            reached = pieces.advance(self.t, b)
+            b, limit = self._next_stop(), self.limit
+            self.limit = math.inf
+            until = b if float(self.t) + limit >= float(b) else exact(float(self.t) + limit)
+            reached = pieces.advance(self.t, until)
             self.t = reached
             if reached == b:
                 self._tick()
@@ -225,6 +233,7 @@ class Run:
         switch modes until they fit, or put the states on the limit that they met."""
         self._refuse_chatter(found, t)
         kinds = {self.crossings[k].kind for k in found}
+        x, xd = self.x, self.xd
         for k in found:
             crossing = self.crossings[k]
             if crossing.kind == "stop":
@@ -240,6 +249,9 @@ class Run:
             self.x = self.engine.project(t, self.x)
         if kinds & {"event", "mode"} and self.stopped is None:
             self._stop_after_reset(t)
+        if "event" in kinds and self.stopped is None:
+            events = [k for k in found if self.crossings[k].kind == "event"]
+            self.limit = after_resets(self, t, x, xd, events)
         return exact(t)
 
     def _settle_modes(self, t: float) -> None:

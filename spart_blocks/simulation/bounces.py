@@ -1,0 +1,115 @@
+"""What the reset of an EVENT does to the signal that it watches: whether that turns back, and
+whether it comes back at all.
+
+A signal that a reset has turned back is on its old side for a while and then crosses again. Of a
+ball that loses speed at each bounce these flights shrink without end: their times accumulate
+(Zeno of Elea), and where a flight is shorter than a crossing is located, the ball would fall
+through the floor. The signal near a reset is q(s) = q0 + v s + a s^2 / 2, positive beyond zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from spart_blocks.errors import RunError
+from spart_blocks.simulation.engine import Engine, Floats
+
+if TYPE_CHECKING:
+    from spart_blocks.simulation.run import Run
+
+SHORTEST_FLIGHT = 1e-9
+"""Time [s] on the old side below which a signal rests at zero."""
+TURNED = 1e-9
+"""A reset turns a signal back that leaves less than this part of its rate."""
+PROBED = 1e-3
+"""Part of the longest step over which a signal's rates are taken."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A signal near a time: its value q, its rate v and its acceleration a."""
+
+    q: float
+    v: float
+    a: float
+
+    @property
+    def flight(self) -> float:
+        """How long [s] it stays on its old side; 0 where it does not get there."""
+        if self.a <= 0:
+            return float("inf") if self.v < 0 or self.a < 0 else 0.0
+        depth = self.v**2 - 2 * self.a * self.q
+        return 2 * depth**0.5 / self.a if self.v < 0 < depth else 0.0
+
+
+@dataclass
+class Bounces:
+    """The resets of one EVENT block that turned its signal back.
+
+    jump: what the last of them that was no mere touch added to the states.
+    """
+
+    times: list[float] = field(default_factory=list)
+    jump: Floats | None = None
+    hardest: float = 0.0
+
+
+def motion(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float) -> Motion:
+    """How the signal of crossing k moves from states x on, beyond zero counted as positive."""
+    sign = engine.crossings[k].direction or 1.0
+    q = [sign * float(engine.watch(t, x, xd)[k])]
+    slope = engine.derivative(t, x, xd)
+    for s in (span, 2 * span):
+        middle = engine.derivative(t + s / 2, x + s / 2 * slope, xd)
+        q.append(sign * float(engine.watch(t + s, x + s * middle, xd)[k]))
+    rate = (4 * q[1] - q[2] - 3 * q[0]) / (2 * span)
+    return Motion(q[0], rate, (q[2] - 2 * q[1] + q[0]) / span**2)
+
+
+def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int]) -> float:
+    """The longest step [s] after the resets of these crossings at t that overlooks no return.
+    x, xd: the states before. RunError where a signal that is turned back does not come back.
+    """
+    longest = float("inf")
+    if not len(x):
+        return longest
+    span = PROBED * min(run.options.max_step or float("inf"), float(run.end) - t)
+    if span <= SHORTEST_FLIGHT:
+        return longest
+    for k in events:
+        before = motion(run.engine, k, t, x, xd, span)
+        after = motion(run.engine, k, t, run.x, run.xd, span)
+        if before.v <= 0 or after.v > TURNED * before.v:
+            continue  # it passes on, slower or faster, as the function would have it
+        bounces = run.bounces.setdefault(k, Bounces())
+        bounces.times.append(t)
+        if before.v >= 1e-3 * bounces.hardest:
+            bounces.jump = run.x - x
+        bounces.hardest = max(bounces.hardest, before.v)
+        touch = abs(after.v) <= TURNED * before.v and after.a > 0
+        if touch or after.flight < SHORTEST_FLIGHT:
+            raise _no_return(run.crossings[k].block, bounces, t)
+        longest = min(longest, after.flight / 2)
+    return longest
+
+
+def _no_return(block: str, bounces: Bounces, t: float) -> RunError:
+    """Why a run cannot go on where a signal rests at zero."""
+    hint = (
+        "run: {sliding: filippov} holds its signal at zero from there on, until it is pulled "
+        "off; a STOP ends the run before"
+    )
+    times = bounces.times
+    if len(times) < 3:
+        text = "its reset leaves its signal at zero, and from there it goes on through"
+        return RunError(text, block=block, time=t, hint=hint)
+    last, previous = times[-1] - times[-2], times[-2] - times[-3]
+    ratio = min(last / previous, 0.999) if previous > 0 else 0.0
+    end = t + last * ratio / (1 - ratio)
+    text = (
+        f"its resets accumulate (Zeno), {len(times):,} of them, the last {last:.3g} s apart: "
+        "its signal would go on through zero"
+    )
+    return RunError(text, block=block, time=end, hint=hint)
