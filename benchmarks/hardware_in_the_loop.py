@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -83,8 +84,23 @@ def controller(kind: str, folder: Path, seconds: float, settings: list[str]) -> 
     return [str(folder / code.name), str(seconds)]
 
 
-def rehearse(kind: str, seconds: float, network: bool) -> tuple[np.ndarray, Report]:
-    """How far the joints are from the simulation at each step [rad], and the plant's report."""
+class Rehearsal(NamedTuple):
+    """error: how far the joints are from the simulation at each step [rad]. pause: the longest
+    time for which no new torque came, or the plant itself was late [s]. report: the plant's."""
+
+    error: np.ndarray
+    pause: float
+    report: Report
+
+
+def longest_hold(t: np.ndarray, values: np.ndarray) -> float:
+    """The longest time for which values (k, n) stay as they are [s]."""
+    changes = np.flatnonzero(np.diff(values, axis=0).any(axis=1)) + 1
+    return float(np.diff(t[[0, *changes, -1]]).max())
+
+
+def rehearse(kind: str, seconds: float, network: bool) -> Rehearsal:
+    """One run of both processes."""
     sensors, actuators = free_port(), free_port()
     settings = [f"blocks.sensors.port={sensors}", f"blocks.actuators.port={actuators}"]
     proxy = Network(sensors, drop=0.05, delay=0.02, swap=0.05) if network else None
@@ -108,7 +124,9 @@ def rehearse(kind: str, seconds: float, network: bool) -> tuple[np.ndarray, Repo
     expected = sb.simulate(DIAGRAM, T=seconds, every=0.001)
     step = np.searchsorted(expected.t, found["t"] - 0.0005)
     error = np.abs(found["plant.qm"] - expected["plant.qm"][step]).max(axis=1)
-    return error, session.report()
+    report = session.report()
+    pause = max(longest_hold(found["t"], found["actuators.tau"]), report.response.longest)
+    return Rehearsal(error, pause, report)
 
 
 def main() -> None:
@@ -116,11 +134,11 @@ def main() -> None:
     print(f"{'controller':11s}{'network':33s}{'largest':>10s}{'at the end':>12s}  deadlines missed")
     for network in (False, True):
         for kind in ("python", "c"):
-            error, report = rehearse(kind, seconds, network)
+            done = rehearse(kind, seconds, network)
             what = "5 % lost, 5 % swapped, 2 % late" if network else "clean"
             print(
-                f"{kind:11s}{what:33s}{error.max():10.2g}{error[-1]:12.2g}  "
-                f"{sum(report.missed.values())}"
+                f"{kind:11s}{what:33s}{done.error.max():10.2g}{done.error[-1]:12.2g}  "
+                f"{sum(done.report.missed.values())}"
             )
 
 

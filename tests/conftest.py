@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 
 import numpy as np
 import pytest
 import robots
-from hypothesis import configuration, settings
+from hypothesis import HealthCheck, configuration, settings
 
 from spart_blocks.diagram import own_blocks
 from spart_blocks.diagram.model import STANDARD
@@ -19,9 +20,22 @@ pytest_plugins = ["pytester"]
 # hypothesis plugin warns of one, and here warnings are errors.
 configuration.set_hypothesis_home_dir(tempfile.gettempdir() + "/spart_blocks-hypothesis")
 # By night there are more of them: pytest --hypothesis-profile=night.
-settings.register_profile("same", database=None, derandomize=True, deadline=None, max_examples=40)
+settings.register_profile(
+    "same",
+    database=None,
+    derandomize=True,
+    max_examples=40,
+    deadline=None,  # a busy machine is no defect
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("night", settings.get_profile("same"), max_examples=200)
 settings.load_profile("same")
+
+
+# A shell without a terminal starts what runs beside it deaf to Ctrl-C, and so would be the
+# processes of tests that send one.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

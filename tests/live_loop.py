@@ -41,7 +41,7 @@ export:
   bounds: {ctrl.kp: [0, 500]}
 realtime: {watchdog: 60} # however long the machine that tests sleeps
 """
-WAIT = 60.0  # s, beyond which something hangs
+WAIT = 120.0  # s, beyond which something hangs
 
 
 @cache

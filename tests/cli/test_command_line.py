@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+from at_work import let_work
 
 from spart_blocks import __version__
 from spart_blocks.results import Results
@@ -99,9 +100,9 @@ def test_ctrl_c_saves_what_was_computed(process, long):
     child = process("run", long, "--engine", "interpreter", "--out", "part.npz")
     assert b"loading" in child.stderr.readline()
     assert b"running" in child.stderr.readline()
-    time.sleep(2)
+    let_work(child, 1.0)
     child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=300)
     assert child.returncode == 1
     assert re.search(rb"error: the run was interrupted at t = [\d.]+ s", err)
     assert b"is saved in part.npz" in err
@@ -116,13 +117,13 @@ def test_ctrl_c_saves_what_was_computed(process, long):
 def test_a_reader_that_leaves_early_causes_no_noise(process):
     child = process("schema")
     child.stdout.close()
-    assert child.wait(timeout=60) == 1
+    assert child.wait(timeout=300) == 1
     assert child.stderr.read() == b""
 
 
 def test_a_terminal_without_greek_letters_is_no_problem(process):
     child = process("blocks", "POSEINTEGRATOR_S", PYTHONIOENCODING="latin-1")
-    out, err = child.communicate(timeout=60)
+    out, err = child.communicate(timeout=300)
     assert (child.returncode, err) == (0, b"")
     assert b"  0  ?  ndarray(6,)" in out
 
@@ -153,7 +154,7 @@ def _on_a_terminal(arguments, environment, interrupt_at=None):
     command = [sys.executable, "-m", "spart_blocks", *arguments]
     child = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
-    shown, deadline = "", time.monotonic() + 60
+    shown, deadline = "", time.monotonic() + 300
     try:
         while time.monotonic() < deadline:
             try:
@@ -166,7 +167,7 @@ def _on_a_terminal(arguments, environment, interrupt_at=None):
             if interrupt_at and interrupt_at in shown:
                 interrupt_at = None
                 child.send_signal(signal.SIGINT)
-        child.wait(timeout=30)
+        child.wait(timeout=300)
     finally:
         if child.poll() is None:
             child.kill()

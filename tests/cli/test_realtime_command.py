@@ -125,6 +125,6 @@ def test_ctrl_c_ends_it_with_the_report(process, ramp, options, code):
         if b"running" in line or b"reach it" in line:  # whichever comes first
             break
     child.send_signal(signal.SIGINT)
-    out, _ = child.communicate(timeout=60)
+    out, _ = child.communicate(timeout=300)
     assert child.returncode == code
     assert b"ramp: it was interrupted after" in out

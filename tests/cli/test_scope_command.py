@@ -35,7 +35,7 @@ def loop():
 
 @pytest.fixture
 def server(loop):
-    with LiveServer(loop, "servo") as started:
+    with LiveServer(loop, "servo", patience=WAIT) as started:
         yield started
 
 
@@ -309,7 +309,7 @@ def test_a_loop_in_another_process_is_tuned_and_recorded(spart, started, process
     assert spart("tune", "ctrl.kp=1000").code == 2  # out of its bounds
     assert spart("tune", "servo", "ctrl.kp=[60, 60, 20]", "qd=0.3").code == 0
     assert spart("scope", "--t", "0.2", "--out", "after.npz").code == 0
-    recorder.send_signal(signal.SIGINT)
+    started.send_signal(signal.SIGINT)  # whose last rows the recorder takes before it ends
     assert recorder.wait(WAIT) == 0
     run = Results.load("run.npz")
     # tau = kp (qd - qm) + kd (ud - um) with qm, um and ud zero: before, and after.

@@ -26,7 +26,7 @@ FEW = settings(
     max_examples=250,
     derandomize=True,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 _numbers = count()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import pytest
 
@@ -104,13 +103,12 @@ def test_all_faults_of_the_text_are_reported_together():
     assert [fault.place.line for fault in caught.value.faults] == [1, 3, 4]
 
 
-def test_an_alias_bomb_is_refused_in_bounded_time():
+def test_an_alias_bomb_is_refused_before_it_goes_off():
+    """In full it has 9 to the power of 40 entries, for which no machine has the time."""
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 40)]
-    start = time.perf_counter()
     with pytest.raises(DiagramError, match="aliases counted in full"):
         parse_document("\n".join(lines), "f.yaml")
-    assert time.perf_counter() - start < 1.0
 
 
 def test_an_alias_may_be_used_within_the_limits():

@@ -69,7 +69,7 @@ def test_it_compiles_without_a_warning_and_runs_under_the_sanitizers(code, compi
     (tmp_path / "steps.c").write_text(STEPS.replace("NAME", code.name))
     sanitizers = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     build(tmp_path, compiler, *sanitizers, "-o", "steps", "steps.c", f"{code.name}.c", "-lm")
-    assert subprocess.run([tmp_path / "steps"], timeout=60).returncode == 0
+    assert subprocess.run([tmp_path / "steps"], timeout=300).returncode == 0
 
 
 def test_it_has_no_variables_of_its_own_and_calls_the_mathematics_alone(code, tmp_path):

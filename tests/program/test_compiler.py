@@ -200,7 +200,7 @@ def test_two_processes_may_compile_at_once(tmp_path, install, cache):
     )
     command = [sys.executable, "-W", "error", "-c", code, SOURCE]
     runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    paths = {run.communicate(timeout=60)[0].strip() for run in runs}
+    paths = {run.communicate(timeout=300)[0].strip() for run in runs}
     assert [run.returncode for run in runs] == [0, 0]
     assert paths == {str(path) for path in cache.iterdir()}
 
@@ -257,26 +257,39 @@ def test_a_compiler_that_takes_too_long_is_stopped_and_not_asked_again(
 ):
     count = tmp_path / "count"
     install(f'case "$*" in *--version*) echo 1; exit;; esac; echo run >> {count}; {WORK}')
-    monkeypatch.setattr(compiler, "TIMEOUT", 1.5)
-    start = time.monotonic()
-    with pytest.warns(SpartWarning, match=r"stopped after 1\.5 s"):
+    impatient_once_there_is(tmp_path / "child", monkeypatch)
+    with pytest.warns(SpartWarning, match=r"stopped after 120 s"):
         assert shared_library(SOURCE) is None
-    assert time.monotonic() - start < 30
     assert ended(tmp_path / "child")
     with pytest.warns(SpartWarning, match="too long before; remove"):
         assert shared_library(SOURCE) is None
     assert count.read_text() == "run\n"
     (mark,) = cache.iterdir()
     os.utime(mark, (0, 0))
-    monkeypatch.setattr(compiler, "TIMEOUT", 0.1)
     with pytest.warns(SpartWarning, match="stopped after"):
         shared_library(SOURCE)
+    assert ended(tmp_path / "child")
+
+
+def impatient_once_there_is(file, monkeypatch):
+    """The time for a compiler is over as soon as it has written a file, and not before."""
+    wait = subprocess.Popen.wait
+
+    def until_then(process, timeout=None):
+        if timeout != compiler.TIMEOUT:
+            return wait(process, timeout)
+        while not (file.exists() and file.read_text()):
+            time.sleep(0.01)
+        raise subprocess.TimeoutExpired(process.args, timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", until_then)
 
 
 def ended(file):
     """Whether the process whose number the file holds is gone, or only waits for burial."""
     place = Path("/proc", file.read_text().strip(), "cmdline")
-    for _ in range(100):
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
         try:
             if not place.read_bytes():
                 return True
@@ -298,7 +311,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path, install, cache):
         time.sleep(0.02)
     time.sleep(0.3)
     run.send_signal(signal.SIGINT)
-    errors = run.communicate(timeout=60)[1]
+    errors = run.communicate(timeout=300)[1]
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert list(cache.iterdir()) == []
     assert ended(tmp_path / "child")

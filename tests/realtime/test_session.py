@@ -6,7 +6,9 @@ import os
 import socket
 import struct
 import sys
+import time
 from contextlib import contextmanager
+from itertools import count
 
 import numpy as np
 import pytest
@@ -54,6 +56,7 @@ wires:
 realtime: {{watchdog: 30, policy: catch-up}}
 """
 CONTROL = ["error", "ctrl", "ref"]
+PATIENCE = 60.0  # s, until something is given up that should happen at once
 FRAME, OUTPUT = struct.pack("<I2d", 0, 0.5, 0.5), (10.0, -50.0)
 """What the sensor says, and what the controller answers: 20 (ref - q)."""
 
@@ -78,8 +81,8 @@ def loop(tmp_path):
     return written
 
 
-def free_ports(count):
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+def free_ports(number):
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(number)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
     ports = [one.getsockname()[1] for one in sockets]
@@ -96,7 +99,7 @@ def open_ends(ports):
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sensor,
     ):
         actuator.bind(("127.0.0.1", ports["there"]))
-        actuator.settimeout(30)
+        actuator.settimeout(PATIENCE)
         yield actuator, sensor
 
 
@@ -105,11 +108,23 @@ def value(actuator):
     return struct.unpack("<I2d", actuator.recv(100))[1:]
 
 
-def recorded(prepared, attend=lambda loop: None):
-    """The report and the signals of a run."""
+def heard(actuator, wanted, feed=lambda: None):
+    """Feed again and again until this value comes. What nobody reads for long is dropped by
+    the socket, so that no single frame can be counted on."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        feed()
+        if value(actuator) == wanted:
+            return
+        assert time.monotonic() < end, f"{wanted} never came"
+
+
+def recorded(prepared, attend=lambda loop: False):
+    """The report and the signals of a run, which ends early once `attend` says so."""
     with Session(prepared, record=True) as session:
         for loop in session.moments():
-            attend(loop)
+            if attend(loop):
+                session.stop()
     return session.report(), session.signals()
 
 
@@ -131,17 +146,22 @@ def test_run_takes_a_path_and_reports(ramp):
 
 
 def test_attend_sees_the_loop_and_changes_its_parameters(ramp):
-    def attend(loop):
-        if loop.parameters.values["slope.K"] == 3.0:
-            loop.parameters.set({"slope.K": 0.0})
+    changed_at = []
 
-    report, signals = recorded(prepare(ramp, T=0.6), attend)
-    rise = np.diff(signals["int"]) / 1e-3
+    def attend(loop):
+        """Change the slope once, and end the run some steps later."""
+        if not changed_at and loop.struct.steps > 10:
+            loop.parameters.set({"slope.K": 0.0})
+            changed_at.append(loop.struct.steps)
+        return changed_at and loop.struct.steps > changed_at[0] + 10
+
+    report, signals = recorded(prepare(ramp), attend)
+    rise = np.diff(signals["int"]) / np.diff(signals["t"])
     changed = int(np.argmax(rise < 1.5))
     np.testing.assert_allclose(rise[:changed], 3.0, rtol=1e-9)
     np.testing.assert_allclose(rise[changed:], 0.0, atol=1e-9)
     assert 0 < changed < len(rise)
-    assert report.steps == 600
+    assert report.ended is Ended.ASKED
 
 
 @pytest.mark.parametrize(
@@ -231,21 +251,22 @@ def test_a_result_that_is_no_number_ends_the_run(tmp_path):
 
 
 def test_a_loop_closed_over_two_sessions_ends_where_the_simulation_does(loop):
-    path, _ = loop()
+    path, _ = loop(timeout=PATIENCE)
+    results = sb.simulate(path, T=10.0)
+    ended = results["plant"][-1]
     with (
         Session(prepare(path, part=["plant"], rate=1000)) as plant,
-        Session(prepare(path, part=CONTROL, rate=1000, T=1.0), record=True) as control,
+        Session(prepare(path, part=CONTROL, rate=1000)) as control,
     ):
-        for _ in control.moments():
-            pass
-    report, signals = control.report(), control.signals()
-    assert report.complete
+        sensed = control.loop.u[:2]
+        end = time.monotonic() + PATIENCE
+        while np.abs(sensed - ended).max() > 1e-6:  # e' = -20 e, however late frames come
+            assert time.monotonic() < end, f"it is at {sensed}"
+            time.sleep(0.01)
+    report = control.report()
+    assert report.ended is Ended.ASKED
     assert report.stale == 0
-    # e' = -20 e, so that after 1 s the error is 2e-9 of what it was; delays of some
-    # milliseconds change how it gets there.
-    results = sb.simulate(path, T=1.0)
-    np.testing.assert_allclose(signals["sense.q"][-1], results["plant"][-1], atol=1e-3)
-    assert plant.report().links["out"]["received"] > 900
+    assert plant.report().links["out"]["received"] > 0
 
 
 def test_time_stands_still_until_the_other_side_is_there(loop):
@@ -253,19 +274,20 @@ def test_time_stands_still_until_the_other_side_is_there(loop):
     with open_ends(ports) as (actuator, sensor), Session(prepare(path, part=CONTROL)) as session:
         assert [value(actuator) for _ in range(5)] == [(0.0, 0.0)] * 5
         assert session.loop.time == 0.0
-        sensor.sendto(FRAME, ("127.0.0.1", ports["here"]))
-        while value(actuator) != OUTPUT:
-            pass
+        heard(actuator, OUTPUT, lambda: sensor.sendto(FRAME, ("127.0.0.1", ports["here"])))
 
 
 def test_safe_outputs_are_sent_when_inputs_go_stale(loop):
     path, ports = loop(timeout=0.05)
     with open_ends(ports) as (actuator, sensor), Session(prepare(path, part=CONTROL)) as session:
-        sensor.sendto(FRAME, ("127.0.0.1", ports["here"]))
-        while value(actuator) != OUTPUT:
-            pass
-        while value(actuator) != (0.0, 0.0):
-            pass
+        numbers = count(0)
+
+        def feed():
+            frame = struct.pack("<I", next(numbers)) + FRAME[4:]
+            sensor.sendto(frame, ("127.0.0.1", ports["here"]))
+
+        heard(actuator, OUTPUT, feed)
+        heard(actuator, (0.0, 0.0))  # nothing is fed now
         assert not session.loop.wait(0)
     assert session.report().stale > 0
 

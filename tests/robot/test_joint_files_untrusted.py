@@ -25,7 +25,7 @@ MANY = settings(
     max_examples=100,
     derandomize=True,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 scalars = st.one_of(
     st.none(),

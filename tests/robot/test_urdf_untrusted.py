@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -45,10 +46,8 @@ def bomb(levels: int) -> str:
     ],
 )
 def test_entities_are_refused_before_anything_is_expanded(text, tmp_path):
-    start = time.perf_counter()
     with pytest.raises(RobotError, match="XML entities; they are never expanded") as caught:
         Robot.from_urdf(write(tmp_path, text))
-    assert time.perf_counter() - start < 1
     assert "root:" not in str(caught.value)
 
 
@@ -81,10 +80,13 @@ def test_a_file_of_100_mb_is_refused_without_reading_it(tmp_path):
     path = tmp_path / "huge.urdf"
     with path.open("wb") as file:
         file.truncate(100 * 2**20)
-    start = time.perf_counter()
-    with pytest.raises(RobotError, match="larger than 32 MB"):
-        Robot.from_urdf(path)
-    assert time.perf_counter() - start < 0.5
+    tracemalloc.start()
+    try:
+        with pytest.raises(RobotError, match="larger than 32 MB"):
+            Robot.from_urdf(path)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_deep_xml_is_refused_and_no_recursion_limit_hit(tmp_path):
@@ -106,14 +108,15 @@ def test_a_chain_of_3000_links_loads_in_order(tmp_path):
 
 def test_loading_time_grows_with_the_links_and_not_their_square(tmp_path):
     def seconds(n: int) -> float:
+        """Of processor time, whatever else the machine does."""
         path = write(tmp_path, chain(n))
-        start = time.perf_counter()
+        start = time.process_time()
         Robot.from_urdf(path)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(100)
-    small = min(seconds(500) for _ in range(3))
-    assert seconds(4000) < 24 * small  # 8 if linear, 64 if quadratic
+    small, large = (min(seconds(n) for _ in range(3)) for n in (500, 4000))
+    assert large < 24 * small  # 8 if linear, 64 if quadratic
 
 
 def test_a_loop_of_3000_links_is_refused(tmp_path):
@@ -153,7 +156,7 @@ SPOILING = st.tuples(
     max_examples=150,
     deadline=None,
     derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.sampled_from(SEEDS), st.lists(SPOILING, min_size=1, max_size=4), st.booleans())
 def test_a_spoilt_file_loads_or_raises_robot_error_and_nothing_else(
