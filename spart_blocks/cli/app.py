@@ -13,6 +13,7 @@ from spart_blocks import __version__
 from spart_blocks.cli.blocks import blocks
 from spart_blocks.cli.check import check
 from spart_blocks.cli.compare import compare
+from spart_blocks.cli.ending import interruptible
 from spart_blocks.cli.export import export
 from spart_blocks.cli.export_fmu import export_fmu
 from spart_blocks.cli.linearize import linearize
@@ -148,7 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. arguments: by default the process's own."""
     never_fail_on_encoding()
     try:
-        get_command(app).main(args=arguments, prog_name="spart")
+        with interruptible():
+            get_command(app).main(args=arguments, prog_name="spart")
         code: int | str | None = 0
     except SystemExit as ended:
         code = ended.code

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from spart_blocks.cli.ending import writing
 from spart_blocks.cli.terminal import complain, say
 from spart_blocks.errors import Fault, InputError
 
@@ -88,10 +91,12 @@ class Shown(Protocol):
 
 @dataclass
 class Written:
-    """The files that were written, and what stood in the way of others."""
+    """The files that were written, and what stood in the way of others. elsewhere: where the
+    results are that no file of --out could take."""
 
     paths: list[Path] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    elsewhere: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -105,26 +110,44 @@ class Outputs:
     suffix: str = ""
 
     def write(self, results: Shown) -> Written:
-        """Write every file; one that fails does not keep another from being written."""
+        """Write every file; one that fails does not keep another from being written, nor does
+        Ctrl-C. What no file of --out takes goes into the folder for temporary files."""
         written = Written()
-        for file in self.files:
-            _attempt(written, lambda file=file: [results.save(file)])  # type: ignore[misc]
-        if self.plots or (results.scopes and not self.windows):
-            self.write_plots(results, written)
+        with writing():
+            for file in self.files:
+                attempt(written, lambda file=file: [results.save(file)])  # type: ignore[misc]
+            if self.files and not written.paths:
+                written.elsewhere = _saved_elsewhere(results, self.files[0].suffix)
+            if self.plots or (results.scopes and not self.windows):
+                self.write_plots(results, written)
         return written
 
     def write_plots(self, results: Shown, written: Written) -> None:
         """Write the scopes as PNG files, into out/NAME where no folder was given."""
         name = f"{default_name(results.diagram_name)}{self.suffix}"
         folder = self.plots or Path("out") / name
-        _attempt(written, lambda: results.save_plots(folder))
+        attempt(written, lambda: results.save_plots(folder))
 
 
-def _attempt(written: Written, write: Callable[[], list[Path]]) -> None:
+def attempt(written: Written, write: Callable[[], list[Path]]) -> None:
+    """Write something, and note what came of it."""
     try:
         written.paths += write()
-    except InputError as error:
-        written.problems.append(str(error))
+    except (InputError, OSError, MemoryError) as error:
+        written.problems.append(str(error) or type(error).__name__)
+
+
+def _saved_elsewhere(results: Shown, suffix: str) -> Path | None:
+    """Results that could not be saved where they belong, so that the run need not be done
+    again; None where this fails too."""
+    with suppress(InputError, OSError, MemoryError):
+        folder = Path(tempfile.mkdtemp(prefix="spart-results-"))
+        try:
+            return results.save(folder / f"{default_name(results.diagram_name)}{suffix}")
+        except BaseException:
+            folder.rmdir()
+            raise
+    return None
 
 
 def list_files(written: Written, results: Shown, outputs: Outputs) -> None:
@@ -138,9 +161,11 @@ def list_files(written: Written, results: Shown, outputs: Outputs) -> None:
 
 
 def complain_of(written: Written) -> None:
-    """Say which files could not be written."""
+    """Say which files could not be written, and where the results are instead."""
     for problem in written.problems:
         complain(problem)
+    if written.elsewhere is not None:
+        say(f"  the results are in {written.elsewhere}")
 
 
 def show(results: Shown, outputs: Outputs, written: Written, quiet: bool) -> None:

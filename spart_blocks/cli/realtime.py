@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.cli.ending import Once, interrupt, requests_go_to, writing
 from spart_blocks.cli.export import MethodOption, PartOption, RateOption
 from spart_blocks.cli.options import (
     Blocks,
@@ -21,7 +21,7 @@ from spart_blocks.cli.options import (
     Variants,
     diagram_file,
 )
-from spart_blocks.cli.outputs import check_files
+from spart_blocks.cli.outputs import Written, attempt, check_files, complain_of
 from spart_blocks.cli.progress import Ticker
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, say, warn
@@ -105,7 +105,8 @@ def realtime(
         )
         session = Session(prepared)
         _run(session, prepared, quiet)
-        _tell(session.report(), files, quiet)
+        with writing():
+            _tell(session.report(), files, quiet)
 
 
 def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
@@ -132,24 +133,16 @@ def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[No
         yield
 
 
-@contextmanager
-def _ended_gently(session: Session) -> Iterator[None]:
+def _ended_gently(session: Session) -> AbstractContextManager[None]:
     """Within, Ctrl-C and other requests to end end the loop, whatever Python is at; so that
     the report comes in any case. The second breaks off."""
 
-    def end(number: int, frame: Any) -> None:
-        if session.asked:
-            signal.default_int_handler(number, frame)
+    def end(which: int) -> None:
+        if which:
+            interrupt()
         session.stop()
 
-    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    for number in before:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    return requests_go_to(Once(end))
 
 
 def _state(phase: str, time: float, overruns: int) -> str:
@@ -183,13 +176,18 @@ def _describe(session: Session, prepared: Prepared) -> None:
 
 
 def _tell(report: Report, files: list[Path], quiet: bool) -> None:
-    """Print and write the report; a run that was cut short fails."""
+    """Print and write the report; a run that was cut short fails, as does a report that
+    cannot be written, which keeps no other from being written."""
     if not quiet:
         typer.echo(report.summary())
+    written = Written()
     for path in files:
-        report.save(path)
-        if not quiet:
+        attempt(written, lambda path=path: [report.save(path)])  # type: ignore[misc]
+    if not quiet:
+        for path in written.paths:
             say(f"written: {path}")
+    complain_of(written)
     if not report.complete:
         complain(f"the run ended early: {report.why}")
+    if not report.complete or written.problems:
         raise typer.Exit(FAILED)

@@ -83,8 +83,8 @@ def run(
 ) -> None:
     """Run a diagram: print a summary, show its scopes, save its results.
 
-    Ctrl-C ends the run early: what was computed is shown and saved, and the exit code
-    is 1.
+    Ctrl-C ends the run early, as do SIGTERM and the end of the terminal: what was computed
+    is shown and saved, and the exit code is 1.
     """
     with reporting(debug):
         files = tuple(path.expanduser() for path in out or ())
@@ -149,6 +149,8 @@ def _what_is_kept(results: Results, outputs: Outputs, written: Written) -> str:
         return "it had computed nothing yet, so nothing is saved"
     until = f"what was computed up to t = {results.t[-1]:.6g} s"
     kept = [str(path) for path in outputs.files if path in written.paths]
+    if not kept and written.elsewhere is not None:
+        kept = [str(written.elsewhere)]
     if kept:
         return f"{until} is saved in {', '.join(kept)}"
     if outputs.files:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.cli.ending import Once, requests_go_to
 from spart_blocks.cli.options import check_seconds
-from spart_blocks.cli.outputs import check_files
-from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.outputs import Outputs, check_files, complain_of
+from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import has_display, put, say, warn
 from spart_blocks.cli.tune import LoopOption, connected, new_table
 from spart_blocks.errors import RunError
@@ -181,14 +181,11 @@ def _watch(
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Within, Ctrl-C is put into this list. As an exception it would be lost in the callbacks
-    of a window, which print what is raised in them and go on."""
+    """Within, requests to end are put into this list. As exceptions they would be lost in the
+    callbacks of a window, which print what is raised in them and go on."""
     came: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
-    try:
+    with requests_go_to(Once(came.append)):
         yield came
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _finish(client: LiveClient, kept: Recording | None, files: Sequence[Path]) -> None:
@@ -205,6 +202,9 @@ def _finish(client: LiveClient, kept: Recording | None, files: Sequence[Path]) -
         raise RunError("nothing came from the loop, so nothing is recorded")
     results = kept.results(client.lost)
     typer.echo(results.summary())
-    for file in files:
-        results.save(file)
+    written = Outputs(tuple(files), None, True).write(results)
+    for file in written.paths:
         say(f"written: {file}")
+    complain_of(written)
+    if written.problems:
+        raise typer.Exit(FAILED)

@@ -95,11 +95,13 @@ def finish(run: Run) -> Results:
     """The results of a run that has begun. Raises as `simulate` does."""
     try:
         run.go()
+        return results_of(run)
     except RunError as error:
         run.stopped = str(error)
         error.results = results_of(run)
         raise
-    return results_of(run)
+    except KeyboardInterrupt:  # after the last step: what was computed is kept all the same
+        return results_of(run)
 
 
 def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engine:
