@@ -9,7 +9,7 @@ import numpy as np
 
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode
-from spart_blocks.program.compiler import strict_library
+from spart_blocks.program.compiler import strict_loaded
 from spart_blocks.simulation.engine import Floats
 
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
@@ -30,7 +30,7 @@ class LoadedStep:
             f"\nlong long sb_size(void);\nlong long sb_size(void) "
             f"{{ return (long long)sizeof({code.name}_state); }}\n"
         )
-        self.library = ctypes.CDLL(str(strict_library(whole_source(code) + glue, flags)))
+        self.library = strict_loaded(whole_source(code) + glue, flags)
         kind = np.float32 if code.real == "float" else np.float64
         interface = code.interface
         members = (interface.inputs, interface.parameters, interface.outputs)

@@ -108,6 +108,17 @@ def strict_library(source: str, flags: Sequence[str]) -> Path:
     return path
 
 
+def strict_loaded(source: str, flags: Sequence[str]) -> ctypes.CDLL:
+    """The library of `strict_library`, in memory. Raises as that does, and CompilerError
+    where it cannot be loaded."""
+    path = strict_library(source, flags)
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:  # a cache on a disk from which nothing may be run
+        text = f"compiled code cannot be loaded: {error}; set SPART_CACHE to another folder"
+        raise CompilerError(text) from None
+
+
 def _library(source: str, given: tuple[str, ...] | None) -> Path | None:
     """given: the flags; by default those that make the fastest code for this machine."""
     compilers = _compilers()
@@ -176,7 +187,16 @@ def _compilers() -> list[_Compiler]:
 
 
 def _words(command: str) -> list[str]:
-    """CC may carry arguments, as in 'ccache gcc'."""
+    """CC may carry arguments, as in 'ccache gcc', and spaces in its path, quoted or not."""
+    words = _split(command)
+    if words and not shutil.which(words[0]):
+        for end in range(len(command) - 1, 0, -1):
+            if command[end] == " " and shutil.which(command[:end]):
+                return [command[:end], *_split(command[end:])]
+    return words
+
+
+def _split(command: str) -> list[str]:
     try:
         return shlex.split(command, posix=os.name != "nt")
     except ValueError:  # an unclosed quote
@@ -291,14 +311,18 @@ def _build(
         build = Path(tempfile.mkdtemp(prefix=BUILD, dir=folder))
     try:
         given_up = folder / f"{key}.timeout"
-        if given_up.exists() and time.time() - given_up.stat().st_mtime < REMEMBERED:
+        if given_up.exists() and abs(time.time() - given_up.stat().st_mtime) < REMEMBERED:
             raise _CompileError(f"it took too long before; remove {given_up} to try again")
         try:
             made = _compile(compiler, flags, source, build)
         except subprocess.TimeoutExpired as error:
             given_up.touch()
             raise _CompileError(f"it was stopped after {error.timeout:g} s") from None
-        return keep(made, folder, key)
+        try:
+            return keep(made, folder, key)
+        except OSError:  # something is in the way there
+            folder = temporary_folder()
+            return keep(Path(shutil.copy(made, folder)), folder, key)
     finally:
         shutil.rmtree(build, ignore_errors=True)
 

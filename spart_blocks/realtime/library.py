@@ -12,7 +12,7 @@ from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.loaded import whole_source
 from spart_blocks.export.model import model_header, runtime_file
 from spart_blocks.export.step import StepCode
-from spart_blocks.program.compiler import compiler_name, strict_library
+from spart_blocks.program.compiler import compiler_name, strict_loaded
 from spart_blocks.realtime.structs import LoopStruct, MeansStruct
 
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
@@ -60,7 +60,7 @@ def runtime_source() -> str:
 
 def runtime_library(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
     """The library of a text that holds sb_loop, with its functions declared."""
-    library = ctypes.CDLL(str(strict_library(source, flags)))
+    library = strict_loaded(source, flags)
     loop, means = ctypes.POINTER(LoopStruct), ctypes.POINTER(MeansStruct)
     signatures: dict[str, tuple[Any, list[Any]]] = {
         "sb_loop_prepare": (None, [means]),
@@ -87,7 +87,7 @@ def model_library(code: StepCode) -> ctypes.CDLL:
     """The library of a part: sb_init, sb_output, sb_update, sb_state_size."""
     header = model_header(code).replace(f'#include "{code.name}.h"', "")
     text = "\n".join([whole_source(code), header, _GLUE.format(name=code.name)])
-    library = ctypes.CDLL(str(strict_library(text, FLAGS)))
+    library = strict_loaded(text, FLAGS)
     library.sb_state_size.restype = ctypes.c_longlong
     library.sb_init.argtypes, library.sb_init.restype = [_ADDRESS] * 2, None
     library.sb_output.argtypes, library.sb_output.restype = [_ADDRESS] * 4, ctypes.c_int

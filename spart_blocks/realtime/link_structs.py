@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
-from spart_blocks.program.compiler import strict_library
+from spart_blocks.program.compiler import strict_loaded
 
 COUNTS = ("received", "malformed", "lost", "old", "restarts", "sent", "errors", "replaced")
 """What a link counts, as sb_link_counts has it."""
@@ -78,7 +78,7 @@ def library() -> ctypes.CDLL:
     header, source = (folder.joinpath(f"sb_link.{end}").read_text("utf-8") for end in "hc")
     text = source.replace('#include "sb_link.h"', header)
     text += "\nsize_t sb_link_size(void);\nsize_t sb_link_size(void) { return sizeof(sb_link); }\n"
-    made = ctypes.CDLL(str(strict_library(text, FLAGS)))
+    made = strict_loaded(text, FLAGS)
     link, frame = ctypes.POINTER(LinkStruct), ctypes.POINTER(FrameStruct)
     signatures: dict[str, tuple[Any, list[Any]]] = {
         "sb_link_receive": (_INT, [link, _REAL, _POINTER]),

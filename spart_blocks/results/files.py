@@ -7,14 +7,18 @@ numeric arrays only, sizes checked before memory is taken.
 from __future__ import annotations
 
 import csv
+import glob
 import json
 import keyword
 import os
 import re
 import secrets
+import shutil
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Container, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -29,6 +33,7 @@ from spart_blocks.results.model import STATES, Event, FinalState, Results, Scope
 FORMAT = "spart_blocks results 1"
 MAX_BYTES = 4 << 30
 _MAX_META = 32 << 20
+_ABANDONED = 60.0  # s, after which a part that nobody writes is left over
 _MATLAB_WORDS = frozenset(keyword.kwlist) | frozenset(
     ["end", "function", "switch", "case", "otherwise", "persistent", "parfor", "spmd", "catch"]
 )
@@ -58,17 +63,45 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
         raise InputError(Fault(f"cannot write {path}", hint=f"the folder {path.parent} is missing"))
     if path.is_dir():
         raise InputError(Fault(f"cannot write {path}", hint="it is a folder; name a file"))
-    part = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.part")
+    before = f".{path.name[:100]}."
+    part = path.with_name(f"{before}{secrets.token_hex(4)}.part")
     try:
+        _remove_abandoned(path.parent, before)
         with open(part, "xb") as file:
+            _is_ours(file)
             write(file)
             file.flush()
             os.fsync(file.fileno())
+        with suppress(OSError):
+            shutil.copymode(path, part)  # who may read the file that it replaces
         os.replace(part, path)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def _remove_abandoned(folder: Path, before: str) -> None:
+    """Take away what writers of this file that were killed have left."""
+    for part in folder.glob(f"{glob.escape(before)}*.part"):
+        if re.fullmatch("[0-9a-f]{8}", part.name[len(before) : -len(".part")]):
+            with suppress(OSError), open(part, "rb") as file:
+                old = time.time() - os.fstat(file.fileno()).st_mtime > _ABANDONED
+                if old and _is_ours(file):
+                    part.unlink()
+
+
+def _is_ours(file: IO[bytes]) -> bool:
+    """Mark a part as being written, as long as it is open; whether no other process does."""
+    try:
+        import fcntl
+    except ImportError:  # Windows removes no file that is open
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -62,10 +62,10 @@ class DiagramFile:
             entry = json.loads(found.read_text(encoding="utf-8"))
             if any(kept.digest(Path(path)) != digest for path, digest in entry["files"]):
                 return None
-            program = from_text(entry["program"])
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError):
+            program, told = from_text(entry["program"]), list(entry["warnings"])
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError):
             return None  # of another version, after all: it is made anew
-        for text in entry["warnings"]:
+        for text in told:
             warnings.warn(text, SpartWarning, stacklevel=2)
         return program
 
