@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
 from spart_blocks.program.c_code import c_source
+from spart_blocks.simulation.stiffness import BORDERS, COMPILED, heeds, meet
 from spart_blocks.simulation.tableaus import FIXED_STEP, Tableau
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 _KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 2, "mode": 3, "fault": 1}
-DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK = range(6)
+DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF = range(7)
 STEPS_A_CALL = 20_000
 
 _SIZES = ["nx", "nd", "nkept", "ncross", "nclocks", "nstops", "nsamples", "stages", "dense_order"]
@@ -63,7 +64,8 @@ class _RunStruct(ctypes.Structure):
         + [(name, ctypes.c_void_p) for name in _ROOM]
         + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi", "bad", "limit")]
         + [(name, ctypes.c_longlong) for name in _PROGRESS]
-        + [("have_slope", ctypes.c_int), ("entered", ctypes.c_int)]
+        + [(n, ctypes.c_int) for n in ("have_slope", "entered", "heeds_stiffness", "stiff", "calm")]
+        + [("stiff_step", ctypes.c_double)]
     )
 
 
@@ -220,6 +222,7 @@ class CompiledLoop:
             "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step or np.inf,
             "fixed_step": run.fixed_step,
             "error_exponent": -1.0 / method.order, "t": float(run.t), "limit": np.inf,
+            "heeds_stiffness": options.solver in BORDERS and heeds(run),
         }  # fmt: skip
         for name, value in numbers.items():
             setattr(self.struct, name, value)
@@ -236,7 +239,8 @@ class CompiledLoop:
             setattr(self.struct, name, self.arrays[name].ctypes.data)
 
     def go(self) -> None:
-        """Advance to the end, handling crossings; RunError where a step fails."""
+        """Advance to the end, handling crossings, or to where the run changes its solver;
+        RunError where a step fails."""
         run, struct = self.run, self.struct
         try:
             while True:
@@ -249,6 +253,10 @@ class CompiledLoop:
                 if status == CROSSED:
                     if self._cross():
                         return
+                elif status == STIFF:
+                    if meet(run, struct.t, struct.stiff_step, COMPILED):
+                        return
+                    struct.heeds_stiffness = heeds(run)
                 elif status != MORE:
                     raise self._failure(status)
         finally:
@@ -299,7 +307,9 @@ class CompiledLoop:
     def _hand_over_samples(self) -> None:
         n, run = int(self.struct.sample), self.run
         times = self.samples
-        if n < len(times):  # it stopped early: the last state is a sample too
+        if len(run.solvers) > 1:  # it goes on from here by other means
+            run.samples.pass_by(run.t)
+        elif n < len(times):  # it stopped early: the last state is a sample too
             n, times = self._last_sample(n)
         signals = self.engine.parted(run.recorder.names, self.kept[:n])
         run.recorder.adopt(times[:n], signals, self.xs[:n], self.xds[:n])

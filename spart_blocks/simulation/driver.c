@@ -18,7 +18,7 @@
 #define SB_BEFORE 5e-11 /* s, and */
 #define SB_PART 1e-3 /* of a fixed step: its stages lie so far before a crossing */
 enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE };
-enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK };
+enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK, SB_STIFF };
 
 typedef int (*sb_function)(const double **, double **, long long *, double *, int);
 
@@ -51,6 +51,10 @@ typedef struct {
   double limit; /* of the next step alone [s] */
   long long stop, sample, steps, evaluations, budget, crossed;
   int have_slope, entered;
+  /* whether stiffness is looked for, steps at the border of stability, steps within it in a
+     row, and the length of the last */
+  int heeds_stiffness, stiff, calm;
+  double stiff_step;
 } sb_run;
 
 static void sb_call(sb_run *r, sb_function f, double t, const double *x, double *out) {
@@ -119,6 +123,31 @@ static void sb_try(sb_run *r, double h) {
     sb_call(r, program_advance, r->t, r->x, r->xm);
     for (long long i = 0; i < SB_STEPPED; i++) r->xn[sb_stepped[i]] = r->xm[sb_stepped[i]];
   }
+}
+
+/* Whether stability bounds the step just done: Hairer's test, as in stiffness.py; the last two
+   stages of the pair, at the same time, part the state by what the fastest mode makes of it. */
+static int sb_stiff(sb_run *r, double h) {
+  long long nx = r->nx, S = r->stages;
+  double slopes = 0, states = 0;
+  if (r->steps < 1000 || (r->steps % 1000 >= 6 && !r->stiff)) return 0;
+  for (long long i = 0; i < nx; i++) {
+    double sum = 0, slope = r->K[(S - 1) * nx + i] - r->K[(S - 2) * nx + i];
+    for (long long j = 0; j < S - 2; j++) sum += r->A[(S - 2) * S + j] * r->K[j * nx + i];
+    double state = r->xn[i] - r->x[i] - h * sum;
+    slopes += slope * slope;
+    states += state * state;
+  }
+  if (states > 0 && h * sqrt(slopes) > 3.25 * sqrt(states)) {
+    r->calm = 0;
+    r->stiff++;
+  } else if (++r->calm == 6) {
+    r->stiff = r->calm = 0;
+  }
+  if (r->stiff < 15) return 0;
+  r->stiff = r->calm = 0;
+  r->stiff_step = h;
+  return 1;
 }
 
 /* Leave in xt and `bad` where a step of size h has failed: at its first stage with rates that
@@ -380,6 +409,7 @@ static int sb_integrate(sb_run *r, double end) {
     r->steps++;
     r->limit = INFINITY;
     double t_new = last ? end : r->t + h;
+    int stiff = r->heeds_stiffness && sb_stiff(r, h);
     if (!r->P) /* for samples, crossings and the next step */
       if (!last || r->ncross || (r->sample < r->nsamples && r->samples[r->sample] < t_new)) {
         sb_slope(r, t_new, r->xn, r->K + S * nx);
@@ -424,6 +454,7 @@ static int sb_integrate(sb_run *r, double end) {
       double grown = h * (factor < 10 ? (factor > 0.2 ? factor : 0.2) : 10);
       if (!last || grown > r->h) r->h = grown; /* a step cut short says little */
     }
+    if (stiff && r->t < end) return SB_STIFF;
   }
   return SB_DONE;
 }

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from spart_blocks.simulation.cvodes import METHODS, Cvodes, within
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
 from spart_blocks.simulation.run import Run
+from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
 from spart_blocks.simulation.tableaus import tableau
 
 Dense = Callable[[float], Floats]
@@ -29,13 +31,13 @@ NEAREST = 1e-10
 class Piecewise(ABC):
     """Advances a run from stop to stop, keeping samples on the way.
 
-    located: the kinds of crossings that it stops at.
+    located: the kinds of crossings that it stops at. solver: the run's, as it was made.
     """
 
     located: ClassVar[tuple[str, ...]] = ("stop", "event", "mode", "limit", "bend", "fault")
 
     def __init__(self, run: Run) -> None:
-        self.run = run
+        self.run, self.solver = run, run.options.solver
 
     @abstractmethod
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
@@ -96,7 +98,7 @@ class Stepwise(Piecewise):
 
     def __init__(self, run: Run, solver: str) -> None:
         super().__init__(run)
-        self.method = solver
+        self.method, self.stiffness = solver, StiffnessTest(solver)
         self.last_step: float | None = None
         self.refused: tuple[float, RunError] | None = None
         """The trial of the present step that was refused last: its time, and why."""
@@ -118,6 +120,7 @@ class Stepwise(Piecewise):
             self._bound(solver)
             solver = self._stepped(solver, rates, t1)
             run.stats.steps += 1
+            stiff = heeds(run) and self.stiffness.sees(solver, run.stats.steps)
             found = self._first_crossing(solver, inside[1])
             until = found[0] if found else solver.t
             if found and isinstance(solver, FixedStep):
@@ -133,8 +136,11 @@ class Stepwise(Piecewise):
             if found:
                 self.last_step = None
                 return run.cross(found[1], until)
+            if stiff and meet(run, solver.t, solver.t - solver.t_old, INTERPRETED):
+                b = run.t  # the solver that follows starts here
+                break
         self.last_step = getattr(solver, "h_abs", None)
-        run.x = run.engine.project(t1, solver.y)
+        run.x = run.engine.project(solver.t, solver.y)
         return b
 
     def _rates(self, lo: float, hi: float) -> Callable[[float, Floats], Floats]:
@@ -286,6 +292,7 @@ class Multistep(Piecewise):
                     hint="use BDF or LSODA",
                 )
             )
+        self.before = replace(run.stats)  # another solver may have begun
         self.cvodes = Cvodes(
             run.engine.program, options.solver, options.rtol, options.atol, options.max_step
         )
@@ -297,14 +304,15 @@ class Multistep(Piecewise):
         try:
             states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
         except RunError as failure:
-            self._find_cause(failure, a, b)
+            return self._instead(failure, a, b)
         found = self._first_crossing(float(a), times, states)
         until = found[0] if found else float(b)
         before = int(np.searchsorted(times[:-1], until))
         # A slice where all are samples, for then nothing is copied.
         kept = slice(before) if sampled.all() else np.flatnonzero(sampled[:before])
         run.recorder.keep_all(times[kept], states[kept], run.xd)
-        run.stats.steps, run.stats.evaluations = self.cvodes.steps, self.cvodes.evaluations
+        run.stats.steps = self.before.steps + self.cvodes.steps
+        run.stats.evaluations = self.before.evaluations + self.cvodes.evaluations
         run.report(until)
         if found:
             run.samples.back_to(exact(until))
@@ -313,13 +321,17 @@ class Multistep(Piecewise):
         run.x = run.engine.project(float(b), states[-1])
         return b
 
-    def _find_cause(self, failure: RunError, a: Fraction, b: Fraction) -> NoReturn:
+    def _instead(self, failure: RunError, a: Fraction, b: Fraction) -> Fraction:
         """Where CVODES gives up within a piece it tells neither when nor why: SciPy's BDF goes
-        as far as the equations lead, keeping samples, and names the block at which they end."""
+        as far as the equations lead, keeping samples, and names the block at which they end.
+        A run that chooses its solver itself goes on with it."""
         run = self.run
-        run.samples.back_to(a)
+        run.samples.pass_by(a)
         run.t = a
-        Stepwise(run, "BDF").advance(a, b)
+        reached = Stepwise(run, "BDF").advance(a, b)
+        if run.engine.run.solver == "auto":
+            run.change_solver("BDF", float(a))
+            return reached
         failure.add_hint("BDF gets over it: run: {solver: BDF}")
         raise failure
 

@@ -58,7 +58,9 @@ class Stats:
 class Run:
     """The mutable state of one run: time, states, ticks done, samples kept.
 
-    options: the engine's, with the solver that was picked. event_times: the last first.
+    options: the engine's, with the solver that is in use. event_times: the last first.
+    solvers: those used so far, each with the time from which. stiff: whether the run has said
+    that the diagram is.
     """
 
     engine: Engine
@@ -76,6 +78,8 @@ class Run:
     stats: Stats = field(default_factory=Stats)
     events: list[Event] = field(default_factory=list)
     stopped: str | None = None
+    solvers: list[tuple[float, str]] = field(default_factory=list)
+    stiff: bool = False
     _recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
     before: Floats | None = None
     """The watched values before the stop that comes next."""
@@ -101,12 +105,13 @@ class Run:
             with np.errstate(all="ignore"):
                 self.engine.check_shapes(float(self.t), self.x, self.xd)
                 self._bound_steps()
+                self.solvers = [(float(self.t), self.options.solver)]
                 loop = self._compiled()
                 started = wall_clock.perf_counter()
-                if loop is None:
-                    self._loop()
-                else:
+                if loop is not None:
                     loop.go()
+                if loop is None or len(self.solvers) > 1:
+                    self._loop()
         except KeyboardInterrupt:
             self.stopped = f"interrupted at t = {float(self.t):.6g} s"
         finally:
@@ -156,11 +161,14 @@ class Run:
     def _loop(self) -> None:
         from spart_blocks.simulation.pieces import pieces_of
 
+        if len(self.solvers) == 1:
+            self._tick()
+            self._jump()
+            self._record(self.t, always=True)
         pieces: Piecewise = pieces_of(self)
-        self._tick()
-        self._jump()
-        self._record(self.t, always=True)
         while self.t < self.end and self.stopped is None:
+            if pieces.solver != self.options.solver:
+                pieces = pieces_of(self)
             b, limit = self._next_stop(), self.limit
             self.limit = math.inf
             until = b if float(self.t) + limit >= float(b) else exact(float(self.t) + limit)
@@ -171,6 +179,16 @@ class Run:
                 self._jump()
             self._record(self.t)
         self._record(self.t, always=True)
+
+    def stops_left(self, t: float) -> int:
+        """How often a solver has to stop between t and the end."""
+        known = sum(time > t for time in self.event_times)
+        return known + sum(int((float(self.end) - t) / c.period) for c in self.clocks)
+
+    def change_solver(self, solver: str, t: float) -> None:
+        """Go on with another solver from the state reached at t."""
+        self.options = self.options.model_copy(update={"solver": solver})
+        self.solvers.append((t, solver))
 
     def _next_stop(self) -> Fraction:
         """The next tick, known event time or end, whichever comes first."""

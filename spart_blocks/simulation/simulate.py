@@ -195,6 +195,7 @@ def results_of(run: Run) -> Results:
         info={
             "engine": engine.name,
             "solver": run.options.solver,
+            **_changes(run),
             "T": run.options.T,
             "steps": run.stats.steps,
             "evaluations": run.stats.evaluations,
@@ -206,6 +207,14 @@ def results_of(run: Run) -> Results:
         state_names=engine.display.states,
         recompute=recorder.recompute,
     )
+
+
+def _changes(run: Run) -> dict[str, str]:
+    """Which solvers ran, and from when, where there was more than one."""
+    if len(run.solvers) < 2:
+        return {}
+    (_, first), *others = run.solvers
+    return {"solvers": ", ".join([first, *(f"{s} from t = {t:.6g} s" for t, s in others)])}
 
 
 @cache
