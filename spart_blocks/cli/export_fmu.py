@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spart_blocks.cli.export import HORIZON, Method, MethodOption, PartOption
+from spart_blocks.cli.export import HORIZON, Method, PartOption
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -25,7 +25,9 @@ from spart_blocks.cli.terminal import complain, put, say
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from spart_blocks.diagram.exporting import ExportOptions
     from spart_blocks.export import FmuVerification
+    from spart_blocks.export.fmu_stepping import Stepping
     from spart_blocks.program.part import Part
 
 
@@ -45,9 +47,19 @@ def export_fmu(
     part: PartOption = None,
     rate: Annotated[
         float | None,
-        typer.Option(metavar="HZ", help="Steps per second of co-simulation, by default 1000."),
+        typer.Option(
+            metavar="HZ",
+            help="Co-simulation in equal steps, so many per second; by default in steps with "
+            "error control.",
+        ),
     ] = None,
-    method: MethodOption = None,
+    method: Annotated[
+        Method | None,
+        typer.Option(
+            help="Co-simulation in equal steps by this method, by default 1000 Hz.",
+            show_default=False,
+        ),
+    ] = None,
     check: Annotated[
         bool,
         typer.Option("--verify", help="Validate it with FMPy, run it, and compare with our run."),
@@ -71,23 +83,30 @@ def export_fmu(
         check_seconds("--t", horizon)
         diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
         from spart_blocks import export
+        from spart_blocks.export.fmu_stepping import stepping_of
         from spart_blocks.program.part import part_of
 
         made = part_of(diagram, part or ())
         asked = diagram.export
         rate = asked.rate if rate is None else rate
-        chosen = Method(asked.method) if method is None else method
+        chosen = method.value if method else _of_file(asked)
         if not quiet:
             say(f"making an FMU of {made.program.name}")
         if check:
-            _verify(made, version, rate, chosen.value, horizon, quiet)
-        path = export.export_fmu(made, out, version, rate=rate, method=chosen.value)
+            _verify(made, version, rate, chosen, horizon, quiet)
+        path = export.export_fmu(made, out, version, rate=rate, method=chosen)
         if not quiet:
             _describe(made, version, path)
+            _tell_steps(stepping_of(made, rate, chosen))
+
+
+def _of_file(asked: ExportOptions) -> str | None:
+    """The method of equal steps that the file asks for; None where it says nothing."""
+    return asked.method if asked.model_fields_set & {"method", "rate"} else None
 
 
 def _verify(
-    part: Part, version: int, rate: float | None, method: str, horizon: float, quiet: bool
+    part: Part, version: int, rate: float | None, method: str | None, horizon: float, quiet: bool
 ) -> None:
     from spart_blocks.export import export_fmu, verify_fmu
 
@@ -130,3 +149,10 @@ def _describe(part: Part, version: int, path: Path) -> None:
             typer.echo(f"  parameters: {len(names)}, states: {len(part.program.x0)}")
         else:
             typer.echo(f"  {kind}s: {', '.join(names) or 'none'}")
+
+
+def _tell_steps(stepping: Stepping) -> None:
+    how = f"equal steps of {stepping.step:g} s by {stepping.method}"
+    if stepping.controlled:
+        how = f"steps with error control, to {stepping.rtol:g} or the importer's tolerance"
+    typer.echo(f"  co-simulation: {how}")

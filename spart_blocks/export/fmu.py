@@ -27,8 +27,8 @@ from spart_blocks.export.fmu_description import (
     model_description,
     model_identifier,
 )
-from spart_blocks.export.fmu_model import USUAL_RATE, Version, model_header
-from spart_blocks.export.schedule import checked_rate
+from spart_blocks.export.fmu_model import Version, model_header
+from spart_blocks.export.fmu_stepping import Stepping, stepping_of
 from spart_blocks.program.compiler import CompilerError, NoCompilerError, strict_library
 from spart_blocks.program.part import Part
 from spart_blocks.results.files import write_atomically
@@ -49,13 +49,14 @@ def export_fmu(
     version: int = 3,
     *,
     rate: float | None = None,
-    method: str = "RK4",
+    method: str | None = None,
 ) -> Path:
     """Write a part as an FMU; returns its path.
 
     path: a file NAME.fmu, or a folder for one with the part's name. version: of FMI, 3 or 2.
-    rate, method: of the steps in which co-simulation integrates [Hz], 1000 by default, and
-    euler, heun or RK4; model exchange leaves that to the importer.
+    rate, method: of equal steps in which co-simulation integrates [Hz], 1000 by default, and
+    euler, heun or RK4, by default the last. Without both it takes steps with error control, to
+    the importer's tolerance or the diagram's. Model exchange leaves that to the importer.
     Without a C compiler the FMU has its sources alone, and a SpartWarning says so. Raises
     InputError for options or a path that cannot be, DiagramError naming a block that cannot
     be part of an FMU.
@@ -63,8 +64,7 @@ def export_fmu(
     if version not in (2, 3):
         raise InputError(f"there is no FMI {version}; an FMU is one of version 3 or 2")
     target = _target(part, Path(path))
-    steps = USUAL_RATE if rate is None else checked_rate(rate)
-    contents = fmu_files(part, 3 if version == 3 else 2, steps, method)
+    contents = fmu_files(part, 3 if version == 3 else 2, stepping_of(part, rate, method))
     write_atomically(target, lambda file: _pack(contents, file))
     return target
 
@@ -79,13 +79,13 @@ def _target(part: Part, path: Path) -> Path:
     return path
 
 
-def fmu_files(part: Part, version: Version, rate: float, method: str) -> dict[str, bytes]:
+def fmu_files(part: Part, version: Version, stepping: Stepping) -> dict[str, bytes]:
     """What an FMU holds, by its place in it."""
-    header = model_header(part, version, rate, method)
+    header = model_header(part, version, stepping)
     sources = _sources(version) | {"sb_fmu_model.h": header}
-    token = _token([*sources.values(), model_description(part, version, rate, "").decode()])
+    token = _token([*sources.values(), model_description(part, version, stepping, "").decode()])
     sources["sb_fmu_model.h"] = f'#define SB_TOKEN "{token}"\n\n{header}'
-    found = {"modelDescription.xml": model_description(part, version, rate, token)}
+    found = {"modelDescription.xml": model_description(part, version, stepping, token)}
     found |= {f"sources/{name}": text.encode() for name, text in sorted(sources.items())}
     if version == 3:
         found["sources/buildDescription.xml"] = build_description(part)

@@ -13,6 +13,7 @@ import numpy as np
 from spart_blocks import __version__
 from spart_blocks.errors import readable
 from spart_blocks.export.fmu_model import Version, dependencies
+from spart_blocks.export.fmu_stepping import Stepping
 from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
 from spart_blocks.export.interface import identifier
 from spart_blocks.program.part import Part
@@ -34,15 +35,12 @@ def model_identifier(part: Part) -> str:
     return identifier(part.program.name)
 
 
-def model_description(part: Part, version: Version, rate: float, token: str) -> bytes:
-    """The text of modelDescription.xml.
-
-    rate: of the steps of co-simulation [Hz]. token: FMI 3's instantiation token, FMI 2's guid.
-    """
+def model_description(part: Part, version: Version, stepping: Stepping, token: str) -> bytes:
+    """The text of modelDescription.xml. token: FMI 3's instantiation token, FMI 2's guid."""
     named = variables_of(part)
     variables = [v for variable in named for v in variable.scalars()] if version == 2 else named
     root = ET.Element("fmiModelDescription", _root(part, version, token))
-    for name, attributes in _interfaces(part, version, rate):
+    for name, attributes in _interfaces(part, version, stepping):
         interface = ET.SubElement(root, name, attributes)
         if version == 2:
             files = ET.SubElement(interface, "SourceFiles")
@@ -106,7 +104,9 @@ def _root(part: Part, version: Version, token: str) -> dict[str, str]:
     return attributes
 
 
-def _interfaces(part: Part, version: Version, rate: float) -> Iterable[tuple[str, dict[str, str]]]:
+def _interfaces(
+    part: Part, version: Version, stepping: Stepping
+) -> Iterable[tuple[str, dict[str, str]]]:
     plural = "s" if version == 3 else ""
     state = "canGetAndSetFMUState" if version == 3 else "canGetAndSetFMUstate"
     common = {
@@ -118,12 +118,12 @@ def _interfaces(part: Part, version: Version, rate: float) -> Iterable[tuple[str
     if version == 3:
         common["providesAdjointDerivatives"] = "true"
         exchange = {"needsCompletedIntegratorStep": "true"}
-        stepping = {"fixedInternalStepSize": repr(1 / rate)}
+        fixed = {} if stepping.controlled else {"fixedInternalStepSize": repr(stepping.step)}
     else:
         common["canNotUseMemoryManagementFunctions"] = "true"
-        exchange = stepping = {}
+        exchange = fixed = {}
     yield "ModelExchange", common | exchange
-    yield "CoSimulation", common | {"canHandleVariableCommunicationStepSize": "true"} | stepping
+    yield "CoSimulation", common | {"canHandleVariableCommunicationStepSize": "true"} | fixed
 
 
 def _experiment(part: Part) -> dict[str, str]:

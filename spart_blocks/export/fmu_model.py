@@ -7,7 +7,6 @@ linked into one program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import lcm
 from typing import Any, Literal
 
@@ -15,21 +14,18 @@ import numpy as np
 
 from spart_blocks import __version__
 from spart_blocks.diagram.clocks import Clock
-from spart_blocks.errors import DiagramError, Fault, InputError
+from spart_blocks.errors import DiagramError, Fault
 from spart_blocks.export.expressions import literal
+from spart_blocks.export.fmu_stepping import Stepping, stepping_text
 from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
-from spart_blocks.export.functions import Argument, c_function, selected, vector
+from spart_blocks.export.functions import Argument, array_text, c_function, selected, vector
 from spart_blocks.export.header import c_string
 from spart_blocks.export.pieces import long_function
-from spart_blocks.export.schedule import METHODS
 from spart_blocks.export.tables import table_texts
 from spart_blocks.program.part import Part, entries_of
-from spart_blocks.simulation.tableaus import tableau
 
 Version = Literal[2, 3]
 
-USUAL_RATE = 1000.0  # Hz
-RATES = (1e-3, 1e6)  # Hz
 EXACT = 2**53
 """Integers up to here are doubles, so that their quotients are rounded once."""
 NEAREST = 1e-6
@@ -37,30 +33,24 @@ NEAREST = 1e-6
 _ACCESS = {"input": "SB_INPUT", "tunable": "SB_TUNABLE", "fixed": "SB_FIXED"}
 
 
-def model_header(part: Part, version: Version, rate: float, method: str) -> str:
+def model_header(part: Part, version: Version, stepping: Stepping) -> str:
     """The text of sb_fmu_model.h but for the token.
 
-    rate: of the steps of co-simulation [Hz]. method: euler, heun or RK4. Raises InputError
-    for another; DiagramError naming an EVENT block whose function could not be traced.
+    Raises DiagramError naming an EVENT block whose function could not be traced.
     """
-    _check(part, rate, method)
+    _check(part)
     writer = _Writer(part)
     parts = [
         f'/* Made by spart_blocks {__version__}. */\n\n#include "sb_fmu_types.h"',
         _sizes(part),
         *_tables(part, version),
-        _method(method, rate),
+        stepping_text(stepping),
         *writer.functions(version),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _check(part: Part, rate: float, method: str) -> None:
-    if method not in METHODS:
-        hint = f"there are {', '.join(METHODS)}"
-        raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
-    if not RATES[0] <= rate <= RATES[1]:
-        raise InputError(f"the rate must be from {RATES[0]:g} to {RATES[1]:g} Hz, not {rate:g}")
+def _check(part: Part) -> None:
     program = part.program
     events = {c.block for c in program.crossings if c.kind == "event"}
     faults = [
@@ -90,6 +80,8 @@ def _sizes(part: Part) -> str:
         "SB_NC": len(program.clocks),
         "SB_NE": len(program.switching),
         "SB_PROJECTS": int(program.project is not None and bool(len(program.x0))),
+        "SB_DRIFTS": int(bool(program.drifting)),
+        "SB_REACHES": int(program.reach is not None),
         "SB_STEPPED": len(_stepped(part)),
     }
     nearest = min([NEAREST, *(1e-3 * float(clock.period) for clock in program.clocks)])
@@ -118,13 +110,13 @@ def _tables(part: Part, version: Version) -> list[str]:
         for slots_ in (program.states, program.discrete)
     ]
     return [
-        _array("sb_slot", "sb_slots", slots),
-        _array("sb_crossing", "sb_crossings", crossings, '{0, 0, 0, ""}'),
-        _array("sb_clock", "sb_clocks", clocks, "{0, 1, 1, 0, 0, 1}"),
-        _array("double", "sb_p", [literal(value) for value in program.p]),
-        _array("int", "sb_start_of_x", starts[0]),
-        _array("int", "sb_start_of_xd", starts[1]),
-        _array("int", "sb_stepped", _stepped(part)),
+        array_text("sb_slot", "sb_slots", slots),
+        array_text("sb_crossing", "sb_crossings", crossings, '{0, 0, 0, ""}'),
+        array_text("sb_clock", "sb_clocks", clocks, "{0, 1, 1, 0, 0, 1}"),
+        array_text("double", "sb_p", [literal(value) for value in program.p]),
+        array_text("int", "sb_start_of_x", starts[0]),
+        array_text("int", "sb_start_of_xd", starts[1]),
+        array_text("int", "sb_stepped", _stepped(part)),
     ]
 
 
@@ -162,29 +154,6 @@ def _clock(clock: Clock) -> str:
     return f"{{{start}, {stride}, {common}, {clock.first}, {times}}}"
 
 
-def _array(kind: str, name: str, entries: Sequence[Any], empty: str = "0") -> str:
-    lines = [str(entry) for entry in entries] or [empty]
-    if kind in ("int", "double"):
-        lines = [", ".join(lines[k : k + 8]) for k in range(0, len(lines), 8)]
-    body = ",\n  ".join(lines)
-    return f"static const {kind} {name}[] = {{\n  {body}\n}};"
-
-
-def _method(method: str, rate: float) -> str:
-    table = tableau(method)
-    assert table is not None
-    step = float(1 / Fraction(repr(float(rate))))
-    return "\n".join(
-        [
-            f"#define SB_STAGES {len(table.b)}",
-            f"#define SB_STEP {literal(step)}",
-            _array("double", "sb_rk_a", [literal(a) for a in table.A.ravel()]),
-            _array("double", "sb_rk_b", [literal(b) for b in table.b]),
-            _array("double", "sb_rk_c", [literal(c) for c in table.c]),
-        ]
-    )
-
-
 # --- functions ---------------------------------------------------------------------------
 
 
@@ -212,6 +181,7 @@ class _Writer:
             self._c("watched", program.watched),
             self._or_nothing("project", program.project),
             self._or_nothing("advance", program.advance, h),
+            self._or_nothing("reach", program.reach),
             c_function(
                 "sb_model_edges", program.edges, self.arguments[3:], self._out(program.edges)
             ),

@@ -6,14 +6,14 @@ import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.errors import MissingExtraError, RunError
-from spart_blocks.export.fmu_model import USUAL_RATE
+from spart_blocks.export.fmu_stepping import stepping_of
 from spart_blocks.export.fmu_variables import Variable, variables_of
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.schedule import Schedule
@@ -22,11 +22,12 @@ from spart_blocks.simulation import simulate
 from spart_blocks.simulation.engine import Floats
 
 SAMPLES = 100
-TOLERANCES = {"co-simulation": 1e-9, "model exchange": 1e-6}
-"""Relative to the largest magnitude of an output, against our run by the same method and
-steps, and against one at rtol 1e-10."""
-CVODE = 1e-11
-"""The tolerance of FMPy's solver, by which each of its steps may err."""
+CLOSE, SAME = 1e-6, 1e-9
+"""Relative to the largest magnitude of an output: against our run at rtol 1e-10, and against
+one by the same equal steps."""
+ASKED = 1e-11
+"""The tolerance of FMPy's solver, by which each of its steps may err, and that of an FMU's own
+steps with error control."""
 FLOOR = 1e-3
 """Magnitude of an output from which on errors are relative."""
 
@@ -34,14 +35,16 @@ FLOOR = 1e-3
 @dataclass(frozen=True)
 class FmuVerification:
     """What came of it. problems: what FMPy's validation finds. errors: by interface and
-    output the largest difference, relative to its largest magnitude."""
+    output the largest difference, relative to its largest magnitude. tolerances: what they
+    may be, by interface."""
 
     problems: tuple[str, ...]
     errors: Mapping[tuple[str, str], float]
+    tolerances: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
-        right = (error <= TOLERANCES[kind] for (kind, _), error in self.errors.items())
+        right = (error <= self.tolerances[kind] for (kind, _), error in self.errors.items())
         return not self.problems and all(right)
 
 
@@ -51,11 +54,11 @@ def verify_fmu(
     *,
     horizon: float = 1.0,
     rate: float | None = None,
-    method: str = "RK4",
+    method: str | None = None,
 ) -> FmuVerification:
     """Validate an FMU, and run it by both interfaces, with its inputs at their start values.
 
-    horizon: how long [s]. rate, method: those of its co-simulation.
+    horizon: how long [s]. rate, method: with which it was exported.
     Raises MissingExtraError without FMPy, RunError where either run fails.
     """
     _fmpy()
@@ -66,10 +69,14 @@ def verify_fmu(
     if problems:
         return FmuVerification(problems, errors)
     every = horizon / SAMPLES
+    stepping = stepping_of(part, rate, method)
+    accurate = {"solver": "auto", "rtol": 1e-10, "atol": 1e-12}
+    alike = {"solver": stepping.method, "max_step": stepping.step}
     ours: dict[str, dict[str, Any]] = {
-        "co-simulation": {"solver": method, "max_step": 1 / (rate or USUAL_RATE)},
-        "model exchange": {"solver": "auto", "rtol": 1e-10, "atol": 1e-12},
+        "co-simulation": accurate if stepping.controlled else alike,
+        "model exchange": accurate,
     }
+    tolerances = {kind: CLOSE if how is accurate else SAME for kind, how in ours.items()}
     # By model exchange the importer steps all states: no block does so by itself.
     programs = {"co-simulation": part.program, "model exchange": replace(part.program, fixed=())}
     outputs = [v for v in variables_of(part) if v.causality == "output"]
@@ -81,7 +88,7 @@ def verify_fmu(
             want = np.asarray(wanted[variable.title]).reshape(len(wanted.t), -1)
             got = _columns(found, variable)
             errors[kind, variable.title] = _error(got, want)
-    return FmuVerification(problems, errors)
+    return FmuVerification(problems, errors, tolerances)
 
 
 def _simulated(path: str | Path, kind: str, horizon: float, names: list[str]) -> Any:
@@ -92,7 +99,7 @@ def _simulated(path: str | Path, kind: str, horizon: float, names: list[str]) ->
             fmi_type=kind.title().replace(" ", "").replace("-", ""),
             stop_time=horizon,
             output_interval=horizon / SAMPLES,
-            relative_tolerance=CVODE,
+            relative_tolerance=ASKED,
             record_events=False,
             output=names,
         )

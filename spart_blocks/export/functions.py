@@ -46,6 +46,15 @@ def c_function(
     return "\n".join(lines)
 
 
+def array_text(kind: str, name: str, entries: Sequence[Any], empty: str = "0") -> str:
+    """A constant array; C has none of length zero, so one without entries holds `empty`."""
+    lines = [str(entry) for entry in entries] or [empty]
+    if kind in ("int", "double"):
+        lines = [", ".join(lines[k : k + 8]) for k in range(0, len(lines), 8)]
+    body = ",\n  ".join(lines)
+    return f"static const {kind} {name}[] = {{\n  {body}\n}};"
+
+
 def indented(lines: Iterable[str]) -> list[str]:
     """Lines of C within one more pair of braces."""
     return [f"  {line}" for line in lines]

@@ -28,6 +28,21 @@ def test_an_fmu_is_checked_in_fmpy_and_then_written(ramp, spart):
     assert "sources/buildDescription.xml" in names
 
 
+def test_it_says_how_co_simulation_steps(ramp, spart):
+    for arguments, told in (
+        ([], "steps with error control, to 1e-06 or the importer's tolerance"),
+        (["--rate", "500"], "equal steps of 0.002 s by RK4"),
+        (["--method", "heun"], "equal steps of 0.001 s by heun"),
+    ):
+        done = spart("export", "fmu", "ramp.yaml", "-o", "out.fmu", *arguments)
+        assert f"co-simulation: {told}" in done.out
+    text = Path("ramp.yaml").read_text()
+    for asked in ("method: RK4", "rate: 1000"):
+        Path("ramp.yaml").write_text(f"{text}export: {{{asked}}}\n")
+        done = spart("export", "fmu", "ramp.yaml", "-o", "out.fmu")
+        assert "co-simulation: equal steps of 0.001 s by RK4" in done.out
+
+
 def test_a_folder_takes_an_fmu_with_the_name_of_the_part(ramp, spart):
     Path("made").mkdir()
     done = spart("export", "fmu", "ramp.yaml", "--part", "int", "--version", "2", "-o", "made")

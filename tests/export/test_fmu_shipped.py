@@ -42,8 +42,8 @@ def test_a_closed_loop_runs_elsewhere_as_it_does_here(name, version, tmp_path):
 def test_a_controller_does_on_recorded_inputs_what_its_program_does(blocks, version, tmp_path):
     diagram = sb.load(FOLDER / f"{blocks[0]}.yaml")
     part = part_of(diagram, blocks[1:])
-    path = export_fmu(part, tmp_path, version)
-    assert verify_fmu(path, part).passed
+    path = export_fmu(part, tmp_path, version, rate=1000)
+    assert verify_fmu(path, part, rate=1000).passed
     code = step_code(part)
     inputs = recorded_inputs(diagram, code, 0.25)
     assert inputs.shape[0] == 250

@@ -15,9 +15,6 @@ DIAGRAMS = sorted(path for path in FOLDER.rglob("*.yaml") if path.parent.name !=
 
 LONGEST = {"gravity_compensation": 5.0}
 """FMPy's CVODE takes at most 500 steps from output to output, and there are 100."""
-STIFF = {"friction": 0.05}
-"""After a switch our run and an FMU's co-simulation divide the rest of a step differently,
-which shows where a step of 1 ms is long: in a stop of 200 rad/s."""
 
 
 @pytest.mark.parametrize("version", [3, 2])
@@ -28,9 +25,4 @@ def test_fmpy_gets_what_we_get(path, version, tmp_path):
     found = verify_fmu(export_fmu(part, tmp_path, version), part, horizon=horizon)
     for (kind, name), error in found.errors.items():
         print(f"{path.stem:24} FMI {version} {kind:15} {name:28} {error:.1e}")
-    if path.stem in STIFF:
-        assert not found.problems
-        assert max(e for (kind, _), e in found.errors.items() if kind == "model exchange") < 1e-6
-        assert max(found.errors.values()) < STIFF[path.stem]
-    else:
-        assert found.passed, found
+    assert found.passed, found

@@ -46,6 +46,8 @@ enum {
 #define SB_LATEST 1e12       /* s, when a run may start: ticks are counted in 64 bits */
 #define SB_BEFORE 5e-11 /* s, and */
 #define SB_PART 1e-3 /* of a step: its stages lie so far before a crossing */
+#define SB_FINEST 1e-13   /* tolerances lie between these */
+#define SB_COARSEST 0.1
 #define SB_MOST_EVENTS 10000  /* in one communication step */
 #define SB_MOST_SWITCHES 1000 /* of modes at one time */
 
@@ -57,6 +59,8 @@ typedef struct {
   double t;
   double passed;         /* events up to here are done */
   double next;           /* the next known one */
+  double rtol;           /* of co-simulation's steps, where it chooses their length */
+  double h;              /* of the next of them; 0: not known */
   double p[SB_ROOM(SB_NP)], x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
   double start[SB_ROOM(SB_NX)]; /* x where the step began, by which limits act */
   double g[SB_ROOM(SB_NG)];     /* the crossings when last looked at */
@@ -75,6 +79,7 @@ struct sb_fmu {
   double x[SB_ROOM(SB_NX)], dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
   double y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_NG)];
   double stages[SB_STAGES * SB_ROOM(SB_NX)], xt[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
+  double slope[SB_ROOM(SB_NX)];
   double moved[SB_ROOM(SB_NX + SB_ND)];
   double seed[SB_VALUES], sensitivity[SB_VALUES];
   void *environment;

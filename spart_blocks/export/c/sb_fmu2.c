@@ -84,10 +84,9 @@ SB_STATUS SB_NAME(fmi2SetupExperiment)(fmi2Component c, fmi2Boolean toleranceDef
 SB_STATUS SB_NAME(fmi2SetupExperiment)(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real
     tolerance, fmi2Real startTime, fmi2Boolean stopTimeDefined, fmi2Real stopTime) {
   SB_ENTER(SB_INSTANTIATED, fmi2SetupExperiment);
-  (void)toleranceDefined;
-  (void)tolerance;
   (void)stopTimeDefined;
   (void)stopTime;
+  if (toleranceDefined) sb_set_tolerance(m, tolerance);
   return (fmi2Status)sb_set_time(m, startTime);
 }
 

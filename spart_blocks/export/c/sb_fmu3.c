@@ -136,10 +136,9 @@ SB_STATUS SB_NAME(fmi3EnterInitializationMode)(fmi3Instance instance, fmi3Boolea
     toleranceDefined, fmi3Float64 tolerance, fmi3Float64 startTime, fmi3Boolean stopTimeDefined,
     fmi3Float64 stopTime) {
   SB_ENTER(SB_INSTANTIATED, fmi3EnterInitializationMode);
-  (void)toleranceDefined;
-  (void)tolerance;
   (void)stopTimeDefined;
   (void)stopTime;
+  if (toleranceDefined) sb_set_tolerance(m, tolerance);
   return (fmi3Status)sb_initialize(m, startTime);
 }
 

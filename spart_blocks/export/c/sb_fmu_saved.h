@@ -46,6 +46,7 @@ static int sb_from_bytes(const sb_fmu *m, const void *bytes, size_t size, void *
   copy = *saved ? *saved : malloc(sizeof *copy);
   if (!copy) return sb_log(m, SB_ERROR, "there is no memory for a copy of the state");
   memcpy(copy, bytes, size);
+  if (!(copy->state.rtol >= SB_FINEST)) copy->state.rtol = SB_RTOL;
   for (int c = 0; c < SB_NC; c++)
     if (copy->state.ticks[c] < 0 || copy->state.ticks[c] > SB_TICK_EXACT) copy->state.ticks[c] = 0;
   *saved = copy;

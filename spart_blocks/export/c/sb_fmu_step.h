@@ -1,13 +1,15 @@
-/* Co-simulation: a communication step in explicit Runge-Kutta steps of equal length, at most
-   SB_STEP each, cut at ticks, at known switching times and at crossings. */
+/* Co-simulation: a communication step in explicit Runge-Kutta steps, cut at ticks, at known
+   switching times and at crossings. Their length is chosen by the error that an embedded
+   method tells, to the importer's tolerance, or is the same all along, at most SB_STEP. The
+   step control and the first step are those of E. Hairer, S. P. Norsett, G. Wanner, "Solving
+   Ordinary Differential Equations I" (1993), sec. II.4. */
 
 #ifndef SB_FMU_STEP_H
 #define SB_FMU_STEP_H
 
-/* One step from s.x: the result in xn. */
+/* One step from s.x with the slope in stages[0]: the result in xn. */
 static void sb_try(sb_fmu *m, double h) {
   const double *K = m->stages;
-  sb_rates(m, m->s.t, m->s.x, m->s.x, m->stages);
   for (int s = 1; s < SB_STAGES; s++) {
     for (int i = 0; i < SB_NX; i++) {
       double sum = 0;
@@ -21,11 +23,80 @@ static void sb_try(sb_fmu *m, double h) {
     for (int j = 0; j < SB_STAGES; j++) sum += sb_rk_b[j] * K[j * SB_NX + i];
     m->xn[i] = m->s.x[i] + h * sum;
   }
-  if (SB_STEPPED) { /* blocks with a one-step map of their own */
+  if (SB_STEPPED && !SB_CONTROLLED) { /* blocks with a one-step map of their own */
     sb_model_advance(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, h, m->xt);
     for (int i = 0; i < SB_STEPPED; i++) m->xn[sb_stepped[i]] = m->xt[sb_stepped[i]];
   }
 }
+
+/* --- the length of a step ---------------------------------------------------------------- */
+
+static double sb_norm(const sb_fmu *m, const double *v, const double *x, const double *y) {
+  double sum = 0;
+  for (int i = 0; i < SB_NX; i++) {
+    double e = v[i] / (m->s.rtol * (SB_ATOL_PER_RTOL + fmax(fabs(x[i]), fabs(y[i]))));
+    sum += e * e;
+  }
+  return sqrt(sum / SB_ROOM(SB_NX));
+}
+
+static double sb_first_step(sb_fmu *m, double left) {
+  const double *x = m->s.x, *K = m->stages;
+  double d0 = sb_norm(m, x, x, x), d1 = sb_norm(m, K, x, x), d2, d, h0, h1, h;
+  h0 = fmin(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, left);
+  for (int i = 0; i < SB_NX; i++) m->xt[i] = x[i] + h0 * K[i];
+  sb_rates(m, m->s.t + h0, m->xt, x, m->xn);
+  for (int i = 0; i < SB_NX; i++) m->xn[i] -= K[i];
+  d2 = sb_norm(m, m->xn, x, x) / h0;
+  d = fmax(d1, d2);
+  h1 = d <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / d, -SB_EXPONENT);
+  h = fmin(100 * h0, h1);
+  return h > 0 ? h : 1e-6; /* also for what is no number */
+}
+
+/* The length of the step to try where `left` is left, and whether it is the last. */
+static double sb_length(sb_fmu *m, double left, int *last) {
+  double longest = SB_CONTROLLED ? SB_MAX_STEP : SB_STEP, count;
+  if (!SB_NX) { /* signals of time alone may cross */
+    *last = !SB_NG || left <= SB_STEP;
+    return *last ? left : SB_STEP;
+  }
+  if (SB_REACHES) {
+    double reach[1];
+    sb_model_reach(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, reach);
+    longest = fmin(longest, reach[0]);
+  }
+  if (SB_CONTROLLED) {
+    if (!(m->s.h > 0)) m->s.h = sb_first_step(m, left);
+    m->s.h = fmin(m->s.h, longest);
+    *last = m->s.h >= left * (1 - 1e-12);
+    return *last ? left : m->s.h;
+  }
+  count = fmax(1, ceil(left / longest - 1e-9));
+  *last = count <= 1;
+  return left / count;
+}
+
+/* Whether the error of the step just tried is small enough; sets the length of the next. */
+static int sb_accurate(sb_fmu *m, double h, int last) {
+  double error, grown;
+  if (!SB_CONTROLLED) return 1;
+  for (int i = 0; i < SB_NX; i++) {
+    double sum = 0;
+    for (int j = 0; j < SB_STAGES; j++) sum += sb_rk_e[j] * m->stages[j * SB_NX + i];
+    m->xt[i] = h * sum;
+  }
+  error = sb_norm(m, m->xt, m->s.x, m->xn);
+  grown = h * fmin(10, fmax(0.2, error > 0 ? 0.9 * pow(error, SB_EXPONENT) : error == 0 ? 10 : 0));
+  if (!(error < 1)) { /* too large, or no number */
+    m->s.h = grown;
+    return 0;
+  }
+  if (!last || grown > m->s.h) m->s.h = grown; /* a step cut short says little */
+  return 1;
+}
+
+/* --- crossings --------------------------------------------------------------------------- */
 
 static int sb_any_crossed(sb_fmu *m, double h) {
   sb_watch(m, m->s.t + h, m->xn, m->g);
@@ -39,10 +110,10 @@ static int sb_any_crossed(sb_fmu *m, double h) {
 static void sb_up_to(sb_fmu *m, double h) {
   double gap = fmin(h, fmax(SB_BEFORE, SB_PART * h));
   sb_try(m, h - gap);
-  sb_rates(m, m->s.t + h - gap, m->xn, m->s.x, m->stages); /* the rest by the midpoint rule */
-  for (int i = 0; i < SB_NX; i++) m->xt[i] = m->xn[i] + 0.5 * gap * m->stages[i];
-  sb_rates(m, m->s.t + h - 0.5 * gap, m->xt, m->s.x, m->stages);
-  for (int i = 0; i < SB_NX; i++) m->xn[i] += gap * m->stages[i];
+  sb_rates(m, m->s.t + h - gap, m->xn, m->s.x, m->slope); /* the rest by the midpoint rule */
+  for (int i = 0; i < SB_NX; i++) m->xt[i] = m->xn[i] + 0.5 * gap * m->slope[i];
+  sb_rates(m, m->s.t + h - 0.5 * gap, m->xt, m->s.x, m->slope);
+  for (int i = 0; i < SB_NX; i++) m->xn[i] += gap * m->slope[i];
   if (!sb_any_crossed(m, h)) sb_try(m, h);
 }
 
@@ -60,50 +131,51 @@ static double sb_until_crossing(sb_fmu *m, double h) {
   return high;
 }
 
-/* One step of at most h; returns its length, 0 where it leads to no finite state, and -1
-   where a block switches without end, which has been told. */
-static double sb_one_step(sb_fmu *m, double h) {
-  int crossed = 0;
-  if (SB_NX) sb_try(m, h);
-  if (!sb_finite(m->xn, SB_NX)) return 0;
-  if (SB_NG && sb_any_crossed(m, h)) {
-    double until = sb_until_crossing(m, h);
-    if (!sb_finite(m->xn, SB_NX)) return 0;
-    h = until;
-    crossed = 1;
-  }
-  m->s.t += h;
+/* --- steps ------------------------------------------------------------------------------- */
+
+/* Take the step of length h that was just tried, or its part up to a crossing. */
+static int sb_take(sb_fmu *m, double h, double end, int last, int *crossings) {
+  int crossed = SB_NG && sb_finite(m->xn, SB_NX) && sb_any_crossed(m, h);
+  if (crossed) h = sb_until_crossing(m, h);
+  if (!sb_finite(m->xn, SB_NX))
+    return sb_log(m, SB_DISCARD, "the states are not finite after t = %.9g s", m->s.t);
+  m->s.t = last && !crossed ? end : m->s.t + h;
   sb_copy(m->s.x, m->xn, SB_NX);
-  if (crossed) {
-    sb_mark(m, 0);
-    if (sb_act(m) != SB_OK) return -1;
-    sb_look(m);
-  } else {
+  if (SB_DRIFTS) sb_project(m);
+  if (!crossed) {
     sb_copy(m->s.g, m->g, SB_NG);
+    return SB_OK;
   }
-  return h;
+  if (++*crossings > SB_MOST_EVENTS)
+    return sb_log(m, SB_ERROR, "it crosses zero without end at t = %.9g s", m->s.t);
+  m->s.h = 0;
+  sb_mark(m, 0);
+  if (sb_act(m) != SB_OK) return SB_ERROR;
+  sb_look(m);
+  return SB_OK;
 }
 
 /* Integrate to the time `end`, before which nothing is known to happen. */
 static int sb_integrate(sb_fmu *m, double end) {
-  int crossings = 0;
-  while (m->s.t < end && !m->s.stopped) {
-    double left = end - m->s.t, count = ceil(left / SB_STEP - 1e-9), done;
-    double h = left / (count > 1 ? count : 1);
-    int last = count <= 1;
-    if (!SB_NX) {
-      h = SB_NG && left > SB_STEP ? SB_STEP : left; /* signals of time alone may cross */
-      last = h >= left;
-    }
-    done = sb_one_step(m, h);
-    if (done < 0) return SB_ERROR;
-    if (!(done > 0))
-      return sb_log(m, SB_DISCARD, "the states are not finite after t = %.9g s", m->s.t);
-    if (done < h && ++crossings > SB_MOST_EVENTS)
-      return sb_log(m, SB_ERROR, "it crosses zero without end at t = %.9g s", m->s.t);
-    if (done >= h && last) m->s.t = end;
+  int crossings = 0, known = 0, status = SB_OK; /* known: the slope at s.x */
+  while (m->s.t < end && !m->s.stopped && status == SB_OK) {
+    int last, before = crossings;
+    double h;
+    if (SB_NX && !known) sb_rates(m, m->s.t, m->s.x, m->s.x, m->stages);
+    h = sb_length(m, end - m->s.t, &last);
+    if (SB_NX && !last && h < 10 * (nextafter(m->s.t, INFINITY) - m->s.t))
+      return sb_log(m, SB_DISCARD,
+                    "no step is short enough after t = %.9g s: the states do not stay finite, or "
+                    "change too fast", m->s.t);
+    if (SB_NX) sb_try(m, h);
+    known = 1;
+    if (SB_NX && !sb_accurate(m, h, last)) continue;
+    status = sb_take(m, h, end, last, &crossings);
+    /* The last slope of the step is the first of the next. */
+    known = SB_CONTROLLED && SB_NX && !SB_DRIFTS && crossings == before;
+    if (known) sb_copy(m->stages, m->stages + (SB_STAGES - 1) * SB_NX, SB_NX);
   }
-  return SB_OK;
+  return status;
 }
 
 /* One communication step; at its end known switches are passed, and ticks are left for when

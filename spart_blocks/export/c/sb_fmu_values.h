@@ -10,6 +10,7 @@ static void sb_begin(sb_fmu *m) {
   memset(&m->s, 0, sizeof m->s);
   m->s.mode = SB_INSTANTIATED;
   m->s.next = INFINITY;
+  m->s.rtol = SB_RTOL;
   sb_copy(m->s.p, sb_p, SB_NP);
   m->fresh = 0;
 }
@@ -46,6 +47,12 @@ static int sb_listen(sb_fmu *m, int on, size_t n, const char *const *categories)
   }
   if (named) m->listening = on;
   return SB_OK;
+}
+
+/* The importer's tolerance for the steps of co-simulation; one that is none is passed over. */
+static void sb_set_tolerance(sb_fmu *m, double tolerance) {
+  if (tolerance > 0 && isfinite(tolerance))
+    m->s.rtol = sb_clamped(tolerance, SB_FINEST, SB_COARSEST);
 }
 
 /* The states while their start values may still be set. */

@@ -1,0 +1,98 @@
+"""How an FMU steps by itself in co-simulation: the tables and numbers of its method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.export.expressions import literal
+from spart_blocks.export.functions import array_text
+from spart_blocks.export.schedule import METHODS, checked_rate
+from spart_blocks.program.part import Part
+from spart_blocks.simulation.run import LEAST_STEPS
+from spart_blocks.simulation.tableaus import Tableau, tableau
+
+USUAL_RATE = 1000.0  # Hz
+RATES = (1e-3, 1e6)  # Hz
+CONTROLLED = "RK45"
+"""The method whose steps are as long as its error allows."""
+
+
+@dataclass(frozen=True)
+class Stepping:
+    """How the states of co-simulation move.
+
+    method: euler, heun or RK4 in equal steps of at most `step` [s], or RK45, whose steps are
+    of any length up to max_step [s] by the error that they tell. rtol, atol: that error where
+    the importer gives no tolerance; of one, atol is in proportion.
+    """
+
+    method: str
+    step: float
+    max_step: float
+    rtol: float
+    atol: float
+
+    @property
+    def controlled(self) -> bool:
+        return self.method == CONTROLLED
+
+    @property
+    def tableau(self) -> Tableau:
+        found = tableau(self.method)
+        assert found is not None
+        return found
+
+
+def stepping_of(part: Part, rate: float | None = None, method: str | None = None) -> Stepping:
+    """The stepping that is asked for: with a rate [Hz] or a method in equal steps, 1000 Hz and
+    RK4 where one of them is open; else by error control, unless a block needs equal steps.
+
+    Raises InputError for a method or a rate that cannot be.
+    """
+    if method is not None and method not in METHODS:
+        hint = f"there are {', '.join(METHODS)}"
+        raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
+    steps = USUAL_RATE if rate is None else checked_rate(rate)
+    if not RATES[0] <= steps <= RATES[1]:
+        raise InputError(f"the rate must be from {RATES[0]:g} to {RATES[1]:g} Hz, not {steps:g}")
+    program, run = part.program, part.program.run
+    controlled = rate is None and method is None and not program.fixed
+    acting = any(crossing.kind in ("stop", "event", "mode") for crossing in program.crossings)
+    longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)
+    return Stepping(
+        CONTROLLED if controlled else method or "RK4",
+        float(1 / Fraction(repr(float(steps)))),
+        float(longest),
+        float(run.rtol),
+        float(run.atol),
+    )
+
+
+def stepping_text(stepping: Stepping) -> str:
+    """The stepping as macros and tables of C."""
+    table = stepping.tableau
+    errors = np.zeros_like(table.b) if table.e is None else table.e
+    return "\n".join(
+        [
+            f"#define SB_STAGES {len(table.b)}",
+            f"#define SB_CONTROLLED {int(stepping.controlled)}",
+            f"#define SB_STEP {literal(stepping.step)}",
+            f"#define SB_MAX_STEP {literal(stepping.max_step)}",
+            f"#define SB_RTOL {literal(stepping.rtol)}",
+            f"#define SB_ATOL_PER_RTOL {literal(stepping.atol / stepping.rtol)}",
+            f"#define SB_EXPONENT {literal(-1.0 / table.order)}",
+            *(
+                array_text("double", f"sb_rk_{name}", [literal(value) for value in values])
+                for name, values in (
+                    ("a", table.A.ravel()),
+                    ("b", table.b),
+                    ("c", table.c),
+                    ("e", errors),
+                )
+            ),
+        ]
+    )

@@ -1,0 +1,142 @@
+"""An FMU's own steps in co-simulation: as long as its error allows, or all alike."""
+
+import fmpy
+import numpy as np
+import pytest
+from fmus import instance, references
+
+from spart_blocks.errors import InputError
+from spart_blocks.export import export_fmu, verify_fmu
+from spart_blocks.export.fmu_stepping import stepping_of
+
+# x' = -2000 (x - cos t) from 0: it is where cos t is within a millisecond.
+STIFF = """
+name: stiff
+blocks:
+  s: {type: TIME}
+  wanted: {type: FCN, expression: "cos(s)", arguments: [s]}
+  e: {type: SUM, signs: "+-"}
+  k: {type: GAIN, K: 2000.0}
+  x: {type: INTEGRATOR}
+wires: [s -> wanted, wanted -> e.0, x -> e.1, e -> k, k -> x]
+run: {T: 1, rtol: 1.0e-9, atol: 1.0e-11, log: [x]}
+"""
+
+# x' = y, y = 1 or -0.5: a triangle wave between -0.2 and 0.3, in steps that are far too long.
+SWITCHED = """
+name: switched
+blocks:
+  heater: {type: RELAY, on: 0.2, off: -0.3, on_value: 1, off_value: -0.5}
+  x: {type: INTEGRATOR}
+  cold: {type: GAIN, K: -1}
+  all: {type: INTEGRATOR}
+wires: [heater -> x, x -> cold, cold -> heater, x -> all]
+run: {T: 4, log: [x, all]}
+"""
+
+
+def stiff(t, k=2000.0):
+    steady = (k * k * np.cos(t) + k * np.sin(t)) / (k * k + 1)
+    return steady - k * k / (k * k + 1) * np.exp(-k * t)
+
+
+def stepped(path, part, signal, ends, tolerance=None):
+    """The values of a signal at the ends of communication steps."""
+    at, found = references(part)[signal], []
+    three = fmpy.read_model_description(str(path)).fmiVersion.startswith("3")
+    with instance(path, start=False) as fmu:
+        if three:
+            fmu.enterInitializationMode(tolerance=tolerance)
+        else:
+            fmu.setupExperiment(tolerance=tolerance, startTime=0.0)
+            fmu.enterInitializationMode()
+        fmu.exitInitializationMode()
+        for a, b in zip([0.0, *ends], ends, strict=False):
+            fmu.doStep(a, b - a)
+            found += fmu.getFloat64([at]) if three else fmu.getReal([at])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("version", [3, 2])
+def test_steps_are_as_long_as_the_importer_s_tolerance_allows(version, part_from, tmp_path):
+    part = part_from(STIFF)
+    path = export_fmu(part, tmp_path, version)
+    ends = np.array([0.0005, 0.001, 0.002, 0.1, 1.0])
+    errors = [
+        np.abs(stepped(path, part, "x", ends, tolerance) - stiff(ends)).max()
+        for tolerance in (1e-4, 1e-7, 1e-10)
+    ]
+    assert errors[0] < 1e-3
+    assert errors[1] < 1e-6
+    assert errors[2] < 1e-9
+    assert errors[2] < errors[1] < errors[0]
+
+
+def test_without_a_tolerance_the_diagram_s_holds(part_from, tmp_path):
+    part = part_from(STIFF)
+    ends = np.array([0.0005, 0.001, 0.002])
+    path = export_fmu(part, tmp_path)
+    default = stepped(path, part, "x", ends)
+    assert (default == stepped(path, part, "x", ends, 1e-9)).all()
+    assert np.abs(default - stiff(ends)).max() < 1e-8
+    for none in (0.0, -1.0, float("nan")):
+        assert (default == stepped(path, part, "x", ends, none)).all()
+
+
+def test_equal_steps_are_taken_where_asked_for(part_from, tmp_path):
+    part = part_from(STIFF)
+    described = fmpy.read_model_description(str(export_fmu(part, tmp_path / "a.fmu")))
+    assert described.coSimulation.fixedInternalStepSize is None
+    for options in ({"rate": 1000.0}, {"method": "RK4"}):
+        path = export_fmu(part, tmp_path / "b.fmu", **options)
+        described = fmpy.read_model_description(str(path))
+        assert float(described.coSimulation.fixedInternalStepSize) == 0.001
+        (x,) = stepped(path, part, "x", [0.001], 1e-10)
+        # RK4 makes 1/3 of exp(-2), with cos t as good as 1.
+        assert x == pytest.approx(1 - 1 / 3, abs=1e-5)
+        assert verify_fmu(path, part, horizon=0.1, **options).passed
+
+
+def test_crossings_are_met_in_long_steps(part_from, tmp_path):
+    part = part_from(SWITCHED)
+    path = export_fmu(part, tmp_path)
+    ends = np.array([0.9, 4.0])
+    assert stepped(path, part, "x", ends, 1e-3) == pytest.approx([0.3, 0.25], abs=1e-9)
+    # Of a triangle between -0.2 and 0.3 the mean is 0.05; of its first 0.4 s the integral -0.04.
+    assert stepped(path, part, "all", [3.9], 1e-3) == pytest.approx(-0.04 + 3.5 * 0.05, abs=1e-9)
+
+
+def test_a_stored_state_keeps_the_length_of_the_next_step(part_from, tmp_path):
+    part = part_from(STIFF)
+    at = references(part)["x"]
+    with instance(export_fmu(part, tmp_path)) as fmu:
+        fmu.doStep(0.0, 0.0123)
+        kept = fmu.getFMUState()
+        fmu.doStep(0.0123, 0.5)
+        there = fmu.getFloat64([at])
+        for _ in range(2):
+            fmu.setFMUState(kept)
+            fmu.doStep(0.0123, 0.5)
+            assert fmu.getFloat64([at]) == there
+            fmu.doStep(0.5123, 0.1)
+        # Two steps in place of one, which the tolerance alone parts.
+        fmu.setFMUState(kept)
+        fmu.doStep(0.0123, 0.2)
+        fmu.doStep(0.2123, 0.3)
+        assert fmu.getFloat64([at]) == pytest.approx(there, abs=1e-8)
+        fmu.freeFMUState(kept)
+
+
+def test_blocks_that_need_equal_steps_get_them():
+    from pathlib import Path
+
+    from spart_blocks.program.part import part_of
+
+    folder = Path(__file__).parents[2] / "diagrams/joints"
+    assert stepping_of(part_of(folder / "variational_pendulum.yaml")).method == "RK4"
+
+
+@pytest.mark.parametrize("options", [{"rate": 1e-4}, {"rate": 1e7}, {"method": "RK45"}])
+def test_what_cannot_be_is_refused(options, part_from):
+    with pytest.raises(InputError):
+        stepping_of(part_from(STIFF), **options)
