@@ -71,6 +71,15 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
+def await_first_frame(port: int) -> None:
+    """Until the controller's process has started, however slow the machine: a loop waits ten
+    seconds for the other side, and begins with its first frame."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.bind(("127.0.0.1", port))
+        one.settimeout(300.0)
+        one.recv(2048)
+
+
 def controller(kind: str, folder: Path, seconds: float, settings: list[str]) -> list[str]:
     """The command of the controller's process."""
     if kind == "python":
@@ -113,6 +122,7 @@ def rehearse(kind: str, seconds: float, network: bool) -> Rehearsal:
         command = controller(kind, Path(folder, "code"), seconds + 5, settings)
         quiet = subprocess.DEVNULL
         with subprocess.Popen(command, stdout=quiet, stderr=quiet) as other:
+            await_first_frame(actuators)
             with Session(prepared, record=True) as session:
                 for _ in session.moments():
                     pass

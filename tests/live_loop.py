@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import socket
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -122,3 +123,21 @@ def runtime_folder(monkeypatch):
         own = SimpleNamespace(gettempdir=lambda: folder)
         monkeypatch.setattr(live_places, "tempfile", own)
         yield Path(folder, "spart")
+
+
+@contextmanager
+def connections_to(place, count):
+    """So many connections, which say nothing."""
+    with ExitStack() as kept:
+        for _ in range(count):
+            made = kept.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            made.settimeout(WAIT)
+            end = time.monotonic() + WAIT
+            while True:
+                try:
+                    made.connect(str(place.socket))
+                    break
+                except BlockingIOError:  # the queue of those who wait is full
+                    assert time.monotonic() < end
+                    time.sleep(0.001)
+        yield

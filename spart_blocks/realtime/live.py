@@ -29,6 +29,8 @@ from spart_blocks.realtime.live_protocol import BadMessageError, plain_faults, r
 from spart_blocks.realtime.structs import Phase
 
 MOST_CLIENTS = 16
+MOST_STRANGERS = 64
+"""Connections without the token yet; beyond, the oldest of them is sent away."""
 PATIENCE = 10.0
 """So long a client may take to show its token, or take nothing of what waits for it [s]."""
 LINGER = 60.0
@@ -108,15 +110,21 @@ class LiveServer:
             time.sleep(_REST)
 
     def _accept(self) -> None:
-        try:
-            connection, _ = self._listener.accept()
-        except OSError:  # it has gone again, or there are no more files to be had
-            return
-        client = Connection(connection)
-        self._clients.append(client)
-        self._selector.register(connection, selectors.EVENT_READ, client)
-        if len(self._clients) > MOST_CLIENTS:
-            client.dismiss({"refused": f"{MOST_CLIENTS} clients are there already"})
+        """Take in some of those who wait, and hear at once what they have said: who shows
+        the token is no stranger, however many of those come."""
+        for _ in range(_MOST_AT_ONCE):
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:  # there is none, or there are no more files to be had
+                break
+            client = Connection(connection)
+            self._clients.append(client)
+            self._selector.register(connection, selectors.EVENT_READ, client)
+            if client.receive():
+                self._answer(client)
+        strangers = [one for one in self._clients if not (one.trusted or one.leaving)]
+        for client in strangers[: max(0, len(strangers) - MOST_STRANGERS)]:
+            client.dismiss({"refused": "too many came after it, and no token did"})
 
     def _forget(self, client: Connection) -> None:
         self._selector.unregister(client.socket)
@@ -169,11 +177,13 @@ class LiveServer:
     def _take(self, client: Connection, message: dict[str, Any]) -> None:
         if client.trusted:
             client.tell(self._reply(client, message))
-        elif same_token(message.get("token"), self._token):
+        elif not same_token(message.get("token"), self._token):
+            client.dismiss({"refused": "the token is not that of this loop"})
+        elif sum(one.trusted and not one.leaving for one in self._clients) >= MOST_CLIENTS:
+            client.dismiss({"refused": f"{MOST_CLIENTS} clients are there already"})
+        else:
             client.trusted = True
             client.tell({"hello": hello(self.loop, self.name)})
-        else:
-            client.dismiss({"refused": "the token is not that of this loop"})
 
     def _reply(self, client: Connection, message: dict[str, Any]) -> dict[str, Any]:
         try:

@@ -29,6 +29,7 @@ from spart_blocks.realtime.live_protocol import (
 from spart_blocks.results import FinalState, Results
 
 _PIECE = 2**20  # bytes read at once
+_PAUSE = 0.01  # s, between two attempts to connect
 MOST_RECORDED = 50_000_000
 """Numbers that a recording holds."""
 
@@ -79,7 +80,7 @@ class LiveClient:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._socket.settimeout(patience)
-            self._socket.connect(str(place.socket))
+            self._connect()
             self._send({"token": place.token})
             self.hello: dict[str, Any] = self._awaited("hello")
             if self.hello.get("protocol") != VERSION:
@@ -91,6 +92,17 @@ class LiveClient:
         except BaseException:
             self.close()
             raise
+
+    def _connect(self) -> None:
+        """Wait for a place in the queue of those who come. Raises OSError."""
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                return self._socket.connect(str(self.place.socket))
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(_PAUSE)
 
     def close(self) -> None:
         self._socket.close()
@@ -177,7 +189,10 @@ class LiveClient:
 
     def _send(self, message: Mapping[str, Any]) -> None:
         with suppress(BrokenPipeError, ConnectionResetError):  # it has said why, read next
-            self._socket.sendall(written(message))
+            try:
+                self._socket.sendall(written(message))
+            except TimeoutError:
+                raise self._silent() from None
 
     def _awaited(self, key: str) -> Any:
         """What the next message with this key says."""
@@ -192,7 +207,7 @@ class LiveClient:
             if self.ended is not None:
                 raise RunError(f"the loop {self.place.name} has ended: {self.ended}")
             if time.monotonic() > until:
-                raise RunError(f"the loop {self.place.name} does not answer")
+                raise self._silent()
             self._receive()
 
     def _line(self) -> dict[str, Any] | None:
@@ -201,6 +216,9 @@ class LiveClient:
             return None if line is None else read(line)
         except BadMessageError as error:
             raise self._not_understood(error) from None
+
+    def _silent(self) -> RunError:
+        return RunError(f"the loop {self.place.name} does not answer")
 
     def _not_understood(self, error: BadMessageError) -> RunError:
         return RunError(f"what the loop {self.place.name} says is not understood: {error}")
@@ -224,7 +242,7 @@ class LiveClient:
         try:
             data = self._socket.recv(_PIECE)
         except TimeoutError:
-            raise RunError(f"the loop {self.place.name} does not answer") from None
+            raise self._silent() from None
         except ConnectionResetError:
             data = b""
         if not data:

@@ -9,6 +9,7 @@ import secrets
 import socket
 import stat
 import tempfile
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ _SOCKET = re.compile(r"(?P<name>.+)\.(?P<pid>\d{1,10})\.sock")
 _MOST_PATH = 107  # bytes, of sun_path in <sys/un.h>
 _MOST_NAME = 40
 _MOST_TOKEN = 200
+_BEGINNING = 10.0  # s
+_QUEUE = 128  # connections that wait to be accepted
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ def _listener(place: Place) -> socket.socket:
     try:
         listener.bind(str(place.socket))
         place.socket.chmod(0o600)
-        listener.listen(16)
+        listener.listen(_QUEUE)
         listener.setblocking(False)
     except OSError as error:
         listener.close()
@@ -131,14 +134,14 @@ def _listener(place: Place) -> socket.socket:
 
 def running() -> list[Place]:
     """The loops of this user that run, by name."""
-    places = [place for place in _all() if _alive(place.pid)]
+    places = [place for place in _all() if _alive(place)]
     return sorted(places, key=lambda place: (place.name, place.pid))
 
 
 def remove_stale() -> None:
     """Take away what dead processes have left."""
     for place in _all():
-        if not _alive(place.pid):
+        if not _alive(place):
             place.remove()
 
 
@@ -153,14 +156,29 @@ def _all() -> list[Place]:
     return found
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:  # it is someone else's
-        return True
+def _alive(place: Place) -> bool:
+    """Whether somebody listens there. The number of its process alone does not tell: it may
+    have been given again, or be that of another container."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(place.socket))
+        except BlockingIOError:  # many are before us
+            return True
+        except ConnectionRefusedError:
+            return _begins(place)
+        except OSError:
+            return False
     return True
+
+
+def _begins(place: Place) -> bool:
+    """Whether a process that lives has just made its socket, and does not listen yet."""
+    try:
+        os.kill(place.pid, 0)
+        return time.time() - place.socket.lstat().st_mtime < _BEGINNING
+    except (OSError, OverflowError):
+        return False
 
 
 def chosen(wanted: str | None) -> Place:

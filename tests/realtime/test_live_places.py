@@ -23,7 +23,8 @@ def folder(monkeypatch):
 
 @pytest.fixture
 def listening():
-    """listening("pd"): a loop's place; its socket is closed after the test."""
+    """listening("pd"): a loop's place; its socket is closed after the test, or by
+    listening.die(), as when its process is killed: its files stay."""
     made = []
 
     def start(name):
@@ -31,6 +32,7 @@ def listening():
         made.append(listener)
         return place, token
 
+    start.die = lambda: made[-1].close()
     yield start
     for listener in made:
         listener.close()
@@ -107,6 +109,7 @@ def dead_process():
 
 def test_what_a_dead_process_left_is_not_listed_and_then_removed(folder, listening):
     place, _ = listening("pd")
+    listening.die()
     stale = Place("old", dead_process(), folder / "old.sock")
     stale = Place("old", stale.pid, folder / f"old.{stale.pid}.sock")
     place.socket.rename(stale.socket)
@@ -115,6 +118,22 @@ def test_what_a_dead_process_left_is_not_listed_and_then_removed(folder, listeni
     listening("pd")
     assert not stale.socket.exists()
     assert not stale.token_file.exists()
+
+
+def test_a_number_that_another_process_has_by_now_makes_no_loop(folder, listening):
+    """As in a container, where every process has the number that the one before it had."""
+    place, _ = listening("pd")
+    listening.die()
+    os.utime(place.socket, (0, 0))
+    assert place.pid == os.getpid()
+    assert running() == []
+    assert listening("pd")[0].name == "pd"
+
+
+def test_a_socket_that_does_not_listen_yet_is_left_alone(folder, listening):
+    place, _ = listening("pd")
+    listening.die()
+    assert running() == [place]  # it was made a moment ago, by a process that lives
 
 
 @pytest.mark.parametrize("how", ["open", "link", "file"])
