@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,13 +27,16 @@ from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.analysis.taps import Tap, tapped
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.flatten import Wiring
-from spart_blocks.errors import Fault, InputError, RunError
+from spart_blocks.errors import Fault, InputError, RunError, SpartWarning
 from spart_blocks.program import Program, Slot, trace
 from spart_blocks.program.derivatives import Derivatives, Point, Rowwise
 from spart_blocks.program.gains import wired
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.parity import native_engine
+
+RESTING = 1e-6
+"""The largest rate of a state, in its own unit, at a point at which a diagram is at rest."""
 
 
 def linearize(
@@ -66,6 +70,7 @@ def linearize(
     The states of a plant's audit, and the modes of blocks that switch (RELAY, a plant with
     friction), are left out, unless an output or a block takes them.
 
+    Warns (SpartWarning) where the states do not rest at the point: `drift` has their rates.
     Raises InputError for unknown names, and where discrete states are on several clocks;
     TraceError where the diagram cannot be traced.
     """
@@ -90,7 +95,7 @@ def linearize(
     _check_finite(system, given.states.labels, labels)
     switching = {c.block for c in engine.crossings if c.kind == "mode"}
     kept = _kept(given.states, [engine.continuous[name] for name in switching], system)
-    return LinearSystem(
+    linear = LinearSystem(
         system.A[np.ix_(kept, kept)],
         system.B[kept],
         system.C[:, kept],
@@ -105,6 +110,22 @@ def linearize(
         drift=system.drift[kept],
         name=ready.name,
     )
+    _warn_of_drift(linear)
+    return linear
+
+
+def _warn_of_drift(system: LinearSystem) -> None:
+    size = abs(system.drift)
+    if size.max(initial=0.0) > RESTING:
+        k = int(size.argmax())
+        what = "changes by" if system.dt else "has the rate"
+        warnings.warn(
+            f"the diagram is not at rest here: {system.states[k]} {what} {system.drift[k]:.3g}; "
+            "the poles describe it for a moment only\n"
+            "  sb.trim finds where it rests",
+            SpartWarning,
+            stacklevel=3,
+        )
 
 
 def _refuse_several_clocks(engine: Native) -> None:

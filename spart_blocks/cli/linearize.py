@@ -18,12 +18,10 @@ from spart_blocks.cli.options import (
 from spart_blocks.cli.outputs import check_files, check_folder
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.tables import matrix_lines, pole_lines
-from spart_blocks.cli.terminal import put, say, warn
+from spart_blocks.cli.terminal import put, say
 
 if TYPE_CHECKING:
     from spart_blocks.analysis import LinearSystem
-
-_RESTING = 1e-6
 
 
 def linearize(
@@ -97,7 +95,6 @@ def linearize(
         system = linearized(
             diagram, inputs=inputs, outputs=outputs, open_at=open_at or (), at=at, t=t
         )
-        _warn_of_drift(system)
         put(*_shown(system), as_list=True)
         if out is not None:
             system.save(out)
@@ -107,17 +104,6 @@ def linearize(
 
             for path in save_figures(system, plots):
                 say(f"written: {path}")
-
-
-def _warn_of_drift(system: LinearSystem) -> None:
-    size = abs(system.drift)
-    if size.max(initial=0.0) > _RESTING:
-        k = int(size.argmax())
-        what = "changes by" if system.dt else "has the rate"
-        warn(
-            f"the diagram is not at rest here: {system.states[k]} {what} {system.drift[k]:.3g}; "
-            "the poles describe it for a moment only"
-        )
 
 
 def _shown(system: LinearSystem) -> list[Any]:

@@ -20,6 +20,7 @@ from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.run import Progress, Run
+from spart_blocks.simulation.stability import explain_instability, warn_of_instability
 from spart_blocks.simulation.start import prepare
 from spart_blocks.simulation.states import set_states
 
@@ -95,8 +96,10 @@ def finish(run: Run) -> Results:
     """The results of a run that has begun. Raises as `simulate` does."""
     try:
         run.go()
+        warn_of_instability(run)
         return results_of(run)
     except RunError as error:
+        explain_instability(run, error)
         run.stopped = str(error)
         error.results = results_of(run)
         raise

@@ -12,6 +12,7 @@ import spart_blocks as sb
 from spart_blocks.errors import InputError, MissingExtraError
 
 M, C, K = 2.0, 0.6, 8.0
+in_motion = pytest.mark.filterwarnings("ignore:the diagram is not at rest here")
 INTEGRATOR = """
 blocks: {u: {type: CONSTANT, value: 1.0}, x: {type: INTEGRATOR}}
 wires: [u -> x]
@@ -49,6 +50,7 @@ def test_bode_is_the_transfer_function(system):
     assert np.ptp(everywhere.phase) == pytest.approx(np.pi, abs=0.1)
 
 
+@in_motion
 def test_a_response_at_a_pole_is_infinite(diagram):
     system = sb.linearize(diagram(INTEGRATOR), inputs="u", outputs="x")
     assert np.isinf(system.bode([0.0]).magnitude).all()
@@ -65,6 +67,7 @@ def test_a_system_without_states_is_a_gain(diagram):
     assert len(system.plot()) == 2
 
 
+@in_motion
 def test_plots_are_figures_without_windows(system, sampled):
     for each in (system, sb.linearize(sampled, inputs="r", outputs=["x", "hold"])):
         bode, poles = each.plot()
@@ -92,6 +95,7 @@ def test_a_system_cannot_be_changed(system):
         system.dt = 1.0
 
 
+@in_motion
 def test_python_control_takes_it_over(sampled):
     system = sb.linearize(sampled, inputs="r", outputs=["x", "hold"])
     other = system.to_control()

@@ -10,11 +10,13 @@ from scipy.linalg import expm
 
 import spart_blocks as sb
 from spart_blocks.diagram.flatten import flatten
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.errors import InputError, RunError, SpartWarning
 from spart_blocks.simulation.interpreter import Interpreter
 
 ROOT = Path(__file__).parents[2]
 M, C, K = 2.0, 0.6, 8.0  # of the oscillator
+in_motion = pytest.mark.filterwarnings("ignore:the diagram is not at rest here")
+"""Of tests that linearize at a point in motion on purpose."""
 
 
 def test_mass_spring_damper_is_exact(oscillator):
@@ -30,6 +32,15 @@ def test_mass_spring_damper_is_exact(oscillator):
     assert not system.drift.any()
 
 
+def test_a_point_in_motion_is_told(oscillator):
+    text = r"not at rest here: v has the rate -?\d.*\n  sb.trim finds where it rests"
+    with pytest.warns(SpartWarning, match=text) as told:
+        sb.linearize(oscillator, inputs="force", outputs="accel", at={"x": [0.5], "v": [2]})
+    assert len(told) == 1
+    assert told[0].filename == __file__
+
+
+@in_motion
 def test_the_point_is_told(oscillator, diagram):
     system = sb.linearize(oscillator, inputs="force", outputs="accel", at={"x": [0.5], "v": [2]})
     np.testing.assert_array_equal(system.x, [2.0, 0.5])
@@ -39,6 +50,7 @@ def test_the_point_is_told(oscillator, diagram):
     np.testing.assert_allclose(system.drift, [rate, 2.0], rtol=1e-15)
 
 
+@in_motion
 def test_a_linear_block_passes_through(bdsim_runtime):
     rng = np.random.default_rng(3)
     A, B, C = rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), rng.normal(size=(1, 3))
@@ -70,6 +82,7 @@ def differences(diagram, signal, h=1e-6):
     return x, A, slope(lambda x: np.ravel(engine.outputs(0.0, x, xd)[node.index][port]))
 
 
+@in_motion
 def test_an_arm_under_gravity_agrees_with_finite_differences(held_arm, close):
     x, A, C = differences(held_arm, "plant.qm")
     system = sb.linearize(held_arm, inputs="plant.taum", outputs="plant.qm", at={"plant": x})
@@ -91,6 +104,7 @@ def test_every_joint_follows_its_goal_at_rest(pd_arm):
     assert system.stable
 
 
+@in_motion
 def test_computed_torque_makes_every_joint_the_same_oscillator(close):
     # The error obeys e'' + 20 e' + 100 e = 0 in every state, so A is that and nothing else.
     diagram = ROOT / "diagrams" / "arm_computed_torque.yaml"
@@ -183,6 +197,7 @@ def test_only_the_named_joint_is_cut(pd_arm):
     np.testing.assert_array_equal(one.B, closed.B)
 
 
+@in_motion
 def test_a_cut_signal_keeps_its_value(servo):
     cut = sb.linearize(servo, inputs="goal", outputs="mass", at={"x": [2.0]}, open_at="error")
     np.testing.assert_allclose(cut.y, [-12.0 * 2.0 / 2.0], rtol=1e-15)
@@ -192,6 +207,7 @@ def test_a_cut_signal_keeps_its_value(servo):
 # --- time ---------------------------------------------------------------------------------
 
 
+@in_motion
 def test_a_discrete_block_passes_through(bdsim_runtime):
     A, B, C = np.array([[0.5, 0.1], [0.0, 0.8]]), np.array([[1.0], [2.0]]), np.array([[1.0, -1.0]])
     bd = bdsim_runtime.blockdiagram(name="discrete")
@@ -223,6 +239,7 @@ def test_a_sampled_loop_is_the_map_of_its_period(sampled):
     np.testing.assert_allclose(results["states.x"][:, 0], want, rtol=1e-8)
 
 
+@in_motion
 def test_a_mode_held_between_ticks_agrees_with_the_exponential(sampled):
     system = sb.linearize(sampled, inputs="rate.0", outputs="x", open_at="hold")
     held = expm(0.1 * np.array([[-0.7, 1.0], [0, 0]]))
@@ -240,6 +257,7 @@ def test_several_clocks_are_refused(two_clocks):
 # --- the point ----------------------------------------------------------------------------
 
 
+@in_motion
 def test_the_point_is_where_a_run_ended(held_arm, tmp_path):
     results = sb.simulate(held_arm, T=0.2)
     system = sb.linearize(held_arm, inputs="torque", outputs="plant.qm", at=results)
@@ -253,6 +271,7 @@ def test_the_point_is_where_a_run_ended(held_arm, tmp_path):
     np.testing.assert_array_equal(other.A, system.A)
 
 
+@in_motion
 def test_time_is_that_of_the_run_unless_given(diagram):
     text = "blocks:\n  ramp: {type: RAMP, T: 0.5}\n  x: {type: INTEGRATOR}\nwires: [ramp -> x]"
     ramp = diagram(text)
@@ -275,6 +294,7 @@ def test_a_wrong_point_is_refused(held_arm, at, message):
         sb.linearize(held_arm, inputs="torque", outputs="plant.qm", at=at)
 
 
+@in_motion
 def test_a_slope_without_end_is_named(bdsim_runtime):
     bd = bdsim_runtime.blockdiagram(name="root")
     state = bd.INTEGRATOR(x0=0.0, name="x")
@@ -287,6 +307,7 @@ def test_a_slope_without_end_is_named(bdsim_runtime):
     np.testing.assert_allclose(beside.A, [[0.25]], rtol=1e-15)
 
 
+@in_motion
 def test_a_floating_base_has_the_mode_of_its_quaternions_length():
     system = sb.linearize(
         ROOT / "diagrams" / "spacecraft_pd.yaml",
@@ -333,6 +354,7 @@ def test_an_output_that_depends_on_an_audit_keeps_its_states(audited_arm_text, d
         assert [n for n in names[output] if "audit" in n] == [f"plant.audit[{k}]" for k in range(7)]
 
 
+@in_motion
 def test_what_is_added_to_a_plants_input_reaches_its_audit_too(audited_arm_text, diagram):
     turning = audited_arm_text.replace("initial: {", "initial: {um: [1, 0, 0, 0, 0, 0, 0], ")
     system = sb.linearize(diagram(turning), inputs="plant.taum", outputs="states.plant.audit")
