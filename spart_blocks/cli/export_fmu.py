@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
     from spart_blocks.export import FmuVerification
     from spart_blocks.export.fmu_stepping import Stepping
     from spart_blocks.program.part import Part
+
+
+class StartOfInputs(StrEnum):
+    """The values of inputs that no importer sets."""
+
+    zero = "zero"
+    diagram = "diagram"
 
 
 def export_fmu(
@@ -60,6 +69,10 @@ def export_fmu(
             show_default=False,
         ),
     ] = None,
+    inputs: Annotated[
+        StartOfInputs,
+        typer.Option(help="Start values of inputs: zero, or as at the start of the diagram."),
+    ] = StartOfInputs.zero,
     check: Annotated[
         bool,
         typer.Option("--verify", help="Validate it with FMPy, run it, and compare with our run."),
@@ -90,11 +103,12 @@ def export_fmu(
         asked = diagram.export
         rate = asked.rate if rate is None else rate
         chosen = method.value if method else _of_file(asked)
+        options: dict[str, Any] = {"rate": rate, "method": chosen, "inputs": inputs.value}
         if not quiet:
             say(f"making an FMU of {made.program.name}")
         if check:
-            _verify(made, version, rate, chosen, horizon, quiet)
-        path = export.export_fmu(made, out, version, rate=rate, method=chosen)
+            _verify(made, version, horizon, quiet, options)
+        path = export.export_fmu(made, out, version, **options)
         if not quiet:
             _describe(made, version, path)
             _tell_steps(stepping_of(made, rate, chosen))
@@ -106,15 +120,15 @@ def _of_file(asked: ExportOptions) -> str | None:
 
 
 def _verify(
-    part: Part, version: int, rate: float | None, method: str | None, horizon: float, quiet: bool
+    part: Part, version: int, horizon: float, quiet: bool, options: Mapping[str, Any]
 ) -> None:
     from spart_blocks.export import export_fmu, verify_fmu
 
     if not quiet:
         say(f"running it in FMPy for {horizon:g} s")
     with tempfile.TemporaryDirectory(prefix="spart-") as folder:
-        path = export_fmu(part, folder, version, rate=rate, method=method)
-        found = verify_fmu(path, part, horizon=horizon, rate=rate, method=method)
+        path = export_fmu(part, folder, version, **options)
+        found = verify_fmu(path, part, horizon=horizon, **options)
     if not quiet and found.errors:
         put(_table(found))
     if found.passed:

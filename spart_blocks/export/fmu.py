@@ -27,6 +27,7 @@ from spart_blocks.export.fmu_description import (
     model_description,
     model_identifier,
 )
+from spart_blocks.export.fmu_inputs import started
 from spart_blocks.export.fmu_model import Version, model_header
 from spart_blocks.export.fmu_stepping import Stepping, stepping_of
 from spart_blocks.program.compiler import CompilerError, NoCompilerError, strict_library
@@ -50,6 +51,7 @@ def export_fmu(
     *,
     rate: float | None = None,
     method: str | None = None,
+    inputs: str = "zero",
 ) -> Path:
     """Write a part as an FMU; returns its path.
 
@@ -57,6 +59,7 @@ def export_fmu(
     rate, method: of equal steps in which co-simulation integrates [Hz], 1000 by default, and
     euler, heun or RK4, by default the last. Without both it takes steps with error control, to
     the importer's tolerance or the diagram's. Model exchange leaves that to the importer.
+    inputs: their start values, 'zero' or as at the start of the 'diagram'.
     Without a C compiler the FMU has its sources alone, and a SpartWarning says so. Raises
     InputError for options or a path that cannot be, DiagramError naming a block that cannot
     be part of an FMU.
@@ -64,7 +67,8 @@ def export_fmu(
     if version not in (2, 3):
         raise InputError(f"there is no FMI {version}; an FMU is one of version 3 or 2")
     target = _target(part, Path(path))
-    contents = fmu_files(part, 3 if version == 3 else 2, stepping_of(part, rate, method))
+    stepping = stepping_of(part, rate, method)
+    contents = fmu_files(started(part, inputs), 3 if version == 3 else 2, stepping)
     write_atomically(target, lambda file: _pack(contents, file))
     return target
 

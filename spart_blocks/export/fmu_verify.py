@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.errors import MissingExtraError, RunError
+from spart_blocks.export.fmu_inputs import started
 from spart_blocks.export.fmu_stepping import stepping_of
 from spart_blocks.export.fmu_variables import Variable, variables_of
 from spart_blocks.export.reference import Stepper
@@ -55,10 +56,11 @@ def verify_fmu(
     horizon: float = 1.0,
     rate: float | None = None,
     method: str | None = None,
+    inputs: str = "zero",
 ) -> FmuVerification:
     """Validate an FMU, and run it by both interfaces, with its inputs at their start values.
 
-    horizon: how long [s]. rate, method: with which it was exported.
+    horizon: how long [s]. rate, method, inputs: with which it was exported.
     Raises MissingExtraError without FMPy, RunError where either run fails.
     """
     _fmpy()
@@ -68,6 +70,7 @@ def verify_fmu(
     errors: dict[tuple[str, str], float] = {}
     if problems:
         return FmuVerification(problems, errors)
+    part = started(part, inputs)
     every = horizon / SAMPLES
     stepping = stepping_of(part, rate, method)
     accurate = {"solver": "auto", "rtol": 1e-10, "atol": 1e-12}

@@ -1,0 +1,63 @@
+"""The start values of an FMU's inputs: nothing comes in until an importer sets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.program import Slot
+from spart_blocks.program.part import Part
+from spart_blocks.simulation.engine import Floats
+
+Inputs = Literal["zero", "diagram"]
+CHOICES = ("zero", "diagram")
+
+
+def started(part: Part, inputs: str = "zero") -> Part:
+    """The part with the start values of its inputs in its program's p.
+
+    inputs: 'diagram' for those that the signals have at the start of the diagram; 'zero' for
+    zeros, and for a rotation matrix the one that turns nothing. A part that is not finite with
+    that (a quaternion of zeros is none) keeps the diagram's value of those inputs that need it.
+    Raises InputError for another choice.
+    """
+    if inputs not in CHOICES:
+        hint = f"there are {', '.join(CHOICES)}"
+        raise InputError(Fault(f"no start values {inputs!r} of inputs", hint=hint))
+    if inputs == "diagram" or not part.inputs:
+        return part
+    p = _with(part, part.inputs)
+    if not _finite(part, p):
+        p = part.program.p.copy()
+        for slot in part.inputs:
+            trial = p.copy()
+            trial[slot.part] = _resting(slot, part.program.p)
+            p = trial if _finite(part, trial) else p
+    return replace(part, program=replace(part.program, p=p))
+
+
+def _with(part: Part, slots: Iterable[Slot]) -> Floats:
+    p = part.program.p.copy()
+    for slot in slots:
+        p[slot.part] = _resting(slot, p)
+    return p
+
+
+def _resting(slot: Slot, p: Floats) -> Floats:
+    """The value of a signal that says nothing: zeros, or the identity for a rotation."""
+    value = p[slot.part].reshape(slot.shape)
+    if slot.shape == (3, 3) and np.allclose(value @ value.T, np.eye(3), atol=1e-9):
+        return np.eye(3).ravel()
+    return np.zeros(value.size)
+
+
+def _finite(part: Part, p: Floats) -> bool:
+    """Whether all that the part computes at its start is finite."""
+    program = part.program
+    functions = [program.rates, program.outputs, program.watched, *program.updates.values()]
+    values = (function(0.0, program.x0, program.xd0, p) for function in functions)
+    return all(bool(np.isfinite(np.array(value, dtype=float)).all()) for value in values)
