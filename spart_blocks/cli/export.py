@@ -56,7 +56,9 @@ PartOption = Annotated[
 ]
 RateOption = Annotated[
     float | None,
-    typer.Option(metavar="HZ", help="Steps per second, by default 1000 or what its clocks need."),
+    typer.Option(
+        metavar="HZ", help="Steps per second, by default those of its clocks; 1000 without."
+    ),
 ]
 MethodOption = Annotated[
     Method | None,
@@ -134,7 +136,8 @@ def export_c(
         links = live_links(diagram, code.part)
         paths = write_package(package_files(code, links), out.expanduser())
         if not quiet:
-            _describe(code, out, paths, linked_inputs(code, links))
+            asked_for = rate is not None or diagram.export.rate is not None
+            _describe(code, out, paths, linked_inputs(code, links), asked_for)
 
 
 def _code(
@@ -185,13 +188,19 @@ def _table(found: Verification) -> Table:
     return table
 
 
-def _describe(code: StepCode, out: Path, paths: list[Path], linked: list[str]) -> None:
+def _describe(
+    code: StepCode, out: Path, paths: list[Path], linked: list[str], asked_for: bool
+) -> None:
     from spart_blocks.export.board import board_size
+    from spart_blocks.export.schedule import rate_reason
 
     schedule, interface = code.schedule, code.interface
     states = len(code.part.program.x0)
     method = f", {states} states by {schedule.method}" if states else ""
-    typer.echo(f"{code.name}: {float(schedule.rate):g} steps per second{method}, {code.real}")
+    why = rate_reason(code.part, schedule, asked_for)
+    typer.echo(
+        f"{code.name}: {float(schedule.rate):g} steps per second ({why}){method}, {code.real}"
+    )
     for kind, members in (("inputs", interface.inputs), ("outputs", interface.outputs)):
         listed = ", ".join(f"{m.name} {m.shape}" if m.shape else m.name for m in members)
         typer.echo(f"  {kind}: {listed or 'none'}")

@@ -40,7 +40,7 @@ class ExportOptions(BaseModel):
     )
     outputs: Names = Field((), description="signals that are outputs besides those that leave it")
     rate: PositiveFloat | None = Field(
-        None, description="steps per second [Hz]; by default 1000, or what its clocks need"
+        None, description="steps per second [Hz]; by default those of its clocks, 1000 without"
     )
     method: Literal["euler", "heun", "RK4"] = Field(
         "RK4", description="how continuous states are integrated, one step at a time"

@@ -78,8 +78,9 @@ class Schedule:
 def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> Schedule:
     """The schedule of a part at a rate [Hz].
 
-    By default 1000 Hz; where its clocks need another, the lowest rate that has a step at all
-    their ticks, with continuous states the lowest from 1000 Hz on.
+    By default the lowest rate that has a step at all ticks of its clocks, or of those around it
+    where it has none; with continuous states the lowest such rate from 1000 Hz on. Without
+    clocks 1000 Hz.
     Raises InputError for a rate at which a tick falls between two steps and for an unknown
     method; DiagramError naming the block that a fixed step cannot run.
     """
@@ -88,7 +89,7 @@ def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> S
         raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
     _refuse_events(part)
     clocks = part.program.clocks
-    step = _step(clocks, rate, bool(part.program.states))
+    step = _step(clocks or part.around, rate, bool(part.program.states))
     _refuse_between(clocks, step)
     parts = {slot.name: slot.part for slot in part.program.discrete}
     ticking = [
@@ -101,6 +102,20 @@ def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> S
         for clock in clocks
     ]
     return Schedule(step, method, tuple(ticking))
+
+
+def rate_reason(part: Part, schedule: Schedule, asked: bool) -> str:
+    """Why the steps of a part have their rate."""
+    clocks = part.program.clocks or part.around
+    if asked:
+        return "as asked for"
+    if not clocks:
+        return "as usual without clocks"
+    whose = "its clocks tick" if part.program.clocks else "the clocks around it tick"
+    rate = float(1 / _common(_times(clocks)))
+    if schedule.rate == 1 / _common(_times(clocks)):
+        return f"at which {whose}"
+    return f"for states that move between ticks; {whose} at {rate:g} Hz"
 
 
 def checked_rate(rate: float) -> float:
@@ -122,10 +137,9 @@ def _step(clocks: Sequence[Clock], rate: float | None, moves: bool) -> Fraction:
         step = _simple(1 / exact(checked_rate(rate)))
     else:
         times = _times(clocks)
-        step = 1 / USUAL_RATE
-        if any((time / step) % 1 for time in times):
-            longest = _common(times)  # what moves in between needs steps as short as usual
-            step = longest / (max(1, ceil(longest / step)) if moves else 1)
+        step = longest = _common(times) if times else 1 / USUAL_RATE
+        if moves:  # what moves in between needs steps as short as usual
+            step = longest / max(1, ceil(longest * USUAL_RATE))
     if 1 / step > HIGHEST_RATE:
         text = f"the clocks tick at times that only {float(1 / step):g} Hz has steps at"
         hint = "give them periods and offsets that are multiples of 1 ms or 1 us"

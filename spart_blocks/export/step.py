@@ -58,8 +58,8 @@ def step_code(
 ) -> StepCode:
     """The C of a part.
 
-    rate: steps per second [Hz], by default 1000 or what its clocks need. method: how states
-    are integrated: euler, heun or RK4. real: double or float. name: what the C names begin
+    rate: steps per second [Hz], by default as `schedule_of` says. method: how states are
+    integrated: euler, heun or RK4. real: double or float. name: what the C names begin
     with. Raises InputError and DiagramError as `schedule_of` does.
     """
     schedule = schedule_of(part, rate, method)

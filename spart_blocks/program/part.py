@@ -20,6 +20,7 @@ import numpy as np
 
 from spart_blocks.blocks._ports import Port
 from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.first_values import failure_of, start_values
@@ -45,7 +46,8 @@ class Part:
     name, each with its place in p; its value there is that at the start of the diagram.
     outputs: the signals that leave, each with its place among the signals; without cut
     wires those that are shown, or all. parameters: the rest of p. bounds: by parameter,
-    what each of its numbers must lie between, where the file says so.
+    what each of its numbers must lie between, where the file says so. around: the clocks of
+    blocks outside that sample what leaves, or hold what comes in.
     """
 
     program: Program
@@ -53,6 +55,7 @@ class Part:
     outputs: tuple[Slot, ...]
     parameters: tuple[Slot, ...]
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    around: tuple[Clock, ...] = ()
 
     def __repr__(self) -> str:
         sides = (", ".join(slot.name for slot in slots) for slots in (self.inputs, self.outputs))
@@ -104,6 +107,7 @@ def part_of(
         outputs=tuple(signals[name] for name in named),
         parameters=parameters,
         bounds=_bounds(diagram, wiring, inside, [slot.name for slot in parameters]),
+        around=clocks_of(_sampled_around(wiring, inside), diagram.run.first_tick),
     )
 
 
@@ -214,6 +218,29 @@ def _without_idle_audits(wiring: Wiring, inside: set[int]) -> set[int]:
     """The part without audits of which no block of it takes anything."""
     used = {source for i in inside for source, _ in wiring.nodes[i].sources}
     return {i for i in inside if i in used or not is_audit(wiring.nodes[i].block)}
+
+
+def _sampled_around(wiring: Wiring, inside: Collection[int]) -> list[Node]:
+    """The sampled blocks outside that a wire joins to the part, or a chain of functions."""
+    consumers = _consumers(wiring)
+    found: set[int] = set()
+    for along in (
+        lambda node: [i for i, _ in node.sources],
+        lambda node: [
+            i for k in range(len(node.out_ports)) for i in consumers.get((node.index, k), ())
+        ],
+    ):
+        pending, seen = list(inside), set(inside)
+        while pending:
+            for i in along(wiring.nodes[pending.pop()]):
+                if i in seen:
+                    continue
+                seen.add(i)
+                if wiring.nodes[i].kind == "function":
+                    pending.append(i)
+                elif wiring.nodes[i].kind == "sampled":
+                    found.add(i)
+    return [wiring.nodes[i] for i in sorted(found)]
 
 
 def _consumers(wiring: Wiring) -> dict[Source, list[int]]:

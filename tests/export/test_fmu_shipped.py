@@ -44,7 +44,7 @@ def test_a_controller_does_on_recorded_inputs_what_its_program_does(blocks, vers
     part = part_of(diagram, blocks[1:])
     path = export_fmu(part, tmp_path, version, rate=1000)
     assert verify_fmu(path, part, rate=1000).passed
-    code = step_code(part)
+    code = step_code(part, rate=1000)
     inputs = recorded_inputs(diagram, code, 0.25)
     assert inputs.shape[0] == 250
     assert stepped_error(path, part, code.schedule, inputs) < 1e-12

@@ -6,7 +6,7 @@ import bdsim
 import pytest
 
 from spart_blocks.errors import DiagramError, InputError
-from spart_blocks.export.schedule import schedule_of
+from spart_blocks.export.schedule import rate_reason, schedule_of
 from spart_blocks.program.part import part_of
 
 
@@ -25,6 +25,47 @@ def test_without_a_rate_it_is_a_kilohertz():
     schedule = schedule_of(part_of("diagrams/spacecraft_pd.yaml"))
     assert schedule.step == Fraction(1, 1000)
     assert schedule.time(3) == 3 / 1000
+
+
+SAMPLED = """
+clocks: {c: {rate: 200}, slow: {rate: 10}}
+blocks:
+  wanted: {type: ZOH, clock: slow, x0: 0.0}
+  t: {type: TIME}
+  e: {type: SUM, signs: "+-"}
+  k: {type: GAIN, K: 2.0}
+  limit: {type: CLIP, min: -1, max: 1}
+  hold: {type: ZOH, clock: c, x0: 0.0}
+  x: {type: INTEGRATOR}
+wires: [t -> wanted, wanted -> e.0, x -> e.1, e -> k, k -> limit, limit -> hold, hold -> x]
+run: {T: 1, log: [x]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("blocks", "rate", "why"),
+    [
+        (["limit", "hold"], 200, "at which its clocks tick"),
+        (["hold", "wanted"], 200, "at which its clocks tick"),
+        (["wanted"], 10, "at which its clocks tick"),
+        (["k"], 200, "at which the clocks around it tick"),
+        (["x"], 1000, "for states that move between ticks; the clocks around it tick at 200 Hz"),
+        ([], 1000, "for states that move between ticks; its clocks tick at 200 Hz"),
+        (["t"], 10, "at which the clocks around it tick"),
+    ],
+)
+def test_without_a_rate_it_is_that_of_the_clocks(tmp_path, blocks, rate, why):
+    (tmp_path / "sampled.yaml").write_text(SAMPLED)
+    part = part_of(tmp_path / "sampled.yaml", blocks)
+    schedule = schedule_of(part)
+    assert schedule.rate == rate
+    assert rate_reason(part, schedule, asked=False) == why
+    assert rate_reason(part, schedule_of(part, 2000), asked=True) == "as asked for"
+
+
+def test_without_a_clock_it_is_as_usual():
+    part = part_of("diagrams/spacecraft_pd.yaml", ["ctrl"])
+    assert rate_reason(part, schedule_of(part), asked=False) == "as usual without clocks"
 
 
 def test_without_a_rate_all_ticks_fall_on_steps(tmp_path):

@@ -41,7 +41,7 @@ def test_a_controller_does_in_c_what_its_program_does_on_recorded_inputs(diagram
         assert not re.search("ctrl|controller", diagram.source.read_text())
         return
     for real in ("double", "float"):
-        code = step_code(part_of(diagram, blocks), real=real)
+        code = step_code(part_of(diagram, blocks), rate=1000, real=real)
         inputs = recorded_inputs(diagram, code, HORIZON)
         assert inputs.shape == (250, sum(m.size for m in code.interface.inputs))
         found = verify(code, inputs)
