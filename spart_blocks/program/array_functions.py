@@ -24,6 +24,7 @@ from spart_blocks.program.symbol_scalar import (
     TraceError,
     if_else,
     is_number,
+    of_two,
     sx_of,
 )
 from spart_blocks.program.tables import LARGEST_TABLE, called_line
@@ -59,8 +60,9 @@ def _heaviside(x: Any, middle: Any) -> Any:
 
 LARGEST = float(np.finfo(float).max)
 _TRUTHS: dict[Any, Callable[..., Any]] = {
-    np.less: ca.lt, np.less_equal: ca.le, np.greater: ca.gt, np.greater_equal: ca.ge,
-    np.equal: ca.eq, np.not_equal: ca.ne,
+    np.less: of_two(ca.OP_LT), np.less_equal: of_two(ca.OP_LE),
+    np.greater: ca.gt, np.greater_equal: ca.ge,
+    np.equal: of_two(ca.OP_EQ), np.not_equal: of_two(ca.OP_NE),
     np.logical_and: ca.logic_and, np.logical_or: ca.logic_or, np.logical_not: ca.logic_not,
     np.logical_xor: lambda a, b: ca.ne(ca.ne(a, 0), ca.ne(b, 0)),
     np.isfinite: lambda x: ca.fabs(x) <= LARGEST,
@@ -69,8 +71,9 @@ _TRUTHS: dict[Any, Callable[..., Any]] = {
     np.signbit: lambda x: x < 0,
 }  # fmt: skip
 _BINARY: dict[Any, Callable[..., Any]] = {
-    np.maximum: ca.fmax, np.fmax: ca.fmax, np.minimum: ca.fmin, np.fmin: ca.fmin,
-    np.copysign: ca.copysign, np.arctan2: ca.atan2, np.hypot: ca.hypot,
+    np.maximum: of_two(ca.OP_FMAX), np.fmax: of_two(ca.OP_FMAX),
+    np.minimum: of_two(ca.OP_FMIN), np.fmin: of_two(ca.OP_FMIN),
+    np.copysign: ca.copysign, np.arctan2: of_two(ca.OP_ATAN2), np.hypot: ca.hypot,
     np.float_power: ca.power, np.fmod: ca.fmod, np.heaviside: _heaviside,
 }  # fmt: skip
 # A reduction over several axes at once needs to know that their order is free.

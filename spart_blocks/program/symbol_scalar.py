@@ -16,6 +16,37 @@ import numpy as np
 
 from spart_blocks.errors import SpartError
 
+# CasADi's own operators and functions ask each argument whether it is one of a dozen types, by
+# calling Python from C++: that costs ten times the operation, and there an interrupt is lost.
+_sx_of_one, _sx_of_two = ca.SX.unary, ca.SX.binary
+
+
+def of_one(code: int) -> Callable[[Any], Any]:
+    """CasADi's operation of this code on one SX scalar."""
+    return lambda a: _sx_of_one(code, a)
+
+
+def of_two(code: int) -> Callable[[Any, Any], Any]:
+    """CasADi's operation of this code on two SX scalars, or one of them and a number."""
+    return lambda a, b: _sx_of_two(code, a, b)
+
+
+_add, _subtract, _multiply, _divide, _power = (
+    of_two(code) for code in (ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_POW)
+)
+_negative, _absolute = of_one(ca.OP_NEG), of_one(ca.OP_FABS)
+_less, _at_most, _equal, _unequal = (
+    of_two(code) for code in (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
+)
+
+
+_not, _where = of_one(ca.OP_NOT), of_two(ca.OP_IF_ELSE_ZERO)
+
+
+def _either(condition: Any, yes: Any, no: Any) -> Any:
+    """yes where the condition holds, otherwise no, as ca.if_else writes it."""
+    return _add(_where(condition, yes), _where(_not(condition), no))
+
 
 class TraceError(SpartError):
     """A block's code does with a signal what an expression cannot record."""
@@ -40,15 +71,15 @@ class Symbol:
 
     def __add__(self, other: Any) -> Any:
         if is_number(other):
-            return self if other == 0 else Symbol(self.sx + float(other))
-        return Symbol(self.sx + other.sx) if isinstance(other, Symbol) else NotImplemented
+            return self if other == 0 else Symbol(_add(self.sx, float(other)))
+        return Symbol(_add(self.sx, other.sx)) if isinstance(other, Symbol) else NotImplemented
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
         if is_number(other):
-            return self if other == 0 else Symbol(self.sx - float(other))
-        return Symbol(self.sx - other.sx) if isinstance(other, Symbol) else NotImplemented
+            return self if other == 0 else Symbol(_subtract(self.sx, float(other)))
+        return Symbol(_subtract(self.sx, other.sx)) if isinstance(other, Symbol) else NotImplemented
 
     def __rsub__(self, other: Any) -> Any:
         return -self if is_number(other) and other == 0 else _binary(other, self, _subtract)
@@ -57,8 +88,8 @@ class Symbol:
         if is_number(other):
             if other == 0:
                 return 0.0
-            return self if other == 1 else Symbol(self.sx * float(other))
-        return Symbol(self.sx * other.sx) if isinstance(other, Symbol) else NotImplemented
+            return self if other == 1 else Symbol(_multiply(self.sx, float(other)))
+        return Symbol(_multiply(self.sx, other.sx)) if isinstance(other, Symbol) else NotImplemented
 
     __rmul__ = __mul__
 
@@ -71,10 +102,10 @@ class Symbol:
         return 0.0 if is_number(other) and other == 0 else _binary(other, self, _divide)
 
     def __pow__(self, other: Any) -> Any:
-        return _binary(self, other, ca.power)
+        return _binary(self, other, _power)
 
     def __rpow__(self, other: Any) -> Any:
-        return _binary(other, self, ca.power)
+        return _binary(other, self, _power)
 
     def __mod__(self, other: Any) -> Any:
         return _binary(self, other, _modulo)
@@ -95,13 +126,13 @@ class Symbol:
         return other // self, other % self
 
     def __neg__(self) -> Symbol:
-        return Symbol(-self.sx)
+        return Symbol(_negative(self.sx))
 
     def __pos__(self) -> Symbol:
         return Symbol(self.sx)
 
     def __abs__(self) -> Symbol:
-        return Symbol(ca.fabs(self.sx))
+        return Symbol(_absolute(self.sx))
 
     def __floor__(self) -> Symbol:
         return Symbol(ca.floor(self.sx))
@@ -119,22 +150,22 @@ class Symbol:
     # --- comparisons -------------------------------------------------------------------------
 
     def __lt__(self, other: Any) -> Any:
-        return _compare(self, other, ca.lt)
+        return _compare(self, other, _less)
 
     def __le__(self, other: Any) -> Any:
-        return _compare(self, other, ca.le)
+        return _compare(self, other, _at_most)
 
     def __gt__(self, other: Any) -> Any:
-        return _compare(self, other, ca.gt)
+        return _compare(other, self, _less)
 
     def __ge__(self, other: Any) -> Any:
-        return _compare(self, other, ca.ge)
+        return _compare(other, self, _at_most)
 
     def __eq__(self, other: object) -> Any:
-        return _compare(self, other, ca.eq)
+        return _compare(self, other, _equal)
 
     def __ne__(self, other: object) -> Any:
-        return _compare(self, other, ca.ne)
+        return _compare(self, other, _unequal)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -227,14 +258,6 @@ class Condition(Symbol):
     __radd__, __rmul__ = __add__, __mul__
 
 
-def _subtract(a: Any, b: Any) -> Any:
-    return a - b
-
-
-def _divide(a: Any, b: Any) -> Any:
-    return a / b
-
-
 def _modulo(a: Any, b: Any) -> Any:
     """Python's modulo, which has the divisor's sign; C's has the dividend's."""
     if isinstance(b, float) and b == 1.0:
@@ -303,7 +326,7 @@ def if_else(condition: Any, yes: Any, no: Any) -> Any:
     if not isinstance(yes, Symbol) and not isinstance(no, Symbol) and yes == no:
         return yes
     kind = Condition if all(isinstance(x, (Condition, bool)) for x in (yes, no)) else Symbol
-    return kind(ca.if_else(condition.sx, sx_of(yes), sx_of(no)))
+    return kind(_either(condition.sx, sx_of(yes), sx_of(no)))
 
 
 # --- NumPy's functions of one scalar, which its object arrays look for as methods ---------
@@ -317,12 +340,14 @@ def _method(operation: Callable[..., Any]) -> Callable[..., Symbol]:
 
 
 METHODS: dict[str, Callable[..., Any]] = {
-    "sin": ca.sin, "cos": ca.cos, "tan": ca.tan, "arcsin": ca.asin, "arccos": ca.acos,
-    "arctan": ca.atan, "sinh": ca.sinh, "cosh": ca.cosh, "tanh": ca.tanh,
-    "arcsinh": ca.asinh, "arccosh": ca.acosh, "arctanh": ca.atanh, "exp": ca.exp,
-    "log": ca.log, "log10": ca.log10, "log1p": ca.log1p, "expm1": ca.expm1, "sqrt": ca.sqrt,
-    "floor": ca.floor, "ceil": ca.ceil, "fabs": ca.fabs, "trunc": _trunc, "rint": _rint,
-    "square": lambda x: x * x, "reciprocal": lambda x: 1 / x, "conjugate": lambda x: x,
+    "sin": of_one(ca.OP_SIN), "cos": of_one(ca.OP_COS), "tan": of_one(ca.OP_TAN),
+    "arcsin": of_one(ca.OP_ASIN), "arccos": of_one(ca.OP_ACOS), "arctan": of_one(ca.OP_ATAN),
+    "sinh": of_one(ca.OP_SINH), "cosh": of_one(ca.OP_COSH), "tanh": of_one(ca.OP_TANH),
+    "arcsinh": ca.asinh, "arccosh": ca.acosh, "arctanh": ca.atanh, "exp": of_one(ca.OP_EXP),
+    "log": of_one(ca.OP_LOG), "log10": ca.log10, "log1p": ca.log1p, "expm1": ca.expm1,
+    "sqrt": of_one(ca.OP_SQRT), "floor": ca.floor, "ceil": ca.ceil, "fabs": _absolute,
+    "trunc": _trunc, "rint": _rint, "square": lambda x: _multiply(x, x),
+    "reciprocal": lambda x: 1 / x, "conjugate": lambda x: x,
     "deg2rad": lambda x: x * (np.pi / 180), "radians": lambda x: x * (np.pi / 180),
     "rad2deg": lambda x: x * (180 / np.pi), "degrees": lambda x: x * (180 / np.pi),
     "cbrt": lambda x: ca.sign(x) * ca.power(ca.fabs(x), 1 / 3),
@@ -330,5 +355,5 @@ METHODS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 for _name, _operation in METHODS.items():
     setattr(Symbol, _name, _method(_operation))
-for _name, _operation in {"arctan2": ca.atan2, "hypot": ca.hypot}.items():
+for _name, _operation in {"arctan2": of_two(ca.OP_ATAN2), "hypot": ca.hypot}.items():
     setattr(Symbol, _name, _method(_operation))
