@@ -9,8 +9,10 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
+import traceback
 from bisect import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,8 +124,13 @@ class RunError(SpartError):
         block: str | None = None,
         time: float | None = None,
         hint: str | None = None,
+        place: Place | None = None,
     ) -> None:
+        """place: where the block is written."""
         message = readable(message)
+        if place is not None:
+            written = f"the block is written at {place}"
+            hint = f"{hint}\n  {written}" if hint else written
         self.message, self.block, self.time, self.hint = message, block, time, hint
         super().__init__(self._text())
 
@@ -153,6 +160,33 @@ class MissingExtraError(SpartError):
             f"{purpose} needs the package {package}, which is not installed\n"
             f"  pip install 'spart_blocks[{extra}]'"
         )
+
+
+def told(error: BaseException) -> str:
+    """An exception of a library in a line: its kind and the first line of its text."""
+    text = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def raised_in(error: BaseException) -> str:
+    """The line of code that an exception comes from, as a hint."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"raised in {frame.filename}:{frame.lineno}"
+
+
+@contextmanager
+def refusing(kind: type[InputError], place: Place | None, problem: str) -> Iterator[None]:
+    """Within, an exception that nobody foresaw becomes an error of this kind at the place.
+
+    It is the last resort at each edge where input comes in: what is wrong with input is told
+    better where it is known.
+    """
+    try:
+        yield
+    except SpartError:
+        raise
+    except Exception as error:
+        raise kind(Fault(f"{problem}: {told(error)}", place, raised_in(error))) from error
 
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str | None:

@@ -18,19 +18,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import InputError, SingularInertiaError
+from spart_blocks.errors import InputError, SingularInertiaError, brief
 
 Array = NDArray[Any]  # float64, or object holding symbolic scalars
 
 
+_NO_SCALARS = (str, bytes, list, tuple, dict, type(None))
+"""What an array of objects may hold, and no scalar is."""
+
+
 def array(value: Any, shape: tuple[int, ...], name: str) -> Array:
     """value as an array of the shape, floats or objects; never reshaped, only checked."""
-    result = np.asarray(value)
-    if result.dtype != object:
-        try:
+    try:
+        result = np.asarray(value)
+        if result.dtype != object:
             result = result.astype(float, copy=False)
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must hold numbers, not {result.dtype}") from None
+        elif any(isinstance(x, _NO_SCALARS) for x in result.flat):
+            raise TypeError(name)
+    except (TypeError, ValueError):  # also for rows of different lengths
+        raise InputError(f"{name} must hold numbers, not {brief(value)}") from None
     if result.shape != shape:
         raise InputError(f"{name} has shape {result.shape}, it must be {shape}")
     return result

@@ -21,7 +21,7 @@ Source = tuple[int, int]  # index of a node, number of its output port
 @dataclass(frozen=True)
 class Node:
     """A block with its inputs' sources. kind is bdsim's block class: source, sink,
-    function, continuous, sampled or graphics."""
+    function, continuous, sampled or graphics. place: where the block is written, if in a file."""
 
     index: int
     name: str
@@ -30,6 +30,7 @@ class Node:
     sources: tuple[Source, ...]
     in_ports: tuple[Port, ...]
     out_ports: tuple[Port, ...]
+    place: Place | None = None
 
     @property
     def feedthrough(self) -> bool:
@@ -212,7 +213,8 @@ def _node(
             faults.append(Fault(message, _at(places, name), f"wire a signal to {name}.{port}"))
         else:
             sources.append((source, found[2]))
-    return Node(i, name, block, block.blockclass, tuple(sources), in_ports, out_ports)
+    kind, place = block.blockclass, _at(places, name)
+    return Node(i, name, block, kind, tuple(sources), in_ports, out_ports, place)
 
 
 def _schedule(nodes: tuple[Node, ...], places: Mapping[str, Place]) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from spart_blocks.blocks._ports import wrong_outputs
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.constructors import constructors_of_symbols
-from spart_blocks.program.faults import located
+from spart_blocks.program.faults import label_of, located, of_block
 from spart_blocks.program.parameters import Matter, Parameters, Shared
 from spart_blocks.program.program import Slot
 from spart_blocks.program.rules import rule_of
@@ -70,7 +70,8 @@ class Evaluation:
         slots, start = [], 0
         for node in self.nodes:
             if node.kind == kind:
-                width = len(np.ravel(node.block.getstate0()))
+                with of_block(node):
+                    width = np.asarray(node.block.getstate0(), dtype=float).size
                 slots.append(Slot(node.name, start, (width,)))
                 start += width
         column, flat = symbols(letter, (start,))
@@ -93,7 +94,8 @@ class Evaluation:
         out = self._call(node, "output", blind=not node.feedthrough)
         if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
             raise _error(node, wrong_outputs(out, len(node.out_ports)))
-        return [_settled(node, value) for value in out]
+        with of_block(node):
+            return [_settled(node, value) for value in out]
 
     def change(self, node: Node, method: str) -> Any:
         """The derivative or the next state of a node: an array as long as its state."""
@@ -101,7 +103,8 @@ class Evaluation:
 
     def moved(self, node: Node, value: Any, method: str) -> Any:
         """What a method gave, as an array as long as the node's state."""
-        value = _settled(node, value)
+        with of_block(node):
+            value = _settled(node, value)
         out = box(np.zeros(self.state[node.index].shape))
         try:
             if method in ("project", "advance", "switch") and np.shape(value) != out.shape:
@@ -137,7 +140,7 @@ class Evaluation:
                 with constructors_of_symbols():
                     return run(t, *more, boxed, x)
             except Exception:
-                raise located(_label(node), error) from error
+                raise located(label_of(node), error, node.place) from error
 
     def function(self, name: str, values: list[Any], result: str, **more: Any) -> Any:
         """The CasADi Function (t, x, xd, p) -> all values in one column, with what occurs
@@ -160,7 +163,7 @@ def _settled(node: Node, value: Any) -> Any:
         value = np.array(value)
     if isinstance(value, np.ndarray):
         value = unbox(value)
-    entries = value.flat if isinstance(value, SymbolArray) else [value]
+    entries = list(value.flat) if isinstance(value, SymbolArray) else [value]
     numeric = isinstance(value, np.ndarray) and value.dtype.kind in "fiub"
     if not numeric and not all(is_number(x) or isinstance(x, Symbol) for x in entries):
         kind = next(type(x) for x in entries if not (is_number(x) or isinstance(x, Symbol)))
@@ -168,9 +171,5 @@ def _settled(node: Node, value: Any) -> Any:
     return folded(value)
 
 
-def _label(node: Node) -> str:
-    return f"block {node.name} ({node.block.type.upper()})"
-
-
 def _error(node: Node, text: str) -> TraceError:
-    return TraceError(f"{_label(node)}: {text}")
+    return TraceError(f"{label_of(node)}: {text}")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import casadi as ca
 import numpy as np
 import scipy
 
+from spart_blocks.diagram.flatten import Node
+from spart_blocks.errors import Place, SpartError, told
 from spart_blocks.program.symbol import TraceError
 
 _MACHINERY = tuple(
@@ -16,11 +20,28 @@ _MACHINERY = tuple(
 )
 
 
-def located(what: str, error: Exception) -> TraceError:
-    """The error with what was traced, and the last line of its code, or of what that
-    called, before NumPy's and ours."""
+def label_of(node: Node) -> str:
+    """A block, for messages."""
+    return f"block {node.name} ({node.block.type.upper()})"
+
+
+@contextmanager
+def of_block(node: Node) -> Iterator[None]:
+    """Within, an exception that nobody foresaw becomes a TraceError that names the block."""
+    try:
+        yield
+    except SpartError:
+        raise
+    except Exception as error:
+        raise located(label_of(node), error, node.place) from error
+
+
+def located(what: str, error: Exception, place: Place | None = None) -> TraceError:
+    """The error with what was traced, where that is written, and the last line of its code,
+    or of what that called, before NumPy's and ours."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame for frame in frames if not frame.filename.startswith(_MACHINERY)]
     where = f" ({lines[-1].filename}:{lines[-1].lineno})" if lines else ""
-    text = str(error) if isinstance(error, TraceError) else f"{type(error).__name__}: {error}"
-    return TraceError(f"{what}{where}: {text}")
+    text = str(error) if isinstance(error, TraceError) else told(error)
+    written = f"\n  the block is written at {place}" if place else ""
+    return TraceError(f"{what}{where}: {text}{written}")

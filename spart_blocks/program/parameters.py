@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.diagram.flatten import Node
+from spart_blocks.program.faults import of_block
 from spart_blocks.program.program import START, Slot
 from spart_blocks.program.rules import rule_of
 from spart_blocks.program.symbol import box, symbols, unbox
@@ -48,7 +49,7 @@ class Parameters:
         nodes = list(nodes)
         matter = {name: _quantity(robots, name) for name in tunable}
         uses = [use for node in nodes for use in _uses(node)]
-        uses += [_Use(node, START, _start(node)) for node in nodes if _has_state(node)]
+        uses += [_start(node) for node in nodes if _has_state(node)]
         names = _names(uses, shared)
         nominal = {names[use.name]: use.value for use in uses} | matter
         slots, start = [], 0
@@ -90,8 +91,10 @@ def _uses(node: Node) -> Iterable[_Use]:
         return
     for name in rule_of(node.block).tunable:
         value = node.block.__dict__.get(name)
-        if value is not None and np.asarray(value).dtype.kind in "fiu":
-            array = np.asarray(value, dtype=float)
+        with of_block(node):
+            array = np.asarray(0.0 if value is None else value)
+        if value is not None and array.dtype.kind in "fiu":
+            array = array.astype(float)
             if np.isfinite(array).all():  # a limit at infinity is none
                 yield _Use(node, name, array)
 
@@ -133,8 +136,9 @@ def _has_state(node: Node) -> bool:
     return node.kind in ("continuous", "sampled")
 
 
-def _start(node: Node) -> NDArray[np.float64]:
-    return np.ravel(np.asarray(node.block.getstate0(), dtype=float))
+def _start(node: Node) -> _Use:
+    with of_block(node):
+        return _Use(node, START, np.ravel(np.asarray(node.block.getstate0(), dtype=float)))
 
 
 def _copy(block: Any) -> Any:

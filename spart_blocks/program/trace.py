@@ -14,6 +14,7 @@ from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.display import display_of
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.evaluation import Evaluation
+from spart_blocks.program.faults import of_block
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.resets import BlockStates, call_event
@@ -112,8 +113,9 @@ def _crossings(traced: Evaluation) -> tuple[tuple[Crossing, ...], list[Any]]:
         if watch is not None:
             block = traced.block(node)
             watched = traced.run(node, lambda t, inputs, x, w=watch, b=block: w(b, t, inputs, x))
-            found += crossings_of(node, len(watched))
-            values += watched
+            with of_block(node):
+                found += crossings_of(node, len(watched))
+                values += watched
     return tuple(found), [np.array(values, dtype=object)] if values else []
 
 
@@ -123,16 +125,14 @@ def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any, floa
     names, rows, declared = [], [], False
     for node in traced.nodes:
         edges = rule_of(node.block).edges
-        if edges is not None:
-            times = edges(traced.block(node))
-        elif type(node.block).__module__.startswith("bdsim."):
+        if edges is None and type(node.block).__module__.startswith("bdsim."):
             continue
-        else:
-            times = started(node, until)
-            declared = declared or bool(times)
-        for first, period in times:
-            names.append(node.name)
-            rows += [box(first), box(period)]
+        with of_block(node):
+            times = started(node, until) if edges is None else list(edges(traced.block(node)))
+            declared = declared or bool(edges is None and times)
+            for first, period in times:
+                names.append(node.name)
+                rows += [box(first), box(period)]
     column = ca.densify(column_of(rows))
     function = ca.Function("edges", [traced.parameters.column], [column], ["p"], ["edges"])
     return tuple(names), function, until if declared else None
@@ -150,7 +150,8 @@ def _projection(traced: Evaluation, wiring: Wiring) -> Any:
 def _projected(traced: Evaluation, node: Node) -> Any:
     x, block, rule = traced.state[node.index], traced.block(node), rule_of(node.block)
     if rule.project is not None:
-        return rule.project(block, x)
+        with of_block(node):
+            return rule.project(block, x)
     own = getattr(block, "project", None)
     if own is None:
         return x
@@ -180,7 +181,8 @@ def _held(traced: Evaluation, wiring: Wiring, rates: list[Any]) -> Any:
     for k, (node, slot) in enumerate(zip(wiring.of_kind("continuous"), traced.states, strict=True)):
         deriv = correction(node.block)
         if deriv is not None:
-            rate = deriv(traced.block(node), traced.t, traced.inputs(node), start[slot.part])
+            with of_block(node):
+                rate = deriv(traced.block(node), traced.t, traced.inputs(node), start[slot.part])
             parts[k], limited = traced.moved(node, rate, "deriv"), True
     return traced.function("held", parts, "xdot", x_start=column) if limited else None
 

@@ -7,10 +7,9 @@ state outside the blocks, in two flat vectors x and xd.
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
-from spart_blocks.errors import RunError, SpartError
+from spart_blocks.errors import RunError, SpartError, raised_in
 from spart_blocks.program.resets import BlockStates, call_event
 from spart_blocks.program.rules import correction, drifts, needs_fixed_steps, rule_of
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
@@ -68,9 +67,12 @@ class Interpreter(Engine):
         return self._gather(self.continuous), self._gather(self.sampled)
 
     def _gather(self, slices: Mapping[str, slice]) -> Floats:
-        blocks = [self.node[name].block for name in slices]
-        parts = [np.ravel(np.asarray(block.getstate0(), float)) for block in blocks]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        parts = [np.zeros(0)]
+        for name in slices:
+            node = self.node[name]
+            with Failing(node, "its initial state", 0.0):
+                parts.append(np.ravel(np.asarray(node.block.getstate0(), float)))
+        return np.concatenate(parts)
 
     def outputs(self, t: float, x: Floats, xd: Floats) -> Values:
         """The outputs of every node at time t and states x, xd."""
@@ -97,14 +99,13 @@ class Interpreter(Engine):
 
     def output(self, node: Node, t: float, values: Values, x: Floats, xd: Floats) -> Sequence[Any]:
         blind = self._blind.get(node.index)
-        inputs = self.inputs(node, values) if blind is None else blind
-        try:
+        with Failing(node, "output", t):
+            inputs = self.inputs(node, values) if blind is None else blind
             out = node.block.output(t, inputs, self._state(node, x, xd))
-        except Exception as error:
-            raise_run_error(node, "output", t, error)
-        if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
-            raise RunError(wrong_outputs(out, len(node.out_ports)), block=node.name, time=t)
-        return [_signal(v) for v in out]
+            if isinstance(out, (list, tuple)) and len(out) == len(node.out_ports):
+                return [_signal(v) for v in out]
+        text = wrong_outputs(out, len(node.out_ports))
+        raise RunError(text, block=node.name, time=t, place=node.place)
 
     def _state(self, node: Node, x: Floats, xd: Floats) -> Floats | None:
         if node.kind == "continuous":
@@ -124,13 +125,14 @@ class Interpreter(Engine):
         xdot = np.empty_like(x)
         for name, part in self.continuous.items():
             node = self.node[name]
-            inputs = [np.array(v) for v in self.inputs(node, values)]
             try:
-                by = x if start is None or name not in self._limited else start
-                xdot[part] = self._rates[name](t, inputs, by[part])
-            except Exception as error:
+                with Failing(node, "deriv", t):
+                    inputs = [np.array(v) for v in self.inputs(node, values)]
+                    by = x if start is None or name not in self._limited else start
+                    xdot[part] = self._rates[name](t, inputs, by[part])
+            except RunError:
                 self.check_finite(t, values)
-                raise_run_error(node, "deriv", t, error)
+                raise
         if not np.isfinite(xdot).all():
             self.check_finite(t, values)
             block = not_finite(self.continuous, xdot)
@@ -146,10 +148,8 @@ class Interpreter(Engine):
         after = xd.copy()
         for name in (name for clock in due for name in clock.blocks):
             node, part = self.node[name], self.sampled[name]
-            try:
+            with Failing(node, "next", t):
                 after[part] = np.ravel(node.block.next(t, self.inputs(node, values), xd[part]))
-            except Exception as error:
-                raise_run_error(node, "next", t, error)
             if not _finite(after[part]):
                 raise RunError("its next state is not finite", block=name, time=t)
         return after
@@ -165,7 +165,8 @@ class Interpreter(Engine):
             block = self.node[name].block
             rule = rule_of(block)
             if rule.project is not None:
-                out[part] = rule.project(block, x[part])
+                with Failing(self.node[name], "project", t):
+                    out[part] = rule.project(block, x[part])
             elif hasattr(block, "project"):
                 out[part] = self._own(name, "project", t, x[part])
         return out
@@ -181,7 +182,8 @@ class Interpreter(Engine):
         values = self._evaluate(self._for_derivative, t, x, xd)
         after = {}
         for name in stepped:
-            inputs = [np.array(v) for v in self.inputs(self.node[name], values)]
+            with Failing(self.node[name], "advance", t):
+                inputs = [np.array(v) for v in self.inputs(self.node[name], values)]
             after[name] = self._own(name, "advance", t, h, inputs, x[self.continuous[name]])
         return after
 
@@ -189,10 +191,8 @@ class Interpreter(Engine):
         """What a block's method makes of its state, as many entries as that has."""
         node = self.node[name]
         first = arguments if method in ("project", "restart") else (t, *arguments)
-        try:
+        with Failing(node, method, t):
             out: Floats = np.asarray(getattr(node.block, method)(*first), dtype=float)
-        except Exception as error:
-            raise_run_error(node, method, t, error)
         if out.shape != arguments[-1].shape:
             text = f"{method} gives {out.shape}, its state is {arguments[-1].shape}"
             raise RunError(text, block=name, time=t)
@@ -209,7 +209,7 @@ class Interpreter(Engine):
         def pick(t: float, x: Floats, xd: Floats) -> list[Floats]:
             values = self.outputs(t, x, xd)
             self.check_finite(t, values)
-            return [np.array(values[i][port], dtype=float) for i, port in sources]
+            return [self._numbers(i, port, t, values) for i, port in sources]
 
         return pick
 
@@ -219,17 +219,20 @@ class Interpreter(Engine):
         for one, state, discrete in zip(t.tolist(), x, xd, strict=True):
             values = self.outputs(one, state, discrete)
             for kept, (i, port) in zip(samples, sources, strict=True):
-                kept.append(np.array(values[i][port], dtype=float))
+                kept.append(self._numbers(i, port, one, values))
         return [np.array(kept) for kept in samples]
+
+    def _numbers(self, index: int, port: int, t: float, values: Values) -> Floats:
+        """An output as it is kept."""
+        with Failing(self.nodes[index], "output", t):
+            return np.array(values[index][port], dtype=float)
 
     def act(self, t: float, x: Floats, xd: Floats) -> None:
         values = self.outputs(t, x, xd)
         for name in self.display.acting:
             node = self.node[name]
-            try:
+            with Failing(node, "step", t):
                 node.block.step(t, self.inputs(node, values))
-            except Exception as error:
-                raise_run_error(node, "step", t, error)
 
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
         self.refuse_states(t, x, xd)
@@ -258,10 +261,9 @@ class Interpreter(Engine):
     def _watched(self, node: Node, t: float, values: Values, x: Floats, xd: Floats) -> list[Any]:
         watch = rule_of(node.block).watch
         assert watch is not None
-        try:
-            return watch(node.block, t, self.inputs(node, values), self._state(node, x, xd))
-        except Exception as error:
-            raise_run_error(node, "its condition", t, error)
+        with Failing(node, "its condition", t):
+            state = self._state(node, x, xd)
+            return [float(v) for v in watch(node.block, t, self.inputs(node, values), state)]
 
     def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
         return self.watch_of(self.outputs(t, x, xd), t, x, xd)
@@ -281,10 +283,8 @@ class Interpreter(Engine):
             return x, xd
         states = {self.node[name].block: x[part] for name, part in self.continuous.items()}
         states |= {self.node[name].block: xd[part] for name, part in self.sampled.items()}
-        try:
+        with Failing(node, "its function", t):
             call_event(node.block, BlockStates(states))
-        except Exception as error:
-            raise_run_error(node, "its function", t, error)
         for block, state in states.items():
             if not _finite(state):
                 text = f"its function gives {shown(state)} for the state of {block.name}"
@@ -303,11 +303,9 @@ class Interpreter(Engine):
     def switches(self) -> Iterable[Switch]:
         for node in self.nodes:
             edges = rule_of(node.block).edges
-            try:
+            with Failing(node, "start", 0.0):
                 times = edges(node.block) if edges else started(node, self.run.T)
                 times = [(float(first), float(period)) for first, period in times]
-            except Exception as error:
-                raise_run_error(node, "start", 0.0, error)
             for first, period in times:
                 yield Switch(node.name, first, period)
 
@@ -382,13 +380,30 @@ def _finite(value: Any) -> bool:
     return array.dtype.kind != "f" or bool(np.isfinite(array).all())
 
 
-def raise_run_error(node: Node, method: str, t: float, error: Exception) -> NoReturn:
-    if isinstance(error, RunError):
-        raise error
-    if isinstance(error, SpartError):
-        message, _, hint = str(error).partition("\n")
-        raise RunError(message, block=node.name, time=t, hint=hint.strip() or None) from error
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    text = f"{method} failed: {type(error).__name__}: {error}"
-    hint = f"raised in {frame.filename}:{frame.lineno}"
-    raise RunError(text, block=node.name, time=t, hint=hint) from error
+class Failing:
+    """Within, whatever is raised becomes a RunError that names the block; method: of it, or
+    what it was asked for. A class, since this is around each call of a block."""
+
+    __slots__ = ("method", "node", "t")
+
+    def __init__(self, node: Node, method: str, t: float) -> None:
+        self.node, self.method, self.t = node, method, t
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if not isinstance(error, Exception) or isinstance(error, RunError):
+            return
+        if isinstance(error, SpartError):
+            text, _, hint = str(error).partition("\n")
+        else:
+            text = f"{self.method} failed: {type(error).__name__}: {error}"
+            hint = raised_in(error)
+        raise RunError(
+            text,
+            block=self.node.name,
+            time=self.t,
+            hint=hint.strip() or None,
+            place=self.node.place,
+        ) from error
