@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.document import Document, Keys
+from spart_blocks.diagram.numbers import Stray, stray
 from spart_blocks.diagram.registry import BlockType, Parameter
 from spart_blocks.diagram.schema import shown
 from spart_blocks.errors import Fault, Place, brief, did_you_mean
@@ -36,6 +37,8 @@ _ONE_SHAPE = {
 _INDICES = {("SLICE1", "index"), ("SLICE2", "rows"), ("SLICE2", "cols")}
 # bdsim 1.4.0 passes over a list or an integer here without a word.
 _PAIRS = {("PID", "I_limit"), ("PID_S", "I_limit")}
+# Pairs of a time and a value, which may be a vector.
+_SEQUENCES = {("PIECEWISE", "seq")}
 _COUNTS = ("nin", "nout", "vector")
 # Polynomials, of which bdsim 1.4.0 makes a matrix with a row for each coefficient.
 _POLYNOMIALS = {(kind, name) for kind in ("LTI_SISO", "LTI_SISO_S") for name in ("N", "D")}
@@ -91,6 +94,10 @@ class ArgumentReader:
             ):
                 many = f"{key} of {label} has more than {MAX_PORTS} coefficients"
                 self._fault(many, (*path, key), "give a polynomial of a lower degree")
+            elif (found := self._stray(kind, key, value)) is not None:
+                self._fault(
+                    f"{key} of {label} {found.message}", (*path, key, *found.keys), found.hint
+                )
             elif self._check(parameter, value, label, (*path, key)):
                 arguments[key], found = self._convert(kind, parameter, value, (*path, key))
                 usable = usable and found
@@ -121,6 +128,13 @@ class ArgumentReader:
         if "robot" in missing:
             return "robots: " + (", ".join(self.catalogue.robots) or "there are none yet")
         return None
+
+    def _stray(self, kind: BlockType, key: str, value: Any) -> Stray | None:
+        """What of a value is none of the numbers among which it stands; a display's texts and
+        styles are its own affair."""
+        if kind.cls.__module__ == _DISPLAYS or (kind.name, key) in _SEQUENCES:
+            return None
+        return stray(value)
 
     def _check(self, parameter: Parameter, value: Any, label: str, path: Keys) -> bool:
         found = _problem(parameter, value)
@@ -231,6 +245,8 @@ def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None
         isinstance(value, bool) or not isinstance(value, int | float)
     ):
         return "takes one number", "a block for each time"
+    if (kind.name, key) in _SEQUENCES and not (isinstance(value, list) and _are_pairs(value)):
+        return "takes times and values", "write [[0, 1], [2.5, 3]]"
     if kind.cls.__module__ != _DISPLAYS or value is None:
         return None
     pair = kind.name.startswith("SCOPEXY")
@@ -246,6 +262,15 @@ def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None
         if len(several) not in (2, 4) or not numbers:
             return "takes limits", "write auto, or [low, high]"
     return None
+
+
+def _are_pairs(value: list[Any]) -> bool:
+    """Whether a list holds pairs of a time and a value, of which there are some."""
+    pairs = all(isinstance(item, list) and len(item) == 2 for item in value)
+    return bool(value) and pairs and all(
+        isinstance(arrays(t), float | int) and isinstance(arrays(v), float | int | np.ndarray)
+        for t, v in value
+    )  # fmt: skip
 
 
 def _counts(name: str, value: Any) -> bool:

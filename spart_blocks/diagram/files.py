@@ -11,7 +11,7 @@ from typing import Any
 
 from spart_blocks.diagram.document import Document, read_document
 from spart_blocks.diagram.robot_section import RobotSection
-from spart_blocks.errors import Fault, InputError, Place, did_you_mean
+from spart_blocks.errors import Fault, InputError, Place, did_you_mean, told
 from spart_blocks.robot import Robot
 
 MAX_BYTES = 16_000_000
@@ -102,9 +102,8 @@ class Robots:
             return [Fault(f"not JSON: {error.msg}", place, "write it with a JSON library")]
         except RecursionError:
             return [Fault("cannot be read: it is nested too deep", Place(str(path)))]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            detail = str(error).splitlines()[0] if str(error) else type(error).__name__
-            return [Fault(f"cannot be read: {detail}", Place(str(path)))]
+        except Exception as error:
+            return [Fault(f"cannot be read: {told(error)}", Place(str(path)))]
 
 
 def inside(

@@ -20,7 +20,7 @@ from spart_blocks.diagram.references import MAX_EXPANDED
 from spart_blocks.diagram.schema import VariantSection
 from spart_blocks.diagram.variants import Asked, Chosen, chosen_of, read_variants, with_choices
 from spart_blocks.diagram.wires import complete
-from spart_blocks.errors import DiagramError, Fault, InputError, Place
+from spart_blocks.errors import DiagramError, Fault, InputError, Place, refusing
 
 MAX_SHOWN = 100
 BLOCK_COST = 10
@@ -44,10 +44,13 @@ def load(
     Raises DiagramError with every mistake of its files, each with its line and column.
     Format: docs/diagrams.md.
     """
-    with collector_paused():
+    file = Path(path)
+    with (
+        collector_paused(),
+        refusing(DiagramError, Place(str(file)), "cannot be read as a diagram"),
+    ):
         if blocks:
             add_blocks(*([blocks] if isinstance(blocks, (str, Path)) else blocks))
-        file = Path(path)
         document = read_document(file)
         limit = Path(root) if root else project_root(file.absolute())
         slots = read_variants(document)
@@ -69,6 +72,13 @@ def load_expectations(
     What `load` takes. Whether its signals exist only `load` tells. Raises DiagramError.
     """
     file = Path(path)
+    with refusing(DiagramError, Place(str(file)), "cannot be read as a diagram"):
+        return _expectations(file, overrides, root, variants)
+
+
+def _expectations(
+    file: Path, overrides: Overrides, root: str | Path | None, variants: Asked
+) -> Expectations | None:
     faults: list[Fault] = []
     document = read_document(file)
     if "expect" not in document.data:

@@ -36,6 +36,17 @@ def of_block(node: Node) -> Iterator[None]:
         raise located(label_of(node), error, node.place) from error
 
 
+@contextmanager
+def tracing(name: str) -> Iterator[None]:
+    """The same for what is of no one block: of the diagram of this name."""
+    try:
+        yield
+    except SpartError:
+        raise
+    except Exception as error:
+        raise located(f"diagram {name}", error) from error
+
+
 def located(what: str, error: Exception, place: Place | None = None) -> TraceError:
     """The error with what was traced, where that is written, and the last line of its code,
     or of what that called, before NumPy's and ours."""

@@ -14,7 +14,7 @@ from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.display import display_of
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.evaluation import Evaluation
-from spart_blocks.program.faults import of_block
+from spart_blocks.program.faults import of_block, tracing
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.resets import BlockStates, call_event
@@ -35,7 +35,7 @@ def trace(
     an expression.
     """
     diagram = as_diagram(diagram)
-    with collector_paused():
+    with collector_paused(), tracing(diagram.name):
         return _traced(diagram, wiring or wired(diagram), resets)
 
 

@@ -20,14 +20,15 @@ import zlib
 from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from io import BytesIO, StringIO
+from io import StringIO
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.errors import Fault, InputError, told
+from spart_blocks.results.archives import opened, read_array
 from spart_blocks.results.model import STATES, Event, FinalState, Results, ScopeSpec
 
 FORMAT = "spart_blocks results 1"
@@ -220,17 +221,16 @@ def _from_archive(
 ) -> _Unpacked:
     """What `unpack` makes of an .npz file; InputError for one that is damaged."""
     try:
-        with zipfile.ZipFile(source) as archive:
+        with opened(source) as archive:
             return unpack(_Reader(archive, max_bytes))
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise InputError(f"{source}: damaged, or not an .npz file ({error})") from error
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        hint = f"{type(error).__name__}: {error}"
-        raise InputError(Fault(f"{source}: not a results file", hint=hint)) from error
-    except (OSError, RuntimeError, MemoryError) as error:
+    except (OSError, MemoryError) as error:
         raise InputError(f"{source}: cannot be read ({error})") from error
+    except Exception as error:  # what a description of any other kind leads to
+        raise InputError(Fault(f"{source}: not a results file", hint=told(error))) from error
 
 
 class _Reader:
@@ -245,19 +245,7 @@ class _Reader:
     def __call__(self, entry: str, kinds: str = "biufc") -> NDArray[Any]:
         info = self.archive.getinfo(f"{entry}.npy")
         with self.archive.open(info) as member:
-            head = BytesIO(member.read(min(info.file_size, 16_384)))
-            version = np.lib.format.read_magic(head)
-            if version == (1, 0):
-                shape, _, dtype = np.lib.format.read_array_header_1_0(head)
-            else:
-                shape, _, dtype = np.lib.format.read_array_header_2_0(head)
-            if dtype.kind not in kinds:
-                raise InputError(f"entry {entry!r} holds {dtype}, not plain numbers")
-            if int(np.prod(shape, dtype=object)) * dtype.itemsize != info.file_size - head.tell():
-                raise InputError(f"entry {entry!r} is not as large as it says")
-        with self.archive.open(info) as member:
-            array: NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
-        return array
+            return read_array(member, info.file_size, kinds, entry)
 
     def group(self, entries: Mapping[str, str]) -> dict[str, NDArray[Any]]:
         return {str(name): self(str(entry)) for name, entry in entries.items()}

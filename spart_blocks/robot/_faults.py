@@ -5,12 +5,24 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 
-from spart_blocks.errors import Fault, Place, RobotError, SpartWarning, brief, did_you_mean
+from spart_blocks.errors import (
+    Fault,
+    Place,
+    RobotError,
+    SpartWarning,
+    brief,
+    did_you_mean,
+    refusing,
+)
 
 HINTS_LIMIT = 20  # names that get a did-you-mean; a hostile file must not make them cost
 CHOICES_LIMIT = 2000
 QUOTE_LIMIT = 60
+MOST_FAULTS = 200
+"""Of one input; after so many nothing more is looked for."""
 
 
 class Faults:
@@ -21,8 +33,10 @@ class Faults:
         self._hints = 0
 
     def add(self, message: str, place: Place | None = None, hint: str | None = None) -> None:
-        """Remember one fault."""
+        """Remember one fault; raise RobotError where they are too many."""
         self.found.append(Fault(message, place, hint))
+        if len(self.found) >= MOST_FAULTS:
+            raise RobotError([*self._in_order(), Fault("there may be more: the rest is not read")])
 
     def hint_for(self, name: str, choices: Sequence[str]) -> str | None:
         """A did-you-mean for the first unknown names, as long as that is cheap."""
@@ -34,11 +48,20 @@ class Faults:
     def raise_if_any(self) -> None:
         """Raise RobotError with everything found so far, by line where lines are known."""
         if self.found:
-            raise RobotError(sorted(self.found, key=_line))
+            raise RobotError(self._in_order())
+
+    def _in_order(self) -> list[Fault]:
+        return sorted(self.found, key=_line)
 
 
 def _line(fault: Fault) -> int:
     return (fault.place.line or 0) if fault.place else 0
+
+
+def reading(source: object) -> AbstractContextManager[None]:
+    """Within, whatever a reader of robots raises becomes a RobotError at its file."""
+    place = Place(str(source)) if isinstance(source, (str, Path)) else None
+    return refusing(RobotError, place, "cannot be read as a robot")
 
 
 def quote(value: object) -> str:

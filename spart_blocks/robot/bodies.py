@@ -49,6 +49,7 @@ from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
 SECTIONS = "a file of bodies has bodies: and joints:, and may have distances:, forces: and more"
 _FILE = ("name", "bodies", "joints", "distances", "forces", "prescribed")
 _BODY = ("mass", "com", "inertia")
+_LISTS = (list, tuple, np.ndarray)
 _INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _ORDER = ((0, 3, 4), (3, 1, 5), (4, 5, 2))  # of those six in the matrix
 
@@ -165,7 +166,7 @@ def _inertia(reader: FieldReader) -> Floats:
         moments = [inner.number(key) for key in _INERTIA[:3]]
         six = np.array([*moments, *(inner.number(key, 0.0) for key in _INERTIA[3:])])
         return np.array([[six[i] for i in row] for row in _ORDER])
-    if isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value[0] if len(value) else 0):
+    if isinstance(value, _LISTS) and any(isinstance(row, _LISTS) for row in value):
         return reader.array("inertia", (3, 3))
     return np.diag(reader.array("inertia", (3,)))
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spart_blocks.errors import Fault, RobotError, brief, did_you_mean
+from spart_blocks.robot._faults import reading
 from spart_blocks.robot._record import Floats, Record
 from spart_blocks.robot.coordinates import (
     BALL_AXES,
@@ -260,7 +261,8 @@ class Robot(Record):
         """
         from spart_blocks.robot.drives_file import robot_with_drives
 
-        return robot_with_drives(self, drives)
+        with reading(drives):
+            return robot_with_drives(self, drives)
 
     def with_kinematic(self, joints: Iterable[str]) -> Robot:
         """The same robot with these joints prescribed: their accelerations are inputs, the
@@ -372,7 +374,8 @@ class Robot(Record):
         """
         from spart_blocks.robot.urdf import read_urdf
 
-        return read_urdf(path, base=base, strict=strict, drives=drives, loops=loops)
+        with reading(path):
+            return read_urdf(path, base=base, strict=strict, drives=drives, loops=loops)
 
     @classmethod
     def from_dh(
@@ -381,7 +384,8 @@ class Robot(Record):
         """A serial robot from Denavit-Hartenberg data (SPART's DH_data as a mapping)."""
         from spart_blocks.robot.dh import dh_serial_to_robot
 
-        return dh_serial_to_robot(data, base=base, strict=strict)[0]
+        with reading(data):
+            return dh_serial_to_robot(data, base=base, strict=strict)[0]
 
     @classmethod
     def from_links(
@@ -408,16 +412,17 @@ class Robot(Record):
         """
         from spart_blocks.robot.links import robot_from_links
 
-        return robot_from_links(
-            links,
-            name=name,
-            base=base,
-            base_mass=base_mass,
-            base_inertia=base_inertia,
-            base_transform=base_transform,
-            tool=tool,
-            effects=effects,
-        )
+        with reading(links):
+            return robot_from_links(
+                links,
+                name=name,
+                base=base,
+                base_mass=base_mass,
+                base_inertia=base_inertia,
+                base_transform=base_transform,
+                tool=tool,
+                effects=effects,
+            )
 
     @classmethod
     def from_bodies(cls, source: str | Path | Mapping[str, Any], *, strict: bool = False) -> Robot:
@@ -430,7 +435,8 @@ class Robot(Record):
         """
         from spart_blocks.robot.bodies import robot_from_bodies
 
-        return robot_from_bodies(source, strict=strict)
+        with reading(source):
+            return robot_from_bodies(source, strict=strict)
 
     @classmethod
     def from_spart(
@@ -439,7 +445,8 @@ class Robot(Record):
         """A robot from SPART's structure as nested mappings (SPART's manual's names)."""
         from spart_blocks.robot.structure import robot_from_structure
 
-        return robot_from_structure(data, base=base, strict=strict)
+        with reading(data):
+            return robot_from_structure(data, base=base, strict=strict)
 
     def __repr__(self) -> str:
         return (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,16 @@ from pydantic import ValidationError
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.model import RunOptions
-from spart_blocks.errors import Fault, InputError, RunError, SpartWarning, did_you_mean
+from spart_blocks.errors import (
+    Fault,
+    InputError,
+    RunError,
+    SpartError,
+    SpartWarning,
+    did_you_mean,
+    raised_in,
+    told,
+)
 from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
@@ -81,22 +91,27 @@ def begin(
         hint = "engine is 'auto', 'native' or 'interpreter'"
         raise InputError(Fault(f"there is no engine {engine!r}", hint=hint))
     state = _continued(initial)
-    with collector_paused():
-        run = prepare(_engine(diagram, engine, run_options), state, progress)
-    if state is not None:
-        set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
-    elif isinstance(initial, Mapping):
-        set_states(run.engine, initial, run.x, run.xd)
-    if state is None:  # what a run ended with lies within its limits
-        run.x = run.engine.project(float(run.t), run.x)
+    with _failing("the run cannot begin"):
+        with collector_paused():
+            run = prepare(_engine(diagram, engine, run_options), state, progress)
+        if state is not None:
+            set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
+        elif isinstance(initial, Mapping):
+            set_states(run.engine, initial, run.x, run.xd)
+        if state is None:  # what a run ended with lies within its limits
+            run.x = run.engine.project(float(run.t), run.x)
     return run
 
 
 def finish(run: Run) -> Results:
     """The results of a run that has begun. Raises as `simulate` does."""
+    foreign: list[Exception] = []
+    if run.progress is not None:
+        run.progress = _noting(run.progress, foreign)
     try:
-        run.go()
-        warn_of_instability(run)
+        with _failing("the run failed", run, foreign):
+            run.go()
+            warn_of_instability(run)
         return results_of(run)
     except RunError as error:
         explain_instability(run, error)
@@ -105,6 +120,35 @@ def finish(run: Run) -> Results:
         raise
     except KeyboardInterrupt:  # after the last step: what was computed is kept all the same
         return results_of(run)
+
+
+def _noting(progress: Progress, foreign: list[Exception]) -> Progress:
+    """What is told of progress; what it raises is its own, and no failure of the run."""
+
+    def told(t: float, T: float) -> None:
+        try:
+            progress(t, T)
+        except Exception as error:
+            foreign.append(error)
+            raise
+
+    return told
+
+
+@contextmanager
+def _failing(
+    problem: str, run: Run | None = None, foreign: Sequence[Exception] = ()
+) -> Iterator[None]:
+    """Within, an exception that nobody foresaw, such as one of SciPy, becomes a RunError."""
+    try:
+        yield
+    except SpartError:
+        raise
+    except Exception as error:
+        if any(error is own for own in foreign):
+            raise
+        time = None if run is None else float(run.t)
+        raise RunError(f"{problem}: {told(error)}", time=time, hint=raised_in(error)) from error
 
 
 def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engine:

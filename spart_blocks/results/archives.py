@@ -1,0 +1,116 @@
+"""Zip files from strangers: their directory and sizes are looked at before anything of them is
+read, and arrays in them are read by their headers' few possible forms alone.
+
+The methods of zip files that are allowed, stored and deflated, unpack a gigabyte within
+seconds; others may take minutes.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import zipfile
+from math import prod
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import InputError, brief
+
+MOST_DIRECTORY = 16 * 2**20
+"""Bytes of an archive's list of its files, which is read as a whole."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_END, _END64, _LOCATOR = b"PK\5\6", b"PK\6\6", b"PK\6\7"
+_LONGEST_END = 22 + 0xFFFF  # with its comment
+
+
+def opened(path: Path) -> zipfile.ZipFile:
+    """A zip file whose directory is no larger than a reader can bear, and whose files are
+    packed by the two methods that are allowed. InputError where it is not so; what zipfile and
+    the system raise is let through."""
+    with path.open("rb") as file:
+        size = _directory_size(file)
+    if size > MOST_DIRECTORY:
+        raise InputError("has a list of its files that is too long to be one")
+    archive = zipfile.ZipFile(path)
+    other = next((i for i in archive.infolist() if i.compress_type not in _METHODS), None)
+    if other is not None:
+        archive.close()
+        text = f"is packed by method {other.compress_type}; it must be stored or deflated"
+        raise InputError(f"{text}: {brief(other.filename)}")
+    return archive
+
+
+def _directory_size(file: IO[bytes]) -> int:
+    """What a file says of the size of its directory [bytes]; 0 where it says nothing."""
+    end = file.seek(0, 2)
+    file.seek(max(0, end - _LONGEST_END - 76))
+    tail = file.read()
+    at = tail.rfind(_END)
+    if at < 0 or len(tail) < at + 22:
+        return 0
+    size: int = struct.unpack("<I", tail[at + 12 : at + 16])[0]
+    if tail[max(0, at - 20) : at].startswith(_LOCATOR):
+        at = tail.rfind(_END64, 0, at)
+        if at >= 0 and len(tail) >= at + 48:
+            larger: int = struct.unpack("<Q", tail[at + 40 : at + 48])[0]
+            return larger if size == 0xFFFFFFFF else max(size, larger)
+    return size
+
+
+# --- arrays ------------------------------------------------------------------------------
+
+_MAGIC = b"\x93NUMPY"
+_SIZES = {1: "<H", 2: "<I", 3: "<I"}
+_LONGEST_HEADER = 4096
+# What NumPy writes for arrays of plain numbers and texts. Its own reader goes through Python's
+# tokenizer and parser, which a hostile header can hold up or bring down.
+_HEADER = re.compile(
+    rb"\{'descr': '([<>|=][a-zA-Z][0-9]{0,9})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:[0-9]{1,18}, ?)*(?:[0-9]{1,18})?,?)\),? *\}[ ]*\n?"
+)
+_OTHER = re.compile(rb"\{'descr': (\[.{0,60}|'.{0,40}')", re.DOTALL)
+
+
+def read_array(file: IO[bytes], size: int, kinds: str, name: str) -> NDArray[Any]:
+    """The array of an entry of so many bytes. kinds: those of NumPy's dtypes that it may be
+    of. Raises InputError where it is no such array, or not as large as it says."""
+    head = file.read(min(size, 12))
+    major = head[6] if len(head) == 12 else 0
+    if not head.startswith(_MAGIC) or major not in _SIZES:
+        raise InputError(f"entry {name!r} is no array that NumPy has written")
+    width = 2 if major == 1 else 4
+    (length,) = struct.unpack(_SIZES[major], head[8 : 8 + width])
+    if length > _LONGEST_HEADER:
+        raise InputError(f"entry {name!r} holds no plain numbers: its header is too long")
+    text = head[8 + width :] + file.read(length - (4 - width))
+    found = _HEADER.fullmatch(text[:length])
+    if found is None:
+        other = _OTHER.match(text)
+        told = f" but {other[1].decode('latin-1')}" if other else ""
+        raise InputError(f"entry {name!r} holds no plain numbers{told}")
+    return _of_bytes(found, file, size - 8 - width - length, kinds, name)
+
+
+def _of_bytes(
+    found: re.Match[bytes], file: IO[bytes], left: int, kinds: str, name: str
+) -> NDArray[Any]:
+    written = found[1].decode()
+    try:
+        dtype = np.dtype(written)
+    except TypeError:
+        dtype = np.dtype(object)
+    if dtype.kind not in kinds:
+        raise InputError(f"entry {name!r} holds {dtype}, not plain numbers")
+    shape = tuple(int(n) for n in found[3].replace(b" ", b"").split(b",") if n)
+    if prod(shape) * dtype.itemsize != left or len(shape) > 32:
+        raise InputError(f"entry {name!r} is not as large as it says")
+    data = file.read(left)
+    if len(data) != left:
+        raise EOFError(f"entry {name!r} ends too early")
+    if dtype.itemsize == 0:
+        return np.zeros(shape, dtype)
+    array = np.frombuffer(data, dtype).copy()
+    return array.reshape(shape, order="F" if found[2] == b"True" else "C")
