@@ -12,7 +12,8 @@ import shutil
 import stat
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from math import prod
@@ -20,10 +21,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 from spart_blocks.errors import Fault, InputError, MissingExtraError, Place, SpartWarning, brief
+from spart_blocks.results.archives import opened
 
 MOST_BYTES = 512 * 2**20
 """Of the file, and of what is unpacked of it."""
 MOST_FILES = 20_000
+LONGEST_NAME = 255
+"""Bytes of a name, as file systems have it."""
 MOST_DESCRIPTION = 32 * 2**20  # bytes; large models' descriptions have some megabytes
 MOST_ENTRIES = 100_000
 """Numbers in one variable."""
@@ -142,7 +146,11 @@ def _opened(path: Path) -> zipfile.ZipFile:
             )
         if status.st_size > MOST_BYTES:
             _refuse(path, f"has more than {MOST_BYTES // 2**20} MB")
-        return zipfile.ZipFile(path)
+        return opened(path)
+    except InputError as error:
+        if error.faults[0].place is not None:
+            raise
+        _refuse(path, str(error))
     except FileNotFoundError:
         _refuse(path, "does not exist", f"looked for {path.absolute()}")
     except (OSError, ValueError) as error:
@@ -152,7 +160,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
-    """Refuse names that lead out of the folder, and what would fill the disk."""
+    """Refuse names that lead out of the folder or clash, and what would fill the disk."""
     items = archive.infolist()
     if len(items) > MOST_FILES:
         _refuse(path, f"holds more than {MOST_FILES} files")
@@ -163,8 +171,30 @@ def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
         parts = PurePosixPath(name).parts
         if not name or name.startswith("/") or ".." in parts or re.search(r"[\\:\0]", name):
             _refuse(path, f"holds a file whose name leads elsewhere: {brief(name)}")
+        if name.removesuffix("/") != "/".join(parts) or _is_odd(name):
+            _refuse(path, f"holds a file whose name no file can have: {brief(name)}")
         if stat.S_ISLNK(item.external_attr >> 16):
             _refuse(path, f"holds a link: {brief(name)}")
+
+    _check_clashes([item.filename for item in items], path)
+
+
+def _is_odd(name: str) -> bool:
+    """Whether a file system may not take a name: lone surrogates, or a part that is too long."""
+    raw = name.encode("utf-8", "surrogatepass")
+    return raw.decode("utf-8", "replace") != name or max(map(len, raw.split(b"/"))) > LONGEST_NAME
+
+
+def _check_clashes(names: Sequence[str], path: Path) -> None:
+    """Refuse a name that comes twice, and one of both a file and a folder."""
+    files = {name for name in names if not name.endswith("/")}
+    folders = {name.removesuffix("/") for name in names if name.endswith("/")}
+    folders |= {str(folder) for name in names for folder in PurePosixPath(name).parents}
+    twice = files & folders
+    if len(set(names)) < len(names):
+        twice |= {name for name, count in Counter(names).items() if count > 1}
+    if twice:
+        _refuse(path, f"holds two things of one name: {brief(min(twice))}")
 
 
 def _write(

@@ -94,10 +94,8 @@ class ArgumentReader:
             ):
                 many = f"{key} of {label} has more than {MAX_PORTS} coefficients"
                 self._fault(many, (*path, key), "give a polynomial of a lower degree")
-            elif (found := self._stray(kind, key, value)) is not None:
-                self._fault(
-                    f"{key} of {label} {found.message}", (*path, key, *found.keys), found.hint
-                )
+            elif (odd := self._stray(kind, key, value)) is not None:
+                self._fault(f"{key} of {label} {odd.message}", (*path, key, *odd.keys), odd.hint)
             elif self._check(parameter, value, label, (*path, key)):
                 arguments[key], found = self._convert(kind, parameter, value, (*path, key))
                 usable = usable and found
@@ -321,6 +319,8 @@ def _problem(parameter: Parameter, value: Any) -> Problem | None:
         reference = isinstance(value, str) and value.startswith("$")
         hint = "a text that begins with $ is a parameter's name and nothing else"
         return f"takes numbers, not {shown(value)}", hint if reference else None
+    if isinstance(value, dict) and not (parameter.takes_text or name in ("robot", "clock")):
+        return f"takes numbers, not {shown(value)}", None
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,7 @@ def load(
     Format: docs/diagrams.md.
     """
     file = Path(path)
-    with (
-        collector_paused(),
-        refusing(DiagramError, Place(str(file)), "cannot be read as a diagram"),
-    ):
+    with collector_paused(), _reading(file):
         if blocks:
             add_blocks(*([blocks] if isinstance(blocks, (str, Path)) else blocks))
         document = read_document(file)
@@ -58,6 +56,11 @@ def load(
         others = _check_choices(document, slots, file, limit) if slots else ()
         diagram = _load(with_choices(document, slots, chosen), overrides, file, limit)
         return _with_variants(diagram, slots, chosen, others)
+
+
+def _reading(file: Path) -> AbstractContextManager[None]:
+    """Within, whatever reading a file raises becomes a DiagramError that names it."""
+    return refusing(DiagramError, Place(str(file)), "cannot be read as a diagram")
 
 
 def load_expectations(
@@ -72,7 +75,7 @@ def load_expectations(
     What `load` takes. Whether its signals exist only `load` tells. Raises DiagramError.
     """
     file = Path(path)
-    with refusing(DiagramError, Place(str(file)), "cannot be read as a diagram"):
+    with _reading(file):
         return _expectations(file, overrides, root, variants)
 
 

@@ -27,7 +27,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, told
+from spart_blocks.errors import Fault, InputError, brief, told
 from spart_blocks.results.archives import opened, read_array
 from spart_blocks.results.model import STATES, Event, FinalState, Results, ScopeSpec
 
@@ -247,14 +247,27 @@ class _Reader:
         with self.archive.open(info) as member:
             return read_array(member, info.file_size, kinds, entry)
 
-    def group(self, entries: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-        return {str(name): self(str(entry)) for name, entry in entries.items()}
+    def group(self, entries: Any) -> dict[str, NDArray[Any]]:
+        return {name: self(str(entry)) for name, entry in _mapping(entries).items()}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    """A mapping of a description, whose keys JSON makes texts."""
+    if not isinstance(value, dict):
+        raise TypeError(f"its description has {brief(value)} where a mapping is")
+    return value
+
+
+def _facts(info: Any) -> dict[str, Any]:
+    """How it ran: numbers and texts by name."""
+    plain = (str, int, float, type(None))
+    return {k: v if isinstance(v, plain) else brief(v) for k, v in _mapping(info).items()}
 
 
 def _unpack(read: _Reader) -> Results:
     if read.archive.getinfo("meta.npy").file_size > _MAX_META:
         raise InputError("its description is too large to be one")
-    meta = json.loads(str(read("meta", kinds="U")))
+    meta = _mapping(json.loads(str(read("meta", kinds="U"))))
     if meta.get("format") != FORMAT:
         raise InputError(f"format is {meta.get('format')!r}, this version reads {FORMAT!r}")
     final = meta["final_state"]
@@ -266,20 +279,20 @@ def _unpack(read: _Reader) -> Results:
             t=float(final["t"]),
             continuous=read.group(final["continuous"]),
             discrete=read.group(final["discrete"]),
-            ticks={str(clock): int(ticks) for clock, ticks in final["ticks"].items()},
+            ticks={clock: int(ticks) for clock, ticks in _mapping(final["ticks"]).items()},
         ),
         scopes=tuple(ScopeSpec.from_plain(scope) for scope in meta["scopes"]),
         events=tuple(Event(float(e["t"]), str(e["block"]), str(e["what"])) for e in meta["events"]),
         complete=bool(meta["complete"]),
         stopped=None if meta["stopped"] is None else str(meta["stopped"]),
         diagram_name=str(meta["diagram_name"]),
-        info=dict(meta["info"]),
-        aliases={str(k): str(v) for k, v in meta["aliases"].items()},
-        units={str(k): str(v) for k, v in meta["units"].items()},
+        info=_facts(meta["info"]),
+        aliases={k: str(v) for k, v in _mapping(meta["aliases"]).items()},
+        units={k: str(v) for k, v in _mapping(meta["units"]).items()},
         # Files of before these were kept have none.
         state_names={
-            str(block): tuple(map(str, names))
-            for block, names in meta.get("state_names", {}).items()
+            block: tuple(map(str, names))
+            for block, names in _mapping(meta.get("state_names", {})).items()
         },
     )
 

@@ -6,19 +6,17 @@ arrays whose first axis is time. Nothing read is trusted: no pickles, sizes chec
 
 from __future__ import annotations
 
-import struct
-import warnings
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.errors import Fault, InputError
 from spart_blocks.results.csv_columns import check_rising, no_signal, read_csv
 from spart_blocks.results.files import load_arrays
+from spart_blocks.results.mat_files import DamagedError, entries
 
 Floats = NDArray[np.float64]
 
@@ -95,62 +93,48 @@ def _picked(source: Path, arrays: Mapping[str, Any], names: Sequence[str]) -> di
 
 
 def _from_mat(source: Path, names: Sequence[str]) -> dict[str, Floats]:
-    from scipy.io import loadmat, whosmat
-
     try:
-        _refuse_large(source)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            held = {name: (shape, kind) for name, shape, kind in whosmat(str(source))}
-            aliases = _own_names(source) if held.get("names", ("", ""))[1] == "cell" else {}
-            known = {alias: name for alias, name in aliases.items() if name in held}
-            known |= {name: name for name in held if name not in known}
-            missing = [name for name in names if name not in known]
-            if missing:
-                raise no_signal(source, missing[0], list(known))
-            shapes = [held[known[name]][0] for name in names]
-            if sum(int(np.prod(shape, dtype=object)) for shape in shapes) * 8 > MOST_UNPACKED:
-                raise InputError(f"{source} unpacks to more than {MOST_UNPACKED:,} bytes")
-            read = loadmat(str(source), variable_names=[known[name] for name in names])
-    except InputError:
-        raise
+        aliases = _own_names(_variables(source, {"names"}).get("names"))
+        held = _variables(source, {aliases.get(name, name) for name in names})
     except NotImplementedError:
         hint = "save it in MATLAB with -v7"
         raise InputError(Fault(f"{source} is an HDF5 file (-v7.3)", hint=hint)) from None
+    except DamagedError as error:
+        raise InputError(f"{source}: damaged, or not a .mat file ({error})") from None
+    known = {alias: name for alias, name in aliases.items() if name in held}
+    known |= {name: name for name in held if name not in known}
+    arrays = {}
+    for name in names:
+        if name not in known:
+            raise no_signal(source, name, list(known))
+        array = held[known[name]]
+        if not isinstance(array, np.ndarray):
+            raise InputError(f"{source}: {name} holds no real numbers by time")
+        arrays[name] = _by_time(array)
+    return _picked(source, arrays, names)
+
+
+def _variables(source: Path, wanted: Container[str] = ()) -> dict[str, Any]:
+    """What a file holds by name; None for what is not wanted or no numbers."""
+    try:
+        if source.stat().st_size > MOST_UNPACKED:
+            raise InputError(f"{source} has more than {MOST_UNPACKED:,} bytes")
+        data = source.read_bytes()
     except OSError as error:
-        raise InputError(f"cannot read {source}: {error}") from None
-    except Exception as error:  # SciPy's reader fails in many ways on damaged files
-        raise InputError(f"{source}: damaged, or not a .mat file ({brief(error)})") from None
-    return _picked(source, {name: _by_time(read[known[name]]) for name in names}, names)
+        raise InputError(f"cannot read {source}: {error.strerror}") from None
+    return {entry.name: entry.value for entry in entries(data, wanted, MOST_UNPACKED)}
 
 
-def _own_names(source: Path) -> dict[str, str]:
-    """The identifiers of signals by their names, in a file that `save` wrote."""
-    from scipy.io import loadmat
-
-    pairs = loadmat(str(source), variable_names=["names"])["names"]
-    plain = np.asarray(pairs, dtype=object).reshape(-1, 2)
-    return {str(np.ravel(name)[0]): str(np.ravel(identifier)[0]) for identifier, name in plain}
+def _own_names(pairs: Any) -> dict[str, str]:
+    """The identifiers of signals by their names, as `save` keeps them: a cell array of two
+    columns, the identifiers and the names."""
+    if not isinstance(pairs, list) or len(pairs) % 2:
+        return {}
+    half = len(pairs) // 2
+    return {name: own for own, name in zip(pairs[:half], pairs[half:], strict=True) if own and name}
 
 
 def _by_time(array: Any) -> Any:
     """MATLAB knows no vectors: a row or a column is a scalar by time."""
     array = np.asarray(array)
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array
-
-
-def _refuse_large(source: Path) -> None:
-    """InputError where the compressed elements of a .mat file of version 5 unpack to more
-    than MOST_UNPACKED bytes; SciPy would take their headers' word."""
-    data = source.read_bytes() if source.stat().st_size <= MOST_UNPACKED else b""
-    total, place = source.stat().st_size, 128
-    order = "<" if data[126:128] == b"IM" else ">"
-    while place + 8 <= len(data) and total <= MOST_UNPACKED:
-        kind, size = struct.unpack(f"{order}II", data[place : place + 8])
-        if kind == 15:  # miCOMPRESSED
-            unpacker = zlib.decompressobj()
-            total += len(unpacker.decompress(data[place + 8 : place + 8 + size], MOST_UNPACKED))
-            total += MOST_UNPACKED * bool(unpacker.unconsumed_tail)
-        place += 8 + size
-    if total > MOST_UNPACKED:
-        raise InputError(f"{source} unpacks to more than {MOST_UNPACKED:,} bytes")

@@ -249,7 +249,8 @@ class Run:
     def cross(self, found: Sequence[int], t: float) -> Fraction:
         """Act on all crossings found at t: stop, let an EVENT block's function reset states,
         switch modes until they fit, or put the states on the limit that they met."""
-        self._refuse_chatter(found, t)
+        if found:
+            self._refuse_chatter(found, t)
         kinds = {self.crossings[k].kind for k in found}
         x, xd = self.x, self.xd
         for k in found:

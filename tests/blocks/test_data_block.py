@@ -184,7 +184,7 @@ WRONG = {
     r"entry 'u' holds <U1, not plain numbers": ("data.npz", packed(t=[0, 1], u=["a", "b"])),
     r"has no signal 'u'": ("data.npz", packed(t=[0, 1], x=[1, 2])),
     r"\.mat: damaged": ("data.mat", b"MATLAB 5.0 MAT-file" + bytes(200)),
-    r"u holds complex128": ("data.mat", matlab(t=[0, 1], u=[1, 1j])),
+    r"u holds no real numbers": ("data.mat", matlab(t=[0, 1], u=[1, 1j])),
     r"did you mean 'up'\?": ("data.mat", matlab(t=[0, 1], up=[1, 2])),
     r"no signals can be read from": ("data.txt", "t,u\n0,1\n1,2\n"),
 }

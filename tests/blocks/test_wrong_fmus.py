@@ -13,6 +13,7 @@ import pytest
 from spart_blocks.blocks import _fmu_file
 from spart_blocks.blocks._fmu_file import read_model, unpack
 from spart_blocks.errors import InputError, SpartWarning
+from spart_blocks.results import archives
 
 XML2 = fmu_files.XML2
 
@@ -120,6 +121,56 @@ def test_a_file_without_a_library_for_this_machine_says_which_it_has(tmp_path, v
 )
 def test_names_that_lead_out_of_the_folder_are_refused(refused, name):
     assert "holds a file whose name leads elsewhere" in refused(more={name: "x"})
+
+
+@pytest.mark.parametrize(
+    "name", ["resources/.", "resources//data", "./a", "resources/" + "x" * 300]
+)
+def test_names_that_no_file_has_are_refused(refused, name):
+    assert "whose name no file can have" in refused(more={name: "x"})
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"resources/data": "x", "resources/data/table": "y"},
+        {"resources/data/table": "y", "resources/data": "x"},
+        {"resources": "x", "resources/data": "y"},
+        {"resources/a/": "", "resources/a": "x"},
+    ],
+)
+def test_a_file_and_a_folder_of_one_name_are_refused(refused, more):
+    assert "holds two things of one name: 'resources" in refused(more=more)
+
+
+def test_a_name_that_comes_twice_is_refused(refused, tmp_path):
+    file = fmu_files.write_fmu(tmp_path / "twice.fmu")
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("modelDescription.xml", "")
+    assert "two things of one name: 'modelDescription.xml'" in refused(file.read_bytes())
+
+
+def test_a_name_that_is_no_text_is_refused(refused, tmp_path):
+    file = fmu_files.write_fmu(tmp_path / "named.fmu", more={"resources/\u20ac": "x"})
+    raw = file.read_bytes().replace("\u20ac".encode(), b"\xed\xb3\xbf")
+    assert "some.fmu" in refused(raw)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_methods_that_take_minutes_to_unpack_are_refused(refused, tmp_path, method):
+    file = fmu_files.write_fmu(tmp_path / "packed.fmu")
+    with zipfile.ZipFile(file, "a", method) as archive:
+        archive.writestr("resources/zeros", bytes(1000))
+    assert f"is packed by method {method}; it must be stored or deflated" in refused(
+        file.read_bytes()
+    )
+
+
+def test_a_list_of_files_without_end_is_not_read(refused, tmp_path, monkeypatch):
+    file = fmu_files.write_fmu(tmp_path / "many.fmu", more={f"a{k}": "" for k in range(2000)})
+    monkeypatch.setattr(archives, "MOST_DIRECTORY", 50_000)
+    monkeypatch.setattr(zipfile, "ZipFile", None)  # it would be read here
+    assert "a list of its files that is too long" in refused(file.read_bytes())
 
 
 def test_links_are_refused(tmp_path):
