@@ -92,8 +92,32 @@ class ScopeSpec:
 
     @staticmethod
     def from_plain(plain: Mapping[str, Any]) -> ScopeSpec:
-        """The scope of which this is `dataclasses.asdict`, read from JSON."""
-        return ScopeSpec(**{key: _tuples(value) for key, value in plain.items()})
+        """The scope of which this is `dataclasses.asdict`, read from JSON. Raises TypeError."""
+        values = {key: _tuples(value) for key, value in plain.items()}
+        for key, value in values.items():
+            optional = value is None and key not in ("name", "kind", "signals")
+            if not optional and not _SCOPE[key](value):
+                raise TypeError(f"{key} of a scope is {value!r:.60}")
+        return ScopeSpec(**values)
+
+
+def _of(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+def _all_of(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, tuple) and all(isinstance(item, kinds) for item in value)
+
+
+# What each part of a scope is, where it comes out of a file.
+_SCOPE: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("name", "kind", "title", "xlabel", "ylabel"), _of(str)),
+    **dict.fromkeys(("signals", "labels"), _all_of(str)),
+    **dict.fromkeys(("stairs", "equal"), _of(bool)),
+    "styles": _all_of(str, dict, type(None)),
+    "scale": _all_of(int, float),
+    "vector": _all_of(int),
+}
 
 
 def _tuples(value: Any) -> Any:
