@@ -70,8 +70,9 @@ def quote(value: object) -> str:
 
 
 def names_list(names: Sequence[str]) -> str:
-    """Names one after another, each in quotes."""
-    return ", ".join(repr(name) for name in names)
+    """Names one after another, each in quotes; of very many the first ones."""
+    listed = ", ".join(repr(name) for name in names[:MOST_FAULTS])
+    return listed if len(names) <= MOST_FAULTS else f"{listed}, ... ({len(names)} in all)"
 
 
 def warn_user(message: str) -> None:

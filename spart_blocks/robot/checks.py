@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spart_blocks.errors import Fault, Place, RobotError
-from spart_blocks.robot._faults import names_list, warn_user
+from spart_blocks.robot._faults import MOST_FAULTS, names_list, warn_user
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import skew
 from spart_blocks.robot.model import Robot
@@ -180,7 +180,10 @@ def report_doubts(
         return
     found = _singular_doubts(robot) if lumped else doubts(robot, point_masses)
     if strict and found:
-        raise RobotError([fault for doubt in found for fault in doubt.faults(places or {})])
+        faults = [fault for doubt in found for fault in doubt.faults(places or {})]
+        rest = len(faults) - MOST_FAULTS
+        more = [Fault(f"and {rest} more doubtful figures")] if rest > 0 else []
+        raise RobotError([*faults[:MOST_FAULTS], *more])
     where = f"{robot.source or robot.name}: "
     for doubt in found:
         warn_user(where + doubt.warning())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from bodies_text import ROUND
 
-from spart_blocks.errors import RobotError
+from spart_blocks.errors import RobotError, SpartWarning
 from spart_blocks.robot import Robot, bodies
 from spart_blocks.robot._faults import MOST_FAULTS, Faults
 
@@ -29,6 +29,17 @@ def test_what_nobody_foresaw_names_the_file(tmp_path, monkeypatch):
     with pytest.raises(RobotError, match=r"robot\.yaml: cannot be read as a robot: KeyError") as e:
         Robot.from_bodies(file)
     assert e.value.faults[0].hint.startswith("raised in ")
+
+
+@pytest.mark.parametrize("strict", [True, False])
+def test_doubts_about_very_many_links_have_an_end(tmp_path, strict):
+    bodies = {f"b{k}": {"mass": 1.0, "inertia": [1, 1, 9]} for k in range(900)}
+    chain = zip(["ground", *bodies], bodies, strict=False)
+    joints = {f"j{b}": {"type": "Rz", "parent": a, "child": b} for a, b in chain}
+    with pytest.raises(RobotError) if strict else pytest.warns(SpartWarning) as caught:
+        Robot.from_bodies({"bodies": bodies, "joints": joints}, strict=strict)
+    text = str(caught.value) if strict else str(caught[0].message)
+    assert ("and 700 more doubtful figures" if strict else "(900 in all)") in text
 
 
 def test_faults_have_an_end():
