@@ -5,6 +5,17 @@ What a command needs beyond Typer it imports when it runs, so that `spart --help
 
 from __future__ import annotations
 
-from spart_blocks.cli.app import main
+import sys
+from collections.abc import Sequence
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code. arguments: by default the process's own."""
+    try:
+        from spart_blocks.cli.app import main as command
+    except KeyboardInterrupt:  # before there is anything that could be lost
+        sys.stderr.write("error: interrupted\n")
+        return 1
+    return command(arguments)

@@ -142,3 +142,17 @@ def started_by(process):
     """The processes that any thread of a process has started."""
     files = Path(f"/proc/{process.pid}/task").glob("*/children")
     return [pid for file in files for pid in file.read_text().split()]
+
+
+def test_ctrl_c_while_the_command_is_imported_is_one_line():
+    code = (
+        "import builtins, sys; plain = builtins.__import__\n"
+        "def interrupted(name, *others):\n"
+        "    if name == 'typer': raise KeyboardInterrupt\n"
+        "    return plain(name, *others)\n"
+        "builtins.__import__ = interrupted\n"
+        "from spart_blocks.cli import main\n"
+        "sys.exit(main(['blocks']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300)
+    assert (done.returncode, done.stderr) == (1, b"error: interrupted\n")
