@@ -2,7 +2,7 @@
 of ours that says where and what to do; nothing is executed, written or read elsewhere.
 
 The kinds of projects and what is checked are in tests/any_text.py; many more of them are
-examined by tests/nightly/test_bad_input.py.
+examined by tests/nightly/test_hostile_input.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,9 @@
+"""All formats, each once."""
+
+from __future__ import annotations
+
+from fuzz import commands, diagrams, fmus, live, npz, projects, robots, tables, urdf
+from fuzz.cases import Format
+
+MODULES = (diagrams, projects, robots, urdf, npz, fmus, tables, commands, live)
+FORMATS: tuple[Format, ...] = tuple(module.FORMAT for module in MODULES)
