@@ -193,6 +193,11 @@ class Closed_Chain(Steps, ContinuousBlock):
         """Whether the loops can lose rank, and that ends the run."""
         return not self.damping and bool(kept_rows(self.plant_state.robot))
 
+    @property
+    def passes_singular(self) -> bool:
+        """Whether the loops can lose rank, and the run goes on there."""
+        return bool(self.damping) and bool(kept_rows(self.plant_state.robot))
+
     def reach(self, x: Array) -> Any:
         """The longest step [s] that cannot pass by two poses in which the loops lose rank."""
         s = self.plant_state.split(x, self.base_pose)

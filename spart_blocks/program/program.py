@@ -59,7 +59,8 @@ class Program:
     declared_until: users' blocks have declared theirs up to this time [s]; None without.
     project: x on its constraints (unit quaternions, limits of integrators, closed loops), or
     None. drifting: the blocks whose states steps and dense output take off constraints that
-    their outputs do not mend (closed loops): a run projects every step and sample.
+    their outputs do not mend (closed loops): a run projects every step and sample. damped:
+    those that go on through poses in which their loops lose rank.
     reach: the longest step [s] from x in which nothing is overlooked, or None.
     advance: (t, x, xd, p, h) -> x at t + h by the blocks' own one-step maps, or None where
     no block has one; `stepped` names those that have, `fixed` those of them that no solver
@@ -92,6 +93,7 @@ class Program:
     project: Any
     advance: Any
     drifting: tuple[str, ...]
+    damped: tuple[str, ...]
     reach: Any
 
     def __post_init__(self) -> None:

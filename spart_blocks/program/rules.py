@@ -68,6 +68,12 @@ def needs_fixed_steps(block: Any) -> bool:
     return bool(getattr(block, "needs_fixed_steps", False))
 
 
+def passes_singular(block: Any) -> bool:
+    """Whether a block goes on through poses where its equations are singular, which few
+    solvers come through rightly."""
+    return bool(getattr(block, "passes_singular", False))
+
+
 def _vector(value: Any) -> Any:
     return np.ravel(np.asarray(value) if not isinstance(value, Symbol) else box(value))
 

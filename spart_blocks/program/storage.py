@@ -67,7 +67,7 @@ def from_text(text: str) -> Program:
     plain["crossings"] = tuple(Crossing(**item) for item in plain["crossings"])
     for name in ("states", "discrete", "parameters", "signals"):
         plain[name] = tuple(_slots(plain[name]))
-    for name in ("switching", "stepped", "fixed", "drifting"):
+    for name in ("switching", "stepped", "fixed", "drifting", "damped"):
         plain[name] = tuple(plain[name])
     for name in _FUNCTIONS:
         plain[name] = plain[name] and ca.Function.deserialize(plain[name])

@@ -18,7 +18,13 @@ from spart_blocks.program.faults import of_block, tracing
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.resets import BlockStates, call_event
-from spart_blocks.program.rules import correction, drifts, needs_fixed_steps, rule_of
+from spart_blocks.program.rules import (
+    correction,
+    drifts,
+    needs_fixed_steps,
+    passes_singular,
+    rule_of,
+)
 from spart_blocks.program.switching import Crossing, crossings_of, started
 from spart_blocks.program.symbol import box, column_of, is_number, symbols
 
@@ -73,6 +79,7 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         advance=advance,
         reach=_reach(traced, wiring),
         drifting=tuple(n.name for n in wiring.of_kind("continuous") if drifts(n.block)),
+        damped=tuple(n.name for n in wiring.of_kind("continuous") if passes_singular(n.block)),
         resets=_resets(traced) if resets else {},
         switched=_switched(traced, crossings),
     )

@@ -38,7 +38,8 @@ class Engine(ABC):
 
     title: the diagram's name. continuous, sampled: where the states of each block lie in
     the vectors x and xd. traced: whether it evaluates a program in place of the blocks.
-    drifting: whether steps and samples have to be projected, see `Program`.
+    drifting: whether steps and samples have to be projected, damped: the blocks that go on
+    through poses in which their loops lose rank, see `Program`.
     jacobian: df/dx (nx, nx) as a function of (t, x, xd), where the engine has it.
     """
 
@@ -51,6 +52,7 @@ class Engine(ABC):
     sampled: Mapping[str, slice]
     clocks: tuple[Clock, ...]
     drifting: bool = False
+    damped: Sequence[str] = ()
     jacobian: Callable[[float, Floats, Floats], Floats] | None = None
 
     # --- the equations ---------------------------------------------------------------

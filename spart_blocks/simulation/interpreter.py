@@ -20,7 +20,13 @@ from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError, raised_in
 from spart_blocks.program.resets import BlockStates, call_event
-from spart_blocks.program.rules import correction, drifts, needs_fixed_steps, rule_of
+from spart_blocks.program.rules import (
+    correction,
+    drifts,
+    needs_fixed_steps,
+    passes_singular,
+    rule_of,
+)
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
 
@@ -50,6 +56,7 @@ class Interpreter(Engine):
         self.clocks = clocks_of(sampled, diagram.run.first_tick)
         self._rates = {name: _rate(self.node[name].block) for name in self.continuous}
         self.drifting = any(drifts(self.node[name].block) for name in self.continuous)
+        self.damped = tuple(n for n in self.continuous if passes_singular(self.node[n].block))
         self._limited = {n for n in self.continuous if correction(self.node[n].block)}
         self._vectors_of_one = {
             node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]

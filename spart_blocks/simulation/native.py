@@ -60,6 +60,7 @@ class Native(Engine):
         self.program, self._reference = program, reference and cache(reference)
         self.title, self.run, self.display = program.name, program.run, program.display
         self.clocks, self.drifting = program.clocks, bool(program.drifting)
+        self.damped = program.damped
         self.continuous = {slot.name: slot.part for slot in program.states}
         self.sampled = {slot.name: slot.part for slot in program.discrete}
         self.slot = {slot.name: slot for slot in program.signals}

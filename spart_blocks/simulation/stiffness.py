@@ -69,7 +69,8 @@ class StiffnessTest:
 
 def heeds(run: Run) -> bool:
     """Whether stiffness is to be looked for: until it has been told or the solver changed."""
-    return len(run.solvers) == 1 and not run.stiff
+    # No implicit method comes through where loops lose rank.
+    return len(run.solvers) == 1 and not run.stiff and not run.engine.damped
 
 
 def meet(run: Run, t: float, h: float, price: int) -> bool:

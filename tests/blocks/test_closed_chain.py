@@ -310,6 +310,39 @@ def test_damped_it_passes_its_flat_poses(parallelogram):
         assert np.abs([crank + coupler, crank - rocker]).max() < 1e-3
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"solver": s} for s in ("DOP853", "RK23", "Radau", "BDF", "LSODA", "CVODES", "Adams")),
+        {"solver": "RK45", "rtol": 1e-8},
+        {"rtol": 1e-8},
+    ],
+)
+def test_solvers_that_do_not_come_through_flat_poses_are_refused(parallelogram, options):
+    program = sb.trace(parallelogram(singular="damp"))
+    with pytest.raises(
+        InputError, match=r"plant has singular: damp, and solver .*energy"
+    ) as caught:
+        sb.simulate(program, T=5.0, **options)
+    assert "RK45} with an rtol of 1e-06 or more, or fixed steps: RK4, heun, euler" in str(
+        caught.value
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"solver": "RK4"}, {"solver": "heun", "max_step": 1e-3}])
+@pytest.mark.parametrize("compiler", ["found", "none"])
+def test_solvers_that_are_not_refused_hold_the_energy(
+    parallelogram, options, compiler, monkeypatch
+):
+    monkeypatch.setenv("SPART_COMPILER", "none") if compiler == "none" else None
+    program = sb.trace(parallelogram(singular="damp", audit=True))
+    results = sb.simulate(program, T=3.0, **options)
+    energy = results["plant.audit.energy"]
+    assert np.ptp(energy) < 1e-5 * energy[0]
+    # Free of forces, its bars all alike, it turns evenly.
+    assert np.abs(results["plant.qm"][:, 0] - 0.9 - 5.0 * results.t).max() < 1e-3
+
+
 # --- the loops as blocks -----------------------------------------------------------------------
 
 
