@@ -95,6 +95,7 @@ def linearize(
     _check_finite(system, given.states.labels, labels)
     switching = {c.block for c in engine.crossings if c.kind == "mode"}
     kept = _kept(given.states, [engine.continuous[name] for name in switching], system)
+    kept = np.setdiff1d(kept, given.states.helds)
     linear = LinearSystem(
         system.A[np.ix_(kept, kept)],
         system.B[kept],
@@ -272,7 +273,7 @@ def _differentiated(
     C, D, y = _output_matrices(traced, point, u, outputs)
     if not period:
         return _System(flow.x, flow.p[:, u], C, D, y, flow.value)
-    [update] = traced.program.updates.values()
+    update = traced.program.updates[traced.program.clocks[0].name]
     jump = Rowwise(update, np.arange(nd))(point)
     drift = np.concatenate([flow.value, jump.value - point.xd])
     A, B = _period_map(flow, jump, u, period)
@@ -284,7 +285,8 @@ def _output_matrices(
 ) -> tuple[Floats, Floats, Floats]:
     """The derivatives of the outputs by the states and u, and their values."""
     rows = together(traced.signals(pick) for pick in outputs if pick.spot is not None)
-    signals = Rowwise(traced.program.outputs, rows.indices)(point)
+    seen = traced.program.at_ticks(traced.program.outputs)
+    signals = Rowwise(seen, rows.indices)(point)
     states = np.concatenate([point.x, point.xd])
     parts = [(np.zeros((0, len(states))), np.zeros((0, len(u))), np.zeros(0))]
     done = 0

@@ -110,10 +110,10 @@ class _Wires:
             if node.index in seen:
                 continue
             seen.add(node.index)
-            if node.kind == "function":
-                pending += [source for source, _ in node.sources]
-            elif node.kind == "sampled":
+            if node.clock is not None:
                 sampled = True
+            elif node.kind == "function":
+                pending += [source for source, _ in node.sources]
             elif node.block.type != "constant":
                 return False
         return sampled

@@ -142,16 +142,21 @@ class States:
     A block without names for its states has 'int' or 'int[0]'; a plant has 'plant.qm[0]',
     which also goes by 'plant.qm.Joint_1'; 'plant.qm.ball' is a quaternion, 'plant.um.ball'
     the rates of that joint. 'plant' and 'states.plant' are all of a block's.
-    audits: the states of each plant's audit, which are no part of its motion.
+    audits: the states of each plant's audit, which are no part of its motion. helds: outputs
+    that are held between ticks, which at a tick follow from the other states.
     """
 
     def __init__(self, nodes: Iterable[Node], slices: Mapping[str, slice]) -> None:
         self.labels: list[str] = []
         self.groups: dict[str, list[int]] = {}
         self.audits: list[list[int]] = []
+        self.helds: list[int] = []
         by_name = {node.name: node for node in nodes}
         for name, part in slices.items():
-            self._add(by_name[name], part.stop - part.start)
+            if name in by_name:
+                self._add(by_name[name], part.stop - part.start)
+            else:
+                self._add_held(name, part.stop - part.start)
 
     @property
     def size(self) -> int:
@@ -177,6 +182,11 @@ class States:
             self.groups.setdefault(name, numbers)
         for name, part in spherical_states(given or ()).items():
             self.groups.setdefault(f"{node.name}.{name}", numbers[part])
+
+    def _add_held(self, name: str, width: int) -> None:
+        start = len(self.labels)
+        self.labels += element_names(name, (width,)) if width > 1 else [name]
+        self.helds += range(start, start + width)
 
     def find(self, name: str) -> Elements | None:
         """The states of a name, or None where there is none of it."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from spart_blocks.errors import InputError
 from spart_blocks.program.derivatives import Point
 from spart_blocks.results import FinalState, Results
@@ -55,4 +57,7 @@ def operating_point(engine: Native, at: Any, t: float | None) -> Point:
         )
     x, xd = engine.initial()
     set_states(engine, states or {}, x, xd, argument="at", each="at:")
-    return Point(float(time if t is None else t), engine.project(0.0, x), xd, p)
+    now, x = float(time if t is None else t), engine.project(0.0, x)
+    # A point is looked at as a tick reads it.
+    xd = np.array(program.renewed(now, x, xd, p), dtype=float).ravel() if program.holds else xd
+    return Point(now, x, xd, p)

@@ -127,17 +127,18 @@ class _Equations:
         rest = _steady(states, steady)
         continuous = rest.indices[rest.indices < nx]
         self.labels = [f"the rate of {states.labels[k]}" for k in continuous]
-        self._flow = Rowwise(program.rates, continuous)
+        self._flow = Rowwise(program.at_ticks(program.rates), continuous)
         self._jumps = []
         for clock in engine.clocks:
             parts = [engine.sampled[name] for name in clock.blocks]
             on_clock = np.concatenate([np.arange(part.start, part.stop) for part in parts])
             rows = np.intersect1d(on_clock, rest.indices[rest.indices >= nx] - nx)
             self.labels += [f"the change of {states.labels[nx + k]} at a tick" for k in rows]
-            self._jumps.append((Rowwise(program.updates[clock.name], rows), rows))
+            update = program.at_ticks(program.updates[clock.name])
+            self._jumps.append((Rowwise(update, rows), rows))
         wanted, self._values = _conditions(engine, spots, conditions)
         self.labels += [f"{label} less its condition" for label in wanted.labels]
-        self._signals = Rowwise(program.outputs, wanted.indices)
+        self._signals = Rowwise(program.at_ticks(program.outputs), wanted.indices)
         if not self.labels:
             raise InputError("trim has no equations: nothing is steady, and no condition is given")
 
@@ -162,7 +163,8 @@ class _Equations:
 def _steady(states: States, steady: bool | Sequence[str] | str) -> Elements:
     if steady is True or steady is False:
         numbers = np.arange(states.size if steady else 0)
-        numbers = np.setdiff1d(numbers, np.ravel(states.audits))
+        numbers = np.setdiff1d(numbers, [k for audit in states.audits for k in audit])
+        numbers = np.setdiff1d(numbers, states.helds)
         return Elements(tuple(states.labels[k] for k in numbers), numbers)
     found, faults = [], []
     for name in as_names(steady, "steady"):
@@ -268,7 +270,10 @@ def _result(
 ) -> Trim:
     x = engine.project(point.t, point.x)
     states = {name: x[part].copy() for name, part in engine.continuous.items()}
-    states |= {name: point.xd[part].copy() for name, part in engine.sampled.items()}
+    xd = point.xd
+    if engine.holds:
+        xd = np.array(engine.program.renewed(point.t, x, xd, point.p), dtype=float).ravel()
+    states |= {name: xd[part].copy() for name, part in engine.sampled.items()}
     n = len(x) + len(point.xd)
     moved = [k - n for k in unknown.indices if k >= n]
     parameters = {

@@ -152,6 +152,7 @@ class Transport_Delay(SampledBlock):
 
     nin = 1
     nout = 1
+    varies_between_ticks = True
 
     def __init__(
         self,

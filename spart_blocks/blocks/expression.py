@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -81,6 +82,7 @@ class Fcn(FunctionBlock):
         if not isinstance(texts, (list, tuple)) or not 0 < len(texts) <= MOST_NAMES:
             raise InputError(f"expression is a text or a list of them, not {brief(expression)}")
         self.formulas: list[Formula] = [read_formula(text, {*names, *values}) for text in texts]
+        self.varies_between_ticks = any(re.search(r"\bt\b", text) for text in texts)
         self.in_ports = tuple(Port(name) for name in names)
         self.out_ports = (Port("y", (len(texts),) if self.several else None),)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)

@@ -29,7 +29,7 @@ def exact(value: float) -> Fraction:
 @dataclass(frozen=True)
 class Clock:
     """A clock: period and offset [s], the number k of its first tick, and the names of the
-    sampled blocks on it."""
+    discrete states on it: the sampled blocks, and the outputs that are held."""
 
     name: str
     period: Fraction
@@ -40,6 +40,11 @@ class Clock:
     def time(self, k: int) -> Fraction:
         """The time of tick k."""
         return self.offset + k * self.period
+
+    def ticks_with(self, other: Clock) -> bool:
+        """Whether every tick is one of the other clock."""
+        apart = (self.offset - other.offset) / other.period
+        return apart >= 0 and not apart % 1 and not (self.period / other.period) % 1
 
     def first_tick_from(self, start: Fraction) -> int:
         """The number of the first tick at or after start."""
@@ -57,6 +62,11 @@ def grid(offset: Fraction, step: Fraction, first: int, end: Fraction) -> Floats:
     return np.array([float(offset + k * step) for k in range(first, first + count)])
 
 
+def key_of(clock: Any) -> tuple[Fraction, Fraction]:
+    """Period and offset of bdsim's clock: those of one key are one clock."""
+    return exact(clock.T), exact(clock.offset)
+
+
 def clocks_of(nodes: Sequence[Any], first_tick: str) -> tuple[Clock, ...]:
     """The clocks of the sampled nodes. Clocks of one period and offset are one clock
     (bdsim copies a subsystem with its clocks).
@@ -66,7 +76,7 @@ def clocks_of(nodes: Sequence[Any], first_tick: str) -> tuple[Clock, ...]:
     members: dict[tuple[Fraction, Fraction], list[str]] = {}
     for node in nodes:
         clock = node.block._clock
-        period, offset = exact(clock.T), exact(clock.offset)
+        period, offset = key_of(clock)
         if period <= 0 or offset < 0:
             raise DiagramError(
                 f"clock of block '{node.name}' has period {clock.T} s and offset "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from spart_blocks.blocks._ports import Port, input_ports, output_ports
@@ -21,7 +21,9 @@ Source = tuple[int, int]  # index of a node, number of its output port
 @dataclass(frozen=True)
 class Node:
     """A block with its inputs' sources. kind is bdsim's block class: source, sink,
-    function, continuous, sampled or graphics. place: where the block is written, if in a file."""
+    function, continuous, sampled or graphics. place: where the block is written, if in a file.
+    clock: bdsim's clock at whose ticks it works: that of a sampled block, and, for the block
+    that gives a PID_S its output, of the PID_S."""
 
     index: int
     name: str
@@ -31,6 +33,7 @@ class Node:
     in_ports: tuple[Port, ...]
     out_ports: tuple[Port, ...]
     place: Place | None = None
+    clock: Any = None
 
     @property
     def feedthrough(self) -> bool:
@@ -92,6 +95,11 @@ def flatten(bd: Any, places: Mapping[str, Place] | None = None) -> Wiring:
     )
     if faults:
         raise DiagramError(faults)
+    clocked = dict(_clocked_outlets(top, index))
+    nodes = tuple(
+        replace(node, clock=clocked[node.index]) if node.index in clocked else node
+        for node in nodes
+    )
     outlets, inlets = dict(_outlets(top, index)), dict(_inlets(top, index))
     return Wiring(nodes, _schedule(nodes, places or {}), outlets, inlets)
 
@@ -109,6 +117,22 @@ def _outlets(level: _Level, index: Mapping[tuple[int, int], int]) -> Iterator[tu
                 yield f"{level.prefix}{block.name}.{port.name}", source
                 if block.nout == 1:
                     yield f"{level.prefix}{block.name}", source
+
+
+def _clocked_outlets(
+    level: _Level, index: Mapping[tuple[int, int], int]
+) -> Iterator[tuple[int, Any]]:
+    """The blocks that give the outputs of subsystems which are sampled as a whole, and the
+    clocks of these: bdsim makes a PID_S of sampled blocks and others."""
+    for block in level.bd.blocklist:
+        inner = level.inner.get(id(block))
+        if inner is None:
+            continue
+        yield from _clocked_outlets(inner, index)
+        clocks = [b._clock for b in inner.bd.blocklist if b.blockclass == "sampled"]
+        found = _resolve(inner, block.outport, 0) if block.type == "pid_s" else None
+        if found and clocks:
+            yield index[id(found[0]), id(found[1])], clocks[0]
 
 
 def _inlets(
@@ -214,7 +238,8 @@ def _node(
         else:
             sources.append((source, found[2]))
     kind, place = block.blockclass, _at(places, name)
-    return Node(i, name, block, kind, tuple(sources), in_ports, out_ports, place)
+    clock = block._clock if kind == "sampled" else None
+    return Node(i, name, block, kind, tuple(sources), in_ports, out_ports, place, clock)
 
 
 def _schedule(nodes: tuple[Node, ...], places: Mapping[str, Place]) -> tuple[int, ...]:

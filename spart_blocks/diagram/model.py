@@ -58,7 +58,8 @@ class RunOptions(BaseModel):
     )
     first_tick: Literal["standard", "bdsim"] = Field(
         default="standard",
-        description="clocks tick first at their offset, or (bdsim) one period later",
+        description="clocks tick first at their offset, and sampled blocks hold their outputs; "
+        "or (bdsim) they tick one period later, and what feeds through follows its input",
     )
 
 

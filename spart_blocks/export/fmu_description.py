@@ -241,7 +241,7 @@ class _Structure:
         """Where the states begin that start from this parameter."""
         program = self.part.program
         for first, slots in ((self.row.x, program.states), (self.row.xd, program.discrete)):
-            yield from (first + s.start for s in slots if program.start[s.name] == parameter)
+            yield from (first + s.start for s in slots if program.start.get(s.name) == parameter)
 
     def write(self, structure: ET.Element) -> None:
         outputs = [v for v in self.variables if v.causality == "output"]

@@ -23,6 +23,7 @@ from spart_blocks.export.header import c_string
 from spart_blocks.export.pieces import long_function
 from spart_blocks.export.tables import table_texts
 from spart_blocks.program.part import Part, entries_of
+from spart_blocks.program.program import Program
 
 Version = Literal[2, 3]
 
@@ -79,6 +80,7 @@ def _sizes(part: Part) -> str:
         "SB_SWITCHES": sum(crossing.kind == "mode" for crossing in program.crossings),
         "SB_NC": len(program.clocks),
         "SB_NE": len(program.switching),
+        "SB_HANDOVERS": len(program.handovers),
         "SB_PROJECTS": int(program.project is not None and bool(len(program.x0))),
         "SB_DRIFTS": int(bool(program.drifting)),
         "SB_REACHES": int(program.reach is not None),
@@ -103,11 +105,14 @@ def _tables(part: Part, version: Version) -> list[str]:
         for c, first in zip(program.crossings, _first_of_block(part), strict=True)
     ]
     clocks = [_clock(clock) for clock in program.clocks]
-    # Of each state the place in p from which it starts.
+    # Of each state the place in p from which it starts; -1 for zero.
     places = {slot.name: slot.start for slot in part.parameters}
     starts = [
-        [places[program.start[slot.name]] + k for slot in slots_ for k in range(slot.shape[0])]
-        for slots_ in (program.states, program.discrete)
+        [place + k if place >= 0 else -1 for place, width in begins for k in range(width)]
+        for begins in (
+            [(places.get(program.start.get(slot.name, ""), -1), slot.shape[0]) for slot in slots_]
+            for slots_ in (program.states, program.discrete)
+        )
     ]
     return [
         array_text("sb_slot", "sb_slots", slots),
@@ -117,7 +122,14 @@ def _tables(part: Part, version: Version) -> list[str]:
         array_text("int", "sb_start_of_x", starts[0]),
         array_text("int", "sb_start_of_xd", starts[1]),
         array_text("int", "sb_stepped", _stepped(part)),
+        array_text("int", "sb_handover_clocks", _handover_clocks(program)),
     ]
+
+
+def _handover_clocks(program: Program) -> list[int]:
+    """Of each handover the number of its clock."""
+    numbers = {clock.name: k for k, clock in enumerate(program.clocks)}
+    return [numbers[one.clock] for one in program.handovers]
 
 
 def _first_of_block(part: Part) -> list[int]:
@@ -186,6 +198,7 @@ class _Writer:
                 "sb_model_edges", program.edges, self.arguments[3:], self._out(program.edges)
             ),
             *self._switched("tick", "int clock", self._ticks()),
+            *self._switched("handover", "int handover", self._handovers()),
             *self._switched("reset", "int crossing", self._resets()),
             self._forward(),
         ]
@@ -230,6 +243,17 @@ class _Writer:
             function = selected(self.program.updates[clock.name], rows, "tick")
             out = Argument(("double *out",), tuple(f"out[{i}]" for i in rows))
             texts.append(self._c(f"tick_{k}", function, out=out))
+        return texts
+
+    def _handovers(self) -> list[str]:
+        """The held outputs that are renewed together, at their places."""
+        parts = {slot.name: slot.part for slot in self.program.discrete}
+        texts = []
+        for k, one in enumerate(self.program.handovers):
+            rows = [i for name in one.slots for i in range(parts[name].start, parts[name].stop)]
+            function = selected(one.renewed, rows, "handover")
+            out = Argument(("double *out",), tuple(f"out[{i}]" for i in rows))
+            texts.append(self._c(f"handover_{k}", function, out=out))
         return texts
 
     def _resets(self) -> list[str | None]:

@@ -35,7 +35,11 @@ class Stepper:
 
     def output(self) -> tuple[Floats, bool]:
         """The outputs at this step, after the ticks that are due, and whether a STOP acts."""
-        t, before = self.t, self.xd
+        t, before = self.t, self.xd.copy()
+        for handing in self.schedule.handovers:
+            if handing.ticking.due(self.k):
+                states = list(handing.states)
+                before[states] = self._called(handing.renewed, t, self.x, before)[states]
         after = before.copy()
         for ticking in self.schedule.clocks:
             if ticking.due(self.k):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, lcm
-from typing import Literal
+from typing import Any, Literal
 
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.errors import DiagramError, Fault, InputError
@@ -52,12 +52,24 @@ class Ticking:
 
 
 @dataclass(frozen=True)
+class Handing:
+    """Held outputs that are renewed at the ticks of a clock before any state moves. states:
+    their places in xd. renewed: the Function (t, x, xd, p) -> xd with them renewed."""
+
+    ticking: Ticking
+    states: tuple[int, ...]
+    renewed: Any
+
+
+@dataclass(frozen=True)
 class Schedule:
-    """step: the period of the steps [s]. method: how continuous states are integrated."""
+    """step: the period of the steps [s]. method: how continuous states are integrated.
+    handovers: what comes before the ticks, in this order."""
 
     step: Fraction
     method: Method
     clocks: tuple[Ticking, ...]
+    handovers: tuple[Handing, ...] = ()
 
     @property
     def rate(self) -> Fraction:
@@ -101,7 +113,16 @@ def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> S
         )
         for clock in clocks
     ]
-    return Schedule(step, method, tuple(ticking))
+    by_name = {one.clock.name: one for one in ticking}
+    handovers = tuple(
+        Handing(
+            by_name[one.clock],
+            tuple(i for name in one.slots for i in range(parts[name].start, parts[name].stop)),
+            one.renewed,
+        )
+        for one in part.program.handovers
+    )
+    return Schedule(step, method, tuple(ticking), handovers)
 
 
 def rate_reason(part: Part, schedule: Schedule, asked: bool) -> str:

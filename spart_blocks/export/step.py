@@ -147,6 +147,9 @@ class _Source:
                 continue
             update = program.updates[ticking.clock.name]
             texts.append(self._c(f"tick_{k}", selected(update, ticking.states, "tick"), out))
+        for k, handing in enumerate(self.schedule.handovers):
+            renewed = selected(handing.renewed, handing.states, "handover")
+            texts.append(self._c(f"handover_{k}", renewed, out))
         stops = stops_of(self.part)
         if stops:
             watched = selected(program.watched, stops, "stops")
@@ -245,6 +248,10 @@ class _Source:
         used = False
         for letter, slots in (("x", self.program.states), ("xd", self.program.discrete)):
             for slot in slots:
+                if slot.name not in self.program.start:  # an output, held from its first tick
+                    zeros = range(slot.part.start, slot.part.stop)
+                    lines += [f"s->{letter}[{k}] = 0;" for k in zeros]
+                    continue
                 member = members.get(self.program.start[slot.name])
                 if member is None:  # a state without numbers
                     continue
@@ -277,8 +284,14 @@ class _Source:
         if nd:
             xd = "xd"
             lines += [f"{self.real} xd[{nd}];", self._copy("xd", "s->xd", nd)]
+            before = "s->xd"
+            for k, handing in enumerate(self.schedule.handovers):
+                lines += self._moved(f"handover_{k}", handing.ticking, handing.states, "xd")
+            if self.schedule.handovers:
+                before = "before"
+                lines += [f"{self.real} before[{nd}];", self._copy("before", "xd", nd)]
             for k, ticking in enumerate(self.schedule.clocks):
-                lines += self._tick(k, ticking)
+                lines += self._moved(f"tick_{k}", ticking, ticking.states, before)
             lines.append(f"for (int i = 0; i < {nd}; i++) sum += xd[i] - xd[i];")
         x = self._x("s")
         if self.modes:
@@ -316,9 +329,12 @@ class _Source:
         lines[1:1] = unused
         return self._public("int", "output", ["*s", "const *u", "const *p", "*y"], lines)
 
-    def _tick(self, k: int, ticking: Ticking) -> list[str]:
-        """All clocks due read s->xd, what was before the tick."""
-        if not ticking.states:
+    def _moved(
+        self, function: str, ticking: Ticking, states: Sequence[int], before: str
+    ) -> list[str]:
+        """These states of xd at a tick. before: what the function reads; all clocks due read
+        the same."""
+        if not states:
             return []
         conditions = []
         if ticking.start:
@@ -326,17 +342,16 @@ class _Source:
         if ticking.period > 1:
             since = f"(s->k - {ticking.offset})" if ticking.offset else "s->k"
             conditions.append(f"{since} % {ticking.period} == 0")
-        size = len(ticking.states)
-        start = ticking.states[0]
-        straight = ticking.states == tuple(range(start, start + size))
+        size, start = len(states), states[0]
+        straight = tuple(states) == tuple(range(start, start + size))
         if straight:
             copies = [f"for (int i = 0; i < {size}; i++) xd[{start} + i] = after[i];"]
         else:
-            copies = [f"xd[{state}] = after[{i}];" for i, state in enumerate(ticking.states)]
+            copies = [f"xd[{state}] = after[{i}];" for i, state in enumerate(states)]
         return [
             f"if ({' && '.join(conditions)}) {{" if conditions else "{",
             f"  {self.real} after[{size}];",
-            f"  {self._call(f'tick_{k}', 't', self._x('s'), 's->xd', 'u', 'p', 'after')}",
+            f"  {self._call(function, 't', self._x('s'), before, 'u', 'p', 'after')}",
             *indented(copies),
             "}",
         ]

@@ -14,6 +14,7 @@ from spart_blocks.blocks._ports import wrong_outputs
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.constructors import constructors_of_symbols
 from spart_blocks.program.faults import label_of, located, of_block
+from spart_blocks.program.holds import Held
 from spart_blocks.program.parameters import Matter, Parameters, Shared
 from spart_blocks.program.program import Slot
 from spart_blocks.program.rules import rule_of
@@ -35,7 +36,9 @@ class Evaluation:
     """A wired diagram evaluated on symbols.
 
     t, state: the symbols of time, and of the state of each node that has one. values: the
-    outputs of each node. order: the nodes with outputs, as they were evaluated.
+    outputs of each node, the held ones where they are. order: the nodes with outputs, as
+    they were evaluated. shown, renewed: by its name each held
+    output, and what it becomes at a tick.
     """
 
     def __init__(
@@ -44,6 +47,7 @@ class Evaluation:
         shared: Shared,
         robots: Mapping[str, Robot] = MappingProxyType({}),
         tunable: Matter = (),
+        holds: Sequence[Held] = (),
     ) -> None:
         self.nodes = wiring.nodes
         numeric = [node for node in self.nodes if node.kind not in ("sink", "graphics")]
@@ -61,8 +65,12 @@ class Evaluation:
         self.order = [
             self.nodes[i] for i in wiring.schedule if self.nodes[i].kind not in ("sink", "graphics")
         ]
+        self.renewed: dict[str, Any] = {}
+        self.shown: dict[str, Any] = {}
+        held = {one.index: one for one in holds}
         for node in self.order:
-            self.values[node.index] = self._outputs(node)
+            one = held.get(node.index)
+            self.values[node.index] = self._outputs(node) if one is None else self._held(node, one)
 
     def _state_symbols(
         self, kind: str, letter: str
@@ -90,12 +98,42 @@ class Evaluation:
                 inputs[k] = box(inputs[k]).reshape(1)
         return [value.copy() if isinstance(value, np.ndarray) else value for value in inputs]
 
-    def _outputs(self, node: Node) -> list[Any]:
-        out = self._call(node, "output", blind=not node.feedthrough)
+    def _outputs(self, node: Node, state: Any = None) -> list[Any]:
+        """The outputs of a node, of its state or of another one in the place of that."""
+        out = self._call(node, "output", blind=not node.feedthrough, state=state)
         if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
             raise _error(node, wrong_outputs(out, len(node.out_ports)))
         with of_block(node):
             return [_settled(node, value) for value in out]
+
+    def _held(self, node: Node, held: Held) -> list[Any]:
+        """The held outputs of a node: a discrete state more."""
+        if held.of_state:
+            state = self.state[node.index]
+            self.renewed[held.name] = state
+            shown = self._more_discrete(held.name, state.size)
+            self.parameters.start[held.name] = self.parameters.start[node.name]
+            return self._outputs(node, shown)
+        fresh = [box(value) for value in self._outputs(node)]
+        parts = [np.ravel(value) for value in fresh]
+        self.renewed[held.name] = np.concatenate(parts)
+        ends = np.cumsum([len(part) for part in parts])[:-1]
+        shown = np.split(self._more_discrete(held.name, len(self.renewed[held.name])), ends)
+        return [unbox(part.reshape(np.shape(v))) for part, v in zip(shown, fresh, strict=True)]
+
+    def _more_discrete(self, name: str, width: int) -> Any:
+        """Symbols for one more discrete state."""
+        start = self.xd_column.numel()
+        column, flat = symbols(f"h{start}", (width,))
+        self.discrete = (*self.discrete, Slot(name, start, (width,)))
+        self.xd_column = ca.vertcat(self.xd_column, column)
+        self.shown[name] = flat
+        return flat
+
+    def depends(self, value: Any, on: Sequence[Any]) -> bool:
+        """Whether a value depends on any of these symbols."""
+        columns = [column_of([one]) for one in on]
+        return bool(columns) and bool(ca.depends_on(column_of([value]), ca.vertcat(*columns)))
 
     def change(self, node: Node, method: str) -> Any:
         """The derivative or the next state of a node: an array as long as its state."""
@@ -115,17 +153,24 @@ class Evaluation:
             raise _error(node, f"its method {method} gives {shapes}") from None
         return out
 
-    def _call(self, node: Node, method: str, blind: bool = False) -> Any:
+    def _call(self, node: Node, method: str, blind: bool = False, state: Any = None) -> Any:
         """A method of a block on symbols, by its rule or its own code."""
         block = self.block(node)
         own = getattr(rule_of(node.block), method)
         run = partial(own, block) if own is not None else getattr(block, method)
-        return self.run(node, run, blind=blind)
+        return self.run(node, run, blind=blind, state=state)
 
-    def run(self, node: Node, run: Callable[..., Any], *first: Any, blind: bool = False) -> Any:
+    def run(
+        self,
+        node: Node,
+        run: Callable[..., Any],
+        *first: Any,
+        blind: bool = False,
+        state: Any = None,
+    ) -> Any:
         """A function of t, first, inputs and state of a node on symbols; once more with the
         constructors of float arrays replaced, where that breaks off."""
-        state = self.state.get(node.index)
+        state = self.state.get(node.index) if state is None else state
 
         def arguments() -> list[Any]:
             inputs = [None] * len(node.sources) if blind else self.inputs(node)

@@ -16,6 +16,7 @@ from spart_blocks.diagram.clocks import Clock
 from spart_blocks.diagram.display import Display
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.program.holds import Held
 from spart_blocks.program.switching import Crossing, Switch
 
 START = "x0"
@@ -37,6 +38,16 @@ class Slot:
         return slice(self.start, self.start + math.prod(self.shape))
 
 
+@dataclass(frozen=True)
+class Handover:
+    """Held outputs that are renewed together, before any state moves. clock: the name of
+    theirs. slots: their names. renewed: the Function (t, x, xd, p) -> xd with them renewed."""
+
+    clock: str
+    slots: tuple[str, ...]
+    renewed: Any
+
+
 @dataclass(frozen=True, repr=False)
 class Program:
     """What a trace of a diagram gives. Immutable and picklable.
@@ -51,7 +62,10 @@ class Program:
     rates: xdot. held: (t, x, xd, p, x_start) -> xdot, where limits act by the state at the
     start of a step, so that no step has a bend in it; None without limits.
     outputs: all signals. updates: xd after a tick, for each clock by name; it moves the
-    states on that clock and keeps the others.
+    states on that clock, its held outputs among them, and keeps the others.
+    holds: the outputs that are held between ticks. handovers: empty unless a held output
+    is read on another clock; where several clocks tick together, these run first, in their
+    order, for the clocks due.
     watched: the values of the crossings. resets: (x, xd) in one column after the event of
     an EVENT block, by its name, where its function could be traced. switched: x after the
     blocks that switch modes have done so, all of them; None without such blocks.
@@ -86,6 +100,8 @@ class Program:
     held: Any
     outputs: Any
     updates: Mapping[str, Any]
+    holds: tuple[Held, ...]
+    handovers: tuple[Handover, ...]
     watched: Any
     resets: Mapping[str, Any]
     switched: Any
@@ -124,12 +140,18 @@ class Program:
 
     @property
     def xd0(self) -> Floats:
-        """The initial discrete states, from p."""
+        """The initial discrete states, from p; outputs that are held are zero before the
+        first tick, unless they are of a state alone."""
         return self._start(self.discrete)
 
     def _start(self, slots: tuple[Slot, ...]) -> Floats:
         parameters = {slot.name: slot.part for slot in self.parameters}
-        parts = [self.p[parameters[self.start[slot.name]]] for slot in slots]
+        parts = [
+            self.p[parameters[self.start[slot.name]]]
+            if slot.name in self.start
+            else np.zeros(slot.shape)
+            for slot in slots
+        ]
         start = np.concatenate([np.zeros(0), *parts])
         start.flags.writeable = False
         return start
@@ -163,6 +185,32 @@ class Program:
                 raise InputError(f"parameter {name} has shape {slot.shape}, not {new.shape}")
             p[slot.part] = np.broadcast_to(new, slot.shape).ravel()
         return replace(self, p=p)
+
+    def at_ticks(self, function: Any) -> Any:
+        """A Function (t, x, xd, p) -> column as the ticks of all clocks read it: outputs that
+        are held are renewed first."""
+        if not self.holds:
+            return function
+        arguments = function.sx_in()
+        t, x, _, p = arguments
+        column = ca.cse(ca.densify(function(t, x, self.renewed(*arguments), p)))
+        return ca.Function(
+            function.name(), arguments, [column], function.name_in(), function.name_out()
+        )
+
+    def renewed(self, t: Any, x: Any, xd: Any, p: Any) -> Any:
+        """xd with all outputs that are held as a tick of their clocks makes them now."""
+        for handover in self.handovers:
+            xd = handover.renewed(t, x, xd, p)
+        if self.handovers:
+            return xd
+        parts = {slot.name: slot.part for slot in self.discrete}
+        after = ca.SX(xd) if isinstance(xd, ca.SX) else ca.DM(xd)
+        for clock in {one.clock for one in self.holds}:
+            moved = self.updates[clock](t, x, xd, p)
+            for one in (one for one in self.holds if one.clock == clock):
+                after[parts[one.name]] = moved[parts[one.name]]
+        return after
 
     def selected(self, names: Iterable[str], name: str = "selected") -> Any:
         """The CasADi Function (t, x, xd, p) -> the named signals in one column."""

@@ -38,6 +38,8 @@ class Rule:
     series of times [s] at which a source switches, period 0 for once. project (block,
     state): the state on its constraints. tunable: attributes that become parameters.
     corrects: for which blocks the derivative replaces the block's own on numbers too.
+    delays: whether a sampled block's output at a tick is of the state before it, y_k = C x_k:
+    other blocks without feed-through show at a tick what they make of that tick.
     reason: why a block cannot be traced, which ends the trace."""
 
     output: Output | None = None
@@ -48,6 +50,7 @@ class Rule:
     project: Callable[[Any, Any], Any] | None = None
     tunable: tuple[str, ...] = ()
     corrects: Callable[[Any], bool] | None = None
+    delays: bool = False
     reason: str | None = None
 
 
@@ -414,7 +417,7 @@ def _no(reason: str) -> Rule:
 
 
 _POSE = "it passes SE3 or SO3 objects, not arrays of numbers"
-_INTEGRATOR_S = Rule(_state, next=_integrator_next, tunable=("gain", "min", "max"))
+_INTEGRATOR_S = Rule(_state, next=_integrator_next, tunable=("gain", "min", "max"), delays=True)
 
 RULES: dict[str, Rule] = {
     "connections.Mux": Rule(_mux),
@@ -461,8 +464,8 @@ RULES: dict[str, Rule] = {
     "sampled.Integrator_S": _INTEGRATOR_S,
     "sampled.DIntegrator": _INTEGRATOR_S,
     "sampled.Deriv_S": Rule(_deriv_output, next=_hold, tunable=("gain",)),
-    "sampled.LTI_SS_S": Rule(_lti_output, next=_lti_change),
-    "sampled.LTI_SISO_S": Rule(_lti_output, next=_lti_change),
+    "sampled.LTI_SS_S": Rule(_lti_output, next=_lti_change, delays=True),
+    "sampled.LTI_SISO_S": Rule(_lti_output, next=_lti_change, delays=True),
     "sampled.PID_S": OPENED,
     "sinks.Print": SINK,
     "sinks.Stop": Rule(watch=_stop_watch),

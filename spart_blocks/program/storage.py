@@ -14,7 +14,8 @@ import numpy as np
 from spart_blocks.diagram.clocks import Clock
 from spart_blocks.diagram.display import Display
 from spart_blocks.diagram.model import RunOptions
-from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.holds import Held
+from spart_blocks.program.program import Handover, Program, Slot
 from spart_blocks.program.switching import Crossing
 from spart_blocks.results import ScopeSpec
 
@@ -45,6 +46,8 @@ def to_text(program: Program) -> str:
         {**asdict(clock), "period": str(clock.period), "offset": str(clock.offset)}
         for clock in program.clocks
     ]
+    plain["holds"] = [asdict(one) for one in program.holds]
+    plain["handovers"] = [(h.clock, h.slots, h.renewed.serialize()) for h in program.handovers]
     for name in _FUNCTIONS:
         plain[name] = None if plain[name] is None else plain[name].serialize()
     for name in _FAMILIES:
@@ -65,6 +68,11 @@ def from_text(text: str) -> Program:
     plain["p"] = np.array(plain["p"], dtype=float)
     plain["clocks"] = tuple(_clock(clock) for clock in plain["clocks"])
     plain["crossings"] = tuple(Crossing(**item) for item in plain["crossings"])
+    plain["holds"] = tuple(Held(**one) for one in plain["holds"])
+    plain["handovers"] = tuple(
+        Handover(clock, tuple(slots), ca.Function.deserialize(renewed))
+        for clock, slots, renewed in plain["handovers"]
+    )
     for name in ("states", "discrete", "parameters", "signals"):
         plain[name] = tuple(_slots(plain[name]))
     for name in ("switching", "stepped", "fixed", "drifting", "damped"):

@@ -9,13 +9,14 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.clocks import Clock, clocks_of
+from spart_blocks.diagram.clocks import clocks_of
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.display import display_of
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.faults import of_block, tracing
 from spart_blocks.program.gains import wired
+from spart_blocks.program.holds import holds_of, with_holds
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.resets import BlockStates, call_event
 from spart_blocks.program.rules import (
@@ -27,6 +28,7 @@ from spart_blocks.program.rules import (
 )
 from spart_blocks.program.switching import Crossing, crossings_of, started
 from spart_blocks.program.symbol import box, column_of, is_number, symbols
+from spart_blocks.program.updates import updates_of
 
 
 def trace(
@@ -46,9 +48,12 @@ def trace(
 
 
 def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
-    traced = Evaluation(wiring, diagram.shared, diagram.robots, diagram.tunable)
-    signals, columns = _signals(traced)
     clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)
+    holds = holds_of(wiring, clocks)
+    clocks = with_holds(clocks, holds)
+    traced = Evaluation(wiring, diagram.shared, diagram.robots, diagram.tunable, holds)
+    signals, columns = _signals(traced)
+    updates, handovers = updates_of(traced, wiring, clocks, holds)
     crossings, watched = _crossings(traced)
     switching, edges, declared_until = _edges(traced, diagram.run.T)
     stepped, advance = _own_steps(traced, wiring)
@@ -70,7 +75,9 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         rates=traced.function("rates", rates, "xdot"),
         held=_held(traced, wiring, rates),
         outputs=traced.function("outputs", columns, "y"),
-        updates=_updates(traced, wiring, clocks),
+        updates=updates,
+        holds=holds,
+        handovers=handovers,
         watched=traced.function("watched", watched, "g"),
         edges=edges,
         project=_projection(traced, wiring),
@@ -95,18 +102,6 @@ def _signals(traced: Evaluation) -> tuple[tuple[Slot, ...], list[Any]]:
             slots.append(slot)
             columns.append(box(value))
     return tuple(slots), columns
-
-
-def _updates(traced: Evaluation, wiring: Wiring, clocks: tuple[Clock, ...]) -> dict[str, Any]:
-    functions = {}
-    for clock in clocks:
-        due = set(clock.blocks)
-        after = [
-            traced.change(node, "next") if node.name in due else traced.state[node.index]
-            for node in wiring.of_kind("sampled")
-        ]
-        functions[clock.name] = traced.function("update", after, "xd_next")
-    return functions
 
 
 # --- what happens when -------------------------------------------------------------------
@@ -238,6 +233,7 @@ def _resets(traced: Evaluation) -> dict[str, Any]:
         try:
             call_event(node.block, BlockStates(states))
             after = [_restarted(block, x) for block, x in states.items()]
+            after += traced.shown.values()
             functions[node.name] = traced.function("reset", after, "states")
         except Exception:  # whatever a user's function does; a run in Python calls it itself
             continue

@@ -135,7 +135,8 @@ class Results:
 
     t (N,) [s]; signals: name to (N, ...); states: block to (N, nstates).
     aliases: short names for signals ('ctrl' for 'ctrl.tau'); units: signal to unit.
-    info: how it ran: engine, solver, steps, evaluations, wall_time [s], versions.
+    info: how it ran: engine, solver, steps, evaluations, wall_time [s], versions, and
+    "notes", a line each, where its numbers depend on what is easily overlooked.
     state_names: block to the names of its states, where it has named them.
     recompute: gives a signal that was not kept, (N, ...), or raises KeyError.
     """

@@ -15,7 +15,13 @@ _SHOWN_EVENTS = 12
 
 def summary(results: Results) -> str:
     """See Results.summary."""
-    blocks = [_heading(results), _facts(results), _signals(results), _events(results)]
+    blocks = [
+        _heading(results),
+        _facts(results),
+        _signals(results),
+        _events(results),
+        _notes(results),
+    ]
     return "\n".join(line for block in blocks for line in block)
 
 
@@ -28,7 +34,8 @@ def _facts(results: Results) -> list[str]:
     t = results.t
     span = f"{t[0]:g} to {t[-1]:g} s" if len(t) else "none"
     rows = [("time", span), ("samples", f"{len(t)}")]
-    rows += [(key.replace("_", " "), _fact(value)) for key, value in results.info.items()]
+    facts = {key: value for key, value in results.info.items() if key != "notes"}
+    rows += [(key.replace("_", " "), _fact(value)) for key, value in facts.items()]
     wall = next((results.info[k] for k in ("wall_time", "wall time") if k in results.info), None)
     if isinstance(wall, int | float) and wall > 0 and len(t):
         rows.append(("real-time factor", f"{float(t[-1] - t[0]) / wall:.3g}"))
@@ -66,3 +73,7 @@ def _events(results: Results) -> list[str]:
     shown = [f"  {e.t:<12.6g} {e.block}: {e.what}" for e in results.events[:_SHOWN_EVENTS]]
     more = len(results.events) - len(shown)
     return [f"events: {len(results.events)}", *shown, *([f"  ... and {more} more"] if more else [])]
+
+
+def _notes(results: Results) -> list[str]:
+    return [f"note: {note}" for note in str(results.info.get("notes", "")).splitlines()]

@@ -134,6 +134,7 @@ def _functions(program: Program) -> dict[str, Any]:
         "advance": program.advance,
     }
     functions |= {f"tick_{k}": f for k, f in enumerate(program.updates.values())}
+    functions |= {f"handover_{k}": one.renewed for k, one in enumerate(program.handovers)}
     return {name: f for name, f in functions.items() if f is not None}
 
 
@@ -147,9 +148,10 @@ def _renamed(name: str, function: Any) -> Any:
 
 def _source(program: Program, functions: dict[str, Any]) -> str:
     """The library in C: the program's functions, tables of its clocks, the driver."""
-    ticks = [name for name in functions if name.startswith("program_tick_")]
     discrete = {slot.name: slot.part for slot in program.discrete}
     states = [_entries(discrete, clock.blocks) for clock in program.clocks]
+    handed = [_entries(discrete, one.slots) for one in program.handovers]
+    numbers = {clock.name: k for k, clock in enumerate(program.clocks)}
     stepped = _entries({slot.name: slot.part for slot in program.states}, program.stepped)
     lines = [
         c_source(functions.values()),
@@ -163,15 +165,27 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
     # What the program has none of is never called.
     never = [f"program_{name}" for name in ("project", "reach", "advance")]
     lines += [f"#define {name} program_rates" for name in never if name not in functions]
-    lines += [f"static const long long sb_states_{k}[] = {_list(s)};" for k, s in enumerate(states)]
+    lines += _tables("program_tick_", "SB_TICKS", "SB_TICK", states)
+    lines += _tables("program_handover_", "SB_HANDED", "SB_HANDED", handed)
     lines += [
-        f"static const sb_tick_function SB_TICKS[] = {_list(ticks)};",
-        f"static const long long SB_TICK_SIZES[] = {_list([len(s) for s in states])};",
-        "static const long long *const SB_TICK_STATES[] = "
-        f"{_list([f'sb_states_{k}' for k in range(len(states))])};",
+        f"#define SB_HANDOVERS {len(handed)}",
+        "static const long long SB_HANDOVER_CLOCKS[] = "
+        f"{_list([numbers[one.clock] for one in program.handovers])};",
     ]
     driver = resources.files("spart_blocks.simulation").joinpath("driver.c").read_text("utf-8")
     return "\n".join([*lines, driver])
+
+
+def _tables(function: str, name: str, what: str, states: Sequence[Sequence[int]]) -> list[str]:
+    """Tables in C of functions by number, and of the entries of xd that each writes."""
+    count = range(len(states))
+    return [
+        *(f"static const long long {what}_OF_{k}[] = {_list(states[k])};" for k in count),
+        f"static const sb_tick_function {name}[] = {_list([f'{function}{k}' for k in count])};",
+        f"static const long long {what}_SIZES[] = {_list([len(states[k]) for k in count])};",
+        f"static const long long *const {what}_STATES[] = "
+        f"{_list([f'{what}_OF_{k}' for k in count])};",
+    ]
 
 
 def _entries(parts: dict[str, slice], blocks: Sequence[str]) -> list[int]:

@@ -8,7 +8,8 @@
 
    Everything lives in memory of the caller; a call works off at most `budget` steps, so
    that the caller can report progress and be interrupted. Above this file stand the
-   functions program_rates, _kept, _cross, _project, _reach, _advance, _tick_0... and tables. */
+   functions program_rates, _kept, _cross, _project, _reach, _advance, _tick_0..., _handover_0...
+   and tables. */
 
 #include <math.h>
 #include <string.h>
@@ -325,6 +326,12 @@ static int sb_tick(sb_run *r) {
   int any = 0;
   for (long long c = 0; c < r->nclocks; c++) any |= due[c];
   if (!any) return 1;
+  for (long long k = 0; k < SB_HANDOVERS; k++) { /* held outputs that other clocks read */
+    if (!due[SB_HANDOVER_CLOCKS[k]]) continue;
+    sb_call(r, SB_HANDED[k], r->t, r->x, r->f);
+    for (long long i = 0; i < SB_HANDED_SIZES[k]; i++)
+      r->xd[SB_HANDED_STATES[k][i]] = r->f[SB_HANDED_STATES[k][i]];
+  }
   memcpy(r->xdn, r->xd, (size_t)r->nd * sizeof(double));
   for (long long c = 0; c < r->nclocks; c++) {
     if (!due[c]) continue;

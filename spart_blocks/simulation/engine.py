@@ -17,6 +17,7 @@ from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.diagram.display import Display
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import InputError, RunError
+from spart_blocks.program.holds import Held
 from spart_blocks.program.switching import MOST_SWITCHES, Crossing, Switch
 
 Floats = NDArray[np.float64]
@@ -38,6 +39,7 @@ class Engine(ABC):
 
     title: the diagram's name. continuous, sampled: where the states of each block lie in
     the vectors x and xd. traced: whether it evaluates a program in place of the blocks.
+    holds: the outputs that are held between ticks; each is a state of `sampled` by its name.
     drifting: whether steps and samples have to be projected, damped: the blocks that go on
     through poses in which their loops lose rank, see `Program`.
     jacobian: df/dx (nx, nx) as a function of (t, x, xd), where the engine has it.
@@ -51,6 +53,7 @@ class Engine(ABC):
     continuous: Mapping[str, slice]
     sampled: Mapping[str, slice]
     clocks: tuple[Clock, ...]
+    holds: tuple[Held, ...] = ()
     drifting: bool = False
     damped: Sequence[str] = ()
     jacobian: Callable[[float, Floats, Floats], Floats] | None = None
@@ -71,7 +74,7 @@ class Engine(ABC):
     @abstractmethod
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
         """The discrete states after the clocks due have ticked together: all of them read
-        the values before the tick."""
+        the values before the tick, but of held outputs those of the tick itself."""
 
     @abstractmethod
     def project(self, t: float, x: Floats) -> Floats:

@@ -7,7 +7,7 @@ state outside the blocks, in two flat vectors x and xd.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError, raised_in
+from spart_blocks.program.holds import holds_of, with_holds
 from spart_blocks.program.resets import BlockStates, call_event
 from spart_blocks.program.rules import (
     correction,
@@ -29,6 +30,7 @@ from spart_blocks.program.rules import (
 )
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
+from spart_blocks.simulation.held_outputs import HeldOutputs
 
 Values = list[Sequence[Any]]  # outputs of each node, by node index
 
@@ -48,12 +50,16 @@ class Interpreter(Engine):
         self._names = signal_names(wiring)
         ordered = [self.nodes[i] for i in wiring.schedule]
         self._evaluated = [node for node in ordered if node.kind not in ("sink", "graphics")]
+        sampled = list(wiring.of_kind("sampled"))
+        clocks = clocks_of(sampled, diagram.run.first_tick)
+        self.holds = holds_of(wiring, clocks)
+        self.clocks = with_holds(clocks, self.holds)
         upstream = _upstream(wiring, [node.index for node in wiring.of_kind("continuous")])
         self._for_derivative = [node for node in self._evaluated if node.index in upstream]
-        sampled = list(wiring.of_kind("sampled"))
         self.continuous = _slices(wiring.of_kind("continuous"))
-        self.sampled = _slices(sampled)
-        self.clocks = clocks_of(sampled, diagram.run.first_tick)
+        self._states = _slices(sampled)
+        self._held = HeldOutputs(wiring, self.holds, self._states)
+        self.sampled = self._states | self._held.slices
         self._rates = {name: _rate(self.node[name].block) for name in self.continuous}
         self.drifting = any(drifts(self.node[name].block) for name in self.continuous)
         self.damped = tuple(n for n in self.continuous if passes_singular(self.node[n].block))
@@ -71,7 +77,7 @@ class Interpreter(Engine):
 
     def initial(self) -> tuple[Floats, Floats]:
         """The initial continuous and discrete states."""
-        return self._gather(self.continuous), self._gather(self.sampled)
+        return self._gather(self.continuous), self._held.initial(self._gather(self._states))
 
     def _gather(self, slices: Mapping[str, slice]) -> Floats:
         parts = [np.zeros(0)]
@@ -81,15 +87,30 @@ class Interpreter(Engine):
                 parts.append(np.ravel(np.asarray(node.block.getstate0(), float)))
         return np.concatenate(parts)
 
-    def outputs(self, t: float, x: Floats, xd: Floats) -> Values:
-        """The outputs of every node at time t and states x, xd."""
-        return self._evaluate(self._evaluated, t, x, xd)
+    def outputs(self, t: float, x: Floats, xd: Floats, due: Collection[Clock] = ()) -> Values:
+        """The outputs of every node at time t and states x, xd; those held on the clocks
+        due are what they become at their ticks."""
+        return self._evaluate(self._evaluated, t, x, xd, {clock.name for clock in due})
 
-    def _evaluate(self, nodes: Iterable[Node], t: float, x: Floats, xd: Floats) -> Values:
+    def _evaluate(
+        self,
+        nodes: Iterable[Node],
+        t: float,
+        x: Floats,
+        xd: Floats,
+        due: Collection[str] = (),
+    ) -> Values:
         values: Values = [()] * len(self.nodes)
         for node in nodes:
+            held = self._held.by_node.get(node.index)
             try:
-                values[node.index] = self.output(node, t, values, x, xd)
+                if held is None or held.clock in due:
+                    values[node.index] = self.output(node, t, values, x, xd)
+                elif held.of_state:
+                    kept = xd[self._held.slices[held.name]]
+                    values[node.index] = self.output(node, t, values, x, xd, kept)
+                else:
+                    values[node.index] = [_signal(v) for v in self._held.outputs(held, xd)]
             except RunError:
                 self.check_finite(t, values)  # it may fail for what it was given
                 raise
@@ -104,11 +125,21 @@ class Interpreter(Engine):
                 inputs[k] = np.reshape(inputs[k], (1,))
         return inputs
 
-    def output(self, node: Node, t: float, values: Values, x: Floats, xd: Floats) -> Sequence[Any]:
+    def output(
+        self,
+        node: Node,
+        t: float,
+        values: Values,
+        x: Floats,
+        xd: Floats,
+        state: Floats | None = None,
+    ) -> Sequence[Any]:
+        """The outputs of a node, of its state or of another one in the place of that."""
+        state = self._state(node, x, xd) if state is None else state
         blind = self._blind.get(node.index)
         with Failing(node, "output", t):
             inputs = self.inputs(node, values) if blind is None else blind
-            out = node.block.output(t, inputs, self._state(node, x, xd))
+            out = node.block.output(t, inputs, state)
             if isinstance(out, (list, tuple)) and len(out) == len(node.out_ports):
                 return [_signal(v) for v in out]
         text = wrong_outputs(out, len(node.out_ports))
@@ -118,7 +149,7 @@ class Interpreter(Engine):
         if node.kind == "continuous":
             return x[self.continuous[node.name]]
         if node.kind == "sampled":
-            return xd[self.sampled[node.name]]
+            return xd[self._states[node.name]]
         return None
 
     def derivative(self, t: float, x: Floats, xd: Floats, start: Floats | None = None) -> Floats:
@@ -147,13 +178,14 @@ class Interpreter(Engine):
         return xdot
 
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
-        return self.tick_of(self.outputs(t, x, xd), t, xd, due)
+        return self.tick_of(self.outputs(t, x, xd, due), t, xd, due)
 
     def tick_of(self, values: Values, t: float, xd: Floats, due: Sequence[Clock]) -> Floats:
-        """The discrete states after a tick where the outputs are known."""
+        """The discrete states after a tick where the outputs at that tick are known."""
         self.check_finite(t, values)
         after = xd.copy()
-        for name in (name for clock in due for name in clock.blocks):
+        self._held.renew(after, xd, values, {clock.name for clock in due})
+        for name in (n for clock in due for n in clock.blocks if n in self._states):
             node, part = self.node[name], self.sampled[name]
             with Failing(node, "next", t):
                 after[part] = np.ravel(node.block.next(t, self.inputs(node, values), xd[part]))
@@ -289,7 +321,7 @@ class Interpreter(Engine):
             x[part] = self._own(node.name, "switch", t, inputs, x[part])
             return x, xd
         states = {self.node[name].block: x[part] for name, part in self.continuous.items()}
-        states |= {self.node[name].block: xd[part] for name, part in self.sampled.items()}
+        states |= {self.node[name].block: xd[part] for name, part in self._states.items()}
         with Failing(node, "its function", t):
             call_event(node.block, BlockStates(states))
         for block, state in states.items():

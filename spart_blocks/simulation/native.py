@@ -17,6 +17,7 @@ import numpy as np
 from spart_blocks.diagram.clocks import Clock
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.program import Program
+from spart_blocks.program.program import Handover
 from spart_blocks.program.switching import Crossing, Switch
 from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
 
@@ -63,6 +64,7 @@ class Native(Engine):
         self.damped = program.damped
         self.continuous = {slot.name: slot.part for slot in program.states}
         self.sampled = {slot.name: slot.part for slot in program.discrete}
+        self.holds = program.holds
         self.slot = {slot.name: slot for slot in program.signals}
         self.jacobian = self._jacobian
         self._selections: dict[tuple[str, ...], Any] = {}
@@ -102,6 +104,10 @@ class Native(Engine):
         return {name: _Call(f, self.program.p) for name, f in self.program.updates.items()}
 
     @cached_property
+    def _handovers(self) -> list[tuple[Handover, _Call]]:
+        return [(one, _Call(one.renewed, self.program.p)) for one in self.program.handovers]
+
+    @cached_property
     def _slope(self) -> _Call:
         arguments = self.program.rates.sx_in()
         slope = ca.densify(ca.jacobian(self.program.rates(*arguments), arguments[1]))
@@ -136,6 +142,11 @@ class Native(Engine):
         return self._ticks[clock.name](t, x, xd)
 
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
+        before = xd
+        names = {clock.name for clock in due}
+        for one, renewed in self._handovers:
+            if one.clock in names:
+                xd = renewed(t, x, xd)
         after = xd.copy()
         for clock in due:
             moved = self.moved(clock, t, x, xd)
@@ -143,8 +154,8 @@ class Native(Engine):
                 after[self.sampled[name]] = moved[self.sampled[name]]
         if not np.isfinite(after).all():
             if self._reference is not None:
-                self._reference().tick(t, x, xd, due)
-            self.explain(t, x, xd)
+                self._reference().tick(t, x, before, due)
+            self.explain(t, x, before)
             block = not_finite(self.sampled, after)
             raise RunError("its next state is not finite", block=block, time=t)
         return after

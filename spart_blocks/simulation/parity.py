@@ -72,7 +72,8 @@ def check(native: Native, blocks: Interpreter) -> None:
             }
             for clock in native.clocks:
                 with suppress(SpartError):
-                    changes[f"ticks of clock {clock.name}"] = blocks.tick_of(values, t, xd, [clock])
+                    at = blocks.outputs(t, x, xd, [clock]) if blocks.holds else values
+                    changes[f"ticks of clock {clock.name}"] = blocks.tick_of(at, t, xd, [clock])
                 got[f"ticks of clock {clock.name}"] = native.moved(clock, t, x, xd)
             for what, want in changes.items():
                 if not _agree(got[what], want):

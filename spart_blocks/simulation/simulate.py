@@ -25,6 +25,7 @@ from spart_blocks.errors import (
     raised_in,
     told,
 )
+from spart_blocks.program.holds import notes_of
 from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
@@ -229,6 +230,7 @@ def _continued(initial: Initial | None) -> FinalState | None:
 def results_of(run: Run) -> Results:
     """The results of a run so far."""
     recorder, engine = run.recorder, run.engine
+    notes = notes_of(engine.holds)
     return Results(
         t=recorder.times(),
         signals=recorder.signals(),
@@ -248,6 +250,7 @@ def results_of(run: Run) -> Results:
             "evaluations": run.stats.evaluations,
             "wall_time": run.stats.wall_time,
             **_versions(),
+            **({"notes": "\n".join(notes)} if notes else {}),
         },
         aliases=engine.display.aliases,
         units=engine.display.units,

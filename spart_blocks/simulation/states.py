@@ -38,6 +38,9 @@ def set_states(
     for name, value in states.items():
         vector, part = slices[name]
         vector[part] = _state(value, engine, name, vector[part].shape, f"{each} {name}")
+    for one in engine.holds:  # what is shown of a state starts as that state
+        if one.of_state and one.block in states and one.name not in states:
+            xd[engine.sampled[one.name]] = xd[engine.sampled[one.block]]
     for name, part in engine.continuous.items():
         if name in states:
             off = engine.project(0.0, x)[part] - x[part]

@@ -20,7 +20,8 @@ static int sb_backward(sb_fmu *m, const uint32_t *unknowns, size_t n_unknowns,
   for (int i = 0; i < SB_NP; i++) a[SB_AT_P + i] += out[1 + SB_NX + SB_ND + i];
   if (m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING)) {
     for (int i = 0; i < SB_NX; i++) a[SB_AT_P + sb_start_of_x[i]] += a[SB_AT_X + i];
-    for (int i = 0; i < SB_ND; i++) a[SB_AT_P + sb_start_of_xd[i]] += a[SB_AT_XD + i];
+    for (int i = 0; i < SB_ND; i++)
+      if (sb_start_of_xd[i] >= 0) a[SB_AT_P + sb_start_of_xd[i]] += a[SB_AT_XD + i];
   }
   return sb_sensitive(m, knowns, n_knowns, sensitivity, room);
 }

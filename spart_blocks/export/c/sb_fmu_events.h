@@ -111,10 +111,15 @@ static int sb_pass(sb_fmu *m) {
 /* The discrete states after the clocks due have ticked; returns whether any has. */
 static int sb_ticked(const sb_fmu *m, double *xd) {
   int any = 0;
-  sb_copy(xd, m->s.xd, SB_ND);
+  double before[SB_ROOM(SB_ND)];
+  sb_copy(before, m->s.xd, SB_ND);
+  for (int k = 0; k < SB_HANDOVERS; k++) /* held outputs that other clocks read */
+    if (sb_due(m, sb_handover_clocks[k]))
+      sb_model_handover(k, sb_seen(m, m->s.t), m->s.x, before, m->s.p, before);
+  sb_copy(xd, before, SB_ND);
   for (int c = 0; c < SB_NC; c++)
     if (sb_due(m, c)) {
-      sb_model_tick(c, sb_seen(m, m->s.t), m->s.x, m->s.xd, m->s.p, xd);
+      sb_model_tick(c, sb_seen(m, m->s.t), m->s.x, before, m->s.p, xd);
       any = 1;
     }
   return any;

@@ -58,7 +58,8 @@ static void sb_set_tolerance(sb_fmu *m, double tolerance) {
 /* The states while their start values may still be set. */
 static void sb_take_start(sb_fmu *m) {
   for (int i = 0; i < SB_NX; i++) m->s.x[i] = m->s.start[i] = m->s.p[sb_start_of_x[i]];
-  for (int i = 0; i < SB_ND; i++) m->s.xd[i] = m->s.p[sb_start_of_xd[i]];
+  for (int i = 0; i < SB_ND; i++) /* an output that is held is zero before its first tick */
+    m->s.xd[i] = sb_start_of_xd[i] < 0 ? 0 : m->s.p[sb_start_of_xd[i]];
 }
 
 static int sb_initialize(sb_fmu *m, double start) {
@@ -339,7 +340,8 @@ static int sb_forward(sb_fmu *m, const uint32_t *unknowns, size_t n_unknowns,
   if (m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING)) {
     sb_take_start(m);
     for (int i = 0; i < SB_NX; i++) s[SB_AT_X + i] += s[SB_AT_P + sb_start_of_x[i]];
-    for (int i = 0; i < SB_ND; i++) s[SB_AT_XD + i] += s[SB_AT_P + sb_start_of_xd[i]];
+    for (int i = 0; i < SB_ND; i++)
+      if (sb_start_of_xd[i] >= 0) s[SB_AT_XD + i] += s[SB_AT_P + sb_start_of_xd[i]];
   }
   memcpy(m->sensitivity, s, sizeof m->sensitivity);
   if (SB_NX + SB_NY + SB_NG) {

@@ -1,0 +1,87 @@
+"""Where the interpreter keeps the outputs that are held between ticks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.diagram.first_values import start_values
+from spart_blocks.diagram.flatten import Wiring
+from spart_blocks.program.holds import Held
+from spart_blocks.simulation.engine import Floats
+
+Shape = tuple[int, ...]
+
+
+class HeldOutputs:
+    """Held outputs as discrete states, which follow those of the blocks.
+
+    by_node: the held outputs by the index of their node. slices: where each lies in xd.
+    """
+
+    def __init__(self, wiring: Wiring, holds: Sequence[Held], states: Mapping[str, slice]) -> None:
+        self.by_node = {one.index: one for one in holds}
+        self.slices: dict[str, slice] = {}
+        self._states = states
+        self._shapes = _shapes_of(wiring, holds)
+        start = max((part.stop for part in states.values()), default=0)
+        for one in holds:
+            width = _size(self._shapes[one.index])
+            if one.of_state:
+                width = states[one.block].stop - states[one.block].start
+            self.slices[one.name] = slice(start, start + width)
+            start += width
+        self.size = start
+
+    def initial(self, states: Floats) -> Floats:
+        """xd at the start: outputs are zero before their first tick, unless they are of a
+        state alone."""
+        xd = np.concatenate([states, np.zeros(self.size - len(states))])
+        for one in self.by_node.values():
+            if one.of_state:
+                xd[self.slices[one.name]] = states[self._states[one.block]]
+        return xd
+
+    def outputs(self, one: Held, xd: Floats) -> list[Any]:
+        """What the ports of a node show."""
+        shapes = self._shapes[one.index]
+        ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
+        parts = np.split(xd[self.slices[one.name]], ends)
+        return [
+            part.reshape(shape) if shape else part.item()
+            for part, shape in zip(parts, shapes, strict=True)
+        ]
+
+    def renew(
+        self, xd: Floats, before: Floats, values: Sequence[Sequence[Any]], due: Collection[str]
+    ) -> None:
+        """Put into xd what is held from a tick on. before: xd at that tick. values: the
+        outputs of each node there. due: the names of the clocks."""
+        for one in self.by_node.values():
+            if one.clock not in due:
+                continue
+            if one.of_state:
+                xd[self.slices[one.name]] = before[self._states[one.block]]
+            else:
+                fresh = [np.ravel(value) for value in values[one.index]]
+                xd[self.slices[one.name]] = np.concatenate(fresh)
+
+
+def _shapes_of(wiring: Wiring, holds: Sequence[Held]) -> dict[int, list[Shape]]:
+    """The shapes of the outputs, found at the start; () where a block fails there, which the
+    run will tell."""
+    values = start_values(wiring)[0] if holds else {}
+    return {
+        one.index: [
+            np.shape(values.get((one.index, k), 0.0))
+            for k in range(len(wiring.nodes[one.index].out_ports))
+        ]
+        for one in holds
+    }
+
+
+def _size(shapes: Iterable[Shape]) -> int:
+    return sum(math.prod(shape) for shape in shapes)
