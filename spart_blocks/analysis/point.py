@@ -59,5 +59,6 @@ def operating_point(engine: Native, at: Any, t: float | None) -> Point:
     set_states(engine, states or {}, x, xd, argument="at", each="at:")
     now, x = float(time if t is None else t), engine.project(0.0, x)
     # A point is looked at as a tick reads it.
-    xd = np.array(program.renewed(now, x, xd, p), dtype=float).ravel() if program.holds else xd
+    if program.holds:
+        xd = np.array(program.renewed(now, x, xd, p), dtype=float).ravel()
     return Point(now, x, xd, p)

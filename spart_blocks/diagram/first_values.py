@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,26 @@ def start_values(wiring: Wiring) -> tuple[dict[Source, Any], dict[int, Exception
     return values, failures
 
 
+def output_shapes(wiring: Wiring, wanted: Collection[int]) -> dict[Source, Shape]:
+    """The shapes at t = 0 of the outputs of these nodes, by their index, as far as they can be
+    known. No state is moved."""
+    upstream, pending = set(wanted), list(wanted)
+    while pending:
+        for source, _ in wiring.nodes[pending.pop()].sources:
+            if source not in upstream:
+                upstream.add(source)
+                pending.append(source)
+    values: dict[Source, Any] = {}
+    with np.errstate(all="ignore"):
+        for node in (wiring.nodes[i] for i in wiring.schedule if i in upstream):
+            try:
+                inputs = _inputs(node, values) if node.feedthrough else [None] * len(node.sources)
+                _give_outputs(node, inputs, _state(node), values)
+            except Exception:  # whatever a block raises; a run tells it
+                continue
+    return {source: np.shape(value) for source, value in values.items() if source[0] in wanted}
+
+
 def failure_of(node: Node, error: Exception) -> Failure:
     """What to say of the error that a block raised."""
     label = f"{node.name} ({node.block.type.upper()})"
@@ -103,9 +123,7 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
     """Give a block's outputs to values; whatever does not fit raises."""
     if node.kind in ("sink", "graphics"):
         return
-    state = None
-    if node.kind in ("continuous", "sampled"):
-        state = np.ravel(np.asarray(node.block.getstate0(), float))
+    state = _state(node)
     again = (node.index, 0) in values
     inputs: list[Any] = [None] * len(node.sources)
     if node.feedthrough or again:
@@ -113,17 +131,27 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
         if expected_size(node, inputs) > MOST_NUMBERS:
             raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
     if not again:
-        pending = getattr(node.block, "pending", False)
-        out = _zeros(node) if pending else node.block.output(0.0, inputs, state)
-        if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
-            raise _OutputsError(wrong_outputs(out, len(node.out_ports)))
-        for port, value in enumerate(out):
-            values[node.index, port] = value
+        _give_outputs(node, inputs, state, values)
     if state is not None and (node.feedthrough or again):
         change = node.block.deriv if node.kind == "continuous" else node.block.next
         size = np.size(change(0.0, inputs, state))
         if size != state.size:
             raise _ShapeError(f"its state has {state.size} entries, its rate {size}")
+
+
+def _state(node: Node) -> Any:
+    if node.kind not in ("continuous", "sampled"):
+        return None
+    return np.ravel(np.asarray(node.block.getstate0(), float))
+
+
+def _give_outputs(node: Node, inputs: list[Any], state: Any, values: dict[Source, Any]) -> None:
+    pending = getattr(node.block, "pending", False)
+    out = _zeros(node) if pending else node.block.output(0.0, inputs, state)
+    if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
+        raise _OutputsError(wrong_outputs(out, len(node.out_ports)))
+    for port, value in enumerate(out):
+        values[node.index, port] = value
 
 
 def _zeros(node: Node) -> list[Any]:

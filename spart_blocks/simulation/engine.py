@@ -77,6 +77,10 @@ class Engine(ABC):
         the values before the tick, but of held outputs those of the tick itself."""
 
     @abstractmethod
+    def renewed(self, t: float, x: Floats, xd: Floats) -> Floats:
+        """xd with all outputs that are held as ticks of their clocks would make them now."""
+
+    @abstractmethod
     def project(self, t: float, x: Floats) -> Floats:
         """x on its constraints: quaternions at unit length, integrators within limits, loops
         closed."""

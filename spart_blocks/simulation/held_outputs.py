@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.diagram.first_values import start_values
+from spart_blocks.diagram.first_values import output_shapes
 from spart_blocks.diagram.flatten import Wiring
 from spart_blocks.program.holds import Held
 from spart_blocks.simulation.engine import Floats
@@ -73,11 +73,10 @@ class HeldOutputs:
 def _shapes_of(wiring: Wiring, holds: Sequence[Held]) -> dict[int, list[Shape]]:
     """The shapes of the outputs, found at the start; () where a block fails there, which the
     run will tell."""
-    values = start_values(wiring)[0] if holds else {}
+    shapes = output_shapes(wiring, {one.index for one in holds})
     return {
         one.index: [
-            np.shape(values.get((one.index, k), 0.0))
-            for k in range(len(wiring.nodes[one.index].out_ports))
+            shapes.get((one.index, k), ()) for k in range(len(wiring.nodes[one.index].out_ports))
         ]
         for one in holds
     }

@@ -54,7 +54,8 @@ class Interpreter(Engine):
         clocks = clocks_of(sampled, diagram.run.first_tick)
         self.holds = holds_of(wiring, clocks)
         self.clocks = with_holds(clocks, self.holds)
-        upstream = _upstream(wiring, [node.index for node in wiring.of_kind("continuous")])
+        ends = [node.index for node in wiring.of_kind("continuous")]
+        upstream = _upstream(wiring, ends, {one.index for one in self.holds})
         self._for_derivative = [node for node in self._evaluated if node.index in upstream]
         self.continuous = _slices(wiring.of_kind("continuous"))
         self._states = _slices(sampled)
@@ -179,6 +180,12 @@ class Interpreter(Engine):
 
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
         return self.tick_of(self.outputs(t, x, xd, due), t, xd, due)
+
+    def renewed(self, t: float, x: Floats, xd: Floats) -> Floats:
+        after = xd.copy()
+        due = {clock.name for clock in self.clocks}
+        self._held.renew(after, xd, self.outputs(t, x, xd, self.clocks), due)
+        return after
 
     def tick_of(self, values: Values, t: float, xd: Floats, due: Sequence[Clock]) -> Floats:
         """The discrete states after a tick where the outputs at that tick are known."""
@@ -388,15 +395,16 @@ def _signal(value: Any) -> Any:
     return value
 
 
-def _upstream(wiring: Wiring, ends: Iterable[int]) -> set[int]:
-    """The nodes at the ends and all that they depend on."""
+def _upstream(wiring: Wiring, ends: Iterable[int], held: Collection[int]) -> set[int]:
+    """The nodes at the ends and all that they depend on; held outputs on nothing."""
     found = set(ends)
     pending = list(found)
     while pending:
         for source, _ in wiring.nodes[pending.pop()].sources:
             if source not in found:
                 found.add(source)
-                pending.append(source)
+                if source not in held:
+                    pending.append(source)
     return found
 
 

@@ -160,6 +160,9 @@ class Native(Engine):
             raise RunError("its next state is not finite", block=block, time=t)
         return after
 
+    def renewed(self, t: float, x: Floats, xd: Floats) -> Floats:
+        return np.array(self.program.renewed(t, x, xd, self.program.p), dtype=float).ravel()
+
     def project(self, t: float, x: Floats) -> Floats:
         return x if self.program.project is None else self._project(t, x, self.program.xd0)
 

@@ -33,7 +33,7 @@ from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.stability import explain_instability, warn_of_instability
 from spart_blocks.simulation.start import prepare
-from spart_blocks.simulation.states import set_states
+from spart_blocks.simulation.states import hold_as_now, set_states
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program
@@ -97,6 +97,7 @@ def begin(
             run = prepare(_engine(diagram, engine, run_options), state, progress)
         if state is not None:
             set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
+            hold_as_now(run.engine, state.discrete, float(run.t), run.x, run.xd)
         elif isinstance(initial, Mapping):
             set_states(run.engine, initial, run.x, run.xd)
         if state is None:  # what a run ended with lies within its limits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,16 @@ def set_states(
                     "it: a quaternion of a plant has length 1, a closed chain its loops, an "
                     "integrator its limits"
                 )
+
+
+def hold_as_now(engine: Engine, given: Collection[str], t: float, x: Floats, xd: Floats) -> None:
+    """Outputs that are held and not given, as after a run that did not hold them: what they
+    would be now."""
+    missing = [one.name for one in engine.holds if one.name not in given]
+    if missing:
+        now = engine.renewed(t, x, xd)
+        for name in missing:
+            xd[engine.sampled[name]] = now[engine.sampled[name]]
 
 
 def _state(value: Any, engine: Engine, name: str, shape: tuple[int, ...], what: str) -> Floats:

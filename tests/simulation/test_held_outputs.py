@@ -350,6 +350,38 @@ def test_a_run_split_in_two_is_one_run(at, looped, simulate, tmp_path):
             )
 
 
+def test_a_run_goes_on_from_one_that_did_not_hold(looped, simulate):
+    lead = CONTROLLERS["lead"]
+    first = run(simulate, looped(lead), T=1.02, every=0.01, first_tick="bdsim")
+    second = run(simulate, looped(lead), initial=first.final_state, every=0.01, T=1.08)
+    D = np.ravel(second["D"])
+    np.testing.assert_allclose(D[:3], np.ravel(first["D"])[-1], rtol=1e-9)
+    assert D[3] != D[2]  # the tick at 1.05 s
+
+
+def test_an_event_leaves_what_is_held(diagram, wire):
+    def reset(event, states):
+        states["x"] = 0.5 * states["x"]
+
+    bd = diagram()
+    bd.CONSTANT(1.0, name="r")
+    bd.SUM("+-", name="e")
+    bd.LTI_SISO_S(bd.clock(0.1), [2.0, -1.0], [1.0, -0.5], name="D")
+    bd.INTEGRATOR(x0=0.0, name="x")
+    bd.FUNCTION(lambda x: x - 0.45, name="level")
+    bd.EVENT("+", reset, name="event")
+    wire(bd, "r -> e.0", "x -> e.1", "e -> D", "D -> x", "x -> level", "level -> event")
+    options = {"T": 1, "every": 0.01, "log": ["x", "D"], **TIGHT}
+    blocks = sb.simulate(bd, engine="interpreter", **options)
+    assert len(blocks.events) > 1
+    for other in (
+        sb.simulate(bd, engine="native", **options),
+        sb.simulate(sb.trace(bd), **options),
+    ):
+        np.testing.assert_allclose(other["x"], blocks["x"], atol=1e-8)
+        np.testing.assert_allclose(other["D"], blocks["D"], atol=1e-8)
+
+
 def test_a_loop_of_what_feeds_through_is_still_refused(diagram, wire, simulate):
     bd = diagram()
     bd.LTI_SISO_S(bd.clock(0.1), [1.0, 2.0], [1.0, -0.5], name="D")
