@@ -13,7 +13,7 @@ from typing import Any
 
 from lxml import etree
 
-from spart_blocks.errors import Place, RobotError
+from spart_blocks.errors import Fault, Place, RobotError
 from spart_blocks.robot._faults import Faults, names_list, quote, warn_user
 from spart_blocks.robot._transforms import rigid_inverse
 from spart_blocks.robot._tree import Edge, Tree, build_tree
@@ -24,6 +24,8 @@ from spart_blocks.robot.loops_file import robot_with_loops
 from spart_blocks.robot.model import Base, Robot
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link, RobotKeys
 
+MOST_ELEMENTS = 10_000
+"""Links of a file, and joints; reading so many takes some seconds."""
 _logger = logging.getLogger(__name__)
 _OTHER_FORMATS = {
     "sdf": "this is an SDF file; export the robot as URDF",
@@ -67,8 +69,13 @@ def read_urdf(
     _check_root(root, str(file))
     faults = Faults()
     reader = ElementReader(str(file), etree.QName(root).namespace, faults)
-    links = [reader.link(element) for element in reader.children(root, "link")]
-    joints = [reader.joint(element) for element in reader.children(root, "joint")]
+    told = {kind: list(reader.children(root, kind)) for kind in ("link", "joint")}
+    for kind, elements in told.items():
+        if len(elements) > MOST_ELEMENTS:
+            text = f"the robot has {len(elements)} {kind}s; the most is {MOST_ELEMENTS}"
+            raise RobotError(Fault(text, Place(str(file), line_of(elements[-1]))))
+    links = [reader.link(element) for element in told["link"]]
+    joints = [reader.joint(element) for element in told["joint"]]
     if not links:
         reader.note(root, "the robot has no links")
     tree = _tree(links, joints, faults)

@@ -106,6 +106,13 @@ def test_a_chain_of_3000_links_loads_in_order(tmp_path):
     assert loaded.active_joints[-1] == "joint3000"
 
 
+def test_more_links_than_any_robot_has_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("spart_blocks.robot.urdf.MOST_ELEMENTS", 20)
+    assert len(Robot.from_urdf(write(tmp_path, chain(19))).links) == 19
+    with pytest.raises(RobotError, match=r":\d+: the robot has 21 links; the most is 20"):
+        Robot.from_urdf(write(tmp_path, chain(20)))
+
+
 def test_loading_time_grows_with_the_links_and_not_their_square(tmp_path):
     def seconds(n: int) -> float:
         """Of processor time, whatever else the machine does."""
