@@ -61,6 +61,12 @@ class RunOptions(BaseModel):
         description="clocks tick first at their offset, and sampled blocks hold their outputs; "
         "or (bdsim) they tick one period later, and what feeds through follows its input",
     )
+    sliding: Literal["error", "filippov"] = Field(
+        default="error",
+        description="what happens where switches lead back from both sides, and where resets "
+        "accumulate: the run ends with an error, or (filippov) the states slide along the "
+        "surface, and rest at zero",
+    )
 
 
 @dataclass(frozen=True)

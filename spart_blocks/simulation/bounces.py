@@ -13,8 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from spart_blocks.errors import RunError
 from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.held import Contact
+from spart_blocks.simulation.meeting import rest
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
@@ -70,7 +74,8 @@ def motion(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float)
 
 def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int]) -> float:
     """The longest step [s] after the resets of these crossings at t that overlooks no return.
-    x, xd: the states before. RunError where a signal that is turned back does not come back.
+    x, xd: the states before. A signal that is turned back and does not come back is held at
+    zero where the run slides, and is a RunError elsewhere.
     """
     longest = float("inf")
     if not len(x):
@@ -90,6 +95,10 @@ def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int
         bounces.hardest = max(bounces.hardest, before.v)
         touch = abs(after.v) <= TURNED * before.v and after.a > 0
         if touch or after.flight < SHORTEST_FLIGHT:
+            if run.slides and bounces.jump is not None:
+                length = float(np.linalg.norm(bounces.jump))
+                rest(run, t, Contact(k, bounces.jump / length))
+                continue
             raise _no_return(run.crossings[k].block, bounces, t)
         longest = min(longest, after.flight / 2)
     return longest

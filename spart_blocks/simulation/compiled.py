@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
 from spart_blocks.program.c_code import c_source
+from spart_blocks.simulation.meeting import held_at
+from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import BORDERS, COMPILED, heeds, meet
 from spart_blocks.simulation.tableaus import FIXED_STEP, Tableau
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.native import Native
     from spart_blocks.simulation.run import Run
 
-_KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 2, "mode": 3, "fault": 1}
+_KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 4, "mode": 3, "fault": 1}
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF = range(7)
 STEPS_A_CALL = 20_000
 
@@ -39,6 +41,7 @@ _ROOM = [
     "kinds",
     "g0",
     "g1",
+    "gs",
     "hit",
     "K",
     "xt",
@@ -65,7 +68,7 @@ class _RunStruct(ctypes.Structure):
         + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi", "bad", "limit")]
         + [(name, ctypes.c_longlong) for name in _PROGRESS]
         + [(n, ctypes.c_int) for n in ("have_slope", "entered", "heeds_stiffness", "stiff", "calm")]
-        + [("stiff_step", ctypes.c_double)]
+        + [("stiff_step", ctypes.c_double), ("staged", ctypes.c_int)]
     )
 
 
@@ -222,7 +225,7 @@ class CompiledLoop:
             A=method.A, b=method.b, c=method.c, e=method.e, P=method.P,
             direction=np.array([c.direction for c in run.crossings], float),
             kinds=np.array([_KINDS[c.kind] for c in run.crossings], np.uint8),
-            g0=np.zeros(crossings), g1=np.zeros(crossings),
+            g0=np.zeros(crossings), g1=np.zeros(crossings), gs=np.zeros(crossings),
             hit=np.zeros(crossings, np.uint8), K=np.zeros((s + 1, nx)),
             xt=np.zeros(nx), xn=np.zeros(nx), xm=np.zeros(nx),
             f=np.zeros(max(nx, nd, crossings)), xdn=np.zeros(nd), w=np.zeros(w),
@@ -310,13 +313,12 @@ class CompiledLoop:
             t = min(max(struct.bad, struct.lo), struct.hi)
             self.engine.explain(t, self.arrays["xt"][: len(run.x)].copy(), run.xd)
             t = float(struct.t)
+            held_at(run, t)
         fixed = run.options.solver in FIXED_STEP
         why = "a step gives no finite number" if fixed else "its step became too small"
-        return RunError(
-            f"the solver failed: {why}",
-            time=t,
-            hint="try another solver, a smaller max_step, or looser tolerances",
-        )
+        hint = "try another solver, a smaller max_step, or looser tolerances"
+        failure = RunError(f"the solver failed: {why}", time=t, hint=hint)
+        return failure if fixed else no_step(run, t, failure)
 
     def _hand_over_samples(self) -> None:
         n, run = int(self.struct.sample), self.run

@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spart_blocks.program.switching import Crossing
-from spart_blocks.simulation.engine import Engine, Floats
 
 LOCATED_WITHIN = 1e-10
 """Width [s] within which a crossing's time is known."""
 
 
 def locate(
-    engine: Engine,
-    k: int,
+    watched: Callable[[float], float],
+    crossing: Crossing,
     sign: float,
-    dense: Callable[[float], Floats],
-    xd: Floats,
     t0: float,
     t1: float,
 ) -> float:
-    """The time [s] just at or after crossing k within [t0, t1]; sign: +1 where it goes up."""
-
-    one_way = bool(engine.crossings[k].direction)
+    """The time [s] just at or after a crossing within [t0, t1]; sign: +1 where it goes up."""
 
     def beyond(t: float) -> bool:
-        value = float(engine.watch(t, dense(t), xd)[k])
+        value = watched(t)
         if sign > 0:
             return value > 0
-        return value < 0 if one_way else not value > 0
+        return value < 0 if crossing.direction else not value > 0
 
     # The end of the step lies beyond, also where its dense output or a value that is not a
     # number says otherwise: halving asks for no signs at the ends.

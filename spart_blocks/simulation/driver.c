@@ -18,7 +18,8 @@
 #define SB_INSIDE 8
 #define SB_BEFORE 5e-11 /* s, and */
 #define SB_PART 1e-3 /* of a fixed step: its stages lie so far before a crossing */
-enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE };
+#define SB_AHEAD 1e-9 /* s: over this it is looked whether a signal comes back */
+enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND };
 enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK, SB_STIFF };
 
 typedef int (*sb_function)(const double **, double **, long long *, double *, int);
@@ -38,8 +39,8 @@ typedef struct {
   double rtol, atol, max_step, fixed_step, error_exponent;
   /* sign of each crossing's direction, and its values before the step */
   const double *direction;
-  const unsigned char *kinds; /* of each crossing: SB_EVENT, SB_STOP, SB_LIMIT or SB_MODE */
-  double *g0, *g1;
+  const unsigned char *kinds; /* of each crossing: SB_EVENT, SB_STOP, ... */
+  double *g0, *g1, *gs;
   unsigned char *hit; /* the crossings that act now */
   /* room: K (stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
      xdn (nd), and the functions' work */
@@ -56,6 +57,7 @@ typedef struct {
      row, and the length of the last */
   int heeds_stiffness, stiff, calm;
   double stiff_step;
+  int staged; /* the last crossing was one of a stage alone */
 } sb_run;
 
 static void sb_call(sb_run *r, sb_function f, double t, const double *x, double *out) {
@@ -227,39 +229,72 @@ static void sb_within(sb_run *r, double h, double theta, double *out) {
   memcpy(out, r->xn, (size_t)r->nx * sizeof(double));
 }
 
-/* The first crossing within the step: its time as a fraction of h, just at its far side,
-   or 2 where there is none. */
+/* Whether k lies behind its crossing at the values g, where it goes up or down. */
+static int sb_beyond(const sb_run *r, const double *g, long long k, double up) {
+  if (up > 0) return g[k] > 0;
+  return r->direction[k] ? g[k] < 0 : !(g[k] > 0);
+}
+
+/* Where in the step, as a fraction of h, k goes up or down, just at its far side. staged: where
+   a shorter step's last stage does. */
+static double sb_where(sb_run *r, double h, long long k, double up, int staged) {
+  double lo = 0, hi = 1;
+  while ((hi - lo) * h > 2.5e-11 && hi - lo > 1e-15) {
+    double mid = 0.5 * (lo + hi);
+    sb_within(r, h, mid, r->xm);
+    sb_call(r, program_cross, r->t + mid * h, staged ? r->xt : r->xm, r->f);
+    if (sb_beyond(r, r->f, k, up)) hi = mid;
+    else lo = mid;
+  }
+  return hi;
+}
+
+static double sb_direction(const sb_run *r, const double *g, long long k) {
+  return r->direction[k] ? r->direction[k] : g[k] > 0 ? 1 : -1;
+}
+
+/* The first crossing within the step: its time as a fraction of h, or 2 where there is none.
+   Without error control the stages may cross a bend, and come back, where the step's end does
+   not: so does its last stage then. */
 static double sb_find_crossing(sb_run *r, double h, double until) {
   double first = 2, t1 = r->t + h < until ? r->t + h : until;
+  int look = !r->e && r->nx && r->stages > 1 && !r->staged;
   sb_call(r, program_cross, t1, r->xn, r->g1);
+  if (look) sb_call(r, program_cross, t1, r->xt, r->gs);
+  r->staged = 0;
   for (long long k = 0; k < r->ncross; k++) {
-    if (!r->nx && r->kinds[k] == SB_LIMIT) continue; /* there is no step to end */
-    if (!sb_crossed(r, r->g0[k], r->g1[k], k)) continue;
-    double lo = 0, hi = 1, up = r->direction[k] ? r->direction[k] : r->g1[k] > 0 ? 1 : -1;
-    while ((hi - lo) * h > 2.5e-11 && hi - lo > 1e-15) {
-      double mid = 0.5 * (lo + hi);
-      sb_within(r, h, mid, r->xm);
-      sb_call(r, program_cross, r->t + mid * h, r->xm, r->f);
-      if (up > 0 ? r->f[k] > 0 : r->direction[k] ? r->f[k] < 0 : !(r->f[k] > 0)) hi = mid;
-      else lo = mid;
-    }
-    if (hi < first) {
-      first = hi;
+    if (!r->nx && (r->kinds[k] == SB_LIMIT || r->kinds[k] == SB_BEND)) continue; /* no step */
+    int ends = sb_crossed(r, r->g0[k], r->g1[k], k);
+    int staged = !ends && look && r->kinds[k] == SB_BEND && sb_crossed(r, r->g0[k], r->gs[k], k);
+    if (!ends && !staged) continue;
+    double at = sb_where(r, h, k, sb_direction(r, staged ? r->gs : r->g1, k), staged);
+    if (at < first) {
+      first = at;
       r->crossed = k;
+      r->staged = staged;
     }
   }
   return first;
 }
 
 /* Mark the crossings that act where the first has led: it, and those that come with it.
-   Whether one of them is for the caller to act on. */
+   Whether one of them is for the caller to act on: also a bend to which its signal comes back
+   at once, along the rates on its new side. */
 static int sb_hits(sb_run *r) {
-  int acts = 0;
+  int acts = 0, bends = 0;
   sb_call(r, program_cross, r->t, r->x, r->f);
   for (long long k = 0; k < r->ncross; k++) {
     r->hit[k] = k == r->crossed || sb_crossed(r, r->g0[k], r->f[k], k);
-    acts |= r->hit[k] && r->kinds[k] != SB_LIMIT;
+    acts |= r->hit[k] && r->kinds[k] != SB_LIMIT && r->kinds[k] != SB_BEND;
+    bends |= r->hit[k] && r->kinds[k] == SB_BEND;
   }
+  if (acts || !bends || !r->nx) return acts;
+  sb_slope(r, r->t, r->x, r->xm);
+  for (long long i = 0; i < r->nx; i++) r->xt[i] = r->x[i] + SB_AHEAD * r->xm[i];
+  sb_call(r, program_cross, r->t + SB_AHEAD, r->xt, r->gs);
+  for (long long k = 0; k < r->ncross; k++)
+    if (r->hit[k] && r->kinds[k] == SB_BEND)
+      acts |= !((r->gs[k] - r->f[k]) * (r->f[k] > 0 ? 1 : -1) > 0);
   return acts;
 }
 
@@ -273,7 +308,7 @@ static void sb_up_to(sb_run *r, double h) {
   sb_slope(r, r->t + h - 0.5 * gap, r->xm, slope);
   for (long long i = 0; i < r->nx; i++) r->xn[i] += gap * slope[i];
   sb_call(r, program_cross, r->t + h, r->xn, r->f);
-  if (sb_crossed(r, r->g0[r->crossed], r->f[r->crossed], r->crossed)) return;
+  if (r->staged || sb_crossed(r, r->g0[r->crossed], r->f[r->crossed], r->crossed)) return;
   sb_try(r, h);
   sb_slope(r, r->t + h, r->xn, slope);
 }

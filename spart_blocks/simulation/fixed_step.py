@@ -38,6 +38,8 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         super().__init__(rates, t0, x0, t1, vectorized=False)
         self.method, self.step_limit, self.advance = method, step, advance
         self.slope: Floats = self.fun(t0, self.y)
+        self.stage: Floats = self.y
+        """The state of the last stage."""
 
     def _step_impl(self) -> tuple[bool, str | None]:
         left = self.t_bound - self.t
@@ -56,7 +58,8 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         K = np.zeros((len(m.b), self.n))
         K[0] = slope
         for s in range(1, len(m.b)):
-            K[s] = self.fun(t + m.c[s] * h, x + h * (m.A[s, :s] @ K[:s]))
+            self.stage = x + h * (m.A[s, :s] @ K[:s])
+            K[s] = self.fun(t + m.c[s] * h, self.stage)
         after = x + h * (m.b @ K)
         if self.advance is not None:
             self.advance(t, h, x, after)

@@ -18,7 +18,9 @@ from spart_blocks.simulation.crossings import locate, upward
 from spart_blocks.simulation.cvodes import METHODS, Cvodes, within
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
+from spart_blocks.simulation.meeting import held_at
 from spart_blocks.simulation.run import Run
+from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
 from spart_blocks.simulation.tableaus import tableau
 
@@ -48,15 +50,21 @@ class Piecewise(ABC):
     ) -> tuple[float, list[int]] | None:
         """The earliest crossing between two times: when, and which, with those that come
         with it; dense gives x."""
-        run = self.run
         found = [
-            (locate(run.engine, k, upward(run.crossings[k], after[k]), dense, run.xd, t0, t1), k)
-            for k in self._located(before, after)
+            (self._locate(k, after, dense, t0, t1), k) for k in self._located(before, after)
         ]
         if not found:
             return None
         t, first = min(found)
-        return t, sorted({first, *self._located(before, run.watch(t, dense(t)))})
+        return t, sorted({first, *self._located(before, self.run.watch(t, dense(t)))})
+
+    def _locate(self, k: int, after: Floats, dense: Dense, t0: float, t1: float) -> float:
+        run = self.run
+
+        def watched(t: float) -> float:
+            return float(run.watch(t, dense(t))[k])
+
+        return locate(watched, run.crossings[k], upward(run.crossings[k], after[k]), t0, t1)
 
     def _located(self, before: Floats, after: Floats) -> list[int]:
         """The crossings between two sets of watched values at which it stops."""
@@ -68,7 +76,9 @@ def pieces_of(run: Run) -> Piecewise:
     """The way in which this run advances, by its states and its solver."""
     if not len(run.x):
         return Idle(run)
-    solver = run.options.solver
+    solver: str = run.options.solver
+    if run.slides:  # along surfaces go rates that CVODES cannot call
+        solver = {"CVODES": "BDF", "Adams": "RK45"}.get(solver, solver)
     return Multistep(run) if solver in METHODS else Stepwise(run, solver)
 
 
@@ -104,13 +114,15 @@ class Stepwise(Piecewise):
         """The trial of the present step that was refused last: its time, and why."""
         self.start = run.x
         """The state at the start of the step."""
+        self.staged = False
+        """The last crossing was one of a stage alone."""
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run
         t0, t1 = float(a), float(b)
         run.before = run.watch(t0, run.x)
         if t1 - t0 < 1e-12 * max(1.0, t1):  # two stops that rounding parts
-            run.x = run.x + (t1 - t0) * run.engine.derivative(t0, run.x, run.xd)
+            run.x = run.x + (t1 - t0) * run.derivative(t0, run.x)
             return b
         inside = within(t0, t1)
         self.start = run.x
@@ -118,7 +130,12 @@ class Stepwise(Piecewise):
         solver = self._solver(rates, t0, t1, run.x)
         while solver.status == "running":
             self._bound(solver)
-            solver = self._stepped(solver, rates, t1)
+            try:
+                solver = self._stepped(solver, rates, t1)
+            except RunError as failure:  # it may have landed on a surface
+                if held_at(run, float(run.t)):
+                    return run.t
+                raise no_step(run, float(run.t), failure) from failure
             run.stats.steps += 1
             stiff = heeds(run) and self.stiffness.sees(solver, run.stats.steps)
             found = self._first_crossing(solver, inside[1])
@@ -131,8 +148,10 @@ class Stepwise(Piecewise):
             if run.engine.drifting and not found and solver.status == "running":
                 self._put_back(solver)
             run.x = np.asarray(dense(until)) if until < solver.t else solver.y
-            self.start = run.x
+            self.start, sliding = run.x, run.held.sliding
             run.report(until)
+            if run.held.sliding != sliding:
+                return run.t
             if found:
                 self.last_step = None
                 return run.cross(found[1], until)
@@ -140,16 +159,16 @@ class Stepwise(Piecewise):
                 b = run.t  # the solver that follows starts here
                 break
         self.last_step = getattr(solver, "h_abs", None)
-        run.x = run.engine.project(solver.t, solver.y)
+        run.x = run.project(solver.t, solver.y)
         return b
 
     def _rates(self, lo: float, hi: float) -> Callable[[float, Floats], Floats]:
-        run, xd = self.run, self.run.xd
+        run = self.run
 
         def rates(t: float, x: Floats) -> Floats:
             run.stats.evaluations += 1
             try:
-                return run.engine.derivative(min(max(t, lo), hi), x, xd, self.start)
+                return run.derivative(min(max(t, lo), hi), x, self.start)
             except RunError as error:
                 # A trial step may reach too far; NaN makes the solver try a shorter one.
                 if np.isfinite(x).all():  # later stages only echo the first NaN
@@ -176,7 +195,7 @@ class Stepwise(Piecewise):
             arguments["max_step"] = min(options.max_step or np.inf, reach)
         if self.last_step is not None:
             arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
-        jacobian = run.engine.jacobian
+        jacobian = None if run.held else run.engine.jacobian
         if jacobian is not None and self.method in ("Radau", "BDF", "LSODA"):
             xd = run.xd
             arguments["jac"] = lambda t, x: jacobian(t, x, xd)
@@ -205,10 +224,10 @@ class Stepwise(Piecewise):
         """Let the next step start on the constraints, where the solver lets its state be
         moved: a multistep method goes on along its past."""
         if hasattr(solver, "f"):  # SciPy's one-step methods
-            solver.y = self.run.engine.project(solver.t, solver.y)
+            solver.y = self.run.project(solver.t, solver.y)
             solver.f = solver.fun(solver.t, solver.y)
         elif isinstance(solver, FixedStep):
-            solver.move(self.run.engine.project(solver.t, solver.y))
+            solver.move(self.run.project(solver.t, solver.y))
 
     def _stepped(self, solver: Any, rates: Callable[[float, Floats], Floats], end: float) -> Any:
         """The solver after one step; RunError where none is possible."""
@@ -250,7 +269,7 @@ class Stepwise(Piecewise):
         before = run.watch(solver.t_old, self.start)
 
         def crossed(x: Floats) -> bool:
-            return set(found) <= set(self._located(before, run.watch(until, x)))
+            return self.staged or set(found) <= set(self._located(before, run.watch(until, x)))
 
         solver.shorten(until, crossed)
 
@@ -263,8 +282,31 @@ class Stepwise(Piecewise):
         before, after = run.before, run.watch(t1, solver.y)
         assert before is not None
         run.before = after
-        dense = solver.at if isinstance(solver, FixedStep) else solver.dense_output()
-        return self.crossed(before, after, dense, t0, t1)
+        if not isinstance(solver, FixedStep):
+            return self.crossed(before, after, solver.dense_output(), t0, t1)
+        staged = [] if self.staged else self._crossed_by_stage(solver, before, after, t0, t1)
+        found = self.crossed(before, after, solver.at, t0, t1)
+        self.staged = bool(staged) and (found is None or staged[0][0] < found[0])
+        return (staged[0][0], [staged[0][1]]) if self.staged else found
+
+    def _crossed_by_stage(
+        self, solver: FixedStep, before: Floats, after: Floats, t0: float, t1: float
+    ) -> list[tuple[float, int]]:
+        """Where the last stage crosses a bend and the step's end does not, as where stages
+        cross it and come back: when, and which, the first first."""
+        run = self.run
+        values = run.watch(t1, solver.stage)
+        ks = set(self._located(before, values)) - set(self._located(before, after))
+
+        def stage(t: float) -> Floats:
+            solver.at(t)
+            return solver.stage
+
+        return sorted(
+            (self._locate(k, values, stage, t0, t1), k)
+            for k in ks
+            if run.crossings[k].kind == "bend"
+        )
 
     def _record_between(self, dense: Dense, until: float, b: Fraction) -> None:
         """Samples due after the last kept one and before `until`, from the dense output."""
@@ -318,7 +360,7 @@ class Multistep(Piecewise):
             run.samples.back_to(exact(until))
             run.x = found[2]
             return run.cross(found[1], until)
-        run.x = run.engine.project(float(b), states[-1])
+        run.x = run.project(float(b), states[-1])
         return b
 
     def _instead(self, failure: RunError, a: Fraction, b: Fraction) -> Fraction:

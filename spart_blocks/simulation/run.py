@@ -28,8 +28,11 @@ from spart_blocks.program.switching import Crossing
 from spart_blocks.results import Event, FinalState
 from spart_blocks.simulation.bounces import Bounces, after_resets
 from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.held import Held
+from spart_blocks.simulation.meeting import let_go, meet
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.samples import Samples
+from spart_blocks.simulation.shrinking import Pace, look
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.compiled import CompiledLoop
@@ -80,11 +83,15 @@ class Run:
     stopped: str | None = None
     solvers: list[tuple[float, str]] = field(default_factory=list)
     stiff: bool = False
-    _recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
+    """The times of the last crossings."""
     before: Floats | None = None
     """The watched values before the stop that comes next."""
     bounces: dict[int, Bounces] = field(default_factory=dict)
     """Of crossings of EVENT blocks, what their resets did."""
+    held: Held = field(default_factory=Held)
+    """Surfaces and contacts that hold the states now."""
+    pace: Pace = field(default_factory=Pace)
     limit: float = math.inf
     """The longest that the next step may be [s]."""
 
@@ -120,7 +127,8 @@ class Run:
     def _bound_steps(self) -> None:
         """Where something acts on crossings, take so many steps at least: one that nothing
         else bounds, as where the states rest, would pass over crossings in pairs."""
-        acting = any(crossing.kind in ("stop", "event", "mode") for crossing in self.crossings)
+        kinds = {"stop", "event", "mode"} | ({"bend"} if self.slides else set())
+        acting = any(crossing.kind in kinds for crossing in self.crossings)
         if acting and self.options.max_step is None:
             step = float(self.end) / LEAST_STEPS
             self.options = self.options.model_copy(update={"max_step": step})
@@ -132,10 +140,10 @@ class Run:
 
     def _compiled(self) -> CompiledLoop | None:
         """This run's loop as compiled code, where the engine, the solver and a compiler
-        allow; sinks that act at every sample need Python."""
+        allow; sinks that act at every sample, and sliding, need Python."""
         from spart_blocks.simulation.native import Native
 
-        if not isinstance(self.engine, Native) or self.engine.display.acting:
+        if not isinstance(self.engine, Native) or self.engine.display.acting or self.slides:
             return None
         from spart_blocks.simulation.compiled import CompiledLoop, library_of
         from spart_blocks.simulation.tableaus import tableau
@@ -215,19 +223,42 @@ class Run:
             self.recorder.keep(float(t), self.x, self.xd)
 
     def report(self, t: float) -> None:
-        """Called now and then; t: the time reached. RunError where it takes too many steps."""
+        """Called now and then; t: the time reached. RunError where it takes too many steps, or
+        does not get on."""
         if self.stats.steps > self.most_steps:
             hint = "it may diverge, or its max_step be too short for its T"
             text = f"the run has taken more than {self.most_steps:,} steps"
             raise RunError(text, time=t, hint=hint)
+        look(self, t)
         if self.progress is not None:
             self.progress(t, float(self.end))
 
-    # --- crossings -------------------------------------------------------------------
+    # --- the equations, and what holds the states ------------------------------------
+
+    @property
+    def slides(self) -> bool:
+        """Whether states may slide along surfaces, and rest."""
+        return self.options.sliding == "filippov"
+
+    def derivative(self, t: float, x: Floats, start: Floats | None = None) -> Floats:
+        """dx/dt; start: the state at the start of the step."""
+        if self.held:
+            return self.held.rates(self.engine, t, x, self.xd)
+        return self.engine.derivative(t, x, self.xd, start)
+
+    def project(self, t: float, x: Floats) -> Floats:
+        """x on its constraints."""
+        x = self.engine.project(t, x)
+        return self.held.project(self.engine, t, x, self.xd) if self.held else x
 
     def watch(self, t: float, x: Floats) -> Floats:
         """The watched values; none where nothing is watched."""
-        return self.engine.watch(t, x, self.xd) if self.crossings else np.zeros(0)
+        if not self.crossings:
+            return np.zeros(0)
+        values = self.engine.watch(t, x, self.xd)
+        return self.held.watch(self.engine, t, x, self.xd, values) if self.held else values
+
+    # --- crossings -------------------------------------------------------------------
 
     def _jump(self) -> None:
         """Act on a crossing by a jump at this stop, on a STOP whose signal is above zero, or
@@ -239,6 +270,7 @@ class Run:
             for k, crossing in enumerate(self.crossings)
             if (crossing.kind in ("stop", "mode", "fault") and now[k] > 0)
             or (crossing.kind == "event" and k in jumped)
+            or (k in self.held.leaders and now[k] * (crossing.direction or 1.0) > 0)
         ]
         self.cross(found, float(self.t))
 
@@ -253,7 +285,8 @@ class Run:
             self._refuse_chatter(found, t)
         kinds = {self.crossings[k].kind for k in found}
         x, xd = self.x, self.xd
-        for k in found:
+        free = [contact.k for contact in self.held.contacts if contact.k in found]
+        for k in (k for k in found if k not in free):
             crossing = self.crossings[k]
             if crossing.kind == "stop":
                 self._stop(crossing.block, t)
@@ -264,12 +297,15 @@ class Run:
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
         if kinds & {"event", "mode"} and self.stopped is None:
             self._settle_modes(t)
+        meet(self, found, t)
+        if kinds & {"event", "mode"}:
+            let_go(self, t, free)
         if kinds & {"event", "mode", "limit"}:
-            self.x = self.engine.project(t, self.x)
+            self.x = self.project(t, self.x)
         if kinds & {"event", "mode"} and self.stopped is None:
             self._stop_after_reset(t)
         if "event" in kinds and self.stopped is None:
-            events = [k for k in found if self.crossings[k].kind == "event"]
+            events = [k for k in found if self.crossings[k].kind == "event" and k not in free]
             self.limit = after_resets(self, t, x, xd, events)
         return exact(t)
 
@@ -294,9 +330,10 @@ class Run:
 
     def _refuse_chatter(self, found: Sequence[int], t: float) -> None:
         """RunError where the same few instants are filled with crossings."""
-        recent = self._recent
-        recent.append(t)
-        if len(recent) == CHATTER and t - recent[0] < 1e-6 * float(self.end):
+        recent = self.recent
+        if found:
+            recent.append(t)
+        if found and len(recent) == CHATTER and t - recent[0] < 1e-6 * float(self.end):
             raise RunError(
                 f"it crosses zero without end: {CHATTER:,} crossings in {t - recent[0]:.3g} s",
                 block=self.crossings[found[0]].block,

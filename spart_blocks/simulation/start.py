@@ -63,7 +63,7 @@ def picked_solver(engine: Engine) -> str:
     asked = engine.run.solver
     if asked != "auto":
         return asked
-    slow = engine.traced and compiler_name() is None
+    slow = engine.traced and compiler_name() is None and engine.run.sliding == "error"
     if engine.damped:
         return "RK45"
     if slow and all(crossing.kind == "bend" for crossing in engine.crossings):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -12,10 +10,8 @@ from spart_blocks.program.switching import Crossing
 from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate
 
 
-def engine_of(values, direction):
-    return SimpleNamespace(
-        watch=lambda t, x, xd: [values(t)], crossings=[Crossing("b", "event", direction)]
-    )
+def located(values, direction, sign, t0, t1):
+    return locate(values, Crossing("b", "event", direction), sign, t0, t1)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -24,20 +20,19 @@ def test_any_function_gives_a_time_within_the_step(sign, direction):
     rng = np.random.default_rng(0)
     for _ in range(300):
         knots = rng.choice([-1.0, 0.0, 1.0, np.nan, np.inf, 1e-320], size=17)
-        engine = engine_of(lambda t, k=knots: k[int(16 * t)], sign if direction is None else 0.0)
-        assert 0 < locate(engine, 0, sign, lambda t: np.zeros(0), np.zeros(0), 0.0, 1.0) <= 1
+        one_way = sign if direction is None else 0.0
+        got = located(lambda t, k=knots: k[int(16 * t)], one_way, sign, 0.0, 1.0)
+        assert 0 < got <= 1
 
 
 def test_a_dense_output_that_misses_the_end_gives_the_end():
     # All of it lies before zero: only the state at the end has crossed.
-    engine = engine_of(lambda t: -1.0, 1.0)
-    assert locate(engine, 0, 1.0, lambda t: np.zeros(0), np.zeros(0), 2.0, 3.0) == 3.0
+    assert located(lambda t: -1.0, 1.0, 1.0, 2.0, 3.0) == 3.0
 
 
 def test_a_step_of_a_rounding_s_length_ends():
-    engine = engine_of(lambda t: -1.0, 1.0)
     end = np.nextafter(1e9, 2e9)
-    assert locate(engine, 0, 1.0, lambda t: np.zeros(0), np.zeros(0), 1e9, end) == end
+    assert located(lambda t: -1.0, 1.0, 1.0, 1e9, end) == end
 
 
 def test_of_a_signal_that_crosses_thrice_in_a_step_one_crossing_is_found(load):
@@ -76,6 +71,5 @@ run: {T: 1, rtol: 1.0e-10, atol: 1.0e-12}
 
 
 def test_times_are_known_within_their_width():
-    engine = engine_of(lambda t: t - 0.3, 1.0)
-    got = locate(engine, 0, 1.0, lambda t: np.zeros(0), np.zeros(0), 0.0, 1.0)
+    got = located(lambda t: t - 0.3, 1.0, 1.0, 0.0, 1.0)
     assert 0.3 <= got <= 0.3 + LOCATED_WITHIN
