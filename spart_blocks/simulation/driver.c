@@ -57,7 +57,7 @@ typedef struct {
      row, and the length of the last */
   int heeds_stiffness, stiff, calm;
   double stiff_step;
-  int staged; /* the last crossing was one of a stage alone */
+  int staged; /* the last crossing was one of a stage; 2: and at once */
 } sb_run;
 
 static void sb_call(sb_run *r, sb_function f, double t, const double *x, double *out) {
@@ -235,15 +235,20 @@ static int sb_beyond(const sb_run *r, const double *g, long long k, double up) {
   return r->direction[k] ? g[k] < 0 : !(g[k] > 0);
 }
 
-/* Where in the step, as a fraction of h, k goes up or down, just at its far side. staged: where
-   a shorter step's last stage does. */
+/* Where in the step, as a fraction of h, k goes up or down, just at its far side. staged: also
+   where the last stage of a shorter step does. */
 static double sb_where(sb_run *r, double h, long long k, double up, int staged) {
   double lo = 0, hi = 1;
   while ((hi - lo) * h > 2.5e-11 && hi - lo > 1e-15) {
     double mid = 0.5 * (lo + hi);
     sb_within(r, h, mid, r->xm);
-    sb_call(r, program_cross, r->t + mid * h, staged ? r->xt : r->xm, r->f);
-    if (sb_beyond(r, r->f, k, up)) hi = mid;
+    sb_call(r, program_cross, r->t + mid * h, r->xm, r->f);
+    int beyond = sb_beyond(r, r->f, k, up);
+    if (!beyond && staged) {
+      sb_call(r, program_cross, r->t + mid * h, r->xt, r->f);
+      beyond = sb_beyond(r, r->f, k, up);
+    }
+    if (beyond) hi = mid;
     else lo = mid;
   }
   return hi;
@@ -254,26 +259,27 @@ static double sb_direction(const sb_run *r, const double *g, long long k) {
 }
 
 /* The first crossing within the step: its time as a fraction of h, or 2 where there is none.
-   Without error control the stages may cross a bend, and come back, where the step's end does
-   not: so does its last stage then. */
+   Without error control the last stage crosses a bend before the step's end does, which is
+   wrong then, or comes back. */
 static double sb_find_crossing(sb_run *r, double h, double until) {
   double first = 2, t1 = r->t + h < until ? r->t + h : until;
-  int look = !r->e && r->nx && r->stages > 1 && !r->staged;
+  int look = !r->e && r->nx && r->stages > 1 && r->staged < 2;
   sb_call(r, program_cross, t1, r->xn, r->g1);
   if (look) sb_call(r, program_cross, t1, r->xt, r->gs);
   r->staged = 0;
   for (long long k = 0; k < r->ncross; k++) {
     if (!r->nx && (r->kinds[k] == SB_LIMIT || r->kinds[k] == SB_BEND)) continue; /* no step */
     int ends = sb_crossed(r, r->g0[k], r->g1[k], k);
-    int staged = !ends && look && r->kinds[k] == SB_BEND && sb_crossed(r, r->g0[k], r->gs[k], k);
+    int staged = look && r->kinds[k] == SB_BEND && sb_crossed(r, r->g0[k], r->gs[k], k);
     if (!ends && !staged) continue;
-    double at = sb_where(r, h, k, sb_direction(r, staged ? r->gs : r->g1, k), staged);
+    double at = sb_where(r, h, k, sb_direction(r, ends ? r->g1 : r->gs, k), staged);
     if (at < first) {
       first = at;
       r->crossed = k;
       r->staged = staged;
     }
   }
+  if (r->staged && first * h < SB_AHEAD) r->staged = 2;
   return first;
 }
 

@@ -18,7 +18,7 @@ from spart_blocks.simulation.crossings import locate, upward
 from spart_blocks.simulation.cvodes import METHODS, Cvodes, within
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
-from spart_blocks.simulation.meeting import held_at
+from spart_blocks.simulation.meeting import LOOKED_AHEAD, held_at
 from spart_blocks.simulation.run import Run
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
@@ -114,8 +114,8 @@ class Stepwise(Piecewise):
         """The trial of the present step that was refused last: its time, and why."""
         self.start = run.x
         """The state at the start of the step."""
-        self.staged = False
-        """The last crossing was one of a stage alone."""
+        self.staged = self.at_once = False
+        """Whether the last crossing was one of a stage, and whether it was at once."""
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run
@@ -138,6 +138,7 @@ class Stepwise(Piecewise):
                 raise no_step(run, float(run.t), failure) from failure
             run.stats.steps += 1
             stiff = heeds(run) and self.stiffness.sees(solver, run.stats.steps)
+            before = run.before
             found = self._first_crossing(solver, inside[1])
             until = found[0] if found else solver.t
             if found and isinstance(solver, FixedStep):
@@ -154,7 +155,7 @@ class Stepwise(Piecewise):
                 return run.t
             if found:
                 self.last_step = None
-                return run.cross(found[1], until)
+                return run.cross(self._with(found[1], before, until), until)
             if stiff and meet(run, solver.t, solver.t - solver.t_old, INTERPRETED):
                 b = run.t  # the solver that follows starts here
                 break
@@ -284,19 +285,26 @@ class Stepwise(Piecewise):
         run.before = after
         if not isinstance(solver, FixedStep):
             return self.crossed(before, after, solver.dense_output(), t0, t1)
-        staged = [] if self.staged else self._crossed_by_stage(solver, before, after, t0, t1)
+        staged = [] if self.at_once else self._crossed_by_stage(solver, before, t0, t1)
         found = self.crossed(before, after, solver.at, t0, t1)
-        self.staged = bool(staged) and (found is None or staged[0][0] < found[0])
+        self.staged = bool(staged) and (found is None or staged[0][0] <= found[0])
+        self.at_once = self.staged and staged[0][0] - t0 < LOOKED_AHEAD
         return (staged[0][0], [staged[0][1]]) if self.staged else found
 
+    def _with(self, found: list[int], before: Floats | None, until: float) -> list[int]:
+        """The crossings found with those that the end of a shortened step has crossed."""
+        run = self.run
+        if not self.staged or before is None:
+            return found
+        return sorted({*found, *self._located(before, run.watch(until, run.x))})
+
     def _crossed_by_stage(
-        self, solver: FixedStep, before: Floats, after: Floats, t0: float, t1: float
+        self, solver: FixedStep, before: Floats, t0: float, t1: float
     ) -> list[tuple[float, int]]:
-        """Where the last stage crosses a bend and the step's end does not, as where stages
-        cross it and come back: when, and which, the first first."""
+        """Where the last stage crosses bends, the first first: before the step's end does,
+        which is wrong then, or comes back."""
         run = self.run
         values = run.watch(t1, solver.stage)
-        ks = set(self._located(before, values)) - set(self._located(before, after))
 
         def stage(t: float) -> Floats:
             solver.at(t)
@@ -304,7 +312,7 @@ class Stepwise(Piecewise):
 
         return sorted(
             (self._locate(k, values, stage, t0, t1), k)
-            for k in ks
+            for k in self._located(before, values)
             if run.crossings[k].kind == "bend"
         )
 

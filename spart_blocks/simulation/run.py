@@ -42,8 +42,9 @@ LEAST_STEPS = 50
 """Simulink's own default for the steps of a run."""
 MOST_SWITCHES = 1_000
 """So many switches of modes at one time are too many."""
-CHATTER = 10_000
-"""So many crossings within a millionth of the run are too many."""
+CHATTER = 1_000
+"""So many crossings within CHATTERED of the run are too many."""
+CHATTERED = 1e-7
 
 Progress = Callable[[float, float], None]
 
@@ -333,7 +334,7 @@ class Run:
         recent = self.recent
         if found:
             recent.append(t)
-        if found and len(recent) == CHATTER and t - recent[0] < 1e-6 * float(self.end):
+        if found and len(recent) == CHATTER and t - recent[0] < CHATTERED * float(self.end):
             raise RunError(
                 f"it crosses zero without end: {CHATTER:,} crossings in {t - recent[0]:.3g} s",
                 block=self.crossings[found[0]].block,

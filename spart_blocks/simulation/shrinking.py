@@ -47,6 +47,9 @@ def look(run: Run, t: float) -> None:
     taken = steps - pace.steps
     if taken < LOOKED_AT or run.options.solver in FIXED_STEP or not len(run.x):
         return
+    if run.recent and run.recent[-1] >= pace.t:  # crossings are looked at where they act
+        run.pace = Pace(steps, t)
+        return
     mean = (t - pace.t) / taken
     whole = float(run.end)
     near = None
