@@ -21,6 +21,7 @@ from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
 from spart_blocks.export.functions import Argument, array_text, c_function, selected, vector
 from spart_blocks.export.header import c_string
 from spart_blocks.export.pieces import long_function
+from spart_blocks.export.schedule import refuse_sliding
 from spart_blocks.export.tables import table_texts
 from spart_blocks.program.part import Part, entries_of
 from spart_blocks.program.program import Program
@@ -52,6 +53,7 @@ def model_header(part: Part, version: Version, stepping: Stepping) -> str:
 
 
 def _check(part: Part) -> None:
+    refuse_sliding(part)
     program = part.program
     events = {c.block for c in program.crossings if c.kind == "event"}
     faults = [

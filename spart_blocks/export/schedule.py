@@ -99,6 +99,7 @@ def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> S
     if method not in METHODS:
         hint = f"there are {', '.join(METHODS)}"
         raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
+    refuse_sliding(part)
     _refuse_events(part)
     clocks = part.program.clocks
     step = _step(clocks or part.around, rate, bool(part.program.states))
@@ -194,6 +195,19 @@ def _refuse_between(clocks: Sequence[Clock], step: Fraction) -> None:
                     "or a multiple of it",
                 )
             )
+
+
+def refuse_sliding(part: Part) -> None:
+    """DiagramError where the diagram slides along surfaces: exported steps do not."""
+    if part.program.run.sliding != "error":
+        raise DiagramError(
+            Fault(
+                f"run: {{sliding: {part.program.run.sliding}}} cannot be exported: its steps "
+                "chatter where a simulation slides",
+                hint="leave sliding out for the export, and give what switches hysteresis, as a "
+                "RELAY has it",
+            )
+        )
 
 
 def _refuse_events(part: Part) -> None:

@@ -81,8 +81,9 @@ class Held:
                 continue
             at = geometry(engine, t, x, xd, [contact.k])
             side = engine.crossings[contact.k].direction or 1.0
-            away = at.onto(x) - side * np.sign(at.J @ at.along.T)[0, 0] * 1e-11 * at.size[0] * (
-                at.along[0]
+            away = (
+                at.onto(x)
+                - side * np.sign(at.J @ at.along.T)[0, 0] * 1e-11 * at.size[0] * (at.along[0])
             )
             x = away
         return Held(self.sliding, tuple(kept)), x

@@ -50,9 +50,7 @@ class Piecewise(ABC):
     ) -> tuple[float, list[int]] | None:
         """The earliest crossing between two times: when, and which, with those that come
         with it; dense gives x."""
-        found = [
-            (self._locate(k, after, dense, t0, t1), k) for k in self._located(before, after)
-        ]
+        found = [(self._locate(k, after, dense, t0, t1), k) for k in self._located(before, after)]
         if not found:
             return None
         t, first = min(found)

@@ -82,9 +82,7 @@ def no_step(run: Run, t: float, failure: RunError) -> RunError:
     near = 4 * max(1e-9 * float(run.end), float(np.spacing(t)))
     block = _jump(run, t, near)
     if block is None:
-        return RunError(
-            failure.message, block=_fastest(run, t, near), time=t, hint=failure.hint
-        )
+        return RunError(failure.message, block=_fastest(run, t, near), time=t, hint=failure.hint)
     text = f"the rate of its state jumps here; {failure.message}"
     return RunError(text, block=block, time=t, hint=SMOOTH)
 

@@ -110,9 +110,7 @@ def fields(
 
 def settled(engine: Engine, t: float, x: Floats, xd: Floats, blocks: set[str]) -> Floats:
     """x where these blocks have switched their modes until they fit."""
-    modes = [
-        k for k, c in enumerate(engine.crossings) if c.kind == "mode" and c.block in blocks
-    ]
+    modes = [k for k, c in enumerate(engine.crossings) if c.kind == "mode" and c.block in blocks]
     for _ in range(MOST_SETTLED if modes else 0):
         now = engine.watch(t, x, xd)
         unfit = {engine.crossings[k].block: k for k in modes if now[k] > 0}
@@ -237,9 +235,7 @@ class Way:
     beside: tuple[tuple[Surface, int], ...]
 
 
-def way_on(
-    engine: Engine, t: float, x: Floats, xd: Floats, surfaces: Sequence[Surface]
-) -> Way:
+def way_on(engine: Engine, t: float, x: Floats, xd: Floats, surfaces: Sequence[Surface]) -> Way:
     """How the motion goes on from a point on one or two surfaces: along as few of them as
     there is a motion for, on the sides that it moves to."""
     at = geometry(engine, t, x, xd, [s.k for s in surfaces])

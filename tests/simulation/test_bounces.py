@@ -124,3 +124,47 @@ def test_two_balls_bounce_each_in_its_own_time(diagram, wire, simulate):
         want = fall * np.arange(1, 2 * len(times), 2)
         assert 10.0 - want[-1] < 2 * fall
         assert times == pytest.approx(want, abs=1e-7)
+
+
+REST = {"rtol": 1e-9, "atol": 1e-11, "max_step": 0.04, "every": 0.04, "sliding": "filippov"}
+
+
+@pytest.mark.parametrize("keeps", [0.5, 0.0])
+@pytest.mark.parametrize(("engine", "solver"), RUNS)
+def test_a_ball_comes_to_rest_on_the_floor(engine, solver, keeps, diagram, wire):
+    got = sb.simulate(ball(diagram, wire, keeps), engine=engine, solver=solver, T=2.0, **REST)
+    assert got.complete
+    rest = got.events[-1]
+    assert (rest.block, rest.what) == ("ground", "rests at zero")
+    assert rest.t == pytest.approx(FALL * (1 + keeps) / (1 - keeps), abs=1e-4)
+    late = got.t > rest.t
+    assert np.abs(got["y"][late]).max() < 1e-12
+    assert np.abs(got["v"][late]).max() < 1e-9
+    assert np.ravel(got["y"]).min() > -1e-6
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("jumps", [True, False])
+def test_a_ball_at_rest_is_lifted_off_by_what_pulls_it(engine, jumps, diagram, wire):
+    # Gravity turns at 1 s to +2 m/s^2, or rises by 10 m/s^3 and is zero at 1 s.
+    def bounce(event, states):
+        states["v"] = 0.0
+
+    bd = diagram()
+    if jumps:
+        bd.STEP(T=1.0, off=-10.0, on=2.0, name="g")
+    else:
+        bd.RAMP(T=0.0, slope=10.0, off=-10.0, name="g")
+    bd.INTEGRATOR(x0=0.0, name="v")
+    bd.INTEGRATOR(x0=0.2, name="y")
+    bd.EVENT("-", bounce, name="ground")
+    wire(bd, "g -> v", "v -> y", "y -> ground")
+    got = sb.simulate(bd, engine=engine, T=2.0, **REST)
+    assert [event.what for event in got.events] == [
+        "crossed zero",
+        "rests at zero",
+        "leaves zero",
+    ]
+    assert got.events[-1].t == pytest.approx(1.0, abs=1e-5)
+    want = 1.0 if jumps else 10 / 6
+    assert got.final_state.continuous["y"] == pytest.approx([want], abs=1e-4)
