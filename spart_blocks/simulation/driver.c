@@ -19,6 +19,7 @@
 #define SB_BEFORE 5e-11 /* s, and */
 #define SB_PART 1e-3 /* of a fixed step: its stages lie so far before a crossing */
 #define SB_AHEAD 1e-9 /* s: over this it is looked whether a signal comes back */
+#define SB_EARLY 0.99 /* a stage that crosses so early has made the end of the step wrong */
 enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND };
 enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK, SB_STIFF };
 
@@ -259,8 +260,8 @@ static double sb_direction(const sb_run *r, const double *g, long long k) {
 }
 
 /* The first crossing within the step: its time as a fraction of h, or 2 where there is none.
-   Without error control the last stage crosses a bend before the step's end does, which is
-   wrong then, or comes back. */
+   Without error control the last stage may cross a bend long before the step's end does,
+   which is wrong then, or comes back. */
 static double sb_find_crossing(sb_run *r, double h, double until) {
   double first = 2, t1 = r->t + h < until ? r->t + h : until;
   int look = !r->e && r->nx && r->stages > 1 && r->staged < 2;
@@ -272,7 +273,12 @@ static double sb_find_crossing(sb_run *r, double h, double until) {
     int ends = sb_crossed(r, r->g0[k], r->g1[k], k);
     int staged = look && r->kinds[k] == SB_BEND && sb_crossed(r, r->g0[k], r->gs[k], k);
     if (!ends && !staged) continue;
-    double at = sb_where(r, h, k, sb_direction(r, ends ? r->g1 : r->gs, k), staged);
+    double at = ends ? sb_where(r, h, k, sb_direction(r, r->g1, k), 0) : 2;
+    if (staged) {
+      double early = sb_where(r, h, k, sb_direction(r, r->gs, k), 1);
+      staged = early < SB_EARLY * at;
+      if (staged) at = early;
+    }
     if (at < first) {
       first = at;
       r->crossed = k;

@@ -24,6 +24,10 @@ from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
 from spart_blocks.simulation.tableaus import tableau
 
+EARLY = 0.99
+"""A stage that crosses at this part of the way to the crossing of the step's end, or before,
+has made that end wrong."""
+
 Dense = Callable[[float], Floats]
 
 NEAREST = 1e-10
@@ -285,7 +289,8 @@ class Stepwise(Piecewise):
             return self.crossed(before, after, solver.dense_output(), t0, t1)
         staged = [] if self.at_once else self._crossed_by_stage(solver, before, t0, t1)
         found = self.crossed(before, after, solver.at, t0, t1)
-        self.staged = bool(staged) and (found is None or staged[0][0] <= found[0])
+        ends = found[0] if found else np.inf
+        self.staged = bool(staged) and staged[0][0] - t0 < EARLY * (ends - t0)
         self.at_once = self.staged and staged[0][0] - t0 < LOOKED_AHEAD
         return (staged[0][0], [staged[0][1]]) if self.staged else found
 
@@ -299,8 +304,8 @@ class Stepwise(Piecewise):
     def _crossed_by_stage(
         self, solver: FixedStep, before: Floats, t0: float, t1: float
     ) -> list[tuple[float, int]]:
-        """Where the last stage crosses bends, the first first: before the step's end does,
-        which is wrong then, or comes back."""
+        """Where the last stage crosses bends, the first first. Where that is long before the
+        step's end does, this is wrong, or comes back."""
         run = self.run
         values = run.watch(t1, solver.stage)
 
