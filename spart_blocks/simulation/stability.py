@@ -30,6 +30,9 @@ WITHIN = 0.95
 LOOKED_AT = 3
 POWERS = 12
 """At so many samples of a run that went well, and by so many powers, is its fastest mode told."""
+JUMP, SMOOTH = 0.1, 1e-3
+"""Quotients that differ by more than this part of them, and by more than this [1/s], are those
+of a jump: a whole jump halves its quotient where the difference doubles."""
 
 
 class Mode(NamedTuple):
@@ -148,16 +151,25 @@ def _unstable_mode(run: Run, method: Tableau, t: float, x: Floats, xd: Floats) -
 
 
 def _jacobian(engine: Engine, t: float, x: Floats, xd: Floats) -> Floats:
-    """df/dx (nx, nx): the engine's, or by differences."""
+    """df/dx (nx, nx): the engine's, or by differences; no numbers where these show that f
+    jumps at x, as at a limit or on a surface that the run slides along."""
     if engine.jacobian is not None:
         return engine.jacobian(t, x, xd)
     f = engine.derivative(t, x, xd)
     columns = []
     for k in range(len(x)):
-        moved = x.copy()
-        moved[k] += 1e-7 * max(1.0, abs(x[k]))
-        columns.append((engine.derivative(t, moved, xd) - f) / (moved[k] - x[k]))
+        near, far = (_quotient(engine, t, x, xd, f, k, n) for n in (1, 2))
+        jumps = np.abs(near - far) > JUMP * (np.abs(near) + np.abs(far)) + SMOOTH
+        columns.append(np.where(jumps, np.nan, near))
     return np.array(columns).T
+
+
+def _quotient(engine: Engine, t: float, x: Floats, xd: Floats, f: Floats, k: int, n: int) -> Floats:
+    """The difference quotient of f by entry k of x, over n small steps."""
+    moved = x.copy()
+    moved[k] += n * 1e-7 * max(1.0, abs(x[k]))
+    quotient: Floats = (engine.derivative(t, moved, xd) - f) / (moved[k] - x[k])
+    return quotient
 
 
 def _fastest(engine: Engine, t: float, x: Floats, xd: Floats) -> float:
