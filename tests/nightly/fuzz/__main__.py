@@ -33,7 +33,7 @@ def main() -> int:
     for name, tally in tallies.items():
         answers = ", ".join(f"{kind} {count}" for kind, count in tally.answers.most_common())
         print(f"\n{name}: {tally.cases} cases, {tally.seconds:.0f} s, slowest "
-              f"{tally.slowest:.1f} s: {answers}")  # fmt: skip
+              f"{tally.slowest:.1f} s (case {tally.slowest_case}): {answers}")  # fmt: skip
         for number, failure in tally.failures.items():
             print(f"  --seed {asked.seed} --case {name}:{number}: {failure.splitlines()[0]}")
     failed = sum(len(tally.failures) for tally in tallies.values())

@@ -40,11 +40,12 @@ MOST_MEMORY = 6 << 30
 @dataclass
 class Tally:
     """What was tried of a format. done: chunks. answers: what came, by its kind. failures: by
-    the number of the case. slowest: seconds."""
+    the number of the case. slowest: seconds of the processor, and by which case."""
 
     cases: int = 0
     seconds: float = 0.0
     slowest: float = 0.0
+    slowest_case: int = 0
     done: list[int] = field(default_factory=list)
     answers: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
@@ -117,7 +118,8 @@ def _child(form: Format, numbers: range, seed: int, tally: Tally, out: Path) -> 
                 os.kill(pid, signal.SIGKILL)
                 break
             tally.cases += 1
-            tally.slowest = max(tally.slowest, report["seconds"])
+            if report["seconds"] > tally.slowest:
+                tally.slowest, tally.slowest_case = report["seconds"], number
             tally.answers[report["answer"]] += 1
             if "failure" in report:
                 tally.failures[str(number)] = report["failure"]
