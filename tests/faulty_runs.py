@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from spart_blocks.results import Results
@@ -58,7 +59,8 @@ def signal_at_random_moments(folder, number, count, seed=1):
     for _ in range(count):
         (folder / "run.npz").write_bytes(earlier)
         child = spart(*words, cwd=folder)
-        time.sleep(moments.uniform(0.0, 1.1 * lasts))
+        with suppress(subprocess.TimeoutExpired):  # it may end before
+            child.wait(moments.uniform(0.0, 1.1 * lasts))
         child.send_signal(number)
         code, _, err = ended(child)
         left = _left(folder / "run.npz", earlier)
