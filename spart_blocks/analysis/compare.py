@@ -116,7 +116,9 @@ def compare_cases(
     measures = {case.label: measures_of(diagrams[case.label]) for case in cases}
     work = {
         case.label: Job(
-            source.of(case), _options(source, diagrams[case.label], measures[case.label])
+            source.of(case),
+            _options(source, diagrams[case.label], measures[case.label]),
+            measures[case.label].gauges,
         )
         for case in cases
     }
@@ -166,7 +168,7 @@ def _measured(
             failures[label] = of_case(label, outcome.error)
             continue
         results[label] = outcome.results
-        rows += rows_of(label, outcome.results, measures[label])
+        rows += rows_of(label, outcome.results, measures[label], outcome.readings)
     notes = dict.fromkeys(note for one in measures.values() for note in one.notes)
     return Comparison(name, results, tuple(rows), tuple(notes), failures)
 

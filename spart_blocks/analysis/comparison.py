@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -14,15 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.analysis.measures import Measures
-from spart_blocks.analysis.metrics import (
-    control_effort,
-    largest_displacement,
-    largest_rotation,
-    peak,
-    peak_error,
-    rms_error,
-    step_response,
-)
+from spart_blocks.analysis.metrics import rms
 from spart_blocks.diagram.comparison import base_signals
 from spart_blocks.errors import Fault, InputError, RunError, SpartError
 from spart_blocks.results import Results, ScopeSpec, show_windows
@@ -30,6 +22,7 @@ from spart_blocks.results.files import write_atomically
 from spart_blocks.results.names import element_names, split_index
 from spart_blocks.results.overlay import overlay, scopes_of
 from spart_blocks.results.plots import write_figures
+from spart_blocks.simulation.gauges import Gauge, Readings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -159,63 +152,68 @@ class Comparison:
 # --- rows -----------------------------------------------------------------------------------
 
 
-def rows_of(case: str, results: Results, measures: Measures) -> list[Row]:
-    """The metrics of a run. InputError where a signal and its reference have other shapes."""
+def rows_of(
+    case: str, results: Results, measures: Measures, readings: Mapping[Gauge, Readings]
+) -> list[Row]:
+    """The metrics of a run, by what its gauges have read. InputError where a signal and its
+    reference have other shapes."""
     rows = []
     for signal, reference in measures.track:
-        rows += list(_tracking(case, results, signal, reference))
-    for signal, held in measures.effort:
-        rows += list(_effort(case, results, signal, held))
-    rows += [_base(case, results, plant) for plant in measures.base]
+        rows += list(_tracking(case, results, signal, reference, readings))
+    for signal in measures.effort:
+        square, extremes = readings[Gauge("square", signal)], readings[Gauge("extremes", signal)]
+        found = {"effort": square["integral"], "peak_effort": _peak(extremes)}
+        rows += _each(case, results, signal, found)
+    rows += [_base(case, plant, readings) for plant in measures.base]
     return rows
 
 
-def _tracking(case: str, results: Results, signal: str, reference: str) -> Iterator[Row]:
+def _tracking(
+    case: str,
+    results: Results,
+    signal: str,
+    reference: str,
+    readings: Mapping[Gauge, Readings],
+) -> list[Row]:
     y, r = results[signal], results[reference]
     if r.shape != y.shape and r[0].size != 1:
         shapes = f"{signal} is {y.shape[1:]}, {reference} is {r.shape[1:]}"
         raise InputError(f"case {case}: compare: track: {shapes}; they must have the same shape")
-    names, columns = _elements(results, signal)
-    references = np.broadcast_to(r.reshape(len(r), -1), columns.shape)
-    for name, column, wanted in zip(names, columns.T, references.T, strict=True):
-        answer = step_response(results.t, column, wanted)
-        found = {
-            "rms_error": rms_error(results.t, column, wanted),
-            "peak_error": peak_error(column, wanted),
-            "rise_time": answer.rise_time,
-            "settling_time": answer.settling_time,
-            "overshoot_percent": answer.overshoot_percent,
-        }
-        yield Row(case, name, results.unit(signal), found)
+    pair = (signal, reference)
+    square, extremes = readings[Gauge("square", *pair)], readings[Gauge("extremes", *pair)]
+    step = readings[Gauge("step", *pair)]
+    found = {"rms_error": rms(square), "peak_error": _peak(extremes), **step}
+    return _each(case, results, signal, found)
 
 
-def _effort(case: str, results: Results, signal: str, held: bool) -> Iterator[Row]:
-    names, columns = _elements(results, signal)
-    for name, column in zip(names, columns.T, strict=True):
-        found = {
-            "effort": control_effort(results.t, column, held=held),
-            "peak_effort": peak(column),
-        }
-        yield Row(case, name, results.unit(signal), found)
+def _peak(extremes: Readings) -> NDArray[np.float64]:
+    """The largest magnitude of each element."""
+    return np.maximum(np.abs(extremes["least"]), np.abs(extremes["most"]))
 
 
-def _base(case: str, results: Results, plant: str) -> Row:
-    attitude, position = (results[name] for name in base_signals(plant))
-    found = {
-        "base_rotation": largest_rotation(attitude),
-        "base_displacement": largest_displacement(position),
-    }
-    return Row(case, plant, "", found)
-
-
-def _elements(results: Results, signal: str) -> tuple[list[str], NDArray[np.float64]]:
-    """The name of each element of a signal, and its values as a column (N, elements)."""
+def _each(
+    case: str, results: Results, signal: str, found: Mapping[str, NDArray[np.float64]]
+) -> list[Row]:
+    """A row for each element of a signal."""
     base, index = split_index(signal)
     if index is not None and base in results:
         names = element_names(base, results[base].shape[1:], index)
     else:
         names = results.labels(signal)
-    return names, np.asarray(results[signal], dtype=float).reshape(len(results.t), len(names))
+    unit = results.unit(signal)
+    return [
+        Row(case, name, unit, {key: float(values[k]) for key, values in found.items()})
+        for k, name in enumerate(names)
+    ]
+
+
+def _base(case: str, plant: str, readings: Mapping[Gauge, Readings]) -> Row:
+    attitude, position = base_signals(plant)
+    found = {
+        "base_rotation": readings[Gauge("rotation", attitude)]["largest"],
+        "base_displacement": readings[Gauge("displacement", position)]["largest"],
+    }
+    return Row(case, plant, "", {key: float(value[0]) for key, value in found.items()})
 
 
 # --- tables as text -------------------------------------------------------------------------

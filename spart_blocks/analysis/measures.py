@@ -10,6 +10,7 @@ from spart_blocks.diagram.comparison import base_signals
 from spart_blocks.diagram.display import signal_names
 from spart_blocks.diagram.flatten import Source, Wiring, flatten
 from spart_blocks.dynamics.applied_forces import port_widths
+from spart_blocks.simulation.gauges import Gauge
 
 PLANTS = ("multibody", "closed_chain")
 NO_TRACK = (
@@ -22,12 +23,12 @@ NO_TRACK = (
 class Measures:
     """What is measured in a run.
 
-    track: pairs of a signal and what it should follow. effort: signals of the control, and
-    whether each is held between ticks of a clock. base: plants whose base is watched.
+    track: pairs of a signal and what it should follow. effort: signals of the control. base:
+    plants whose base is watched.
     """
 
     track: tuple[tuple[str, str], ...]
-    effort: tuple[tuple[str, bool], ...]
+    effort: tuple[str, ...]
     base: tuple[str, ...]
 
     @property
@@ -35,7 +36,20 @@ class Measures:
         """Every signal that must be kept, once."""
         followed = [name for pair in self.track for name in pair]
         bases = [name for plant in self.base for name in base_signals(plant)]
-        return tuple(dict.fromkeys([*followed, *(name for name, _ in self.effort), *bases]))
+        return tuple(dict.fromkeys([*followed, *self.effort, *bases]))
+
+    @property
+    def gauges(self) -> tuple[Gauge, ...]:
+        """What measures it while a run goes."""
+        gauges: list[Gauge] = []
+        for pair in self.track:
+            gauges += [Gauge("square", *pair), Gauge("extremes", *pair), Gauge("step", *pair)]
+        for signal in self.effort:
+            gauges += [Gauge("square", signal), Gauge("extremes", signal)]
+        for plant in self.base:
+            attitude, position = base_signals(plant)
+            gauges += [Gauge("rotation", attitude), Gauge("displacement", position)]
+        return tuple(gauges)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -52,7 +66,7 @@ def measures_of(diagram: Diagram) -> Measures:
     effort = asked.effort if asked.effort is not None else tuple(wired.drives())
     return Measures(
         track=tuple(track.items()),
-        effort=tuple((name, wired.held(name)) for name in dict.fromkeys(effort)),
+        effort=tuple(dict.fromkeys(effort)),
         base=asked.base if asked.base is not None else tuple(wired.floating()),
     )
 
@@ -98,22 +112,3 @@ class _Wires:
         for node in self.wiring.nodes:
             if node.block.type in PLANTS and node.block.robot.base == "floating":
                 yield node.name
-
-    def held(self, name: str) -> bool:
-        """Whether a signal changes at the ticks of clocks only."""
-        base = name if name in self.sources else name.split("[")[0]
-        pending = [self.sources[base][0]] if base in self.sources else []
-        seen: set[int] = set()
-        sampled = False
-        while pending:
-            node = self.wiring.nodes[pending.pop()]
-            if node.index in seen:
-                continue
-            seen.add(node.index)
-            if node.clock is not None:
-                sampled = True
-            elif node.kind == "function":
-                pending += [source for source, _ in node.sources]
-            elif node.block.type != "constant":
-                return False
-        return sampled

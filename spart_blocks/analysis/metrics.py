@@ -1,8 +1,9 @@
 """How well a signal follows its reference, what a control costs, how a base is disturbed.
 
-Functions of time t (N,) [s], a signal y (N,) and its reference r (N,), sampled at the same
-times. Between samples a signal is taken as straight, so that integrals are trapezoids and
-crossings are interpolated. A number that does not exist is NaN.
+What a run measures while it goes (`simulation.gauges`), here for samples that were kept or
+recorded elsewhere: functions of time t (N,) [s], a signal y (N,) and its reference r (N,),
+sampled at the same times. Between samples a signal is taken as straight. A number that does
+not exist is NaN.
 """
 
 from __future__ import annotations
@@ -13,30 +14,29 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.simulation.gauges import (
+    NODES,
+    FromStart,
+    Panels,
+    Readings,
+    Square,
+    straight,
+)
+from spart_blocks.simulation.step_meter import StepAnswer
+
 Floats = NDArray[np.float64]
-
-BAND = 0.02
-"""Half the width of the settling band, as a part of the step."""
-RISE = (0.1, 0.9)
-"""The parts of the step between which the rise is timed."""
-LEAST_STEP = 1e-3
-"""A response that begins nearer to its reference than this part of its peak error has no
-step of its own to answer."""
-
-
-def integral(t: Floats, y: Floats, *, held: bool = False) -> float:
-    """The integral of y over time, by trapezoids; held: y keeps each value until the next
-    sample, as a zero-order hold does."""
-    if held:
-        return float(np.sum(y[:-1] * np.diff(t)))
-    return float(np.sum(0.5 * (y[:-1] + y[1:]) * np.diff(t)))
 
 
 def rms_error(t: Floats, y: Floats, r: Floats) -> float:
     """The root of the mean over time of (y - r)^2, in the unit of y. NaN where the times
     span nothing."""
-    span = float(t[-1] - t[0]) if len(t) else 0.0
-    return math.sqrt(integral(t, (y - r) ** 2) / span) if span > 0 else math.nan
+    return float(rms(_square(straight(t, (y - r)[:, None]))).item())
+
+
+def rms(found: Readings) -> Floats:
+    """The root mean square that a gauge of the square has found."""
+    span = np.where(found["span"] > 0, found["span"], np.nan)
+    return np.asarray(np.sqrt(found["integral"] / span))
 
 
 def peak_error(y: Floats, r: Floats) -> float:
@@ -45,12 +45,22 @@ def peak_error(y: Floats, r: Floats) -> float:
 
 
 def control_effort(t: Floats, u: Floats, *, held: bool = False) -> float:
-    """The integral of u^2 over time, in (unit of u)^2 s.
+    """The integral of u^2 over time, in (unit of u)^2 s. held: u keeps each value until the
+    next sample, as a zero-order hold does.
 
     Source: the quadratic cost of the control in the linear regulator, with unit weight;
     Astrom and Murray, Feedback Systems (2nd ed.), section 7.5.
     """
-    return integral(t, u**2, held=held)
+    panels = straight(t, u[:, None])
+    if held:
+        panels = Panels(panels.start, panels.end, np.repeat(panels.y[:, :1], len(NODES), axis=1))
+    return float(_square(panels)["integral"].item())
+
+
+def _square(panels: Panels) -> Readings:
+    meter = Square(1)
+    meter.take(panels)
+    return meter.read()
 
 
 def peak(u: Floats) -> float:
@@ -61,19 +71,22 @@ def peak(u: Floats) -> float:
 def largest_rotation(R: Floats) -> float:
     """The largest angle [rad], in [0, pi], of the turn from the attitude R[0] to R[k].
 
-    R (N,3,3): attitudes, body to inertial. By the chord |R - R[0]|_F = 2 sqrt(2)
-    |sin(angle / 2)|, which is exact for small angles, where the arc cosine of the trace is not.
-    Source: Hartley et al., Rotation Averaging, Int. J. Computer Vision 103 (2013), section 4.
+    R (N,3,3): attitudes, body to inertial; NaN where there is none.
     """
-    if not len(R):
-        return math.nan
-    chord = np.sqrt(np.sum((R - R[0]) ** 2, axis=(1, 2)))
-    return float(2.0 * np.arcsin(np.clip(np.max(chord) / math.sqrt(8.0), 0.0, 1.0)))
+    return _from_start(R.reshape(len(R), 9), rotation=True)
 
 
 def largest_displacement(r: Floats) -> float:
     """The largest distance [m] from the position r[0]; r (N,3) [m]."""
-    return float(np.max(np.linalg.norm(r - r[0], axis=1))) if len(r) else math.nan
+    return _from_start(r, rotation=False)
+
+
+def _from_start(y: Floats, *, rotation: bool) -> float:
+    meter = FromStart(rotation)
+    nodes = np.repeat(y[:, None], len(NODES), axis=1)  # the samples alone count
+    times = np.arange(len(y), dtype=float)
+    meter.take(Panels(times, times + 1.0, nodes))
+    return float(meter.read()["largest"].item())
 
 
 # --- the answer to a step -------------------------------------------------------------------
@@ -112,57 +125,16 @@ def step_response(t: Floats, y: Floats, r: Floats) -> StepResponse:
     still moves at the end, or that glides to its last value, has no step. The jump is seen
     at the first sample that has it: the step's time is known to one sampling interval.
     """
-    start = last_jump(r)
-    if start is None:
+    if len(t) < 2 or not np.isfinite(r).all():
         return NO_STEP
-    t, y, final = t[start:] - t[start], y[start:], float(r[-1])
-    step = final - float(y[0])
-    if abs(step) <= LEAST_STEP * peak_error(y, np.full_like(y, final)):
+    moves = np.abs(np.diff(r)) > 1e-9 * np.max(np.abs(r))
+    if moves[-1]:
         return NO_STEP
-    part = (y - y[0]) / step  # 0 at the step, 1 at the reference
-    low, high = (_first_reach(t, part, level) for level in RISE)
-    return StepResponse(
-        rise_time=high - low,
-        settling_time=_stays(t, part),
-        overshoot_percent=100.0 * max(float(np.max(part)) - 1.0, 0.0),
-    )
-
-
-def last_jump(r: Floats) -> int | None:
-    """The index of the first sample of the reference's last constant value, 0 where it never
-    changes; None where it does not jump there from another constant value."""
-    if not len(r) or not np.isfinite(r).all():
-        return None
-    moves = np.flatnonzero(np.abs(np.diff(r)) > 1e-9 * np.max(np.abs(r)))
-    if not len(moves):
-        return 0
-    last = int(moves[-1])
-    glides = last - 1 in moves
-    at_the_end = last == len(r) - 2
-    return None if glides or at_the_end else last + 1
-
-
-def _first_reach(t: Floats, part: Floats, level: float) -> float:
-    """When part first reaches the level, NaN if never."""
-    above = np.flatnonzero(part >= level)
-    if not len(above):
-        return math.nan
-    k = int(above[0])
-    return float(t[0]) if k == 0 else _between(t, part, k - 1, level)
-
-
-def _stays(t: Floats, part: Floats) -> float:
-    """When part enters the band around 1 for good, NaN if it is outside at the end."""
-    outside = np.flatnonzero(np.abs(part - 1.0) > BAND)
-    if not len(outside):
-        return float(t[0])
-    k = int(outside[-1])
-    if k == len(t) - 1:
-        return math.nan
-    return _between(t, part, k, 1.0 + math.copysign(BAND, part[k] - 1.0))
-
-
-def _between(t: Floats, y: Floats, k: int, level: float) -> float:
-    """The time between samples k and k + 1 at which the straight line meets the level."""
-    part = (level - y[k]) / (y[k + 1] - y[k])
-    return float(t[k] + part * (t[k + 1] - t[k]))
+    alone = moves & ~np.append(False, moves[:-1]) & ~np.append(moves[1:], False)
+    panels, reference = straight(t, y[:, None]), straight(t, r[:, None]).y
+    jumps = alone[np.flatnonzero(np.diff(t) > 0)]
+    reference[jumps] = reference[jumps][:, :1]
+    meter = StepAnswer(1)
+    meter.take(Panels(panels.start, panels.end, np.concatenate([panels.y, reference], axis=2)))
+    found = meter.read()
+    return StepResponse(**{name: float(value.item()) for name, value in found.items()})

@@ -118,6 +118,23 @@ def units_of(wiring: Wiring) -> dict[str, str]:
     }
 
 
+def is_held(wiring: Wiring, source: Source) -> bool:
+    """Whether a signal changes at the ticks of clocks only."""
+    pending, seen, sampled = [source[0]], set[int](), False
+    while pending:
+        node = wiring.nodes[pending.pop()]
+        if node.index in seen:
+            continue
+        seen.add(node.index)
+        if node.kind == "sampled" or node.clock is not None:
+            sampled = True
+        elif node.kind == "function":
+            pending += [source for source, _ in node.sources]
+        elif node.block.type != "constant":
+            return False
+    return sampled
+
+
 def scope_of(node: Node, wiring: Wiring) -> ScopeSpec:
     """What a bdsim 1.4 SCOPE, SCOPEXY or SCOPEXY1 shows."""
     block = node.block
@@ -147,4 +164,5 @@ def scope_of(node: Node, wiring: Wiring) -> ScopeSpec:
         stairs=bool(get("stairs")),
         scale=None if isinstance(scale, str) else tuple(scale),
         vector=tuple(get("vector")) if isinstance(get("vector"), list) else None,
+        held=tuple(is_held(wiring, source) for source in node.sources),
     )

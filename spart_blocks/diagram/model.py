@@ -53,6 +53,11 @@ class RunOptions(BaseModel):
     every: PositiveFloat | None = Field(
         default=None, description="interval between kept samples [s]; by default T/500"
     )
+    record: Literal["samples", "lines"] = Field(
+        default="samples",
+        description="what is kept: samples at a uniform grid, or (lines) both sides of all that "
+        "jumps and as many rows as straight lines need",
+    )
     log: tuple[str, ...] = Field(
         default=(), description="signals to keep besides states and scopes"
     )

@@ -8,14 +8,17 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spart_blocks.diagram.companions import AUDIT
-from spart_blocks.diagram.expectations import BaselineSection
+from spart_blocks.diagram.expectations import BaselineSection, Expectations
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, Place
 from spart_blocks.regression.claims import Band, Floats, elements, near
@@ -56,13 +59,32 @@ def names_of(section: BaselineSection, results: Results) -> tuple[str, ...]:
 # Taking and writing
 
 
+def times(expected: Expectations, variant: str, end: Fraction) -> Floats:
+    """The times (K,) [s] at which a run to this end has to keep its signals: those of the
+    baseline, where there is one that can be read, and those of a new one."""
+    section, path = expected.section.baseline, expected.baseline
+    if section is None or path is None:
+        return np.zeros(0)
+    wanted = _even(float(end), section.samples)
+    path = path.with_stem(path.stem + variant)
+    with suppress(InputError, OSError):
+        wanted = np.union1d(wanted, read(path).t)
+    return np.asarray(wanted[wanted <= float(end)], dtype=float)
+
+
+def _even(end: float, samples: int) -> Floats:
+    return np.asarray(np.arange(samples + 1) * (end / samples), dtype=float)
+
+
 def taken(results: Results, names: Sequence[str], section: BaselineSection) -> Baseline:
-    """About so many samples of a run, evenly from those that it kept.
+    """About so many samples of a run: evenly from those that it kept, or, where it kept what
+    lines need, at even times.
 
     Numbers have 12 digits, counted from the largest magnitude of their column (from atol
     where that is larger): what lies below is noise, which would differ each time.
     """
-    rows = _rows(results, section.samples)
+    pick = _at_even_times if results.info.get("record") == "lines" else _rows
+    rows = pick(results, section.samples)
     columns: dict[str, Floats] = {}
     for name in names:
         values = elements(results, name)[rows].T
@@ -75,6 +97,27 @@ def _rows(results: Results, samples: int) -> list[int]:
     last = _last_on_grid(results)
     step = max(1, -(-last // samples))
     return [*range(0, last, step), last]
+
+
+def _at_even_times(results: Results, samples: int) -> list[int]:
+    """The rows at even times; those of all rows that are evenly kept, where none are there."""
+    t, end = results.t, float(results.info.get("T", results.t[-1]))
+    wanted = _even(end, samples)
+    wanted = wanted[wanted <= t[-1] * (1 + SAME_TIME)]
+    rows = _nearest(t, wanted)
+    if (np.abs(t[rows] - wanted) > SAME_TIME * end).any():
+        return _rows(results, samples)
+    return [int(row) for row in rows]
+
+
+def _nearest(t: Floats, wanted: Floats) -> NDArray[np.intp]:
+    """The row at each of some times; the last of those that lie there, which is the one after
+    whatever happened then."""
+    slack = SAME_TIME * float(t[-1])
+    last = np.clip(np.searchsorted(t, wanted + slack, side="right") - 1, 0, len(t) - 1)
+    after = np.clip(np.searchsorted(t, wanted), 1, len(t) - 1)
+    near = np.where(wanted - t[after - 1] < t[after] - wanted, after - 1, after)
+    return np.where(np.abs(t[last] - wanted) <= slack, last, near)
 
 
 def _last_on_grid(results: Results) -> int:
@@ -199,7 +242,7 @@ def bands(
 
     |got - expected| <= atol + rtol * (largest magnitude of the element's record).
     """
-    rows, problem = _same_rows(baseline, results)
+    rows, problem = _same_rows(baseline, results, section.samples)
     if problem:
         yield "", f"{problem}; {_AGAIN}"
         return
@@ -224,12 +267,11 @@ def _few(labels: Sequence[str]) -> str:
     return f"{listed} {'is' if len(labels) == 1 else 'are'}"
 
 
-def _same_rows(baseline: Baseline, results: Results) -> tuple[Floats, str]:
+def _same_rows(baseline: Baseline, results: Results, samples: int) -> tuple[NDArray[np.intp], str]:
     """The rows of the results at the times of the baseline, or why there are none."""
     t = results.t
     slack = SAME_TIME * float(t[-1])
-    after = np.clip(np.searchsorted(t, baseline.t), 1, len(t) - 1)
-    rows = np.where(baseline.t - t[after - 1] < t[after] - baseline.t, after - 1, after)
+    rows = _nearest(t, baseline.t)
     missing = np.flatnonzero(np.abs(t[rows] - baseline.t) > slack)
     if missing.size:
         at = baseline.t[missing[0]]
@@ -239,7 +281,8 @@ def _same_rows(baseline: Baseline, results: Results) -> tuple[Floats, str]:
                 f"the run ends at t = {t[-1]:.6g} s, the baseline at {baseline.t[-1]:.6g} s",
             )
         return rows, f"the run keeps no sample at t = {at:.9g} s, the baseline does"
-    end = t[_last_on_grid(results)]
+    even = results.info.get("record") == "lines"
+    end = t[_at_even_times(results, samples)[-1] if even else _last_on_grid(results)]
     if baseline.t[-1] < end - slack:
         return (
             rows,

@@ -16,8 +16,18 @@ from spart_blocks.diagram.expectations import EnginesClaim, Expectations
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, Place, RunError, SpartError, SpartWarning
 from spart_blocks.regression import baselines
-from spart_blocks.regression.claims import Band, Miss, balances, band_of, farthest, told
-from spart_blocks.regression.drawing import draw
+from spart_blocks.regression.claims import (
+    Band,
+    Meters,
+    Miss,
+    audit_gauges,
+    balances,
+    band_of,
+    farthest,
+    gauge_of,
+    told,
+)
+from spart_blocks.regression.drawing import Worst, draw
 from spart_blocks.regression.files import Case
 from spart_blocks.regression.outcome import Change, Failure, Outcome
 from spart_blocks.results import Results
@@ -86,12 +96,16 @@ def _outcome(case: Case, manner: Manner, progress: Progress | None, heard: list[
         if expected is None:
             hint = "say under expect: what its runs must show"
             raise InputError(Fault("has no section expect:", Place(str(case.path)), hint))
+        claims = [gauge_of(str(keys[0]), claim) for keys, claim in expected.section.claims()]
+        run.measure([*claims, *audit_gauges(run.recorder.names)])
+        run.marks = baselines.times(expected, case.suffix, run.end)
         results = finish(run)
         if not results.complete:
             failure = Failure("run", f"it was {results.stopped or 'stopped early'}")
             interrupted = "interrupted" in (results.stopped or "")
             return Outcome(case, failures=(failure,), interrupted=interrupted)
-        return _Judging(case, expected, results, run.options, manner, heard).outcome(file)
+        judging = _Judging(case, expected, results, run.readings, run.options, manner, heard)
+        return judging.outcome(file)
     except InputError as error:
         return Outcome(case, faults=error.faults)
     except SpartError as error:
@@ -116,6 +130,7 @@ class _Judging:
     case: Case
     expected: Expectations
     results: Results
+    readings: Meters
     options: RunOptions
     manner: Manner
     heard: list[str]
@@ -152,11 +167,12 @@ class _Judging:
         for keys, claim in self.expected.section.claims():
             kind = str(keys[0])
             try:
-                band = band_of(kind, claim, self.results)
+                band = band_of(kind, claim, self.results, self.readings)
+                drawn = band_of(kind, claim, self.results)
             except InputError as error:
                 faults += (replace(fault, place=self._place(keys)) for fault in error.faults)
                 continue
-            failures += self._held(kind, claim.signal, band, keys)
+            failures += self._held(kind, claim.signal, band, keys, drawn)
         if faults:
             raise InputError(faults)
         return failures
@@ -164,15 +180,19 @@ class _Judging:
     def _balances(self) -> Iterator[Failure]:
         given = self.expected.section.audit
         within = given.within if given else max(RTOLS * self.options.rtol, BALANCES_WITHIN)
-        found = list(balances(self.results, within))
+        found = list(balances(self.results, within, self.readings))
+        drawn = dict(balances(self.results, within))
         if given and not found:
             hint = "say audit: true in a MULTIBODY"
             raise InputError(Fault("no plant is audited", self._place(("audit",)), hint))
         for name, band in found:
-            yield from self._held("audit", name, band, ("audit",))
+            yield from self._held("audit", name, band, ("audit",), drawn[name])
 
-    def _held(self, kind: str, signal: str, band: Band, keys: Keys) -> Iterator[Failure]:
-        """The failure of a signal that leaves its band, with its picture."""
+    def _held(
+        self, kind: str, signal: str, band: Band, keys: Keys, drawn: Band | None = None
+    ) -> Iterator[Failure]:
+        """The failure of a signal that leaves its band, with its picture. drawn: the band
+        about the samples, where that is another."""
         self.claims += 1
         if not len(band.t):
             t = self.results.t
@@ -191,22 +211,22 @@ class _Judging:
             kind,
             told(band, miss) + (also if others else ""),
             signal=label,
-            t=float(band.t[miss.sample]),
+            t=band.when(miss),
             got=float(band.got[at]),
             expected=None if band.expected is None else float(band.expected[at]),
             low=float(band.low[at]),
             high=float(band.high[at]),
             place=self._place(keys),
-            picture=self._picture(f"{kind}{number} {label}", signal, band, miss),
+            picture=self._picture(f"{kind}{number} {label}", signal, band, miss, drawn or band),
         )
 
-    def _picture(self, title: str, signal: str, band: Band, miss: Miss) -> Path | None:
+    def _picture(self, title: str, signal: str, band: Band, miss: Miss, drawn: Band) -> Path | None:
         if self.manner.plots is None:
             return None
         folder = self.manner.plots / file_name(self.expected.name + self.case.suffix, "diagram")
         path = folder / f"{file_name(title, 'failure')}.png"
         try:
-            draw(path, title, self.results, signal, band, miss)
+            draw(path, title, self.results, signal, drawn, Worst.of(band, miss))
         except InputError as error:
             self.heard.append(str(error))
             return None

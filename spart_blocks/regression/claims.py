@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import InputError
 from spart_blocks.results import Results
+from spart_blocks.simulation.gauges import Gauge, Readings
 
 Floats = NDArray[np.float64]
+Meters = Mapping[Gauge, Readings]
 NEAR = "expected {expected:.9g} within {bound:.3g}, off by {off:.3g}"
 LEAST_BALANCE = 0.1
 """Momentum [kg m/s, N m s] and energy [J] are compared with this where they are smaller."""
@@ -22,11 +25,12 @@ TYPICAL_MASS = 100.0
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Where a signal of m elements shall lie at K of its samples.
+    """Where a signal of m elements shall lie at K of its samples, or at its K extremes.
 
-    t (K,) [s]; got, low, high (K, m), low and high inclusive and possibly infinite;
-    expected (K, m): the middle, where there is one. words: what is expected, as a format
-    of expected, low, high, bound (high - expected) and off (|got - expected|).
+    t (K,) [s], or (K, m) where each element has times of its own; got, low, high (K, m), low
+    and high inclusive and possibly infinite; expected (K, m): the middle, where there is
+    one. words: what is expected, as a format of expected, low, high, bound (high - expected)
+    and off (|got - expected|).
     """
 
     t: Floats
@@ -35,6 +39,12 @@ class Band:
     high: Floats
     expected: Floats | None
     words: str
+
+    def when(self, miss: Miss) -> float:
+        """The time of a miss [s]."""
+        at = self.t[miss.sample]
+        when = float(at if self.t.ndim == 1 else at[miss.element])
+        return float(f"{when:.12g}")  # the last moment before a stop is the stop's
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,7 @@ def told(band: Band, miss: Miss) -> str:
     law = band.words.format(
         expected=middle, low=low, high=high, bound=high - middle, off=abs(got - middle)
     )
-    return f"got {got:.9g} at t = {band.t[miss.sample]:.6g} s, {law}"
+    return f"got {got:.9g} at t = {band.when(miss):.6g} s, {law}"
 
 
 def elements(results: Results, signal: str) -> Floats:
@@ -78,8 +88,9 @@ def elements(results: Results, signal: str) -> Floats:
     return np.asarray(array, dtype=float).reshape(len(array), width)
 
 
-# The kinds. Each takes its claim, t (N,), x (N, m), and `wide`, which spreads a value of
-# the claim over the m elements.
+# The kinds. Each takes its claim, t (N,) or (N, m), x (N, m), and `wide`, which spreads a
+# value of the claim over the m elements. What they take lies within the claim's times; of a
+# run that was measured it is what decides: extremes, the last value, how far it went back.
 
 Wide = Callable[[Any], Floats]
 Kind = Callable[[Any, Floats, Floats, Wide], Band]
@@ -92,8 +103,7 @@ def near(t: Floats, got: Floats, expected: Floats, within: Floats | float) -> Ba
 
 
 def _settles(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
-    late = t >= claim.by
-    return near(t[late], x[late], wide(claim.to), claim.within)
+    return near(t, x, wide(claim.to), claim.within)
 
 
 def _final(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
@@ -101,18 +111,14 @@ def _final(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
 
 
 def _stays_within(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
-    since = -np.inf if claim.since is None else claim.since
-    until = np.inf if claim.until is None else claim.until
-    during = (since <= t) & (t <= until)
-    got = x[during]
-    low = np.broadcast_to(-np.inf if claim.low is None else wide(claim.low), got.shape)
-    high = np.broadcast_to(np.inf if claim.high is None else wide(claim.high), got.shape)
+    low = np.broadcast_to(-np.inf if claim.low is None else wide(claim.low), x.shape)
+    high = np.broadcast_to(np.inf if claim.high is None else wide(claim.high), x.shape)
     words = "expected between {low:.9g} and {high:.9g}"
     if claim.low is None or claim.high is None:
         words = (
             "expected at most {high:.9g}" if claim.low is None else "expected at least {low:.9g}"
         )
-    return Band(t[during], got, low, high, None, words)
+    return Band(t, x, low, high, None, words)
 
 
 def _never_exceeds(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
@@ -160,9 +166,49 @@ KINDS: Mapping[str, Kind] = {
 }
 
 
-def band_of(kind: str, claim: Any, results: Results) -> Band:
-    """The band of a claim. Raises InputError where its values do not fit its signal."""
+def gauge_of(kind: str, claim: Any) -> Gauge:
+    """What measures a claim's signal while a run goes."""
+    if kind == "settles":
+        return Gauge("extremes", claim.signal, since=claim.by)
+    if kind == "stays_within":
+        since = -math.inf if claim.since is None else claim.since
+        until = math.inf if claim.until is None else claim.until
+        return Gauge("extremes", claim.signal, since=since, until=until)
+    if kind == "monotone":
+        back: Literal["rising_back", "falling_back"] = (
+            "falling_back" if claim.direction == "rising" else "rising_back"
+        )
+        return Gauge(back, claim.signal)
+    return Gauge("extremes", claim.signal)
+
+
+def _deciding(kind: str, found: Readings, end: float) -> tuple[Floats, Floats]:
+    """What decides a claim of what was measured: times (K, m) and values (K, m)."""
+    if kind == "monotone":
+        rows = [(found["when"], found["reached"]), (found["when"], found["got"])]
+    elif not found["any"].all():
+        rows = []
+    elif kind == "final":
+        rows = [(np.full_like(found["last"], end), found["last"])]
+    else:
+        rows = [(found["when_least"], found["least"]), (found["when_most"], found["most"])]
+        if kind == "conserved":  # against the first
+            rows.insert(0, (np.zeros_like(found["first"]), found["first"]))
+    none = np.zeros((0, len(next(iter(found.values())))))
+    t, x = (np.array([row[k] for row in rows]) if rows else none for k in range(2))
+    return t, x
+
+
+def band_of(kind: str, claim: Any, results: Results, readings: Meters | None = None) -> Band:
+    """The band of a claim: about what was measured of the signal in the run, or, without
+    readings, about its samples. Raises InputError where the claim's values do not fit its
+    signal."""
     x = elements(results, claim.signal)
+    gauge = gauge_of(kind, claim)
+    during = (gauge.since <= results.t) & (results.t <= gauge.until)
+    t = results.t[during]
+    found = (readings or {}).get(gauge)
+    t, x = (t, x[during]) if found is None else _deciding(kind, found, float(results.t[-1]))
     shape = results[claim.signal].shape[1:]
 
     def wide(value: Any) -> Floats:
@@ -175,26 +221,53 @@ def band_of(kind: str, claim: Any, results: Results) -> Band:
             raise InputError(f"{claim.signal} {has}, the value has shape {given.shape}")
         return np.broadcast_to(given.reshape(-1), x.shape[1:])
 
-    return KINDS[kind](claim, results.t, x, wide)
+    return KINDS[kind](claim, t, x, wide)
 
 
-def balances(results: Results, within: float) -> Iterator[tuple[str, Band]]:
+def audit_gauges(names: Iterable[str]) -> Iterator[Gauge]:
+    """What measures the balances of audited plants among these signals."""
+    for balance, whole, energy in _balances(names):
+        yield Gauge("extremes", balance)
+        yield Gauge("extremes", whole)
+        yield Gauge("extremes", whole, balance)
+        yield Gauge("extremes", energy)
+
+
+def _balances(names: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Of each audited balance its signal, the whole that it is of, and the energy."""
+    for name in names:
+        base, dot, quantity = name.partition(".audit.")
+        part = quantity.removesuffix("_balance")
+        if part in ("p", "h", "energy") and quantity != part:
+            yield name, f"{base}{dot}{part}", f"{base}{dot}energy"
+
+
+def balances(
+    results: Results, within: float, readings: Meters | None = None
+) -> Iterator[tuple[str, Band]]:
     """The balances of audited plants that the results hold, each with its band: it stays
-    what it was at the start.
+    what it was at the start. readings: what was measured of them; without, samples count.
 
     within: relative to the largest magnitude of the two that the balance is the difference
     of: momentum and impulse, energy and work. The whole momentum of a free-floating robot is
     zero, that of its parts is not: sqrt(2 m E) with a typical mass stands for it.
     Source: Newton and Euler for the whole system; see the block AUDIT.
     """
-    for name in results.signals:
-        base, dot, quantity = name.partition(".audit.")
-        part = quantity.removesuffix("_balance")
-        if part not in ("p", "h", "energy") or quantity == part:
-            continue
-        x, whole = elements(results, name), elements(results, f"{base}{dot}{part}")
-        scale = max(float(np.abs(whole).max()), float(np.abs(whole - x).max()), LEAST_BALANCE)
-        if part != "energy" and f"{base}{dot}energy" in results:
-            energy = results.scale(f"{base}{dot}energy")
-            scale = max(scale, float(np.sqrt(2 * TYPICAL_MASS * energy)))
-        yield name, near(results.t, x, x[:1], within * scale)
+    found = readings or {}
+
+    def largest(name: str, less: str | None = None) -> float:
+        read = found.get(Gauge("extremes", name, less))
+        if read is not None:
+            return float(np.maximum(np.abs(read["least"]), np.abs(read["most"])).max())
+        x = elements(results, name) - (0.0 if less is None else elements(results, less))
+        return float(np.abs(x).max())
+
+    for name, whole, energy in _balances(results.signals):
+        scale = max(largest(whole), largest(whole, name), LEAST_BALANCE)
+        if whole != energy and energy in results:
+            scale = max(scale, float(np.sqrt(2 * TYPICAL_MASS * largest(energy))))
+        t, x = results.t, elements(results, name)
+        read = found.get(Gauge("extremes", name))
+        if read is not None:
+            t, x = _deciding("conserved", read, float(results.t[-1]))
+        yield name, near(t, x, x[:1], within * scale)

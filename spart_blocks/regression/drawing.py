@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,19 +21,37 @@ EXPECTED, GOT = COLOURS[0], COLOURS[1]
 _WRONG = "#B42318"
 
 
-def draw(path: Path, title: str, results: Results, signal: str, band: Band, miss: Miss) -> None:
+@dataclass(frozen=True)
+class Worst:
+    """Where a signal leaves its band farthest: the element, the time [s], the value, and what
+    was expected there, if one value was."""
+
+    element: int
+    t: float
+    got: float
+    expected: float | None
+
+    @staticmethod
+    def of(band: Band, miss: Miss) -> Worst:
+        """The worst of a band."""
+        at = (miss.sample, miss.element)
+        expected = None if band.expected is None else float(band.expected[at])
+        return Worst(miss.element, band.when(miss), float(band.got[at]), expected)
+
+
+def draw(path: Path, title: str, results: Results, signal: str, band: Band, worst: Worst) -> None:
     """Write the worst element of a claim as PNG; the folder is made if missing."""
-    write_whole(path, render(picture(title, results, signal, band, miss), "png"))
+    write_whole(path, render(picture(title, results, signal, band, worst), "png"))
 
 
-def picture(title: str, results: Results, signal: str, band: Band, miss: Miss) -> Figure:
+def picture(title: str, results: Results, signal: str, band: Band, worst: Worst) -> Figure:
     """Both curves over the whole run with the band and the worst time, and below them got
     less expected, where the two would lie on each other."""
     both = band.expected is not None and len(band.t) > 1
     figure = new_figure(title, 6.5 if both else 4.5)
     rows = figure.subplots(2 if both else 1, 1, sharex=True, squeeze=False)
     above = rows[0, 0]
-    j = miss.element
+    j = worst.element
     got, low, high = band.got[:, j], band.low[:, j], band.high[:, j]
     dress(above, plain_text(f"{results.diagram_name}: {title}"))
     above.plot(results.t, elements(results, signal)[:, j], color=GOT, linewidth=1.6, label="got")
@@ -45,9 +64,9 @@ def picture(title: str, results: Results, signal: str, band: Band, miss: Miss) -
         dress(below, "got - expected")
         below.plot(band.t, got - middle, color=GOT, linewidth=1.6, marker=marker)
         _allowed(below, band.t, low - middle, high - middle)
-        _worst(below, band.t[miss.sample], (got - middle)[miss.sample])
+        _worst(below, worst.t, worst.got - (worst.expected or 0.0))
     _allowed(above, band.t, low, high)
-    _worst(above, band.t[miss.sample], got[miss.sample])
+    _worst(above, worst.t, worst.got)
     above.margins(x=0.02)
     add_legend(above, [str(line) for line in above.get_legend_handles_labels()[1]])
     for axis in rows[:, 0]:

@@ -60,7 +60,8 @@ class ScopeSpec:
     signals: one name for each input port; for 'xy' the two names x and y, or one
     vector of which `vector` picks two elements. labels and styles: one for each line,
     or one for each port; a style is a Matplotlib format string or dict of line
-    properties. scale: None, (min, max), or for 'xy' also (xmin, xmax, ymin, ymax).
+    properties. held: for each signal, whether it changes at the ticks of clocks only, and is
+    drawn as stairs. scale: None, (min, max), or for 'xy' also (xmin, xmax, ymin, ymax).
     """
 
     name: str
@@ -75,6 +76,7 @@ class ScopeSpec:
     ylabel: str | None = None
     vector: tuple[int, ...] | None = None
     equal: bool = False
+    held: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in ("time", "xy"):
@@ -117,6 +119,7 @@ _SCOPE: Mapping[str, Callable[[Any], bool]] = {
     "styles": _all_of(str, dict, type(None)),
     "scale": _all_of(int, float),
     "vector": _all_of(int),
+    "held": _all_of(bool),
 }
 
 

@@ -30,13 +30,14 @@ _LEGEND_ROWS = 26
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: values (N,), how the legend calls it, its style, if given one, and its unit
-    where the label does not say it."""
+    """One curve: values (N,), how the legend calls it, its style, if given one, its unit where
+    the label does not say it, and whether it is held between samples."""
 
     values: NDArray[Any]
     label: str
     style: str | dict[str, Any] | None = None
     unit: str = ""
+    held: bool = False
 
 
 def plot(results: Results, names: Sequence[str]) -> list[Figure]:
@@ -195,8 +196,8 @@ def dress(axis: Axes, title: str) -> None:
 
 
 def _draw_time(axis: Axes, results: Results, lines: Sequence[Line], stairs: bool = False) -> None:
-    held = {"drawstyle": "steps-post"} if stairs else {}
     for number, line in enumerate(lines):
+        held = {"drawstyle": "steps-post"} if stairs or line.held else {}
         _curve(axis, results.t, line.values, line, number, held)
     axis.margins(x=0)
     if len(results.t) > 1 and results.t[-1] > results.t[0]:
@@ -272,9 +273,9 @@ def lines_of(results: Results, scope: ScopeSpec) -> list[Line]:
     lines = []
     for (array, name, port), text, style in zip(values, texts, styles, strict=True):
         label, unit = _line_label(results, scope, name, text, port), units[port]
-        lines.append(
-            Line(array, quantity(label, unit), style) if mixed else Line(array, label, style, unit)
-        )
+        held = bool(scope.held) and scope.held[port]
+        label, unit = (quantity(label, unit), "") if mixed else (label, unit)
+        lines.append(Line(array, label, style, unit, held))
     if scope.kind == "xy" and len(lines) != 2:
         raise InputError(f"scope {scope.name}: x and y are scalars, it has {len(lines)} signals")
     return lines

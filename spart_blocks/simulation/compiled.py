@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,15 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
 from spart_blocks.program.c_code import c_source
+from spart_blocks.simulation.compiled_record import (
+    CompiledGauge,
+    CompiledRecord,
+    GaugeStruct,
+    LogStruct,
+)
+from spart_blocks.simulation.engine import not_finite
 from spart_blocks.simulation.meeting import held_at
+from spart_blocks.simulation.record import MOST_NUMBERS
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import BORDERS, COMPILED, heeds, meet
 from spart_blocks.simulation.tableaus import FIXED_STEP, Tableau
@@ -30,11 +39,12 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 _KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 4, "mode": 3, "fault": 1}
-DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF = range(7)
+DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF, FULL = range(8)
 STEPS_A_CALL = 20_000
 
 _SIZES = ["nx", "nd", "nkept", "ncross", "nclocks", "nstops", "nsamples", "stages", "dense_order"]
-_ARRAYS = ["x", "xd", "p", "stops", "samples", "due", "kept", "xs", "xds", "A", "b", "c", "e", "P"]
+_ARRAYS = ["x", "xd", "p", "stops", "samples", "due", "sides", "kept", "xs", "xds"]
+_ARRAYS += ["log", "gauge", "A", "b", "c", "e", "P"]
 _NUMBERS = ["rtol", "atol", "max_step", "fixed_step", "error_exponent"]
 _ROOM = [
     "direction",
@@ -47,6 +57,7 @@ _ROOM = [
     "xt",
     "xn",
     "xm",
+    "xl",
     "f",
     "xdn",
     "w",
@@ -65,9 +76,10 @@ class _RunStruct(ctypes.Structure):
         + [(name, ctypes.c_void_p) for name in _ARRAYS]
         + [(name, ctypes.c_double) for name in _NUMBERS]
         + [(name, ctypes.c_void_p) for name in _ROOM]
-        + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi", "bad", "limit")]
+        + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi", "bad", "limit", "taken")]
         + [(name, ctypes.c_longlong) for name in _PROGRESS]
-        + [(n, ctypes.c_int) for n in ("have_slope", "entered", "heeds_stiffness", "stiff", "calm")]
+        + [(name, ctypes.c_int) for name in ("have_slope", "entered", "behind", "far_slope")]
+        + [(name, ctypes.c_int) for name in ("heeds_stiffness", "stiff", "calm")]
         + [("stiff_step", ctypes.c_double), ("staged", ctypes.c_int)]
     )
 
@@ -81,18 +93,21 @@ class Library:
     work: tuple[int, int, int, int]
 
 
-def library_of(program: Program, kept: Sequence[str]) -> Library | None:
+def library_of(
+    program: Program, kept: Sequence[str], measured: Sequence[str] = ()
+) -> Library | None:
     """Compile a program, or fetch it from the cache; None without compiler.
 
-    kept: the signals to keep. The libraries of the last programs are remembered: a sweep
-    over parameters (`with_parameters`) writes no C between its runs.
+    kept, measured: the signals to keep, and to measure. The libraries of the last programs
+    are remembered: a sweep over parameters (`with_parameters`) writes no C between its runs.
     """
     functions = _functions(program)
     environment = [os.environ.get(name) for name in ("SPART_COMPILER", "SPART_CACHE", "CC")]
-    key = (*map(id, (program.outputs, *functions.values())), *kept, *environment)
+    key = (*map(id, (program.outputs, *functions.values())), *kept, None, *measured, *environment)
     if key in _REMEMBERED:
         return _REMEMBERED[key][1]
-    library = _made(program, functions, kept)
+    chosen = {"kept": kept, "measured": measured} if measured else {"kept": kept}
+    library = _made(program, functions, chosen)
     if library is not None:
         while len(_REMEMBERED) >= _MOST_REMEMBERED:
             del _REMEMBERED[next(iter(_REMEMBERED))]
@@ -105,20 +120,27 @@ _REMEMBERED: dict[tuple[Any, ...], tuple[Program, Library]] = {}
 """By the functions' identities; a program holds them here, so that those stay theirs."""
 
 
-def _made(program: Program, functions: dict[str, Any], kept: Sequence[str]) -> Library | None:
+def _made(
+    program: Program, functions: dict[str, Any], chosen: dict[str, Sequence[str]]
+) -> Library | None:
     from spart_blocks.program.compiler import compiler_name, loaded_library
 
     if compiler_name() is None:
         return None
+    selected = {name: program.selected(signals) for name, signals in chosen.items()}
     named = {
         f"program_{name}": _renamed(f"program_{name}", f)
-        for name, f in {**functions, "kept": program.selected(kept)}.items()
+        for name, f in {**functions, **selected}.items()
     }
     handle = loaded_library(_source(program, named))
     if handle is None:
         return None
     handle.sb_size.restype = ctypes.c_longlong
+    handle.sb_log_size.restype = ctypes.c_longlong
     assert handle.sb_size() == ctypes.sizeof(_RunStruct), "driver.c and _RunStruct differ"
+    handle.sb_gauge_size.restype = ctypes.c_longlong
+    assert handle.sb_gauge_size() == ctypes.sizeof(GaugeStruct), "measure.c and GaugeStruct differ"
+    assert handle.sb_log_size() == ctypes.sizeof(LogStruct), "record.c and LogStruct differ"
     handle.sb_advance.argtypes = [ctypes.POINTER(_RunStruct)]
     handle.sb_advance.restype = ctypes.c_int
     sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in named.values()]
@@ -166,7 +188,7 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         f"static const long long sb_stepped[] = {_list(stepped)};",
     ]
     # What the program has none of is never called.
-    never = [f"program_{name}" for name in ("project", "reach", "advance")]
+    never = [f"program_{name}" for name in ("project", "reach", "advance", "measured")]
     lines += [f"#define {name} program_rates" for name in never if name not in functions]
     lines += _tables("program_tick_", "SB_TICKS", "SB_TICK", states)
     lines += _tables("program_handover_", "SB_HANDED", "SB_HANDED", handed)
@@ -175,8 +197,11 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         "static const long long SB_HANDOVER_CLOCKS[] = "
         f"{_list([numbers[one.clock] for one in program.handovers])};",
     ]
-    driver = resources.files("spart_blocks.simulation").joinpath("driver.c").read_text("utf-8")
-    return "\n".join([*lines, driver])
+    folder = resources.files("spart_blocks.simulation")
+    parts = [
+        folder.joinpath(name).read_text("utf-8") for name in ("record.c", "measure.c", "driver.c")
+    ]
+    return "\n".join([*lines, *parts])
 
 
 def _tables(function: str, name: str, what: str, states: Sequence[Sequence[int]]) -> list[str]:
@@ -205,36 +230,38 @@ class CompiledLoop:
 
     def __init__(self, run: Run, engine: Native, library: Library, method: Tableau) -> None:
         self.run, self.engine, self.library = run, engine, library
-        self.stops, self.due = run.stops_and_ticks()
-        self.samples = run.sample_times()
+        self.stops, self.due, self.sides = run.stops_and_ticks()
+        self.record: CompiledRecord | None = None
+        self.gauge: CompiledGauge | None = None
+        self.samples = np.zeros(0) if run.lines else run.sample_times()
         self.struct = _RunStruct()
         self.arrays: dict[str, NDArray[Any]] = {}
         self._fill(run, method)
 
     def _fill(self, run: Run, method: Tableau) -> None:
-        nx, nd, n, s = len(run.x), len(run.xd), len(self.samples), len(method.b)
+        nx, nd, s = len(run.x), len(run.xd), len(method.b)
         slots = [self.engine.slot[name] for name in run.recorder.names]
         width = sum(slot.part.stop - slot.start for slot in slots)
         crossings = len(run.crossings)
         arg, res, iw, w = self.library.work
-        # One row more, for the state at which a run stops before its end.
-        self.kept, self.xs, self.xds = (np.zeros((n + 1, k)) for k in (width, nx, nd))
+        if run.lines:
+            self.record = CompiledRecord(width + nx, nd, run.coarse, run.marks)
         self._give(
             x=run.x.copy(), xd=run.xd.copy(), p=self.engine.program.p, stops=self.stops,
-            samples=self.samples, due=self.due, kept=self.kept, xs=self.xs, xds=self.xds,
+            due=self.due, sides=self.sides,
             A=method.A, b=method.b, c=method.c, e=method.e, P=method.P,
             direction=np.array([c.direction for c in run.crossings], float),
             kinds=np.array([_KINDS[c.kind] for c in run.crossings], np.uint8),
             g0=np.zeros(crossings), g1=np.zeros(crossings), gs=np.zeros(crossings),
             hit=np.zeros(crossings, np.uint8), K=np.zeros((s + 1, nx)),
-            xt=np.zeros(nx), xn=np.zeros(nx), xm=np.zeros(nx),
+            xt=np.zeros(nx), xn=np.zeros(nx), xm=np.zeros(nx), xl=np.zeros(2 * nx),
             f=np.zeros(max(nx, nd, crossings)), xdn=np.zeros(nd), w=np.zeros(w),
             iw=np.zeros(iw, np.int64), arg=np.zeros(arg, np.uintp), res=np.zeros(res, np.uintp),
         )  # fmt: skip
         options = run.options
         numbers = {
             "nx": nx, "nd": nd, "nkept": width, "ncross": crossings, "nclocks": len(run.clocks),
-            "nstops": len(self.stops), "nsamples": n, "stages": s,
+            "nstops": len(self.stops), "stages": s,
             "dense_order": 0 if method.P is None else method.P.shape[1],
             "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step or np.inf,
             "fixed_step": run.fixed_step,
@@ -243,6 +270,21 @@ class CompiledLoop:
         }  # fmt: skip
         for name, value in numbers.items():
             setattr(self.struct, name, value)
+        if self.record is not None:
+            self.struct.log = self.record.address
+        if run.measuring is not None and run.measuring.width:
+            self.gauge = CompiledGauge(run.measuring.width, run.longest)
+            self.struct.gauge = self.gauge.address
+        self._give_samples(self.samples)
+
+    def _give_samples(self, samples: NDArray[Any]) -> None:
+        """Let the driver keep samples at these times."""
+        self.samples = samples
+        sizes = (self.struct.nkept, self.struct.nx, self.struct.nd)
+        # One row more, for the state at which a run stops before its end.
+        self.kept, self.xs, self.xds = (np.zeros((len(samples) + 1, k)) for k in sizes)
+        self._give(samples=samples, kept=self.kept, xs=self.xs, xds=self.xds)
+        self.struct.nsamples = len(samples)
 
     def _give(self, **arrays: NDArray[Any] | None) -> None:
         """Hand arrays to the driver; they live as long as this object."""
@@ -274,12 +316,18 @@ class CompiledLoop:
                     if meet(run, struct.t, struct.stiff_step, COMPILED):
                         return
                     struct.heeds_stiffness = heeds(run)
+                elif status == FULL:
+                    self._hand_over_rows()
+                    self._hand_over_panels()
                 elif status != MORE:
                     raise self._failure(status)
         finally:
             # An interrupt is heard when the driver returns, before its state is taken.
             self._take_over()
+            self._hand_over_rows(last=True)
+            self._hand_over_panels()
             self._hand_over_samples()
+            self._count_ticks()
 
     def _take_over(self) -> None:
         run, struct = self.run, self.struct
@@ -301,8 +349,10 @@ class CompiledLoop:
 
     def _failure(self, status: int) -> RunError:
         run, struct = self.run, self.struct
-        t = float(struct.t)
-        if status == BAD_SAMPLE:
+        t, block = float(struct.t), None
+        if status == BAD_SAMPLE and self.struct.log:
+            self.engine.explain(struct.bad, self.arrays["xl"][: len(run.x)], run.xd)
+        elif status == BAD_SAMPLE:
             struct.sample -= 1
             k = struct.sample
             self.engine.explain(float(self.samples[k]), self.xs[k], self.xds[k])
@@ -310,28 +360,64 @@ class CompiledLoop:
             due = [c for c, d in zip(run.clocks, self.due[struct.stop], strict=True) if d]
             run.engine.tick(t, run.x, run.xd, due)
         else:
-            t = min(max(struct.bad, struct.lo), struct.hi)
-            self.engine.explain(t, self.arrays["xt"][: len(run.x)].copy(), run.xd)
-            t = float(struct.t)
+            failed = self.arrays["xt"][: len(run.x)].copy()
+            block = not_finite(self.engine.continuous, failed)
+            if block is None:  # else it is the step itself that leads to no number
+                self.engine.explain(min(max(struct.bad, struct.lo), struct.hi), failed, run.xd)
             held_at(run, t)
         fixed = run.options.solver in FIXED_STEP
         why = "a step gives no finite number" if fixed else "its step became too small"
         hint = "try another solver, a smaller max_step, or looser tolerances"
-        failure = RunError(f"the solver failed: {why}", time=t, hint=hint)
+        failure = RunError(f"the solver failed: {why}", block=block, time=t, hint=hint)
         return failure if fixed else no_step(run, t, failure)
+
+    def _hand_over_rows(self, *, last: bool = False) -> None:
+        """Give the recorder what lines keep. Where the record has grown to its bound, samples
+        at a uniform grid take their place."""
+        run, record = self.run, self.record
+        if record is None or not self.struct.log:
+            return
+        full = run.recorder.size > MOST_NUMBERS
+        t, rows, held = record.drained(all_of_it=last or full)
+        width = int(self.struct.nkept)
+        signals = self.engine.parted(run.recorder.names, rows[:, :width])
+        run.recorder.adopt(t, signals, rows[:, width:], held)
+        run.crowded_at = record.crowded_at
+        if last:
+            self._last_row()
+        elif full:
+            self.struct.log = None
+            run.thin_from(float(t[-1]))
+            self._give_samples(run.sample_times())
+
+    def _hand_over_panels(self) -> None:
+        """Let the gauges measure what the driver has made of the signals."""
+        if self.gauge is not None and self.run.measuring is not None:
+            self.run.measuring.take(self.gauge.drained())
+
+    def _last_row(self) -> None:
+        """The state reached as one more row, where it can be evaluated."""
+        run = self.run
+        if run.t < run.end and not run.recorder.ends_at(float(run.t)):
+            with suppress(RunError):
+                run.recorder.keep(float(run.t), run.x, run.xd)
 
     def _hand_over_samples(self) -> None:
         n, run = int(self.struct.sample), self.run
         times = self.samples
+        if self.struct.log:
+            return
         if len(run.solvers) > 1:  # it goes on from here by other means
             run.samples.pass_by(run.t)
         elif n < len(times):  # it stopped early: the last state is a sample too
             n, times = self._last_sample(n)
         signals = self.engine.parted(run.recorder.names, self.kept[:n])
         run.recorder.adopt(times[:n], signals, self.xs[:n], self.xds[:n])
+
+    def _count_ticks(self) -> None:
         done = self.due[: self.struct.stop + (1 if self.struct.entered else 0)]
-        for k, clock in enumerate(run.clocks):
-            run.ticks[clock.name] += int(done[:, k].sum())
+        for k, clock in enumerate(self.run.clocks):
+            self.run.ticks[clock.name] += int(done[:, k].sum())
 
     def _last_sample(self, n: int) -> tuple[int, NDArray[Any]]:
         """The state reached as one more sample, where it can be evaluated."""

@@ -54,10 +54,20 @@ class Cvodes:
         """The states at times (m,) after start, (m, nx); the last time is the stop."""
         length = times[-1] - start
         pattern = [round((t - start) / length, 12) for t in times[:-1]] + [1.0]
+        return self._over(start, length, tuple(pattern), x, xd)
+
+    def within(self, start: float, length: float, parts: int, x: Floats, xd: Floats) -> Floats:
+        """The states at the ends of equal parts of a length after start, (parts, nx)."""
+        pattern = tuple(k / parts for k in range(1, parts + 1))
+        return self._over(start, length, pattern, x, xd)
+
+    def _over(
+        self, start: float, length: float, pattern: tuple[float, ...], x: Floats, xd: Floats
+    ) -> Floats:
         # A whole number of steps at least, for pieces of like length to share an integrator.
         least = int(np.ceil(length / self.max_step - 1e-9)) if self.max_step else 1
-        integrator = self._integrator(tuple(pattern), max(least, 1))
-        inside = within(start, times[-1])
+        integrator = self._integrator(pattern, max(least, 1))
+        inside = within(start, start + length)
         parameters = np.concatenate([[start, length, *inside], xd, self.program.p])
         try:
             states = np.array(integrator(x0=x, p=parameters)["xf"])
@@ -71,7 +81,7 @@ class Cvodes:
         stats = integrator.stats()
         self.steps += stats["nsteps"]
         self.evaluations += stats["nfevals"]
-        return states.reshape(len(x), len(times)).T
+        return states.reshape(len(x), len(pattern)).T
 
     def _integrator(self, pattern: tuple[float, ...], least: int) -> Any:
         key = (pattern, least)

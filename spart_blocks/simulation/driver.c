@@ -20,12 +20,22 @@
 #define SB_PART 1e-3 /* of a fixed step: its stages lie so far before a crossing */
 #define SB_AHEAD 1e-9 /* s: over this it is looked whether a signal comes back */
 #define SB_EARLY 0.99 /* a stage that crosses so early has made the end of the step wrong */
+enum { SB_TICK = 1, SB_SWITCH }; /* what jumps at a stop */
 enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND };
-enum { SB_DONE, SB_MORE, SB_CROSSED, SB_STEP_TOO_SMALL, SB_BAD_SAMPLE, SB_BAD_TICK, SB_STIFF };
+enum {
+  SB_DONE,
+  SB_MORE,
+  SB_CROSSED,
+  SB_STEP_TOO_SMALL,
+  SB_BAD_SAMPLE,
+  SB_BAD_TICK,
+  SB_STIFF,
+  SB_FULL
+};
 
 typedef int (*sb_function)(const double **, double **, long long *, double *, int);
 
-typedef struct {
+typedef struct sb_run {
   /* sizes */
   long long nx, nd, nkept, ncross, nclocks, nstops, nsamples, stages, dense_order;
   /* states and parameters */
@@ -33,8 +43,11 @@ typedef struct {
   /* where to stop, which clocks tick there (nstops by nclocks), when to sample */
   const double *stops, *samples;
   const unsigned char *due;
-  /* what is kept: nsamples rows each */
+  const unsigned char *sides; /* of each stop: whether signals jump there */
+  /* what is kept: nsamples rows each, or as many as lines need */
   double *kept, *xs, *xds;
+  sb_log *log; /* null where samples are kept */
+  sb_gauge *gauge; /* null where nothing is measured */
   /* tableau: A (stages by stages), b, c, error weights e or null, dense P or null */
   const double *A, *b, *c, *e, *P;
   double rtol, atol, max_step, fixed_step, error_exponent;
@@ -44,16 +57,17 @@ typedef struct {
   double *g0, *g1, *gs;
   unsigned char *hit; /* the crossings that act now */
   /* room: K (stages + 1 by nx), xt, xn, xm (nx each), f (the largest of nx, nd, ncross),
-     xdn (nd), and the functions' work */
-  double *K, *xt, *xn, *xm, *f, *xdn, *w;
+     xdn (nd), and the functions' work; xl (2 nx) */
+  double *K, *xt, *xn, *xm, *xl, *f, *xdn, *w;
   long long *iw;
   const double **arg;
   double **res;
   /* progress */
-  double t, h, lo, hi, bad; /* bad: the time of the state in xt at which a step failed */
+  double t, h, lo, hi, bad; /* bad: the time of the state in xt, or of the row, that failed */
   double limit; /* of the next step alone [s] */
+  double taken; /* the step that was just tried */
   long long stop, sample, steps, evaluations, budget, crossed;
-  int have_slope, entered;
+  int have_slope, entered, behind, far_slope;
   /* whether stiffness is looked for, steps at the border of stability, steps within it in a
      row, and the length of the last */
   int heeds_stiffness, stiff, calm;
@@ -204,6 +218,48 @@ static int sb_record(sb_run *r, double t, const double *x) {
   return sb_finite(r->kept + k * r->nkept, r->nkept) && sb_finite(kept, r->nx);
 }
 
+static int sb_evaluate(sb_run *r, double t, const double *x, double *row) {
+  double *states = row + r->nkept;
+  if (SB_DRIFTS) sb_call(r, program_project, t, x, states);
+  else memcpy(states, x, (size_t)r->nx * sizeof(double));
+  if (r->nkept) sb_call(r, program_kept, t, states, row);
+  if (sb_finite(row, r->nkept + r->nx)) return 1;
+  r->bad = t; /* and where, for who asks why */
+  if (x != r->xl) memcpy(r->xl, x, (size_t)r->nx * sizeof(double));
+  return 0;
+}
+
+static const double *sb_off(sb_run *r, const double *x, int way) {
+  double *near = r->xl + r->nx;
+  for (long long i = 0; i < r->nx; i++) {
+    double off = r->atol + r->rtol * fabs(x[i]);
+    near[i] = x[i] + ((i >> (2 * way)) % 2 ? -off : off);
+  }
+  return near;
+}
+
+static void sb_state_at(sb_run *r, double t, double *x) {
+  if (!r->nx) return;
+  if (!r->P && !r->far_slope) { /* the curve of the last step of a piece was not needed yet */
+    sb_slope(r, r->t + r->taken, r->xn, r->K + r->stages * r->nx);
+    r->far_slope = 1;
+  }
+  sb_dense(r, r->taken, (t - r->t) / r->taken, x);
+}
+
+static void sb_measured(sb_run *r, double t, const double *x, double *v) {
+  double *states = r->xl + r->nx;
+  if (SB_DRIFTS) sb_call(r, program_project, t, x, states);
+  sb_call(r, program_measured, t, SB_DRIFTS ? states : x, v);
+}
+
+static const double *sb_held(sb_run *r, long long *count) {
+  *count = r->nd;
+  return r->xd;
+}
+
+static double *sb_room(sb_run *r) { return r->xl; }
+
 /* Samples before `until` from the dense output of the step from r->t. */
 static int sb_sample_step(sb_run *r, double h, double until) {
   while (r->sample < r->nsamples && r->samples[r->sample] < until) {
@@ -212,6 +268,36 @@ static int sb_sample_step(sb_run *r, double h, double until) {
     if (!sb_record(r, ts, r->xm)) return 0;
   }
   return 1;
+}
+
+/* A time seen from within the piece that ends there. */
+static double sb_inside(double t) { return t - SB_INSIDE * (t - nextafter(t, -INFINITY)); }
+
+/* Keep what is to be kept of the step from r->t up to `until`, exclusively. plain: nothing but
+   the step ends there. */
+static int sb_keep_step(sb_run *r, double h, double until, int plain) {
+  r->taken = h;
+  if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), plain ? until : sb_inside(until));
+  if (!r->log) return sb_sample_step(r, h, until);
+  if (plain && sb_unseen(r->log, until)) return 1;
+  return sb_cover(r, r->log, r->t, plain ? until : sb_inside(until));
+}
+
+/* Keep the state reached where all starts anew: at a stop, or behind a crossing. */
+static int sb_keep_state(sb_run *r, int sides, int tick) {
+  r->behind = 0;
+  return !r->log || sb_anew(r, r->log, r->t, r->x, sides, tick);
+}
+
+/* The same at a known event, the time of which is rounded. */
+static int sb_keep_event(sb_run *r) {
+  double late = r->t + SB_INSIDE * (nextafter(r->t, INFINITY) - r->t);
+  return !r->log || sb_late(r, r->log, late, r->x);
+}
+
+static int sb_is_full(const sb_run *r) {
+  return (r->log && r->log->rows > r->log->room - 2 * r->log->step_rows - r->log->marks) ||
+         (r->gauge && r->gauge->count > r->gauge->room / 2);
 }
 
 static int sb_crossed(const sb_run *r, double before, double after, long long k) {
@@ -328,9 +414,14 @@ static void sb_up_to(sb_run *r, double h) {
 /* Pass over an interval without states, watching signals that depend on time alone. */
 static int sb_idle(sb_run *r, double at) {
   double before_end = nextafter(at, r->t);
+  r->lo = r->t + SB_INSIDE * (nextafter(r->t, INFINITY) - r->t);
   while (r->t < at) {
     if (r->budget-- <= 0) return SB_MORE;
+    if (sb_is_full(r)) return SB_FULL;
+    if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
     double next = at, theta = 2, h;
+    double coarse = r->log ? r->log->coarse : r->gauge ? r->gauge->coarse : INFINITY;
+    if (r->t + coarse < at) next = r->t + coarse;
     if (r->sample < r->nsamples && r->samples[r->sample] <= r->t) {
       if (!sb_record(r, r->t, r->x)) return SB_BAD_SAMPLE;
       continue;
@@ -341,8 +432,11 @@ static int sb_idle(sb_run *r, double at) {
       sb_call(r, program_cross, r->t, r->x, r->g0);
       theta = sb_find_crossing(r, h, next == at ? before_end : next);
     }
+    if ((r->log || r->gauge) && !sb_keep_step(r, h, theta <= 1 ? r->t + theta * h : next, theta > 1 && next < at))
+      return SB_BAD_SAMPLE;
     if (theta <= 1) {
       r->t += theta * h;
+      r->behind = 1;
       sb_hits(r);
       return SB_CROSSED;
     }
@@ -404,6 +498,7 @@ static int sb_integrate(sb_run *r, double end) {
   r->lo = r->t + SB_INSIDE * (nextafter(r->t, INFINITY) - r->t);
   r->hi = end - SB_INSIDE * (end - nextafter(end, r->t));
   long long nx = r->nx, S = r->stages;
+  if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
   if (r->ncross) sb_call(r, program_cross, r->t, r->x, r->g0);
   if (end - r->t < 1e-12 * (end > 1 ? end : 1)) { /* two stops that rounding parts */
     sb_slope(r, r->t, r->x, r->K);
@@ -418,6 +513,7 @@ static int sb_integrate(sb_run *r, double end) {
       if (r->e && r->h <= 0) r->h = sb_first_step(r, end);
     }
     if (r->budget-- <= 0) return SB_MORE;
+    if (sb_is_full(r)) return SB_FULL;
     double h, error = 0, left = end - r->t, reach = INFINITY;
     int last;
     if (SB_REACHES) {
@@ -464,8 +560,9 @@ static int sb_integrate(sb_run *r, double end) {
     r->limit = INFINITY;
     double t_new = last ? end : r->t + h;
     int stiff = r->heeds_stiffness && sb_stiff(r, h);
+    r->far_slope = !last || r->ncross || (r->sample < r->nsamples && r->samples[r->sample] < t_new);
     if (!r->P) /* for samples, crossings and the next step */
-      if (!last || r->ncross || (r->sample < r->nsamples && r->samples[r->sample] < t_new)) {
+      if (r->far_slope) {
         sb_slope(r, t_new, r->xn, r->K + S * nx);
         if (!sb_finite(r->K + S * nx, nx)) { /* no curve leads there, and no step on */
           memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
@@ -482,18 +579,20 @@ static int sb_integrate(sb_run *r, double end) {
         theta = 1;
         sb_up_to(r, h);
       }
-      if (!sb_sample_step(r, h, tc)) return SB_BAD_SAMPLE;
+      if (!sb_keep_step(r, h, tc, 0)) return SB_BAD_SAMPLE;
       sb_dense(r, h, theta, r->xm);
       memcpy(r->x, r->xm, (size_t)nx * sizeof(double));
       r->t = tc;
       r->have_slope = 0;
       r->h = 0;
+      r->behind = 1;
       if (sb_hits(r)) return SB_CROSSED;
       sb_project(r);
+      if (!sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
       sb_call(r, program_cross, r->t, r->x, r->g0);
       continue;
     }
-    if (!sb_sample_step(r, h, t_new)) return SB_BAD_SAMPLE;
+    if (!sb_keep_step(r, h, t_new, !last)) return SB_BAD_SAMPLE;
     memcpy(r->g0, r->g1, (size_t)r->ncross * sizeof(double));
     memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
     /* The last slope of the step is the first of the next (dense tableaus end on it). */
@@ -513,8 +612,10 @@ static int sb_integrate(sb_run *r, double end) {
   return SB_DONE;
 }
 
-/* For the caller, to compare with the size of its own description of sb_run. */
+/* For the caller, to compare with the sizes of its own descriptions. */
 long long sb_size(void) { return (long long)sizeof(sb_run); }
+long long sb_log_size(void) { return (long long)sizeof(sb_log); }
+long long sb_gauge_size(void) { return (long long)sizeof(sb_gauge); }
 
 int sb_advance(sb_run *r) {
   while (1) {
@@ -530,10 +631,16 @@ int sb_advance(sb_run *r) {
       }
       if (!sb_tick(r)) return SB_BAD_TICK;
       r->entered = 1;
-      if (sb_jumped(r)) return SB_CROSSED;
+      if (sb_jumped(r)) {
+        r->behind = 1;
+        return SB_CROSSED;
+      }
     }
     if (r->entered == 1) {
       r->entered = 2;
+      int sides = r->sides[r->stop];
+      if (!sb_keep_state(r, (sides && r->stop) || r->behind, sides == SB_TICK && !r->behind)) return SB_BAD_SAMPLE;
+      if (sides == SB_SWITCH && !sb_keep_event(r)) return SB_BAD_SAMPLE;
       while (r->sample < r->nsamples && r->samples[r->sample] <= at)
         if (!sb_record(r, at, r->x)) return SB_BAD_SAMPLE;
     }
@@ -541,5 +648,6 @@ int sb_advance(sb_run *r) {
     r->stop++;
     r->entered = 0;
     if (!r->nx && r->budget-- <= 0) return SB_MORE;
+    if (sb_is_full(r)) return SB_FULL;
   }
 }

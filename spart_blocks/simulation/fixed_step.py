@@ -91,4 +91,5 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         self._ends = (np.array([start, t]), [x, self.y], [slope, self.slope])
 
     def _dense_output_impl(self) -> Any:
-        return CubicHermiteSpline(*self._ends)
+        curve = CubicHermiteSpline(*self._ends)
+        return lambda t: curve(t).T

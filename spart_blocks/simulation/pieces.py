@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,8 @@ from spart_blocks.simulation.cvodes import METHODS, Cvodes, within
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
 from spart_blocks.simulation.meeting import LOOKED_AHEAD, held_at
+from spart_blocks.simulation.record import Grid
+from spart_blocks.simulation.record import inside as seen
 from spart_blocks.simulation.run import Run
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
@@ -32,6 +35,10 @@ Dense = Callable[[float], Floats]
 
 NEAREST = 1e-10
 """How near [s] to where a block gives no number a run is led, as a part of times over 1 s."""
+BENT = 3e-4
+"""A part of a state's range: a curve that bends more between two states is asked for more."""
+PARTS, MOST_DEEP, FEWEST = 8, 4, 4
+"""Into how many parts, and how often; parts of a piece that is kept by a curve, at least."""
 
 
 class Piecewise(ABC):
@@ -89,18 +96,21 @@ class Idle(Piecewise):
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run
+
+        def standing(t: Any) -> Floats:
+            return np.zeros((0, *np.shape(t)))
+
         for t in (*run.samples.within(a, b), b):
             t0 = float(run.t)
             t1 = float(t) if t < b else float(np.nextafter(float(t), t0))
             before, after = run.watch(t0, run.x), run.watch(t1, run.x)
             found = self.crossed(before, after, lambda _: run.x, t0, t1)
+            until = found[0] if found else t1
+            run.keeper.step(standing, seen(until) if found or t == b else t1, run.xd)
             if found:
-                run.samples.back_to(exact(found[0]))
                 return run.cross(found[1], found[0])
             run.before = after
             run.t = t
-            if t < b:
-                run.recorder.keep(t1, run.x, run.xd)
         run.report(float(b))
         return b
 
@@ -146,7 +156,8 @@ class Stepwise(Piecewise):
             if found and isinstance(solver, FixedStep):
                 self._shorten(solver, until, found[1])
             dense = solver.dense_output()
-            self._record_between(dense, until, b)
+            stop = found or solver.status != "running"
+            run.keeper.step(dense, seen(until) if stop else until, run.xd)
             run.t = exact(until)
             if run.engine.drifting and not found and solver.status == "running":
                 self._put_back(solver)
@@ -319,12 +330,6 @@ class Stepwise(Piecewise):
             if run.crossings[k].kind == "bend"
         )
 
-    def _record_between(self, dense: Dense, until: float, b: Fraction) -> None:
-        """Samples due after the last kept one and before `until`, from the dense output."""
-        run = self.run
-        for t in run.samples.within(run.t, min(exact(until), b)):
-            run.recorder.keep(float(t), np.asarray(dense(float(t))), run.xd)
-
 
 class Multistep(Piecewise):
     """CVODES, which steps from sample to sample inside one call. Crossings are looked for
@@ -335,6 +340,7 @@ class Multistep(Piecewise):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
+        self._extent = np.zeros(len(run.x))
         from spart_blocks.simulation.native import Native
 
         options = run.options
@@ -352,8 +358,7 @@ class Multistep(Piecewise):
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
         run = self.run
-        due = [t for t in run.samples.within(a, b) if t > a]
-        times, sampled = self._looks(float(a), np.array([float(t) for t in (*due, b)]))
+        times, sampled = self._looks(float(a), self._due(a, b))
         try:
             states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
         except RunError as failure:
@@ -361,14 +366,21 @@ class Multistep(Piecewise):
         found = self._first_crossing(float(a), times, states)
         until = found[0] if found else float(b)
         before = int(np.searchsorted(times[:-1], until))
-        # A slice where all are samples, for then nothing is copied.
-        kept = slice(before) if sampled.all() else np.flatnonzero(sampled[:before])
-        run.recorder.keep_all(times[kept], states[kept], run.xd)
+        if not isinstance(run.keeper, Grid):
+            end = found[2] if found else states[-1]
+            self._keep_lines(
+                np.array([float(a), *times[:before], until]),
+                np.array([run.x, *states[:before], end]),
+            )
+        else:
+            # A slice where all are samples, for then nothing is copied.
+            kept = slice(before) if sampled.all() else np.flatnonzero(sampled[:before])
+            run.recorder.keep_all(times[kept], states[kept], run.xd)
+            run.samples.before(exact(until))
         run.stats.steps = self.before.steps + self.cvodes.steps
         run.stats.evaluations = self.before.evaluations + self.cvodes.evaluations
         run.report(until)
         if found:
-            run.samples.back_to(exact(until))
             run.x = found[2]
             return run.cross(found[1], until)
         run.x = run.project(float(b), states[-1])
@@ -379,7 +391,6 @@ class Multistep(Piecewise):
         as far as the equations lead, keeping samples, and names the block at which they end.
         A run that chooses its solver itself goes on with it."""
         run = self.run
-        run.samples.pass_by(a)
         run.t = a
         reached = Stepwise(run, "BDF").advance(a, b)
         if run.engine.run.solver == "auto":
@@ -387,6 +398,50 @@ class Multistep(Piecewise):
             return reached
         failure.add_hint("BDF gets over it: run: {solver: BDF}")
         raise failure
+
+    def _keep_lines(self, times: Floats, states: Floats, depth: int = 0) -> None:
+        """Keep what lines need between the states (N, nx) at times (N,), up to the last,
+        where it stops. Between them splines stand for the solver's own curve; where that bends
+        much, states are asked for between. Slopes are not: where it is stiff, those of states
+        that are right to the tolerance are not right at all."""
+        run = self.run
+        self._extent = np.maximum(self._extent, np.ptp(states, axis=0))
+        coarse = self._bulges(times, states) > BENT
+        coarse &= depth < MOST_DEEP
+        at = np.flatnonzero(coarse)
+        # Runs of intervals that need no more, each by one curve, and single ones that do.
+        cuts = np.unique([0, *at, *(at + 1), len(times) - 1]).tolist()
+        for k, end in pairwise(cuts):
+            if coarse[k]:
+                length = times[end] - times[k]
+                inner = self.cvodes.within(times[k], length, PARTS, states[k], run.xd)
+                # What follows starts from the states that were found first.
+                inside = np.array([states[k], *inner[:-1], states[end]])
+                self._keep_lines(np.linspace(times[k], times[end], PARTS + 1), inside, depth + 1)
+                continue
+            here = slice(k, end + 1)
+            ends = end == len(times) - 1
+            until = seen(float(times[end])) if ends else float(times[end])
+            run.keeper.step(_spline(times[here], states[here]), until, run.xd)
+
+    def _bulges(self, times: Floats, states: Floats) -> Floats:
+        """How far the curve leaves the line of each interval, as a part of the states' ranges;
+        without end where nothing tells."""
+        if len(times) < 4:
+            return np.full(len(times) - 1, np.inf)
+        dt = np.diff(times)[:, None]
+        bends = np.abs(np.diff(np.diff(states, axis=0) / dt, axis=0)) * 2 / (dt[1:] + dt[:-1])
+        bends = np.maximum(np.vstack([bends[:1], bends]), np.vstack([bends, bends[-1:]]))
+        room = self._extent + self.run.options.atol / BENT
+        worst: Floats = (bends * dt**2 / 8 / room).max(axis=1)
+        return worst
+
+    def _due(self, a: Fraction, b: Fraction) -> Floats:
+        """The times between a and b at which states are asked for, and b."""
+        grid = [float(t) for t in self.run.samples.within(a, b)]
+        if len(grid) < FEWEST - 1 and not isinstance(self.run.keeper, Grid):
+            return np.linspace(float(a), float(b), FEWEST + 1)[1:]
+        return np.array([*grid, float(b)])
 
     def _looks(self, start: float, times: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The times with those between them at which crossings are looked for too, and which
@@ -428,3 +483,14 @@ class Multistep(Piecewise):
                 return (*found, dense(found[0]))
             run.before, t0, x0 = after, t, x
         return None
+
+
+def _spline(times: Floats, states: Floats) -> Dense:
+    """A curve through states (N, nx) at times (N,)."""
+    from scipy.interpolate import CubicSpline, make_interp_spline
+
+    if len(times) > 3:
+        curve = CubicSpline(times, states)
+    else:
+        curve = make_interp_spline(times, states, k=len(times) - 1)
+    return lambda t: curve(t).T

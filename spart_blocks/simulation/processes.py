@@ -19,6 +19,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from spart_blocks.errors import (
     DiagramError,
     Fault,
@@ -30,6 +32,7 @@ from spart_blocks.errors import (
 )
 from spart_blocks.results import Results
 from spart_blocks.simulation.from_file import DiagramFile
+from spart_blocks.simulation.gauges import Gauge, Readings
 
 Progress = Callable[[float, float], None]
 
@@ -39,19 +42,22 @@ _INPUT_ERRORS = {kind.__name__: kind for kind in (InputError, RobotError, Diagra
 
 @dataclass(frozen=True)
 class Job:
-    """A file to run, and run options in place of the file's (T, log, ...)."""
+    """A file to run, run options in place of the file's (T, log, ...), and what to measure."""
 
     file: DiagramFile
     options: Mapping[str, Any] = field(default_factory=dict)
+    gauges: tuple[Gauge, ...] = ()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended: with results, or with an error. warnings: what it was warned of."""
+    """How a job ended: with results and what its gauges have read, or with an error. warnings:
+    what it was warned of."""
 
     results: Results | None = None
     error: SpartError | None = None
     warnings: tuple[str, ...] = ()
+    readings: Mapping[Gauge, Readings] = field(default_factory=dict)
 
 
 def run_all(
@@ -119,6 +125,7 @@ class _Crew:
             "file": plain_file(job.file),
             "options": dict(job.options),
             "results": str(results),
+            "gauges": [asdict(gauge) for gauge in job.gauges],
         }
         with suppress(BrokenPipeError):
             process.stdin.write(json.dumps(asked).encode() + b"\n")
@@ -173,7 +180,11 @@ def _outcome(answer: Mapping[str, Any], results: Path, code: int, said: Path) ->
     if "error" in answer:
         return Outcome(error=error_from(answer["error"]), warnings=told)
     if "done" in answer:
-        return Outcome(results=Results.load(results), warnings=told)
+        readings = {
+            Gauge(**gauge): {name: np.array(values) for name, values in read.items()}
+            for gauge, read in answer["readings"]
+        }
+        return Outcome(results=Results.load(results), warnings=told, readings=readings)
     lines = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     hint = "\n  ".join(lines[-8:]) or None

@@ -5,6 +5,7 @@ Samples come one at a time, or a block of many at once, which is kept as it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,16 +31,46 @@ class Recorder:
         self._x: list[Floats] = []
         self._xd: list[Floats] = []
         self._signals: list[list[Floats]] = [[] for _ in self.names]
+        self._shapes: list[tuple[int, ...]] = []
+        self.size = 0
+        """The numbers that are kept by now."""
 
     def keep(self, t: float, x: Floats, xd: Floats) -> None:
         """Evaluate the diagram at a sample and keep what is wanted of it."""
         if self.engine.drifting:
             x = self.engine.project(t, x)
-        self._singles.append((t, self._pick(t, x, xd), x.copy(), xd.copy()))
+        signals = self._pick(t, x, xd)
+        self._singles.append((t, signals, x.copy(), xd.copy()))
+        self.size += len(x) + len(xd) + sum(signal.size for signal in signals)
         if len(self._singles) >= SINGLES:
             self._gather()
         if self._acts:
             self.engine.act(t, x, xd)
+
+    def looked(self, t: Floats, x: Floats, xd: Floats) -> Floats:
+        """The kept signals and the states, as they are kept, side by side (N, width), at times
+        t (N,), states x (N, nx) and xd (nd,)."""
+        if self.engine.drifting:
+            x = self.engine.project_all(t, x)
+        held = np.broadcast_to(xd, (len(t), len(xd)))
+        signals = self.engine.over(self.names, t, x, held)
+        self._shapes = [signal.shape[1:] for signal in signals]
+        values = np.hstack([*(signal.reshape(len(t), -1) for signal in signals), x])
+        finite = np.isfinite(values).all(axis=1)
+        if not finite.all():
+            k = int(np.argmin(finite))
+            self.engine.explain(float(t[k]), x[k], xd)
+        return values
+
+    def adopt_looked(self, t: Floats, values: Floats, xd: Floats) -> None:
+        """Take over what `looked` gave."""
+        ends = np.cumsum([math.prod(shape) for shape in self._shapes], dtype=int)
+        *columns, x = np.split(values, ends, axis=1) if len(ends) else [values]
+        signals = [
+            column.reshape(len(t), *shape)
+            for column, shape in zip(columns, self._shapes, strict=True)
+        ]
+        self.adopt(t, signals, x, xd)
 
     def keep_all(self, t: Floats, x: Floats, xd: Floats) -> None:
         """Keep many samples at which xd (nd,) is the same: t (N,), x (N, nx)."""
@@ -64,6 +95,7 @@ class Recorder:
     def adopt(self, t: Floats, signals: Sequence[Floats], x: Floats, xd: Floats) -> None:
         """Take over N samples made elsewhere: each kept signal, (N, ...)."""
         self._gather()
+        self.size += len(t) + sum(a.size for a in (x, xd, *signals))
         self._add(t, signals, x, xd)
 
     def _gather(self) -> None:

@@ -3,8 +3,9 @@
 Step policy. The span is cut at every clock tick and every known event time; the solver is
 restarted there and never steps over one. Within a piece [a, b) blocks see times below b,
 so that a signal that switches at b does so after it. At a tick all due clocks read the
-values before it and update together. Signals are right-continuous: the sample kept at a
-tick or an event is the one after it.
+values before it and update together. Signals are right-continuous: a sample at a tick or
+an event is the one after it. A record by lines has the one before it too, a few units in
+the last place earlier; see record.c for what it holds between.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import math
 import sys
 import time as wall_clock
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -28,8 +29,11 @@ from spart_blocks.program.switching import Crossing
 from spart_blocks.results import Event, FinalState
 from spart_blocks.simulation.bounces import Bounces, after_resets
 from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.gauges import Gauge, Readings
 from spart_blocks.simulation.held import Held
+from spart_blocks.simulation.measuring import Measuring, Panelled
 from spart_blocks.simulation.meeting import let_go, meet
+from spart_blocks.simulation.record import MOST_NUMBERS, Grid, Keeper, Lines
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.samples import Samples
 from spart_blocks.simulation.shrinking import Pace, look
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.compiled import CompiledLoop
     from spart_blocks.simulation.pieces import Piecewise
 
+LOOKS = 500
+"""Into at least so many intervals a run is parted where it is measured."""
 LEAST_STEPS = 50
 """Simulink's own default for the steps of a run."""
 MOST_SWITCHES = 1_000
@@ -65,6 +71,9 @@ class Run:
     options: the engine's, with the solver that is in use. event_times: the last first.
     solvers: those used so far, each with the time from which. stiff: whether the run has said
     that the diagram is.
+    lines: whether as much is kept as straight lines need; samples alone otherwise. marks:
+    times (m,) [s] that are kept in any case then. crowded_at, thinned_at: when a step first
+    wanted more rows than it may add, and when the record was full [s].
     """
 
     engine: Engine
@@ -77,6 +86,10 @@ class Run:
     ticks: dict[str, int]
     event_times: list[Fraction]
     samples: Samples
+    lines: bool = True
+    marks: Floats = field(default_factory=lambda: np.zeros(0))
+    start: Fraction = Fraction(0)
+    known: tuple[Fraction, ...] = ()
     progress: Progress | None = None
     most_steps: int = sys.maxsize
     stats: Stats = field(default_factory=Stats)
@@ -86,6 +99,10 @@ class Run:
     stiff: bool = False
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
     """The times of the last crossings."""
+    keeper: Keeper = field(init=False)
+    measuring: Measuring | None = None
+    crowded_at: float | None = None
+    thinned_at: float | None = None
     before: Floats | None = None
     """The watched values before the stop that comes next."""
     bounces: dict[int, Bounces] = field(default_factory=dict)
@@ -112,6 +129,8 @@ class Run:
         try:
             with np.errstate(all="ignore"):
                 self.engine.check_shapes(float(self.t), self.x, self.xd)
+                if self.measuring is not None:
+                    self.measuring.begin(float(self.t), self.x, self.xd)
                 self._bound_steps()
                 self.solvers = [(float(self.t), self.options.solver)]
                 loop = self._compiled()
@@ -150,44 +169,102 @@ class Run:
         from spart_blocks.simulation.tableaus import tableau
 
         method = tableau(self.options.solver)
-        library = library_of(self.engine.program, self.recorder.names) if method else None
-        return CompiledLoop(self, self.engine, library, method) if library and method else None
+        if method is None:
+            return None
+        measured = self.measuring.names if self.measuring else ()
+        library = library_of(self.engine.program, self.recorder.names, measured)
+        return CompiledLoop(self, self.engine, library, method) if library else None
 
-    def stops_and_ticks(self) -> tuple[Floats, NDArray[np.uint8]]:
-        """Every time from now to the end at which the solver must stop, and which clocks
-        tick there, (stops, clocks)."""
+    @property
+    def longest(self) -> float:
+        """The longest interval [s] that is measured as one."""
+        return float(self.end) / LOOKS
+
+    def measure(self, gauges: Iterable[Gauge]) -> None:
+        """Let gauges measure this run, from its start on."""
+        measuring = Measuring(self.engine, gauges)
+        self.measuring = measuring if measuring.names else None
+
+    @property
+    def readings(self) -> dict[Gauge, Readings]:
+        """What the gauges have measured."""
+        return self.measuring.read() if self.measuring else {}
+
+    @property
+    def coarse(self) -> float:
+        """The longest interval [s] in which nothing is looked at."""
+        return float(self.samples.every)
+
+    def thin_from(self, t: float) -> None:
+        """The record is full: from t on samples are kept."""
+        self.lines, self.thinned_at = False, t
+        self.samples.pass_by(exact(t))
+
+    def stops_and_ticks(self) -> tuple[Floats, NDArray[np.uint8], NDArray[np.uint8]]:
+        """Every time from now to the end at which the solver must stop, which clocks tick
+        there, (stops, clocks), and what may jump there: 1 by a tick, 2 by a known event."""
         ticks = [grid(c.offset, c.period, self.ticks[c.name], self.end) for c in self.clocks]
         known = np.array([float(t) for t in (self.t, *self.event_times, self.end)])
         stops = np.unique(np.concatenate([known, *ticks]))
         due = np.array([np.isin(stops, times) for times in ticks], dtype=np.uint8)
-        return stops, np.ascontiguousarray(due.reshape(len(ticks), len(stops)).T)
+        due = np.ascontiguousarray(due.reshape(len(ticks), len(stops)).T)
+        jumps = np.asarray(due.any(axis=1), dtype=np.uint8)
+        jumps[np.isin(stops, [float(t) for t in self.event_times])] = 2
+        return stops, due, jumps
 
     def sample_times(self) -> Floats:
         """The grid of samples from now on, with the start and the end."""
         times = grid(Fraction(0), self.samples.every, self.samples.k, self.end)
-        return np.union1d(times, [float(self.t), float(self.end)])
+        now = [] if self.thinned_at is not None else [float(self.t)]
+        return np.union1d(times, [*now, float(self.end)])
 
     def _loop(self) -> None:
         from spart_blocks.simulation.pieces import pieces_of
 
-        if len(self.solvers) == 1:
+        self.keeper = self._keeper()
+        begins = len(self.solvers) == 1
+        if begins:
             self._tick()
             self._jump()
-            self._record(self.t, always=True)
+        self.keeper.state(self.t, self.x, self.xd, edge=begins)
         pieces: Piecewise = pieces_of(self)
-        while self.t < self.end and self.stopped is None:
-            if pieces.solver != self.options.solver:
-                pieces = pieces_of(self)
-            b, limit = self._next_stop(), self.limit
-            self.limit = math.inf
-            until = b if float(self.t) + limit >= float(b) else exact(float(self.t) + limit)
-            reached = pieces.advance(self.t, until)
-            self.t = reached
-            if reached == b:
-                self._tick()
-                self._jump()
-            self._record(self.t)
-        self._record(self.t, always=True)
+        try:
+            while self.t < self.end and self.stopped is None:
+                if pieces.solver != self.options.solver:
+                    pieces = pieces_of(self)
+                b, limit = self._next_stop(), self.limit
+                self.limit = math.inf
+                until = b if float(self.t) + limit >= float(b) else exact(float(self.t) + limit)
+                known = bool(self.event_times) and self.event_times[-1] == b
+                reached = pieces.advance(self.t, until)
+                self.t = reached
+                sides = reached < b or known
+                if reached == b:
+                    sides |= self._tick()
+                    sides |= self._jump()
+                self.keeper.state(self.t, self.x, self.xd, sides=sides)
+                if known and reached == b:
+                    self.keeper.event(self.t, self.x, self.xd)
+                self._thin_out()
+            self.keeper.state(self.t, self.x, self.xd, sides=False, edge=True)
+        finally:
+            self.keeper.close()
+
+    def _keeper(self) -> Keeper:
+        keeper: Keeper = Grid(self.recorder, self.samples)
+        if self.lines:
+            keeper = Lines(self.recorder, self.engine, self.samples, self.marks)
+        return Panelled(keeper, self.measuring, self.longest) if self.measuring else keeper
+
+    def _thin_out(self) -> None:
+        """Change to samples where the record is full."""
+        if self.lines:
+            self.crowded_at = self.keeper.crowded_at
+        if self.lines and self.recorder.size > MOST_NUMBERS:
+            self.keeper.close()
+            self.thin_from(float(self.t))
+            self.keeper = self._keeper()
+            self.keeper.state(self.t, self.x, self.xd)
 
     def stops_left(self, t: float) -> int:
         """How often a solver has to stop between t and the end."""
@@ -208,20 +285,15 @@ class Run:
             times.append(self.event_times[-1])
         return min([self.end, *times])
 
-    def _tick(self) -> None:
+    def _tick(self) -> bool:
+        """Let the clocks due tick; whether there are any."""
         due = [c for c in self.clocks if c.time(self.ticks[c.name]) == self.t]
         if not due:
-            return
+            return False
         self.xd = self.engine.tick(float(self.t), self.x, self.xd, due)
         for clock in due:
             self.ticks[clock.name] += 1
-
-    def _record(self, t: Fraction, *, always: bool = False) -> None:
-        """Keep a sample of the present state if one is due now; at the first and the last
-        time, in any case."""
-        if self.samples.due_at(t) or (always and not self.recorder.ends_at(float(t))):
-            self.samples.pass_by(t)
-            self.recorder.keep(float(t), self.x, self.xd)
+        return True
 
     def report(self, t: float) -> None:
         """Called now and then; t: the time reached. RunError where it takes too many steps, or
@@ -261,7 +333,7 @@ class Run:
 
     # --- crossings -------------------------------------------------------------------
 
-    def _jump(self) -> None:
+    def _jump(self) -> bool:
         """Act on a crossing by a jump at this stop, on a STOP whose signal is above zero, or
         on a mode that does not fit."""
         now, before = self.watch(float(self.t), self.x), self.before
@@ -274,6 +346,7 @@ class Run:
             or (k in self.held.leaders and now[k] * (crossing.direction or 1.0) > 0)
         ]
         self.cross(found, float(self.t))
+        return bool(found)
 
     def crossed(self, before: Floats, after: Floats) -> list[int]:
         """The crossings whose values before and after lie on both sides of zero."""

@@ -18,14 +18,15 @@ class Samples:
     def pass_by(self, t: Fraction) -> None:
         self.k = t // self.every + 1
 
-    def within(self, a: Fraction, b: Fraction) -> list[Fraction]:
-        """The grid times in [a, b) not yet passed; they count as passed from here on."""
+    def before(self, b: Fraction) -> list[Fraction]:
+        """The grid times below b not yet passed; they count as passed from here on."""
         times = []
         while self.k * self.every < b:
             times.append(self.k * self.every)
             self.k += 1
         return times
 
-    def back_to(self, t: Fraction) -> None:
-        """Samples at t and after it are due again."""
-        self.k = min(self.k, -(-t // self.every))
+    def within(self, a: Fraction, b: Fraction) -> list[Fraction]:
+        """All grid times between a and b, passed or not."""
+        first, last = a // self.every + 1, -(-b // self.every)
+        return [k * self.every for k in range(first, last)]

@@ -30,6 +30,7 @@ from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
 from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.notes import record_notes
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.stability import explain_instability, warn_of_instability
 from spart_blocks.simulation.start import prepare
@@ -231,7 +232,7 @@ def _continued(initial: Initial | None) -> FinalState | None:
 def results_of(run: Run) -> Results:
     """The results of a run so far."""
     recorder, engine = run.recorder, run.engine
-    notes = notes_of(engine.holds)
+    notes = [*notes_of(engine.holds), *record_notes(run)]
     return Results(
         t=recorder.times(),
         signals=recorder.signals(),
@@ -247,6 +248,7 @@ def results_of(run: Run) -> Results:
             "solver": run.options.solver,
             **_changes(run),
             "T": run.options.T,
+            "record": run.options.record,
             "steps": run.stats.steps,
             "evaluations": run.stats.evaluations,
             "wall_time": run.stats.wall_time,

@@ -16,6 +16,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -63,12 +64,18 @@ def _end_with_the_parent(over: threading.Event) -> None:
 def _answer(job: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     try:
         from spart_blocks.simulation import begin, finish
+        from spart_blocks.simulation.gauges import Gauge
 
         run = begin(_file(job["file"]), progress=_reporter(say), **job["options"])
+        run.measure(Gauge(**gauge) for gauge in job["gauges"])
         finish(run).save(Path(job["results"]))
     except Exception as error:
         return {"error": described(error)}
-    return {"done": True}
+    readings = [
+        (asdict(gauge), {name: values.tolist() for name, values in read.items()})
+        for gauge, read in run.readings.items()
+    ]
+    return {"done": True, "readings": readings}
 
 
 def _file(plain: dict[str, Any]) -> Any:

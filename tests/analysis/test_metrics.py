@@ -154,7 +154,9 @@ def test_the_effort_of_a_ramp_is_the_integral_of_its_square(slope, end):
 def test_a_held_signal_keeps_each_value_until_the_next_sample():
     t, u = np.array([0.0, 1.0, 3.0]), np.array([2.0, -1.0, 5.0])
     assert control_effort(t, u, held=True) == 2.0**2 * 1 + 1.0**2 * 2
-    assert control_effort(t, u) == (4 + 1) / 2 * 1 + (1 + 25) / 2 * 2
+    # The squares of two straight lines: (a^2 + a b + b^2) / 3 times the length.
+    straight = (4 - 2 + 1) / 3 * 1 + (1 - 5 + 25) / 3 * 2
+    assert control_effort(t, u) == pytest.approx(straight, rel=1e-12)
 
 
 @given(

@@ -8,7 +8,7 @@ import pytest
 from spart_blocks.diagram.expectations import CLAIMS
 from spart_blocks.errors import InputError
 from spart_blocks.regression.claims import band_of, farthest
-from spart_blocks.regression.drawing import draw, picture
+from spart_blocks.regression.drawing import Worst, draw, picture
 
 T = np.linspace(0, 10, 101)
 
@@ -21,7 +21,7 @@ def drawn(results_of):
 
     def made(kind, **fields):
         band = band_of(kind, CLAIMS[kind].model_validate({"signal": "x", **fields}), results)
-        return picture(f"{kind} x[1]", results, "x", band, farthest(band))
+        return picture(f"{kind} x[1]", results, "x", band, Worst.of(band, farthest(band)))
 
     return made
 
@@ -67,7 +67,7 @@ def test_values_that_are_no_numbers_are_drawn_around(drawn, results_of, tmp_path
     results = results_of(x=x)
     band = band_of("conserved", CLAIMS["conserved"](signal="x", within=1), results)
     with np.errstate(invalid="ignore"):
-        draw(tmp_path / "new" / "x.png", "x", results, "x", band, farthest(band))
+        draw(tmp_path / "new" / "x.png", "x", results, "x", band, Worst.of(band, farthest(band)))
     assert (tmp_path / "new" / "x.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
@@ -76,4 +76,4 @@ def test_a_folder_that_cannot_be_made_is_told(drawn, results_of, tmp_path):
     results = results_of(x=T)
     band = band_of("never_exceeds", CLAIMS["never_exceeds"](signal="x", limit=1), results)
     with pytest.raises(InputError, match="cannot make the folder"):
-        draw(tmp_path / "file" / "x.png", "x", results, "x", band, farthest(band))
+        draw(tmp_path / "file" / "x.png", "x", results, "x", band, Worst.of(band, farthest(band)))

@@ -170,6 +170,7 @@ def test_friction_and_motors_leave_the_momentum_of_a_free_base_and_the_energy_ba
         assert np.ptp(results[f"plant.audit.{balance}"], axis=0).max() < 1e-7
 
 
+@pytest.mark.filterwarnings("ignore:the diagram is not at rest here")
 def test_a_linearised_plant_with_friction_has_no_modes_among_its_states(pushed):
     bd = pushed(arm(2, [1.0, -1.5], 0.4), [2.0, 0.0], um=[0.1, 0.0])
     system = sb.linearize(bd, inputs="plant.taum", outputs="plant.qm")

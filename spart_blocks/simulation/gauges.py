@@ -1,0 +1,278 @@
+"""Gauges: what is measured of a run while it goes.
+
+A gauge takes its signal panel by panel, as a polynomial on each (see measure.c), so that
+extremes are located within steps, integrals are those of the polynomials, and nothing that
+happens between kept samples is missed. A gauge is plain data; `meter` makes what measures.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Readings = Mapping[str, Floats]
+"""What a gauge has measured: for each quantity a value for each element of the signal."""
+
+_SINE = math.sqrt(3 / 7)
+NODES = np.array([0.0, 0.5 - 0.5 * _SINE, 0.5, 0.5 + 0.5 * _SINE, 1.0])
+"""Of a panel, as parts of it: the Gauss-Lobatto nodes."""
+WEIGHTS = np.array([0.05, 49 / 180, 16 / 45, 49 / 180, 0.05])
+"""Of the nodes, in an integral over a panel of length 1."""
+_TO_POWERS = np.linalg.inv(np.vander(NODES, 5, increasing=True))
+_FINE = np.linspace(0.0, 1.0, 17)
+
+BAND = 0.02
+"""Half the width of the settling band, as a part of the step."""
+RISE = (0.1, 0.9)
+"""The parts of the step between which the rise is timed."""
+LEAST_STEP = 1e-3
+"""A response that begins nearer to its reference than this part of its peak error has no
+step of its own to answer."""
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """What to measure of a signal.
+
+    extremes: `least`, `most` and when, `first`, `last`, and whether there was `any`.
+    square: the `integral` of the square, and the `span` of time.
+    step: `rise_time`, `settling_time`, `overshoot_percent` of the answer to the reference's
+    last step.
+    rotation, displacement: the `largest` from the first attitude (3, 3), or position (3,).
+    falling_back, rising_back: how far it has gone `back` at most from the most (least) that
+    it had reached, `when`, `reached` and `got`.
+    reference: a signal that is taken away first; for step, what is to be followed.
+    since, until [s]: only what lies between counts.
+    """
+
+    kind: Literal[
+        "extremes", "square", "step", "rotation", "displacement", "falling_back", "rising_back"
+    ]
+    signal: str
+    reference: str | None = None
+    since: float = -math.inf
+    until: float = math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """Parts of a run: starts and ends (P,) [s], and values at the nodes (P, 5, m)."""
+
+    start: Floats
+    end: Floats
+    y: Floats
+
+    def column(self, which: Any) -> Panels:
+        """Some of the m values."""
+        return Panels(self.start, self.end, self.y[:, :, which])
+
+    def within(self, since: float, until: float) -> Panels:
+        """What lies between two times."""
+        kept = (self.end > since) & (self.start < until)
+        start, end, y = self.start[kept], self.end[kept], self.y[kept].copy()
+        new_start, new_end = np.maximum(start, since), np.minimum(end, until)
+        for k in np.flatnonzero((new_start > start) | (new_end < end)):
+            a, b = ((t - start[k]) / (end[k] - start[k]) for t in (new_start[k], new_end[k]))
+            y[k] = np.vander(a + NODES * (b - a), 5, increasing=True) @ (_TO_POWERS @ y[k])
+        return Panels(new_start, new_end, y)
+
+    def fine(self) -> tuple[Floats, Floats]:
+        """Times (P, F) and values (P, F, m) in between, with all extremes within a panel."""
+        powers = np.einsum("kn,pnm->pkm", _TO_POWERS, self.y)
+        slope = np.einsum("fk,pkm->pfm", _derivative(_FINE), powers)
+        # The zeros of the slope, by straight lines and two steps of Newton's method.
+        turns = (slope[:, :-1] * slope[:, 1:]) < 0
+        share = np.divide(
+            slope[:, :-1],
+            slope[:, :-1] - slope[:, 1:],
+            out=np.full(turns.shape, 0.5),
+            where=turns,
+        )
+        at = _FINE[:-1, None] + share * (_FINE[1] - _FINE[0])
+        for _ in range(2):
+            first, second = _slopes_at(powers, at)
+            step = np.divide(first, second, out=np.zeros_like(at), where=second != 0)
+            at = np.clip(at - step, _FINE[:-1, None], _FINE[1:, None])
+        inner = np.where(turns, _values_at(powers, at), self.y[:, :1])
+        times = np.where(turns, at, 0.0)
+        everywhere = np.broadcast_to(_FINE[None, :, None], (len(self.y), 17, self.y.shape[2]))
+        values = np.einsum("fk,pkm->pfm", np.vander(_FINE, 5, increasing=True), powers)
+        parts = np.concatenate([everywhere, times], axis=1)
+        values = np.concatenate([values, inner], axis=1)
+        order = np.argsort(parts, axis=1, kind="stable")
+        parts = np.take_along_axis(parts, order, 1)
+        length = (self.end - self.start)[:, None, None]
+        return self.start[:, None, None] + parts * length, np.take_along_axis(values, order, 1)
+
+
+def straight(t: Floats, y: Floats) -> Panels:
+    """Samples t (N,), y (N, m) as panels with straight lines; where two samples lie at one
+    time, the signal jumps."""
+    kept = np.flatnonzero(np.diff(t) > 0)
+    nodes = y[kept, None, :] + NODES[:, None] * (y[kept + 1] - y[kept])[:, None, :]
+    return Panels(t[kept], t[kept + 1], nodes)
+
+
+def _derivative(at: Floats) -> Floats:
+    k = np.arange(5)
+    return np.asarray(k * np.power(at[:, None], np.maximum(k - 1, 0)))
+
+
+def _values_at(powers: Floats, at: Floats) -> Floats:
+    value = np.zeros_like(at)
+    for k in range(4, -1, -1):
+        value = value * at + powers[:, k : k + 1]
+    return value
+
+
+def _slopes_at(powers: Floats, at: Floats) -> tuple[Floats, Floats]:
+    first, second = np.zeros_like(at), np.zeros_like(at)
+    for k in range(4, 0, -1):
+        second = second * at + first
+        first = first * at + k * powers[:, k : k + 1]
+    return first, second
+
+
+class Meter(ABC):
+    """Measures what a gauge asks for; takes panels in order of time."""
+
+    @abstractmethod
+    def take(self, panels: Panels) -> None:
+        """Measure one stretch more."""
+
+    @abstractmethod
+    def read(self) -> Readings:
+        """What was measured up to now."""
+
+
+class Extremes(Meter):
+    """The least and the greatest value of each element, and when they were."""
+
+    def __init__(self, width: int, start: float = math.nan) -> None:
+        self.low, self.high = np.full(width, np.inf), np.full(width, -np.inf)
+        self.when_low, self.when_high = np.full(width, start), np.full(width, start)
+        self.first: Floats | None = None
+        self.last = np.full(width, np.nan)
+
+    def take(self, panels: Panels) -> None:
+        if not len(panels.start):
+            return
+        if self.first is None:
+            self.first = panels.y[0, 0].copy()
+        self.last = panels.y[-1, -1].copy()
+        # A polynomial through the nodes goes beyond them by less than it varies between them.
+        least, most = panels.y.min(axis=1), panels.y.max(axis=1)
+        slack = most - least
+        low = np.minimum(self.low, least.min(axis=0))
+        high = np.maximum(self.high, most.max(axis=0))
+        near = ((least - slack < low) | (most + slack > high)).any(axis=1)
+        near |= (least <= low).any(axis=1) | (most >= high).any(axis=1)
+        if not near.any():
+            return
+        chosen = Panels(panels.start[near], panels.end[near], panels.y[near])
+        times, values = chosen.fine()
+        flat, when = (a.reshape(-1, a.shape[2]) for a in (values, times))
+        for pick, better, best, at in (
+            (np.argmin, np.less, self.low, self.when_low),
+            (np.argmax, np.greater, self.high, self.when_high),
+        ):
+            k = pick(flat, axis=0)
+            found = np.take_along_axis(flat, k[None], 0)[0]
+            new = better(found, best)
+            best[new] = found[new]
+            at[new] = np.take_along_axis(when, k[None], 0)[0][new]
+
+    def read(self) -> Readings:
+        none = np.full(len(self.low), np.nan)
+        return {
+            "least": self.low,
+            "most": self.high,
+            "when_least": self.when_low,
+            "when_most": self.when_high,
+            "first": none if self.first is None else self.first,
+            "last": self.last,
+            "any": np.full(len(self.low), float(self.first is not None)),
+        }
+
+
+class Square(Meter):
+    """The integral of the square of each element."""
+
+    def __init__(self, width: int) -> None:
+        self.integral, self.span = np.zeros(width), 0.0
+
+    def take(self, panels: Panels) -> None:
+        length = panels.end - panels.start
+        self.integral = self.integral + np.einsum("p,n,pnm->m", length, WEIGHTS, panels.y**2)
+        self.span += float(length.sum())
+
+    def read(self) -> Readings:
+        return {"integral": self.integral, "span": np.full(len(self.integral), self.span)}
+
+
+class FromStart(Meter):
+    """The largest distance from the first value: of positions, or half the chord of
+    attitudes, by which their angle is known.
+
+    The chord is |R - R[0]|_F = 2 sqrt(2) |sin(angle / 2)|, which is exact for small angles,
+    where the arc cosine of the trace is not. Source: Hartley et al., Rotation Averaging, Int.
+    J. Computer Vision 103 (2013), section 4.
+    """
+
+    def __init__(self, rotation: bool) -> None:
+        self.rotation = rotation
+        self.first: Floats | None = None
+        self.squares = Extremes(1)
+
+    def take(self, panels: Panels) -> None:
+        if not len(panels.start):
+            return
+        if self.first is None:
+            self.first = panels.y[0, 0].copy()
+        square = np.sum((panels.y - self.first) ** 2, axis=2, keepdims=True)
+        self.squares.take(Panels(panels.start, panels.end, square))
+
+    def read(self) -> Readings:
+        if self.first is None:
+            return {"largest": np.array([np.nan])}
+        distance = np.sqrt(np.maximum(self.squares.high, 0.0))
+        if self.rotation:
+            distance = 2.0 * np.arcsin(np.clip(distance / math.sqrt(8.0), 0.0, 1.0))
+        return {"largest": distance}
+
+
+class Back(Meter):
+    """How far each element has gone back from the most that it had reached; `sign` -1: from
+    the least."""
+
+    def __init__(self, width: int, sign: float) -> None:
+        self.sign = sign
+        self.top = np.full(width, -np.inf)
+        self.worst = np.zeros(width)
+        self.when, self.reached, self.got = (np.full(width, np.nan) for _ in range(3))
+
+    def take(self, panels: Panels) -> None:
+        if not len(panels.start):
+            return
+        times, values = panels.fine()
+        t, v = times.reshape(-1, times.shape[2]), self.sign * values.reshape(-1, values.shape[2])
+        tops = np.maximum(np.maximum.accumulate(v, axis=0), self.top)
+        v = np.where(tops - v <= _SAME * np.abs(tops), tops, v)  # rounding is no way back
+        k = np.argmax(tops - v, axis=0)[None]
+        top, got, when = (np.take_along_axis(a, k, 0)[0] for a in (tops, v, t))
+        new = top - got > self.worst
+        new |= np.isnan(self.when)
+        self.worst[new], self.when[new] = (top - got)[new], when[new]
+        self.reached[new], self.got[new] = self.sign * top[new], self.sign * got[new]
+        self.top = tops[-1]
+
+    def read(self) -> Readings:
+        return {"back": self.worst, "when": self.when, "reached": self.reached, "got": self.got}

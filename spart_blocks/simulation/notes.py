@@ -1,0 +1,63 @@
+"""What a run's record leaves out, said once, in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from spart_blocks.diagram.clocks import Clock, exact
+from spart_blocks.simulation.record import STEP_ROWS
+
+if TYPE_CHECKING:
+    from spart_blocks.simulation.run import Run
+
+
+def record_notes(run: Run) -> Iterator[str]:
+    """Where a record is less than lines need, or samples pass over what has happened."""
+    if run.crowded_at is not None:
+        yield (
+            f"the record is not true everywhere: from t = {run.crowded_at:.6g} s on signals want "
+            f"more than {STEP_ROWS:,} rows in a step, as noise does; give max_step, or keep samples"
+        )
+    every = float(run.samples.every)
+    if run.thinned_at is not None:
+        yield (
+            f"the record was full at t = {run.thinned_at:.6g} s: from there on it holds samples, "
+            f"one in {every:g} s; keep fewer signals"
+        )
+    if run.options.every is None:
+        return
+    start, end = run.start, run.t
+    missed = [(_missed(clock, run.samples.every, start, end), clock) for clock in run.clocks]
+    passed = [
+        f"{count:,} ticks of the clock of {float(clock.period):g} s"
+        for count, clock in missed
+        if count
+    ]
+    known = _off_grid(run.known, run.samples.every, start, end)
+    crossed = _off_grid({exact(event.t) for event in run.events}, run.samples.every, start, end)
+    passed += [f"{known} switches"] if known else []
+    passed += [f"{crossed} crossings"] if crossed else []
+    if passed:
+        yield (
+            f"samples every {every:g} s pass over {', '.join(passed)}; "
+            "run: {record: lines} keeps both sides of each"
+        )
+
+
+def _off_grid(times: Iterable[Fraction], every: Fraction, start: Fraction, end: Fraction) -> int:
+    """How many of these times lie between samples."""
+    return sum(start < t < end and t % every != 0 for t in times)
+
+
+def _missed(clock: Clock, every: Fraction, start: Fraction, end: Fraction) -> int:
+    """How many ticks of a clock lie between samples."""
+    first = clock.first_tick_from(start)
+    count = max(math.ceil((end - clock.time(first)) / clock.period), 0)
+    # Ticks fall on samples in a pattern that repeats.
+    cycle = (clock.period / every).denominator
+    met = [k for k in range(min(cycle, count)) if clock.time(first + k) % every == 0]
+    on_samples = sum(1 + (count - 1 - k) // cycle for k in met)
+    return count - on_samples

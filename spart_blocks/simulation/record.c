@@ -1,0 +1,331 @@
+/* What a run keeps with `record: lines`: as many rows as straight lines need.
+
+   A row holds the kept signals and the states at one time. Within a step a row is looked at
+   wherever a straight line between its neighbours might stray, and kept only where the line
+   from the last kept row would leave a looked-at row by more than the tolerance: a part of
+   the range that the signal has had so far. Both sides of a switch, a tick and a crossing
+   are kept in any case. What lies within a tenth of the error that the solver's tolerances
+   allow counts as straight: a balance that is zero but for it has no range worth following.
+
+   The door that decides is that of E. H. Bristol, "Swinging door trending: adaptive trend
+   recording?", ISA National Conf. Proc. (1990): of all lines from the last kept row those
+   are allowed that pass each row since within the tolerance.
+
+   sb_evaluate and sb_state_at, of the driver, give a row and the state within a step. */
+
+#include <math.h>
+#include <string.h>
+
+#define SB_DEPTH 4 /* of the refinement between two rows, and */
+#define SB_PARTS 16 /* intervals that it makes of one at most */
+#define SB_SPLIT 0.4 /* of an interval: there a bend and an inflection both show */
+#define SB_SAFETY 3 /* by which the curvature between two rows may exceed that before */
+#define SB_TRUST 16 /* intervals that pass unseen, at most */
+#define SB_HAIR 1e-3 /* of the tolerance: less is no jump */
+#define SB_RELATIVE 1e-9 /* of a signal's magnitude, and */
+#define SB_ABSOLUTE 1e-14 /* of its unit: less is rounding */
+#define SB_BLUR 0.1 /* of what a signal changes when the states do by their tolerances */
+#define SB_STALLS 2 /* refinements that do not help, after which a signal counts as noise */
+
+/* Rows of room: the row looked at, those between at each depth, a step's first, a probe. */
+#define SB_START (1 + (SB_DEPTH + 1) * (SB_PARTS + 1))
+
+struct sb_run;
+
+typedef struct {
+  long long width, rows, room; /* numbers in a row, rows that are kept, rows there are:
+                                  more than twice those of a step */
+  long long step_rows, budget; /* rows that a step may add, and the present one still may */
+  long long crowded;           /* steps that wanted more */
+  long long looks;             /* rows looked at */
+  long long trusted;           /* intervals passed unseen since the last look */
+  long long marks, mark;       /* times that are kept in any case, and the next of them */
+  double part, coarse;         /* of a range, and the longest interval between looks [s] */
+  double *t, *row, *held;      /* kept rows: times, values, discrete states */
+  const double *marked;
+  double *least, *most;        /* the range of each value so far */
+  double *blur, *tolerance;
+  double *low, *high;          /* the slopes that the door allows */
+  double *curve;               /* the latest second derivative of each value */
+  double *before, *last, *now; /* the last rows looked at, and room for those between */
+  double t_before, t_last;     /* their times */
+  double stride, crowded_at;   /* an interval that needs no look; when it was first crowded */
+  int pending, known, smooth;  /* whether the row behind the kept ones may still go; how many
+                                  of the last rows are known; whether curve may be trusted */
+  int probed;                  /* whether blur was found out in this step */
+} sb_log;
+
+/* The values and the discrete states at t from a state x: whether all are finite. */
+static int sb_evaluate(struct sb_run *r, double t, const double *x, double *row);
+/* The state near x that is as far as the tolerances allow, one way or the other. */
+static const double *sb_off(struct sb_run *r, const double *x, int way);
+/* The state at t within the step. */
+static void sb_state_at(struct sb_run *r, double t, double *x);
+static const double *sb_held(struct sb_run *r, long long *count);
+long long dbg_eval, dbg_between, dbg_trust, dbg_cover, dbg_blur;
+static double *sb_room(struct sb_run *r);
+
+static void sb_range(sb_log *L, const double *v) {
+  for (long long j = 0; j < L->width; j++) {
+    if (v[j] < L->least[j]) L->least[j] = v[j];
+    if (v[j] > L->most[j]) L->most[j] = v[j];
+    double size = fmax(fabs(L->least[j]), fabs(L->most[j]));
+    /* Of the whole, so much is for the door and so much for what lies between looks. */
+    L->tolerance[j] =
+        0.4 * L->part * (L->most[j] - L->least[j]) + fmax(L->blur[j], SB_RELATIVE * size) +
+        SB_ABSOLUTE;
+  }
+}
+
+/* The row at t. */
+static int sb_look(struct sb_run *r, sb_log *L, double t, const double *x, double *v) {
+  L->looks++;
+  if (!sb_evaluate(r, t, x, v)) return 0;
+  sb_range(L, v);
+  return 1;
+}
+
+/* Find out by how much each value may be off. v: the row at t and x. */
+static void sb_blurred(struct sb_run *r, sb_log *L, double t, const double *x, const double *v) {
+  double *near = L->now + (SB_START + 1) * L->width;
+  for (int way = 0; way < 2; way++) {
+    if (!sb_evaluate(r, t, sb_off(r, x, way), near)) continue;
+    for (long long j = 0; j < L->width; j++) {
+      double off = SB_BLUR * fabs(near[j] - v[j]);
+      if (off > L->blur[j]) L->blur[j] = off;
+    }
+  }
+  L->probed = 1;
+}
+
+/* How far the row v, at its part of the way between two others, is off their line. */
+static double sb_bulge(const sb_log *L, const double *va, const double *v, const double *vb) {
+  double worst = 0;
+  for (long long j = 0; j < L->width; j++) {
+    double off = fabs(v[j] - (1 - SB_SPLIT) * va[j] - SB_SPLIT * vb[j]) / L->tolerance[j];
+    if (off > worst) worst = off;
+  }
+  return worst;
+}
+
+static void sb_open_door(sb_log *L) {
+  for (long long j = 0; j < L->width; j++) {
+    L->low[j] = -INFINITY;
+    L->high[j] = INFINITY;
+  }
+}
+
+/* Whether the line from the last kept row to this one passes all rows between. */
+static int sb_fits(const sb_log *L, double t, const double *v) {
+  const double *from = L->row + (L->rows - 1) * L->width;
+  double inverse = 1 / (t - L->t[L->rows - 1]);
+  int out = 0;
+  for (long long j = 0; j < L->width; j++) {
+    double slope = (v[j] - from[j]) * inverse;
+    out |= slope < L->low[j] || slope > L->high[j];
+  }
+  return !out;
+}
+
+static void sb_narrow_door(sb_log *L, double t, const double *v) {
+  const double *from = L->row + (L->rows - 1) * L->width;
+  double inverse = 1 / (t - L->t[L->rows - 1]);
+  for (long long j = 0; j < L->width; j++) {
+    double rise = v[j] - from[j], low = (rise - L->tolerance[j]) * inverse,
+           high = (rise + L->tolerance[j]) * inverse;
+    if (low > L->low[j]) L->low[j] = low;
+    if (high < L->high[j]) L->high[j] = high;
+  }
+}
+
+static void sb_write(struct sb_run *r, sb_log *L, long long at, double t, const double *v) {
+  long long nd;
+  const double *held = sb_held(r, &nd);
+  L->t[at] = t;
+  memcpy(L->row + at * L->width, v, (size_t)L->width * sizeof(double));
+  memcpy(L->held + at * nd, held, (size_t)nd * sizeof(double));
+}
+
+/* A row that is kept if lines need it. */
+static void sb_offer(struct sb_run *r, sb_log *L, double t, const double *v) {
+  if (t <= L->t[L->rows - 1]) return;
+  if (L->pending && !sb_fits(L, t, v) && L->budget > 0) {
+    L->rows++;
+    L->budget--;
+    sb_open_door(L);
+  }
+  sb_write(r, L, L->rows, t, v);
+  sb_narrow_door(L, t, v);
+  L->pending = 1;
+}
+
+/* A row that is kept. sides: with the row before it, however alike they are. */
+static void sb_keep(struct sb_run *r, sb_log *L, double t, const double *v, int sides) {
+  if (L->rows && t <= L->t[L->rows - 1]) { /* again at one time: what is there last */
+    L->rows--;
+    L->pending = 0;
+  } else if (L->pending) {
+    const double *p = L->row + L->rows * L->width;
+    int jump = sides;
+    for (long long j = 0; j < L->width; j++)
+      jump |= fabs(v[j] - p[j]) > SB_HAIR * L->tolerance[j];
+    /* A jump at once, for a slope across it would be without bound. */
+    if ((jump && L->t[L->rows] > t - 1e-9 * fmax(1, fabs(t))) || !sb_fits(L, t, v)) L->rows++;
+  }
+  sb_write(r, L, L->rows++, t, v);
+  sb_open_door(L);
+  L->pending = 0;
+}
+
+/* Learn the curvature from the last three rows. */
+static void sb_bend(sb_log *L, double t, const double *v) {
+  double first = 1 / (L->t_last - L->t_before), second = 1 / (t - L->t_last),
+         whole = 2 / (t - L->t_before), sharpest = 0;
+  for (long long j = 0; j < L->width; j++) {
+    double rate = (v[j] - L->last[j]) * second - (L->last[j] - L->before[j]) * first;
+    double bend = fabs(rate * whole), old = 0.5 * L->curve[j];
+    L->curve[j] = bend > old ? bend : old;
+    double sharp = L->curve[j] / L->tolerance[j];
+    if (sharp > sharpest) sharpest = sharp;
+  }
+  /* No longer than twice what was looked at: near an inflection little bends. */
+  L->stride = 2 * fmax(t - L->t_last, L->t_last - L->t_before);
+  if (sharpest > 0) L->stride = fmin(L->stride, sqrt(8 / (SB_SAFETY * sharpest)));
+  L->smooth = 1;
+}
+
+/* Go on from this row. */
+static void sb_looked(sb_log *L, double t, const double *v) {
+  if (L->known > 1) sb_bend(L, t, v);
+  double *oldest = L->before;
+  L->before = L->last;
+  L->t_before = L->t_last;
+  L->last = oldest;
+  memcpy(L->last, v, (size_t)L->width * sizeof(double));
+  L->t_last = t;
+  if (L->known < 2) L->known++;
+}
+
+/* Whether the line from the row before v to the row behind it may stray from what lies
+   between by more than half the tolerance, if that is a parabola through all three. */
+static int sb_strays(const sb_log *L, const double *before, const double *v, const double *behind) {
+  int out = 0;
+  for (long long j = 0; j < L->width; j++)
+    out |= fabs(before[j] - 2 * v[j] + behind[j]) > 4 * L->tolerance[j];
+  return out;
+}
+
+/* Look between two rows a and b, and offer what lies there. */
+static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, double b,
+                      const double *vb, int depth, double parent, int stalls) {
+  double m = a + SB_SPLIT * (b - a), worst, *x = sb_room(r),
+         *room = L->now + (1 + depth * (SB_PARTS + 1)) * L->width;
+  if (!(m > a && m < b)) return 1;
+  sb_state_at(r, m, x);
+  if (!sb_look(r, L, m, x, room)) return 0;
+  worst = sb_bulge(L, va, room, vb);
+  if (worst > 1 && !L->probed) {
+    sb_blurred(r, L, m, x, room);
+    sb_range(L, room);
+    worst = sb_bulge(L, va, room, vb);
+  }
+  L->trusted = 0;
+  stalls += worst > 0.5 * parent;
+  if (worst <= 1 || depth == SB_DEPTH || stalls == SB_STALLS || L->budget <= 0) {
+    sb_offer(r, L, m, room);
+    if (depth == 0) sb_looked(L, m, room);
+    return 1;
+  }
+  /* As many parts as a parabola would need, and more where one of them still strays. */
+  int parts = worst < 0.5 * SB_PARTS * SB_PARTS ? (int)ceil(1.3 * sqrt(worst)) : SB_PARTS;
+  const double *row[SB_PARTS + 1];
+  row[0] = va;
+  row[parts] = vb;
+  for (int k = 1; k < parts; k++) {
+    double at = a + (b - a) * k / parts, *v = room + k * L->width;
+    sb_state_at(r, at, x);
+    if (!sb_look(r, L, at, x, v)) return 0;
+    row[k] = v;
+  }
+  for (int k = 1; k <= parts; k++) {
+    double from = a + (b - a) * (k - 1) / parts, to = a + (b - a) * k / parts;
+    int strays = (k > 1 && sb_strays(L, row[k - 2], row[k - 1], row[k])) ||
+                 (k < parts && sb_strays(L, row[k - 1], row[k], row[k + 1]));
+    if (strays && !sb_between(r, L, from, row[k - 1], to, row[k], depth + 1, worst, stalls))
+      return 0;
+    if (k == parts) continue;
+    sb_offer(r, L, to, row[k]);
+    if (depth == 0) sb_looked(L, to, row[k]);
+  }
+  return 1;
+}
+
+/* Look at the part of a step from a to b. until: b as it is seen, a hair before a stop. */
+static int sb_cover(struct sb_run *r, sb_log *L, double a, double until) {
+  double *x = sb_room(r), *v = L->now;
+  if (!(until > L->t_last)) return 1;
+  if (L->t_last < a) { /* what steps passed unseen ends here */
+    sb_state_at(r, a, x);
+    if (!sb_look(r, L, a, x, v)) return 0;
+    sb_offer(r, L, a, v);
+    sb_looked(L, a, v);
+  }
+  L->budget = L->step_rows;
+  L->probed = 0;
+  while (L->t_last < until) {
+    double from = L->t_last, left = until - from,
+           to = left > L->coarse ? from + left / ceil(left / L->coarse - 1e-9) : until;
+    int marked = L->mark < L->marks && L->marked[L->mark] <= to;
+    if (marked) to = L->marked[L->mark++];
+    if (!(to > from)) continue;
+    sb_state_at(r, to, x);
+    if (!sb_look(r, L, to, x, v)) return 0;
+    int trust = L->smooth && to - from < L->stride && L->trusted++ < SB_TRUST;
+      if (!trust) {
+      double *start = L->now + SB_START * L->width;
+      memcpy(start, L->last, (size_t)L->width * sizeof(double));
+      if (!sb_between(r, L, from, start, to, v, 0, INFINITY, 0)) return 0;
+    }
+    if (marked) sb_keep(r, L, to, v, 0);
+    else sb_offer(r, L, to, v);
+    sb_looked(L, to, v);
+  }
+  if (L->budget <= 0 && !L->crowded++) L->crowded_at = a;
+  return 1;
+}
+
+/* Whether a step that ends at `end` may pass unseen. */
+static int sb_unseen(const sb_log *L, double end) {
+  return L->smooth && end - L->t_last < 0.5 * fmin(L->stride, L->coarse) &&
+         !(L->mark < L->marks && L->marked[L->mark] <= end);
+}
+
+/* The row at a stop, behind a crossing, at the start: it is kept, and all starts anew.
+   tick: only discrete states have changed, and the curvature is much as it was. */
+static int sb_anew(struct sb_run *r, sb_log *L, double t, const double *x, int sides, int tick) {
+  double *v = L->now;
+  if (!sb_look(r, L, t, x, v)) return 0;
+  if (!L->rows) sb_blurred(r, L, t, x, v);
+  sb_range(L, v);
+  sb_keep(r, L, t, v, sides);
+  while (L->mark < L->marks && L->marked[L->mark] <= t) L->mark++;
+  L->known = 0;
+  if (!tick) L->smooth = 0;
+  sb_looked(L, t, v);
+  return 1;
+}
+
+/* Times of known events are rounded: where signals have jumped only a hair behind one, at
+   `late`, that row is kept too. */
+static int sb_late(struct sb_run *r, sb_log *L, double late, const double *x) {
+  double *v = L->now;
+  int jump = 0;
+  if (!sb_look(r, L, late, x, v)) return 0;
+  for (long long j = 0; j < L->width; j++)
+    jump |= fabs(v[j] - L->last[j]) > SB_HAIR * L->tolerance[j];
+  if (!jump) return 1;
+  sb_keep(r, L, late, v, 0);
+  L->known = 0;
+  sb_looked(L, late, v);
+  return 1;
+}

@@ -1,0 +1,332 @@
+"""What a run keeps on its way: samples at a uniform grid, or as many rows as straight lines
+need. The latter is the rule of record.c, for runs whose loop is in Python;
+see there for how it decides."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.diagram.clocks import exact
+from spart_blocks.errors import RunError
+from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.recorder import Recorder
+from spart_blocks.simulation.samples import Samples
+
+PART = 1e-3
+"""Of a signal's range: how far a straight line through the kept rows may stray from it."""
+STEP_ROWS = 20_000
+"""Rows that one step may add."""
+MOST_NUMBERS = 25_000_000
+"""Numbers that a record grows to before it changes to a uniform grid."""
+INSIDE = 8
+"""Units in the last place by which a stop is seen from within."""
+_SHARE, _RELATIVE, _ABSOLUTE, _HAIR = 0.4, 1e-9, 1e-14, 1e-3
+_DEPTH, _PARTS, _SPLIT, _STALLS, _BLUR = 4, 16, 0.4, 2, 0.1
+_WINDOW, _GATHERED = 32, 1000
+
+Dense = Callable[[Any], Floats]
+"""The states at a time (nx,), or at N times (nx, N)."""
+
+
+def inside(t: float) -> float:
+    """A time as it is seen from within the piece that ends there."""
+    return float(t - INSIDE * np.spacing(t))
+
+
+class Keeper(ABC):
+    """Keeps what is to be kept of a run."""
+
+    crowded_at: float | None = None
+    """When a step first wanted more rows than it may add [s]."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+
+    @abstractmethod
+    def step(self, dense: Dense, until: float, xd: Floats) -> None:
+        """The states have moved along dense, from where they were kept last to `until`,
+        which is kept later, or never."""
+
+    @abstractmethod
+    def state(
+        self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
+    ) -> None:
+        """The state where all starts anew: at a stop, behind a crossing. sides: signals may
+        jump there. edge: the run starts or ends there."""
+
+    def event(self, t: Fraction, x: Floats, xd: Floats) -> None:  # noqa: B027
+        """The same at a known event, the time of which is rounded: signals may jump only a
+        hair behind it."""
+
+    def close(self) -> None:  # noqa: B027
+        """The run has ended."""
+
+
+class Grid(Keeper):
+    """Samples at a uniform grid, and at the start and the end."""
+
+    def __init__(self, recorder: Recorder, samples: Samples) -> None:
+        super().__init__(recorder)
+        self.samples = samples
+
+    def step(self, dense: Dense, until: float, xd: Floats) -> None:
+        for t in self.samples.before(exact(until)):
+            self.recorder.keep(float(t), np.asarray(dense(float(t))), xd)
+
+    def state(
+        self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
+    ) -> None:
+        if self.samples.due_at(t) or (edge and not self.recorder.ends_at(float(t))):
+            self.samples.pass_by(t)
+            self.recorder.keep(float(t), x, xd)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One time: all values in one vector, the signals, and the states as they are kept."""
+
+    t: float
+    values: Floats
+    signals: list[Floats]
+    x: Floats
+    xd: Floats
+
+
+@dataclass(frozen=True)
+class Rows:
+    """N times (N,), the values then (N, width), and the discrete states (N, nd)."""
+
+    t: Floats
+    values: Floats
+    xd: Floats
+
+    def part(self, which: Any) -> Rows:
+        """Some of them, by a slice, a mask or indices."""
+        return Rows(self.t[which], self.values[which], self.xd[which])
+
+    def with_(self, more: Rows) -> Rows:
+        """These and others, by time."""
+        both = Rows.joined([self, more])
+        return both.part(np.argsort(both.t, kind="stable"))
+
+    @staticmethod
+    def joined(parts: Sequence[Rows]) -> Rows:
+        """Rows one after another."""
+        return Rows(
+            np.concatenate([part.t for part in parts]),
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.xd for part in parts]),
+        )
+
+
+class Lines(Keeper):
+    """Rows between which straight lines are true.
+
+    samples: a grid, between whose times there is always a look, and at which blocks act.
+    marks: times (m,) that are kept in any case.
+    """
+
+    def __init__(self, recorder: Recorder, engine: Engine, samples: Samples, marks: Floats) -> None:
+        super().__init__(recorder)
+        self.engine, self.samples, self.coarse = engine, samples, float(samples.every)
+        self.marks = np.sort(marks)
+        self._rows: list[Rows] = []  # kept, and not yet handed to the recorder
+        self._kept: Rows | None = None  # the last row kept
+        self._last: Rows | None = None  # the last row looked at
+        self._pending: Rows | None = None  # that row, where it is kept if lines need it
+        self._blur = np.zeros(1)
+        self._low = self._high = np.zeros(0)
+        """The slopes of lines from the last kept row that pass each row since."""
+
+    def step(self, dense: Dense, until: float, xd: Floats) -> None:
+        assert self._last is not None
+        start = float(self._last.t[0])
+        if start < until:
+            count = max(np.ceil((until - start) / self.coarse - 1e-9), 1)
+            times = np.linspace(start, until, int(count) + 1)[1:]
+            marks = self.marks[(self.marks > start) & (self.marks <= until)]
+            rows = self._look(np.union1d(times, marks), dense, xd)
+            rows = self._refined(Rows.joined([self._last, rows]), dense, xd)
+            self._choose(rows.part(slice(1, None)), marks)
+            self._last = rows.part(slice(-1, None))
+        if self.engine.display.acting:
+            for t in self.samples.before(exact(until)):
+                self.engine.act(float(t), np.asarray(dense(float(t))), xd)
+
+    def state(
+        self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
+    ) -> None:
+        row = self._look(np.array([float(t)]), lambda _: x[:, None], xd)
+        if self._kept is None:
+            self._probe(row, x, xd)
+            if self.recorder.ends_at(float(t)):  # it goes on where another solver has ended
+                self._hold(row)
+                self._last = row
+                return
+        elif row.t[0] <= self._kept.t[0]:
+            del self._rows[-1:]  # again at one time: what is there last
+        elif self._pending is not None and self._parts(self._pending, row, sides):
+            self._keep(self._pending)
+        self._keep(row)
+        self._last = row
+        if self.engine.display.acting and (self.samples.due_at(t) or edge):
+            self.samples.pass_by(t)
+            self.engine.act(float(t), x, xd)
+
+    def event(self, t: Fraction, x: Floats, xd: Floats) -> None:
+        assert self._last is not None
+        late = float(t) + INSIDE * np.spacing(float(t))
+        row = self._look(np.array([late]), lambda _: x[:, None], xd)
+        if (np.abs(row.values - self._last.values) > _HAIR * self._tolerance).any():
+            self._keep(row)
+            self._last = row
+
+    def close(self) -> None:
+        if self._pending is not None:
+            self._keep(self._pending)
+        self._hand_over(len(self._rows))
+
+    # --- looking --------------------------------------------------------------------------
+
+    def _look(self, t: Floats, dense: Dense, xd: Floats) -> Rows:
+        """The rows at times t (N,)."""
+        values = self.recorder.looked(t, np.asarray(dense(t)).T, xd)
+        rows = Rows(t, values, np.broadcast_to(xd, (len(t), len(xd))))
+        least, most = values.min(axis=0), values.max(axis=0)
+        if self._last is None:
+            self._least, self._most = least, most
+        self._least, self._most = np.minimum(self._least, least), np.maximum(self._most, most)
+        return rows
+
+    @property
+    def _tolerance(self) -> Floats:
+        """Of the whole, so much is for the choice and so much for what lies between looks."""
+        size = np.maximum(np.abs(self._least), np.abs(self._most))
+        floor = np.maximum(self._blur, _RELATIVE * size) + _ABSOLUTE
+        tolerance: Floats = _SHARE * PART * (self._most - self._least) + floor
+        return tolerance
+
+    def _probe(self, row: Rows, x: Floats, xd: Floats) -> None:
+        """Find out by how much each value may be off at a row, by the solver's tolerances."""
+        run = self.engine.run
+        off = run.atol + run.rtol * np.abs(x)
+        signs = np.array([1 - 2 * ((np.arange(len(x)) >> (2 * way)) % 2) for way in range(2)])
+        with suppress(RunError):
+            near = self.recorder.looked(np.repeat(row.t, 2), x + signs * off, xd)
+            change = np.abs(near - row.values).max(axis=0)
+            self._blur = np.maximum(self._blur, _BLUR * change)
+
+    def _refined(self, rows: Rows, dense: Dense, xd: Floats) -> Rows:
+        """The rows with those between them that lines need."""
+        strays = np.arange(len(rows.t) - 1)  # the intervals that may
+        parents, stalls = np.full(len(strays), np.inf), np.zeros(len(strays), int)
+        probed = False
+        for depth in range(_DEPTH + 1):
+            a, b = rows.part(strays), rows.part(strays + 1)
+            middle = self._look(a.t + _SPLIT * (b.t - a.t), dense, xd)
+            bulge = np.abs(middle.values - (1 - _SPLIT) * a.values - _SPLIT * b.values)
+            worst = (bulge / self._tolerance).max(axis=1, initial=0.0)
+            if not probed and (worst > 1).any():
+                probed, at = True, slice(int(np.argmax(worst)), int(np.argmax(worst)) + 1)
+                self._probe(middle.part(at), np.asarray(dense(middle.t[at]))[:, 0], xd)
+                worst = (bulge / self._tolerance).max(axis=1, initial=0.0)
+            stalls = stalls + (worst > 0.5 * parents)
+            deeper = (worst > 1) & (stalls < _STALLS)
+            # As many parts as a parabola would need, and more where one of them still strays.
+            parts = np.clip(np.ceil(1.3 * np.sqrt(worst[deeper])), 2, _PARTS).astype(int)
+            crowded = len(rows.t) + parts.sum() > STEP_ROWS
+            if crowded and self.crowded_at is None:
+                self.crowded_at = float(rows.t[-1])
+            if crowded or depth == _DEPTH or not deeper.any():
+                return rows.with_(middle)
+            first, last = a.t[deeper], b.t[deeper]
+            ends = zip(first, last, parts, strict=True)
+            between = [np.linspace(t0, t1, n + 1)[1:-1] for t0, t1, n in ends]
+            rows = rows.with_(middle.part(~deeper))
+            rows = rows.with_(self._look(np.concatenate(between), dense, xd))
+            of = np.searchsorted(first, rows.t[:-1], side="right") - 1
+            within = (of >= 0) & (rows.t[:-1] < last[np.maximum(of, 0)])
+            strays = np.flatnonzero(self._strays(rows) & within)
+            if not len(strays):
+                return rows
+            parents, stalls = worst[deeper][of[strays]], stalls[deeper][of[strays]]
+        return rows
+
+    def _strays(self, rows: Rows) -> NDArray[np.bool_]:
+        """Whether the line of each interval may stray by more than the tolerance, by the
+        parabolas through three rows."""
+        dt = np.diff(rows.t)[:, None]
+        slopes = np.diff(rows.values, axis=0) / dt
+        bends = 2 * np.abs(np.diff(slopes, axis=0)) / (dt[1:] + dt[:-1])
+        none = np.zeros((1, rows.values.shape[1]))
+        bends = np.maximum(np.vstack([none, bends]), np.vstack([bends, none]))
+        return np.asarray((bends * dt**2 / 4 > self._tolerance).any(axis=1))
+
+    # --- keeping --------------------------------------------------------------------------
+
+    def _choose(self, rows: Rows, marks: Floats) -> None:
+        """Keep of the rows those that lines need, and the marks; the last may wait."""
+        marked, at, tolerance = np.isin(rows.t, marks), 0, self._tolerance
+        while at < len(rows.t):
+            window = rows.part(slice(at, at + _WINDOW))
+            slope, half = self._slopes(window, tolerance)
+            low = np.maximum.accumulate(np.vstack([self._low, slope - half]))
+            high = np.minimum.accumulate(np.vstack([self._high, slope + half]))
+            out = np.asarray(((slope < low[:-1]) | (slope > high[:-1])).any(axis=1))
+            ends = np.flatnonzero(out | marked[at : at + _WINDOW])
+            if not len(ends):
+                self._low, self._high = low[-1], high[-1]
+                self._pending = window.part(slice(-1, None))
+                at += _WINDOW
+                continue
+            end = int(ends[0])
+            if not out[end]:
+                self._keep(window.part(slice(end, end + 1)))
+                at += end + 1
+                continue
+            before = window.part(slice(end - 1, end)) if end else self._pending
+            assert before is not None
+            self._keep(before)
+            at += end
+
+    def _slopes(self, rows: Rows, tolerance: Floats) -> tuple[Floats, Floats]:
+        """The slopes of the lines from the last kept row, and by how much they may differ."""
+        assert self._kept is not None
+        dt = (rows.t - self._kept.t)[:, None]
+        return (rows.values - self._kept.values) / dt, tolerance / dt
+
+    def _parts(self, before: Rows, row: Rows, sides: bool) -> bool:
+        """Whether the row before this one has to be kept too."""
+        tolerance = self._tolerance
+        slope, _ = self._slopes(row, tolerance)
+        if ((slope < self._low) | (slope > self._high)).any():
+            return True
+        near = before.t[0] > row.t[0] - 1e-9 * max(1.0, abs(float(row.t[0])))
+        jump = (np.abs(row.values - before.values) > _HAIR * tolerance).any()
+        return bool(near and (sides or jump))
+
+    def _keep(self, row: Rows) -> None:
+        self._rows.append(row)
+        self._hold(row)
+        if len(self._rows) > _GATHERED:
+            self._hand_over(len(self._rows) - 1)  # the last may be taken back
+
+    def _hold(self, row: Rows) -> None:
+        """Let lines start at this row."""
+        self._kept, self._pending = row, None
+        self._low = np.full(row.values.shape[1], -np.inf)
+        self._high = -self._low
+
+    def _hand_over(self, count: int) -> None:
+        if count:
+            rows = Rows.joined(self._rows[:count])
+            self.recorder.adopt_looked(rows.t, rows.values, rows.xd)
+            del self._rows[:count]

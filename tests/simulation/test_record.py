@@ -1,0 +1,200 @@
+"""What a record by lines keeps is what happened: both sides of all that jumps, and between them
+straight lines that are true to a thousandth of a signal's range."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spart_blocks as sb
+from spart_blocks.diagram.companions import AUDIT
+
+DIAGRAMS = Path(__file__).parents[2] / "diagrams"
+
+# tau = kp (goal - q) - kd v: at the step it jumps from 0 to kp, and from there it falls.
+PD = """
+blocks:
+  goal: {type: STEP, T: 1.0003, on: 0.5}
+  error: {type: SUM, signs: "+-"}
+  kp: {type: GAIN, K: 48.4}
+  kd: {type: GAIN, K: 6.0}
+  tau: {type: SUM, signs: "+-"}
+  v: {type: INTEGRATOR}
+  q: {type: INTEGRATOR}
+  scope: {type: SCOPE}
+wires: [goal -> error.0, q -> error.1, error -> kp, kp -> tau.0, v -> kd, kd -> tau.1,
+        tau -> v, v -> q, tau -> scope]
+run: {T: 20}
+"""
+PULSES = """
+blocks:
+  pulse: {type: WAVEFORM, wave: square, freq: 1.5, duty: 0.02, min: 0, max: 1}
+  scope: {type: SCOPE}
+wires: [pulse -> scope]
+run: {T: 20}
+"""
+SAMPLED = """
+clocks: {slow: {T: 0.1}}
+blocks:
+  wave: {type: WAVEFORM, wave: sine, freq: 0.3}
+  hold: {type: ZOH, clock: slow}
+  lag: {type: INTEGRATOR}
+  scope: {type: SCOPE}
+wires: [wave -> hold, hold -> lag, hold -> scope]
+run: {T: 120}
+"""
+ENGINES = [
+    ("native", "RK45"),
+    ("native", "CVODES"),
+    ("native", "RK4"),
+    ("interpreter", "RK45"),
+    ("interpreter", "BDF"),
+]
+
+
+@pytest.mark.parametrize(("engine", "solver"), ENGINES)
+def test_the_peak_at_a_step_is_in_the_record(load, engine, solver):
+    results = sb.simulate(load(PD), engine=engine, solver=solver, max_step=0.1, record="lines")
+    tau = results["tau"]
+    assert np.abs(tau).max() == pytest.approx(24.2, rel=1e-12)
+    k = int(np.argmax(tau))
+    assert results.t[k] == 1.0003
+    assert tau[k - 1] == pytest.approx(0.0, abs=1e-12)
+    assert results.t[k] - results.t[k - 1] < 1e-14
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_every_pulse_is_in_the_record(load, engine):
+    results = sb.simulate(load(PULSES), engine=engine, record="lines")
+    rises = np.flatnonzero(np.diff(results["pulse"]) > 0.5)
+    assert len(rises) == 30
+    assert np.trapezoid(results["pulse"], results.t) == pytest.approx(0.02 * 20, rel=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_every_tick_is_in_the_record_with_both_sides(load, engine):
+    results = sb.simulate(load(SAMPLED), engine=engine, max_step=1.0, record="lines")
+    ticks = np.arange(1200) / 10
+    at = np.searchsorted(results.t, ticks)
+    np.testing.assert_array_equal(results.t[at], ticks)
+    held = np.sin(2 * np.pi * 0.3 * ticks)
+    np.testing.assert_allclose(results["hold"][at], held, atol=1e-12)
+    np.testing.assert_allclose(results["hold"][at[1:] - 1], held[:-1], atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_times_rise_strictly_and_split_runs_join(load, engine):
+    whole = sb.simulate(load(SAMPLED), engine=engine, T=2.0, record="lines")
+    assert (np.diff(whole.t) > 0).all()
+    assert (whole.t[0], whole.t[-1]) == (0.0, 2.0)
+    first = sb.simulate(load(SAMPLED), engine=engine, T=0.95, record="lines")
+    rest = sb.simulate(load(SAMPLED), engine=engine, T=2.0, initial=first, record="lines")
+    assert rest.t[0] == 0.95
+    assert rest["lag"][-1] == pytest.approx(whole["lag"][-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_crossing_has_both_sides_in_the_record(load, engine):
+    text = """
+blocks:
+  wave: {type: WAVEFORM, wave: sine, freq: 0.4}
+  relay: {type: RELAY, on: 0.5, off: -0.5}
+  x: {type: INTEGRATOR}
+  scope: {type: SCOPE}
+wires: [wave -> relay, relay -> x, relay -> scope]
+run: {T: 5}
+"""
+    results = sb.simulate(load(text), engine=engine, record="lines")
+    jumps = np.flatnonzero(np.abs(np.diff(results["relay"])) > 0.5)
+    assert len(jumps) == 4
+    assert np.diff(results.t)[jumps].max() < 1e-9
+    on = np.arcsin(0.5) / (2 * np.pi * 0.4)
+    assert results.t[jumps[0] + 1] == pytest.approx(on, abs=1e-9)
+
+
+def stray(coarse, fine, name):
+    """How far lines through the kept rows are from a finer record, as a part of the range."""
+    t = fine.t[(fine.t > coarse.t[0]) & (fine.t < coarse.t[-1])]
+    at = np.searchsorted(fine.t, t)
+    want = fine[name].reshape(len(fine.t), -1)[at]
+    rows = coarse[name].reshape(len(coarse.t), -1)
+    after = np.searchsorted(coarse.t, t, side="right")
+    t0, t1 = coarse.t[after - 1], coarse.t[after]
+    share = ((t - t0) / (t1 - t0))[:, None]
+    line = (1 - share) * rows[after - 1] + share * rows[after]
+    extent = np.ptp(want, axis=0)
+    return (np.abs(line - want) - 1e-8 * np.abs(want).max() - 1e-9) / np.maximum(extent, 1e-300)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "arm_computed_torque",
+        "momentum_exchange",
+        "spacecraft_sampled",
+        "signals/recorded_motion",
+        "signals/thrusters",
+    ],
+)
+def test_lines_are_true_to_a_thousandth_of_the_range(name):
+    path = DIAGRAMS / f"{name}.yaml"
+    # The same solver steps, looked at a hundred times as often.
+    kept = sb.simulate(path, record="lines")
+    fine = sb.simulate(path, every=kept.info["T"] / 50_000)
+    assert kept.info["record"] == "lines"
+    for signal in (name for name in kept.signals if AUDIT not in name):
+        assert stray(kept, fine, signal).max(initial=0.0) < 1.001e-3, signal
+
+
+def test_a_fine_wave_that_no_solver_step_sees_is_followed(load):
+    text = """
+blocks:
+  wave: {type: WAVEFORM, wave: sine, freq: 7.3}
+  one: {type: CONSTANT, value: 1.0}
+  x: {type: INTEGRATOR}
+  scope: {type: SCOPE}
+wires: [one -> x, wave -> scope]
+run: {T: 10}
+"""
+    for engine in ("native", "interpreter"):
+        results = sb.simulate(load(text), engine=engine, record="lines")
+        t = np.linspace(0.0, 10.0, 200_001)
+        line = np.interp(t, results.t, results["wave"])
+        assert np.abs(line - np.sin(2 * np.pi * 7.3 * t)).max() < 2e-3
+
+
+def test_samples_say_what_they_pass_over(load):
+    notes = sb.simulate(load(SAMPLED), every=0.25, T=10).info["notes"]
+    assert "samples every 0.25 s pass over 80 ticks of the clock of 0.1 s" in notes
+    notes = sb.simulate(load(PD), every=0.1).info["notes"]
+    assert "pass over 1 switches" in notes
+    assert "notes" not in sb.simulate(load(PD), record="lines").info
+    assert "notes" not in sb.simulate(load(SAMPLED), every=0.1, T=10).info
+
+
+def test_a_record_that_is_full_goes_on_as_samples_and_says_so(load, monkeypatch):
+    for module in ("compiled", "run"):
+        monkeypatch.setattr(f"spart_blocks.simulation.{module}.MOST_NUMBERS", 30_000)
+    for engine in ("native", "interpreter"):
+        results = sb.simulate(load(SAMPLED), engine=engine, T=1200.0, record="lines")
+        assert "the record was full at t = " in results.info["notes"]
+        assert (np.diff(results.t) > 0).all()
+        assert results.t[-1] == 1200.0
+        assert len(results.t) < 25_000
+
+
+def test_noise_is_bounded_and_said(load):
+    text = """
+blocks:
+  time: {type: TIME}
+  noise: {type: FCN, expression: "sin(1e9*u*u)"}
+  one: {type: CONSTANT, value: 1.0}
+  x: {type: INTEGRATOR}
+  scope: {type: SCOPE}
+wires: [time -> noise, one -> x, noise -> scope]
+run: {T: 10}
+"""
+    results = sb.simulate(load(text), record="lines")
+    assert len(results.t) < 100_000
