@@ -33,7 +33,10 @@ def reporting(debug: bool) -> Iterator[None]:
         raise
     except SpartError as error:
         _trace(debug)
-        raise typer.Exit(report(error)) from None
+        code = report(error)
+        if not debug and _unforeseen(error.__cause__):
+            say(_SEE)
+        raise typer.Exit(code) from None
     except KeyboardInterrupt:
         _trace(debug)
         complain("interrupted")
@@ -42,6 +45,14 @@ def reporting(debug: bool) -> Iterator[None]:
         _trace(debug)
         _report_bug(error, debug)
         raise typer.Exit(FAILED) from None
+
+
+_SEE = "  add --debug (or set SPART_DEBUG=1) to see where"
+
+
+def _unforeseen(cause: BaseException | None) -> bool:
+    """Whether an error of ours stands for one of code that is not ours, nor a file's."""
+    return isinstance(cause, Exception) and not isinstance(cause, SpartError | OSError)
 
 
 def report(error: SpartError) -> int:
@@ -72,7 +83,7 @@ def _report_bug(error: Exception, debug: bool) -> None:
     text = str(error).strip() or "no message"
     complain(f"this should not have happened: {type(error).__name__}: {text}")
     if not debug:
-        say("  add --debug (or set SPART_DEBUG=1) to see where")
+        say(_SEE)
     say("  please report it, with the command and its files, to the makers of spart_blocks")
 
 

@@ -18,7 +18,7 @@ from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.model import Diagram
-from spart_blocks.errors import RunError, SpartError, raised_in
+from spart_blocks.errors import InputError, RunError, SpartError, raised_in
 from spart_blocks.program.holds import holds_of, with_holds
 from spart_blocks.program.resets import BlockStates, call_event
 from spart_blocks.program.rules import (
@@ -84,7 +84,7 @@ class Interpreter(Engine):
         parts = [np.zeros(0)]
         for name in slices:
             node = self.node[name]
-            with Failing(node, "its initial state", 0.0):
+            with Failing(node, "its initial state", 0.0, refuses=True):
                 parts.append(np.ravel(np.asarray(node.block.getstate0(), float)))
         return np.concatenate(parts)
 
@@ -429,18 +429,20 @@ def _finite(value: Any) -> bool:
 
 class Failing:
     """Within, whatever is raised becomes a RunError that names the block; method: of it, or
-    what it was asked for. A class, since this is around each call of a block."""
+    what it was asked for. refuses: wrong input that it finds stays that. A class, since this is around each call of a block."""
 
-    __slots__ = ("method", "node", "t")
+    __slots__ = ("method", "node", "refuses", "t")
 
-    def __init__(self, node: Node, method: str, t: float) -> None:
-        self.node, self.method, self.t = node, method, t
+    def __init__(self, node: Node, method: str, t: float, *, refuses: bool = False) -> None:
+        self.node, self.method, self.t, self.refuses = node, method, t, refuses
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if not isinstance(error, Exception) or isinstance(error, RunError):
+            return
+        if self.refuses and isinstance(error, InputError):
             return
         if isinstance(error, SpartError):
             text, _, hint = str(error).partition("\n")

@@ -341,7 +341,7 @@ def test_a_step_that_fails_tells_what_the_fmu_logged_and_keeps_what_was_computed
     with pytest.raises(RunError) as caught:
         sb.simulate(load(text, version))
     said = "no step at 0.5 s" if version == 2 else "no step now"
-    assert str(caught.value) == (
+    assert str(caught.value).startswith(
         "block lag: the FMU lag.fmu failed in its step from t = 0.5 s to 0.6 s: "
         f"fmi{version}DoStep failed with status 2 (discard) at t = 0.5 s\n  {said}"
     )
