@@ -94,7 +94,7 @@ def test_plots_is_checked_before_the_run(spart, ramp):
 def test_a_failed_run_keeps_what_it_computed(spart, failing):
     answer = spart("run", failing, "--out", "part.npz")
     assert answer.code == 1
-    assert "error: the solver failed" in answer.err
+    assert "error: block int: the rate of its state jumps here; the solver failed" in answer.err
     assert "at t = 1 s" in answer.err
     assert "is saved in part.npz" in answer.err
     results = Results.load("part.npz")
