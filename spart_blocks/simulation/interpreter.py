@@ -429,7 +429,8 @@ def _finite(value: Any) -> bool:
 
 class Failing:
     """Within, whatever is raised becomes a RunError that names the block; method: of it, or
-    what it was asked for. refuses: wrong input that it finds stays that. A class, since this is around each call of a block."""
+    what it was asked for. refuses: wrong input that it finds stays that. A class, since this is
+    around each call of a block."""
 
     __slots__ = ("method", "node", "refuses", "t")
 
