@@ -174,17 +174,6 @@ def test_samples_say_what_they_pass_over(load):
     assert "notes" not in sb.simulate(load(SAMPLED), every=0.1, T=10).info
 
 
-def test_a_record_that_is_full_goes_on_as_samples_and_says_so(load, monkeypatch):
-    for module in ("compiled", "run"):
-        monkeypatch.setattr(f"spart_blocks.simulation.{module}.MOST_NUMBERS", 30_000)
-    for engine in ("native", "interpreter"):
-        results = sb.simulate(load(SAMPLED), engine=engine, T=1200.0, record="lines")
-        assert "the record was full at t = " in results.info["notes"]
-        assert (np.diff(results.t) > 0).all()
-        assert results.t[-1] == 1200.0
-        assert len(results.t) < 25_000
-
-
 def test_noise_is_bounded_and_said(load):
     text = """
 blocks:
