@@ -77,7 +77,7 @@ def stable_step(method: Tableau, eigenvalue: complex) -> float:
 def explain_instability(run: Run, error: RunError) -> None:
     """Add to the error of a run with fixed steps that they were too long, if they were."""
     method = _fixed(run)
-    samples = _samples(run)
+    samples = None if method is None else _samples(run)
     if method is None or samples is None:
         return
     t, x, xd = samples
@@ -93,7 +93,7 @@ def warn_of_instability(run: Run) -> None:
     """Warn where a run with fixed steps went through, but one of its modes grows by their
     length alone. It is looked for at a few samples, and costs some dozen evaluations."""
     method = _fixed(run)
-    samples = _samples(run)
+    samples = None if method is None else _samples(run)
     if method is None or samples is None:
         return
     t, x, xd = samples

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spart_blocks.simulation import begin, finish
-from spart_blocks.simulation.gauges import Gauge, straight
+from spart_blocks.simulation.gauges import Extremes, Gauge, Panels, straight
 from spart_blocks.simulation.step_meter import StepAnswer
 
 # x' = 2 (goal - x) from the step at 1 s on; the wave is a source that no state depends on.
@@ -102,3 +102,20 @@ def test_a_step_jumps_from_one_constant_to_the_last(reference, none):
             y = np.array([[0.8 * t[k], r[k]], [0.8 * t[k + 1], r[k + 1]]])
             meter.take(straight(t[k : k + 2], y))
     assert np.isnan(meter.read()["rise_time"][0]) == none
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [20.0, 20.0, 20.0, 20.0, 19.9],  # leaves the limit within the panel
+        [-3.0, 11.0, 20.0, 20.0, 20.0],
+        [20.0, 20.0, 20.0, 19.0, 17.67],
+        [19.895943620107534, 19.913917053805882, 19.94798178590628, 19.982037993583347, 20.0],
+    ],
+)
+def test_what_saturates_goes_nowhere_beyond(nodes):
+    for sign in (1.0, -1.0):
+        meter = Extremes(1)
+        meter.take(Panels(np.zeros(1), np.ones(1), sign * np.array(nodes)[None, :, None]))
+        found = meter.read()
+        assert max(abs(found["most"][0]), abs(found["least"][0])) == 20.0
