@@ -13,7 +13,7 @@ from spart_blocks.blocks._ports import Port
 from spart_blocks.blocks._quantities import QUANTITIES
 from spart_blocks.dynamics.applied_forces import Applied, applied_forces, port_widths
 from spart_blocks.dynamics.closed_chain import ClosedRates, closed_rates
-from spart_blocks.dynamics.joint_effects import joint_effects
+from spart_blocks.dynamics.joint_effects import driven_forces, joint_effects
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.errors import InputError, brief
 from spart_blocks.robot import Robot
@@ -51,6 +51,7 @@ def loads_of(robot: Robot, s: Parts, given: Mapping[str, Any]) -> Applied:
     n = robot.n_links_joints
     none = {"taum": np.zeros(robot.nu), "wF0": np.zeros(6), "wFm": np.zeros((n, 6))}
     taum, wF0, wFm = (given.get(name, zeros) for name, zeros in none.items())
+    taum = driven_forces(taum, robot)
     if not robot.forces:
         return Applied(taum, wF0, wFm)
     at_ports = {name: given[name] for name in port_widths(robot)}

@@ -9,6 +9,7 @@ import numpy as np
 
 from spart_blocks.blocks._plant import Plant
 from spart_blocks.dynamics.applied_forces import port_widths
+from spart_blocks.dynamics.joint_effects import driven_forces
 from spart_blocks.dynamics.variational import Held, Motion, variational_step
 from spart_blocks.errors import InputError
 from spart_blocks.spatial import Array, normalised, rotation_quaternion
@@ -62,7 +63,7 @@ class Steps(Plant):
         none, n = np.zeros(6), self.robot.n_links_joints
         return Held(
             tau0=given.get("tau0", none),
-            taum=given.get("taum", np.zeros(self.robot.nu)),
+            taum=driven_forces(given.get("taum", np.zeros(self.robot.nu)), self.robot),
             wF0=given.get("wF0", none),
             wFm=given.get("wFm", np.zeros((n, 6))),
             umdot_k=given.get("umdot_k", np.zeros(0)),

@@ -21,6 +21,7 @@ from spart_blocks.dynamics import (
     motor_energy,
     velocities,
 )
+from spart_blocks.dynamics.joint_effects import driven_forces
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, cross, zeros
 
@@ -162,6 +163,7 @@ class Audit(ContinuousBlock):
             rates = closed_rates_of(self.robot, s, given, self.damping)
         elif self.robot.base == "fixed" or self.robot.effects or self.robot.kinematic:
             del given["r0"]
+            taum = given["taum"] = driven_forces(taum, self.robot)
             rates = hybrid_rates(robot=self.robot, **given)
         K = kinematics(R0, r0, qm, self.robot)
         D = diff_kinematics(R0, r0, K.rL, K.e, K.g, self.robot)

@@ -24,6 +24,7 @@ from spart_blocks.blocks._quantities import (
 )
 from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
 from spart_blocks.dynamics import HybridRates, hybrid_rates
+from spart_blocks.dynamics.joint_effects import driven_forces
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
@@ -160,8 +161,9 @@ class Multibody(Steps, ContinuousBlock):
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
         none = np.zeros(6)
         return hybrid_rates(
-            s.R0, s.u0, s.qm, s.um, given.get("tau0", none), given["taum"],
-            given.get("wF0", none), given["wFm"], self.robot, given.get("umdot_k"),
+            s.R0, s.u0, s.qm, s.um, given.get("tau0", none),
+            driven_forces(given["taum"], self.robot), given.get("wF0", none), given["wFm"],
+            self.robot, given.get("umdot_k"),
             s.modes if self.plant_state.sticking else None,
         )  # fmt: skip
 
@@ -256,6 +258,7 @@ class Multibody_Rates(FunctionBlock):
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         given = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
         del given["r0"]
+        given["taum"] = driven_forces(given["taum"], self.robot)
         rates = hybrid_rates(robot=self.robot, **given)._asdict()
         return [rates[port.name] for port in self.out_ports]
 

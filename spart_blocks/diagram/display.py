@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from spart_blocks.diagram.bounds import Bound, bounds_of
 from spart_blocks.diagram.companions import is_audit
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import DiagramError, Fault, did_you_mean
@@ -23,7 +24,8 @@ class Display:
 
     aliases: short names to full ones. units: by full name. watched: the signals of WATCH
     blocks and of plants' audits. acting: the blocks that do something at every sample,
-    such as PRINT. states: the names of the states of a block that has named them.
+    such as PRINT. states: the names of the states of a block that has named them. bounds:
+    what of its signals must keep within limits, or a run says so.
     """
 
     aliases: Mapping[str, str]
@@ -32,6 +34,7 @@ class Display:
     watched: tuple[str, ...]
     acting: tuple[str, ...]
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    bounds: tuple[Bound, ...] = ()
 
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
@@ -63,6 +66,7 @@ def display_of(wiring: Wiring) -> Display:
         watched=(*_watched(wiring), *_audited(wiring)),
         acting=tuple(n.name for n in wiring.of_kind("sink") if n.block.type not in _SILENT),
         states=_state_names(wiring),
+        bounds=bounds_of(wiring),
     )
 
 

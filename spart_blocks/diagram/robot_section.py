@@ -16,24 +16,24 @@ from pydantic import (
 )
 
 from spart_blocks.errors import brief
-from spart_blocks.robot import EFFECTS, Effect
+from spart_blocks.robot import ALL_EFFECTS, EFFECTS, Effect
 
 SOURCES = ("urdf", "dh", "spart", "links", "bodies")
 
 
 def _effects(value: Any) -> Any:
-    """The list that `all` and `none` stand for."""
+    """The list that `all`, `none` and `limits` stand for."""
     if isinstance(value, str):
-        if value not in ("all", "none"):
+        if value not in ("all", "none", "limits"):
             raise ValueError(
-                f"it is all, none, or a list of {', '.join(EFFECTS)}, not {brief(value)}"
+                f"it is all, none, limits, or a list of {', '.join(EFFECTS)}, not {brief(value)}"
             )
-        return EFFECTS if value == "all" else ()
+        return {"all": ALL_EFFECTS, "none": (), "limits": ("limits",)}[value]
     return value
 
 
 _LIST = {"type": "array", "items": {"enum": [*EFFECTS], "type": "string"}}
-_WORD = {"enum": ["all", "none"], "type": "string"}
+_WORD = {"enum": ["all", "none", "limits"], "type": "string"}
 Effects = Annotated[
     tuple[Effect, ...], BeforeValidator(_effects), WithJsonSchema({"anyOf": [_WORD, _LIST]})
 ]

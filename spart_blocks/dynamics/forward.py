@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spart_blocks.dynamics.inertia import link_inertia
-from spart_blocks.dynamics.joint_effects import joint_load
+from spart_blocks.dynamics.joint_effects import driven_forces, joint_load
 from spart_blocks.dynamics.kinematics import turned
 from spart_blocks.errors import SingularInertiaError
 from spart_blocks.robot import Robot
@@ -145,7 +145,8 @@ class _Joints(NamedTuple):
         count = len(robot.kinematic)
         rates = array(np.zeros(count) if umdot_k is None else umdot_k, (count,), "umdot_k")
         given = {k: rates[i : i + 1] for i, k in enumerate(robot.kinematic)}
-        net = array(taum, (robot.nu,), "taum") - joint_load(um, robot, qm)
+        driven = driven_forces(array(taum, (robot.nu,), "taum"), robot)
+        net = driven - joint_load(um, robot, qm)
         return cls(net, robot.motor_inertia, given)
 
 

@@ -2,6 +2,7 @@
 
     load = G^2 B qd + |G| Tc        friction, Tc+ or Tc- by the sign of qd, none at rest
     stop = -k d (1 + c d')          at the depth d beyond a limit; it never pulls
+    force = min(max(tau, -E), E)    within a limit of effort E
 
 Sources: P. I. Corke, "A Robotics Toolbox for MATLAB", IEEE Robotics and Automation Magazine
 3 (1996), for motor and friction; K. H. Hunt and F. R. E. Crossley, "Coefficient of
@@ -35,7 +36,8 @@ class JointEffects(NamedTuple):
     are; infinite where there is none. stiffness, dissipation (nu,): of the stops.
     sticking: places in um of the joints that Coulomb friction can hold; a prescribed
     joint moves as it is told. places: where in qm the joints with stops have their position.
-    Spherical joints have no stops.
+    effort (nu,) [N m, N]: the most that a joint can be given; infinite where there is no limit.
+    Spherical joints have no stops and no limits.
     """
 
     viscous: Array
@@ -46,6 +48,7 @@ class JointEffects(NamedTuple):
     dissipation: Array
     sticking: tuple[int, ...]
     places: dict[int, int]
+    effort: Array
 
     @property
     def has_friction(self) -> bool:
@@ -81,6 +84,9 @@ def joint_effects(robot: Robot) -> JointEffects:
         ),
         sticking=tuple(stuck) if friction else (),
         places=places,
+        effort=np.array([limit.effort or np.inf for limit in limits])
+        if "limits" in robot.effects
+        else none,
     )
 
 
@@ -130,6 +136,19 @@ def stop_forces(qm: Array, um: Array, robot: Robot) -> Array:
         if np.isfinite(effects.lower[k]):
             depth = np.maximum(effects.lower[k] - q, 0.0) * np.maximum(1 - c * rate, 0.0)
             force[k : k + 1] = force[k : k + 1] + effects.stiffness[k] * depth
+    return force
+
+
+def driven_forces(taum: Any, robot: Robot) -> Any:
+    """What of the forces taum (nu,) [N m, N] given to the joints they can be driven with."""
+    effort = joint_effects(robot).effort
+    bounded = np.flatnonzero(np.isfinite(effort)).tolist()
+    if not bounded:
+        return taum
+    force = zeros(robot.nu, taum) + taum
+    for k in bounded:
+        part = slice(k, k + 1)
+        force[part] = np.minimum(np.maximum(force[part], -effort[k]), effort[k])
     return force
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spart_blocks.diagram.bounds import Bound
 from spart_blocks.diagram.clocks import Clock
 from spart_blocks.diagram.display import Display
 from spart_blocks.diagram.model import RunOptions
@@ -63,6 +64,7 @@ def from_text(text: str) -> Program:
     for name in ("watched", "acting"):
         display[name] = tuple(display[name])
     display["states"] = {block: tuple(names) for block, names in display["states"].items()}
+    display["bounds"] = tuple(Bound(**bound) for bound in display["bounds"])
     display["scopes"] = tuple(ScopeSpec.from_plain(scope) for scope in display["scopes"])
     plain["run"], plain["display"] = RunOptions(**plain["run"]), Display(**display)
     plain["p"] = np.array(plain["p"], dtype=float)

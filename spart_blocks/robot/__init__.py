@@ -1,13 +1,14 @@
 """The robot model and the readers that make one."""
 
 from spart_blocks.robot.coordinates import JointSlice
-from spart_blocks.robot.drive import EFFECTS, Drive, Effect, Limits
+from spart_blocks.robot.drive import ALL_EFFECTS, EFFECTS, Drive, Effect, Limits
 from spart_blocks.robot.force import Force, JointPort, JointSpring, PointPort, PointSpring
 from spart_blocks.robot.loop import Loop
 from spart_blocks.robot.model import Base, Robot
 from spart_blocks.robot.parts import BaseLink, Connectivity, Joint, JointType, Link, RobotKeys
 
 __all__ = [
+    "ALL_EFFECTS",
     "EFFECTS",
     "Base",
     "BaseLink",

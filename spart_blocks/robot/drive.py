@@ -17,8 +17,11 @@ import numpy as np
 from spart_blocks.errors import RobotError
 from spart_blocks.robot._record import Record
 
-Effect = Literal["motors", "friction", "stops"]
-EFFECTS: tuple[Effect, ...] = ("motors", "friction", "stops")
+Effect = Literal["motors", "friction", "stops", "limits"]
+EFFECTS: tuple[Effect, ...] = ("motors", "friction", "stops", "limits")
+ALL_EFFECTS: tuple[Effect, ...] = ("motors", "friction", "stops")
+"""What `all` stands for: limits of effort bound what a controller may do, and are asked for by
+name."""
 DEFAULT_EFFECTS: tuple[Effect, ...] = ("motors", "friction")
 """Those of a robot whose motors are given."""
 
@@ -28,7 +31,8 @@ class Limits(Record):
     """Limits of a joint: position [rad or m], effort [N m or N], velocity [rad/s or m/s].
 
     For controllers and displays; where a robot has the effect "stops", its joints meet
-    their position limits as stiff stops.
+    their position limits as stiff stops, and with "limits" the forces given to its joints
+    are bounded by their effort too. An effort or a velocity of 0 is none that was given.
     """
 
     lower: float = -np.inf

@@ -237,12 +237,14 @@ class Robot(Record):
 
     def with_effects(self, effects: Iterable[Effect]) -> Robot:
         """The same robot with these effects of its joints acting: any of "motors",
-        "friction" and "stops". Raises RobotError for others, and for stops at limits of
-        which the lower one is above the upper."""
+        "friction", "stops", and "limits", which brings the stops with it. Raises RobotError
+        for others, and for stops at limits of which the lower one is above the upper."""
         chosen = _listed(effects, "effects")
         for effect in chosen:
             if effect not in EFFECTS:
                 raise RobotError(f"no effect {effect!r}: {did_you_mean(str(effect), EFFECTS)}")
+        if "limits" in chosen:
+            chosen = (*chosen, "stops")
         for joint in self.joints if "stops" in chosen else ():
             if joint.limits and joint.limits.lower > joint.limits.upper:
                 raise RobotError(

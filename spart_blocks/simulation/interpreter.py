@@ -261,9 +261,11 @@ class Interpreter(Engine):
 
     def over(self, names: Sequence[str], t: Floats, x: Floats, xd: Floats) -> list[Floats]:
         sources = [self._names[name] for name in names]
+        upstream = _upstream(self.wiring, [i for i, _ in sources])
+        nodes = [node for node in self._evaluated if node.index in upstream]
         samples: list[list[Floats]] = [[] for _ in names]
         for one, state, discrete in zip(t.tolist(), x, xd, strict=True):
-            values = self.outputs(one, state, discrete)
+            values = self._evaluate(nodes, one, state, discrete)
             for kept, (i, port) in zip(samples, sources, strict=True):
                 kept.append(self._numbers(i, port, one, values))
         return [np.array(kept) for kept in samples]

@@ -27,6 +27,7 @@ from spart_blocks.errors import (
 )
 from spart_blocks.program.holds import notes_of
 from spart_blocks.results import FinalState, Results
+from spart_blocks.simulation.bounds import warn_of_bounds
 from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
 from spart_blocks.simulation.native import Native
@@ -115,7 +116,9 @@ def finish(run: Run) -> Results:
         with _failing("the run failed", run, foreign):
             run.go()
             warn_of_instability(run)
-        return results_of(run)
+        results = results_of(run)
+        warn_of_bounds(results, run.engine)
+        return results
     except RunError as error:
         explain_instability(run, error)
         run.stopped = str(error)

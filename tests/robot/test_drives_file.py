@@ -231,8 +231,16 @@ def test_effects_by_default_are_those_that_were_given_figures(tmp_path, robots, 
 @pytest.mark.parametrize(
     ("robots", "at", "text"),
     [
-        ("effects: motors", "motors", "robots.arm.effects: it is all, none, or a list of motors"),
-        ("effects: [motor]", "motor", "must be 'motors', 'friction' or 'stops', not 'motor'"),
+        (
+            "effects: motors",
+            "motors",
+            "robots.arm.effects: it is all, none, limits, or a list of mo",
+        ),
+        (
+            "effects: [motor]",
+            "motor",
+            "must be 'motors', 'friction', 'stops' or 'limits', not 'motor'",
+        ),
         ("kinematic: [elbo]", "elbo", "no joint 'elbo' on r\n  did you mean 'elbow'?"),
         ("kinematic: [wrist]", "wrist", "robots.arm.kinematic: joint 'wrist' of r is fixed"),
         ("kinematic: elbow", "elbow", "must be a list"),

@@ -1,0 +1,121 @@
+"""Whether what a run has kept stayed within the limits of joints, and IK reached its poses."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from spart_blocks.diagram.bounds import Bound
+from spart_blocks.errors import SpartWarning
+from spart_blocks.results import Results
+from spart_blocks.simulation.engine import Engine, Floats
+
+MARGIN = 1e-6
+"""Of a limit: what rounding and the tolerance of a run leave beyond it."""
+MOST_ROWS = 100_000
+"""A signal that was not kept is computed at no more samples than these, evenly chosen."""
+MOST_NAMED = 6
+_BEYOND = {"position": "is at", "velocity": "moves at", "effort": "is given", "pose": "is off by"}
+
+
+class _Crossed(NamedTuple):
+    """A bound that was not kept: when first, the value then, and the one furthest off."""
+
+    bound: Bound
+    time: float
+    first: float
+    worst: float
+
+
+def warn_of_bounds(results: Results, engine: Engine) -> None:
+    """One warning for the limits that joints did not keep, and one for each IK block that did
+    not reach its pose, from the samples of a run."""
+    bounds = [b for b in engine.display.bounds if np.isfinite(b.lower) or np.isfinite(b.upper)]
+    if not bounds or not len(results.t):
+        return
+    crossed: list[_Crossed] = []
+    for signal, group in groupby(sorted(bounds, key=_signal), key=_signal):
+        t, values = _values(results, engine, signal)
+        crossed += [c for bound in group if (c := _crossed(bound, t, values[:, bound.entry]))]
+    joints = [c for c in crossed if c.bound.kind != "pose"]
+    if joints:
+        warnings.warn(_text_of_joints(joints), SpartWarning, stacklevel=4)
+    for block, errors in groupby((c for c in crossed if c.bound.kind == "pose"), key=_block):
+        warnings.warn(_text_of_pose(block, list(errors)), SpartWarning, stacklevel=4)
+
+
+def _values(results: Results, engine: Engine, signal: str) -> tuple[Floats, Floats]:
+    """The times (N,) and a signal there, flat (N, entries)."""
+    t = results.t
+    if signal in results.signals:
+        return t, results.signals[signal].reshape(len(t), -1)
+    rows = np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_ROWS)).astype(int))
+    vectors = [
+        np.zeros((len(rows), _length(parts))) for parts in (engine.continuous, engine.sampled)
+    ]
+    for parts, vector in zip((engine.continuous, engine.sampled), vectors, strict=True):
+        for name, part in parts.items():
+            vector[:, part] = results.states[name][rows]
+    with np.errstate(all="ignore"):
+        values = engine.over([signal], t[rows], *vectors)[0]
+    return t[rows], values.reshape(len(rows), -1)
+
+
+def _length(parts: Mapping[str, slice]) -> int:
+    return max((part.stop for part in parts.values()), default=0)
+
+
+def _signal(bound: Bound) -> str:
+    return bound.signal
+
+
+def _crossed(bound: Bound, t: Floats, values: Floats) -> _Crossed | None:
+    off = np.maximum(values - bound.upper, bound.lower - values)
+    size = max(abs(x) for x in (bound.lower, bound.upper) if np.isfinite(x))
+    beyond = off > MARGIN * max(size, 1e-3)
+    if not beyond.any():
+        return None
+    k, worst = int(np.argmax(beyond)), int(np.argmax(np.nan_to_num(off, nan=-np.inf)))
+    return _Crossed(bound, float(t[k]), float(values[k]), float(values[worst]))
+
+
+def _block(crossed: _Crossed) -> str:
+    return crossed.bound.block
+
+
+def _text_of_joints(crossed: list[_Crossed]) -> str:
+    crossed = sorted(crossed, key=lambda c: c.time)
+    lines = [_line(c) for c in crossed[:MOST_NAMED]]
+    if len(crossed) > MOST_NAMED:
+        lines.append(f"and {len(crossed) - MOST_NAMED} more limits")
+    text = "joints do not keep their limits: " + "; ".join(lines)
+    held = sorted({c.bound.effects for c in crossed if c.bound.kind != "velocity"})
+    if not held:
+        return f"{text}\n  nothing holds rates back: give slower commands, or other limits"
+    which = " or ".join(f"effects: [{effects}]" for effects in held)
+    return f"{text}\n  give the robot {which} to let them act, or other commands or limits"
+
+
+def _line(c: _Crossed) -> str:
+    b = c.bound
+    limit = b.upper if c.first > b.upper else b.lower
+    text = (
+        f"{b.label} of {b.block} {_BEYOND[b.kind]} {c.first:.4g} {b.unit} at t = {c.time:.6g} s, "
+        f"beyond its limit of {limit:.4g} {b.unit}"
+    )
+    return text if c.worst == c.first else f"{text} (later {c.worst:.4g})"
+
+
+def _text_of_pose(block: str, crossed: list[_Crossed]) -> str:
+    crossed = sorted(crossed, key=lambda c: c.time)
+    listed = ", ".join(f"{c.first:.3g} {c.bound.unit}" for c in crossed)
+    worst = ", ".join(f"{c.worst:.3g} {c.bound.unit}" for c in crossed)
+    return (
+        f"{block} (IK) does not reach its pose: from t = {crossed[0].time:.6g} s it is off by "
+        f"{listed}, at most by {worst}\n"
+        "  the pose may be out of reach, or far from q0: sb.ik tells; more iterations follow faster"
+    )
