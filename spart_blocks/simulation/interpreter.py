@@ -261,7 +261,8 @@ class Interpreter(Engine):
 
     def over(self, names: Sequence[str], t: Floats, x: Floats, xd: Floats) -> list[Floats]:
         sources = [self._names[name] for name in names]
-        upstream = _upstream(self.wiring, [i for i, _ in sources])
+        held = {one.index for one in self.holds}
+        upstream = _upstream(self.wiring, [i for i, _ in sources], held)
         nodes = [node for node in self._evaluated if node.index in upstream]
         samples: list[list[Floats]] = [[] for _ in names]
         for one, state, discrete in zip(t.tolist(), x, xd, strict=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from robots import ROOT, golden_robot
@@ -9,6 +11,7 @@ from robots import ROOT, golden_robot
 import spart_blocks as sb
 from spart_blocks.diagram.registry import find_type, new_clock
 from spart_blocks.dynamics import frame_of_link, kinematics
+from spart_blocks.errors import SpartWarning
 
 ARM = sb.Robot.from_urdf(ROOT / "models" / "arm7.urdf")
 TOOL = "lbr_iiwa_link_7"
@@ -85,7 +88,10 @@ def test_from_far_away_more_iterations_come_nearer():
     left = []
     for iterations in (1, 4, 12):
         bd = following(rate=0.0, q0=BENT + 0.3, iterations=iterations)
-        run = sb.simulate(bd, T=0.005, engine="interpreter")
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            run = sb.simulate(bd, T=0.005, engine="interpreter")
+        assert [w.category for w in told] == [SpartWarning] * (iterations == 1)
         left.append(run["ik.position_error"][-1] + run["ik.rotation_error"][-1])
     assert left[0] > left[1] > left[2]
     assert left[2] < 1e-6
@@ -94,7 +100,8 @@ def test_from_far_away_more_iterations_come_nearer():
 def test_limits_are_kept_while_the_pose_is_out_of_reach():
     bd = following(rate=0.0, q0=BENT, iterations=5, pose=-np.diag([1.0, 1.0, -1.0]))
     lower = np.array([joint.limits.lower for joint in ARM.joints])
-    q = sb.simulate(bd, T=1, engine="interpreter")["ik.qm"]
+    with pytest.warns(SpartWarning, match=r"ik \(IK\) does not reach its pose: from t = 0"):
+        q = sb.simulate(bd, T=1, engine="interpreter")["ik.qm"]
     assert (q >= lower).all()
     assert (q <= -lower).all()
 
