@@ -17,6 +17,7 @@ from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.simulation.run import Progress
 from spart_blocks.simulation.simulate import begin, finish
+from spart_blocks.simulation.start import DEFAULT_SAMPLES
 
 RTOL, ATOL = 1e-10, 1e-12
 ALIKE = 1e-7
@@ -57,11 +58,8 @@ def compare_engines(
     """
     end = diagram.run.T if T is None else T
     options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL, "T": end}
-    if diagram.run.record == "lines":  # what each run needs of its own are other times
-        diagram = replace(diagram, run=diagram.run.model_copy(update={"record": "samples"}))
-        options["record"] = "samples"
-    if samples is not None and diagram.run.every is None:
-        options["every"] = end / samples
+    if diagram.run.every is None:  # what each run needs of its own are other times
+        options["every"] = end / (samples or DEFAULT_SAMPLES)
     if diagram.run.solver == "auto":  # the same for both, on any machine
         diagram = replace(diagram, run=diagram.run.model_copy(update={"solver": "RK45"}))
     if file is None:

@@ -18,6 +18,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 MOST_NUMBERS = 2_000_000
 """In a table; its compiled code holds each."""
+_SIDES = 32
+"""Units in the last place between both sides of an event in a recording, at most."""
 _SMALLEST_GAP = 1e-200
 """Between the two points of a jump at zero, so that slopes across it can be computed."""
 _FEW = 128
@@ -139,6 +141,21 @@ def spline(points: Floats, values: Floats) -> Polynomials:
 
     found = CubicSpline(points, values)
     return Polynomials(Pieces(points[:-1]), np.ascontiguousarray(found.c))
+
+
+def parted(times: Floats) -> Floats:
+    """Times (n,) that do not fall, as such that rise: of equal ones the last stays."""
+    out = times.copy()
+    for k in np.flatnonzero(np.diff(times) <= 0)[::-1]:
+        out[k] = np.nextafter(out[k + 1], -np.inf)
+    return out
+
+
+def without_sides(times: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Times (n,) and values (n, m) with one of each two samples that rounding parts: the later,
+    which lies behind whatever happened between."""
+    kept = np.append(np.diff(times) > _SIDES * np.spacing(np.abs(times).max()), True)
+    return times[kept], values[kept]
 
 
 def rising(points: Any, what: str) -> Floats:

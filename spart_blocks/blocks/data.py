@@ -12,7 +12,7 @@ import numpy as np
 from bdsim.components import SourceBlock
 
 from spart_blocks.blocks._ports import Port, port_arguments, taken_names
-from spart_blocks.blocks._tables import MOST_NUMBERS, Line
+from spart_blocks.blocks._tables import MOST_NUMBERS, Line, parted
 from spart_blocks.blocks._values import chosen
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.results.recordings import read_recording
@@ -99,7 +99,7 @@ class Data(SourceBlock):
         count = sum(array.size for array in found.values())
         if count > MOST_NUMBERS:
             raise ValueError(f"{file} has {count:,} numbers of these, at most {MOST_NUMBERS:,}")
-        self._times = offset + scale * times
+        self._times = parted(offset + scale * times)
         self._held = held
         arrays = [found[name] for name in named.values()]
         self._shapes = [array.shape[1:] for array in arrays]

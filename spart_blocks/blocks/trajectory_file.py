@@ -9,7 +9,7 @@ from bdsim.components import SourceBlock
 
 from spart_blocks.blocks._piecewise import MOST_CHOSEN, cubic_spline, linear, piecewise
 from spart_blocks.blocks._reference_values import motion_ports, number, source_arguments
-from spart_blocks.blocks._tables import MOST_NUMBERS
+from spart_blocks.blocks._tables import MOST_NUMBERS, without_sides
 from spart_blocks.errors import InputError, did_you_mean
 from spart_blocks.results.csv_columns import read_csv
 from spart_blocks.spatial import Array
@@ -51,7 +51,7 @@ class Trajectory_File(SourceBlock):
     goes a cubic spline (`clamped`: at rest at its ends; `natural`: with zero acceleration
     there) or a line (`linear`, whose rate jumps and whose acceleration is zero). Rate and
     acceleration are its derivatives. Outside the samples the first and last position are
-    held.
+    held. Of the two sides of an event, which a run keeps by default, the later one counts.
 
     Source: C. de Boor, "A Practical Guide to Splines" (1978), chapter IV.
 
@@ -84,7 +84,7 @@ class Trajectory_File(SourceBlock):
         if method not in self.METHODS:
             raise ValueError(f"there is no method {method!r}: {did_you_mean(method, self.METHODS)}")
         self.times, points = _samples(Path(path).expanduser(), columns, time)
-        self.times = self.times + number(T, "T")
+        self.times, points = without_sides(self.times + number(T, "T"), points)
         pieces = (
             linear(self.times, points)
             if method == "linear"

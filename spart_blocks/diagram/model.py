@@ -51,12 +51,9 @@ class RunOptions(BaseModel):
     atol: PositiveFloat = Field(default=1e-8, description="absolute tolerance of the solver")
     max_step: PositiveFloat | None = Field(default=None, description="longest step [s]")
     every: PositiveFloat | None = Field(
-        default=None, description="interval between kept samples [s]; by default T/500"
-    )
-    record: Literal["samples", "lines"] = Field(
-        default="samples",
-        description="what is kept: samples at a uniform grid, or (lines) both sides of all that "
-        "jumps and as many rows as straight lines need",
+        default=None,
+        description="interval [s] of a uniform grid of samples; by default both sides of all "
+        "that jumps are kept, and as many rows between as straight lines need",
     )
     log: tuple[str, ...] = Field(
         default=(), description="signals to keep besides states and scopes"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.results.names import element_names, select, split_index
@@ -208,6 +208,42 @@ class Results:
     def keys(self) -> tuple[str, ...]:
         """The names of the kept signals."""
         return tuple(self.signals)
+
+    def at(self, times: ArrayLike) -> Results:
+        """The results at other times (m,) [s], by straight lines between the rows that are
+        there; at a jump, what is behind it. Raises InputError for times outside the run."""
+        wanted = np.atleast_1d(np.asarray(times, dtype=float))
+        if wanted.ndim != 1 or not (np.diff(wanted) >= 0).all():
+            raise InputError("times must be a list of numbers that rise")
+        inside = len(self.t) > 0 and not len(wanted)
+        inside |= len(self.t) > 0 and self.t[0] <= wanted[0] and wanted[-1] <= self.t[-1]
+        if not inside:
+            span = f"from {self.t[0]:.9g} to {self.t[-1]:.9g} s" if len(self.t) else "empty"
+            raise InputError(f"no results at these times; the run is {span}")
+        before = np.searchsorted(self.t, wanted, side="right") - 1
+        after = np.minimum(before + 1, len(self.t) - 1)
+        length = self.t[after] - self.t[before]
+        share = np.divide(
+            wanted - self.t[before], length, out=np.zeros_like(wanted), where=length > 0
+        )
+
+        def moved(array: Array) -> Array:
+            part = share.reshape(-1, *(1 for _ in array.shape[1:]))
+            return np.asarray((1 - part) * array[before] + part * array[after])
+
+        def computed(name: str) -> Array:
+            found = self._find(name)
+            if found is None:
+                raise KeyError(name)
+            return moved(found)
+
+        return replace(
+            self,
+            t=wanted,
+            signals={name: moved(array) for name, array in self.signals.items()},
+            states={name: moved(array) for name, array in self.states.items()},
+            recompute=computed,
+        )
 
     def scale(self, name: str) -> float:
         """The largest magnitude of a signal, in its unit; 0 when it has no samples."""

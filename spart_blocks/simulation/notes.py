@@ -43,7 +43,7 @@ def record_notes(run: Run) -> Iterator[str]:
     if passed:
         yield (
             f"samples every {every:g} s pass over {', '.join(passed)}; "
-            "run: {record: lines} keeps both sides of each"
+            "without run.every both sides of each are kept"
         )
 
 

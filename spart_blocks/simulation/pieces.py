@@ -35,10 +35,12 @@ Dense = Callable[[float], Floats]
 
 NEAREST = 1e-10
 """How near [s] to where a block gives no number a run is led, as a part of times over 1 s."""
-BENT = 3e-4
-"""A part of a state's range: a curve that bends more between two states is asked for more."""
-PARTS, MOST_DEEP, FEWEST = 8, 4, 4
-"""Into how many parts, and how often; parts of a piece that is kept by a curve, at least."""
+SHARPER = 32
+"""By how much less a spline of fifth degree is off at least where its states are twice as dense."""
+PARTS, MOST_DEEP, BEYOND = 16, 4, 3
+"""Into how many parts, and how often; the states beyond its ends that a curve goes through."""
+MANY, FINER, FINEST = 0.3, 4, 64
+"""Where this part of a piece needs more states, all of it gets them, and those that follow."""
 
 
 class Piecewise(ABC):
@@ -340,7 +342,7 @@ class Multistep(Piecewise):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self._extent = np.zeros(len(run.x))
+        self._largest, self._finer = np.zeros(len(run.x)), 1
         from spart_blocks.simulation.native import Native
 
         options = run.options
@@ -401,13 +403,20 @@ class Multistep(Piecewise):
 
     def _keep_lines(self, times: Floats, states: Floats, depth: int = 0) -> None:
         """Keep what lines need between the states (N, nx) at times (N,), up to the last,
-        where it stops. Between them splines stand for the solver's own curve; where that bends
-        much, states are asked for between. Slopes are not: where it is stiff, those of states
-        that are right to the tolerance are not right at all."""
+        where it stops. Between them splines stand for the solver's own curve; where those are
+        not as right as the states, more are asked for. Slopes are not: where it is stiff,
+        those of states that are right to the tolerance are not right at all."""
         run = self.run
-        self._extent = np.maximum(self._extent, np.ptp(states, axis=0))
-        coarse = self._bulges(times, states) > BENT
-        coarse &= depth < MOST_DEEP
+        self._largest = np.maximum(self._largest, np.abs(states).max(axis=0))
+        coarse = self._strays(times, states) & (depth < MOST_DEEP)
+        if depth == 0 and coarse.mean() > MANY and self._finer < FINEST:
+            self._finer *= FINER
+            n = len(times) - 1
+            fine = np.interp(np.arange(FINER * n + 1) / FINER, np.arange(n + 1), times)
+            inner = self.cvodes.over(float(times[0]), fine[1:].tolist(), states[0], run.xd)
+            # What follows starts from the state that was found first.
+            self._keep_lines(fine, np.array([states[0], *inner[:-1], states[-1]]))
+            return
         at = np.flatnonzero(coarse)
         # Runs of intervals that need no more, each by one curve, and single ones that do.
         cuts = np.unique([0, *at, *(at + 1), len(times) - 1]).tolist()
@@ -415,33 +424,40 @@ class Multistep(Piecewise):
             if coarse[k]:
                 length = times[end] - times[k]
                 inner = self.cvodes.within(times[k], length, PARTS, states[k], run.xd)
-                # What follows starts from the states that were found first.
                 inside = np.array([states[k], *inner[:-1], states[end]])
                 self._keep_lines(np.linspace(times[k], times[end], PARTS + 1), inside, depth + 1)
                 continue
-            here = slice(k, end + 1)
+            # The curve goes on beyond both ends: there a spline is at its worst.
+            near = slice(max(k - BEYOND, 0), end + BEYOND + 1)
             ends = end == len(times) - 1
             until = seen(float(times[end])) if ends else float(times[end])
-            run.keeper.step(_spline(times[here], states[here]), until, run.xd)
+            run.keeper.step(_spline(times[near], states[near]), until, run.xd)
 
-    def _bulges(self, times: Floats, states: Floats) -> Floats:
-        """How far the curve leaves the line of each interval, as a part of the states' ranges;
-        without end where nothing tells."""
-        if len(times) < 4:
-            return np.full(len(times) - 1, np.inf)
-        dt = np.diff(times)[:, None]
-        bends = np.abs(np.diff(np.diff(states, axis=0) / dt, axis=0)) * 2 / (dt[1:] + dt[:-1])
-        bends = np.maximum(np.vstack([bends[:1], bends]), np.vstack([bends, bends[-1:]]))
-        room = self._extent + self.run.options.atol / BENT
-        worst: Floats = (bends * dt**2 / 8 / room).max(axis=1)
-        return worst
+    def _strays(self, times: Floats, states: Floats) -> NDArray[np.bool_]:
+        """Whether the spline may be less right than the states, in each interval; where nothing
+        tells, it may. A spline through every second state, which is off by SHARPER times as
+        much, is held against those between."""
+        count = len(times) - 1
+        if count < PARTS:
+            return np.ones(count, dtype=bool)
+        options = self.run.options
+        kept = np.unique([*range(0, count + 1, 2), count])
+        left = np.setdiff1d(np.arange(count + 1), kept)
+        off = np.abs(_spline(times[kept], states[kept])(times[left]).T - states[left])
+        allowed = SHARPER * (options.rtol * self._largest + options.atol)
+        strays = np.zeros(count + 1, dtype=bool)
+        strays[left[(off > allowed).any(axis=1)]] = True
+        return np.asarray(strays[:-1] | strays[1:])
 
     def _due(self, a: Fraction, b: Fraction) -> Floats:
         """The times between a and b at which states are asked for, and b."""
-        grid = [float(t) for t in self.run.samples.within(a, b)]
-        if len(grid) < FEWEST - 1 and not isinstance(self.run.keeper, Grid):
-            return np.linspace(float(a), float(b), FEWEST + 1)[1:]
-        return np.array([*grid, float(b)])
+        grid = np.array([*(float(t) for t in self.run.samples.within(a, b)), float(b)])
+        if isinstance(self.run.keeper, Grid):
+            return grid
+        count = len(grid) * self._finer
+        if count < PARTS or self._finer > 1:  # a grid of its own, which fits the piece
+            return np.linspace(float(a), float(b), max(count, PARTS) + 1)[1:]
+        return grid
 
     def _looks(self, start: float, times: Floats) -> tuple[Floats, NDArray[np.bool_]]:
         """The times with those between them at which crossings are looked for too, and which
@@ -487,10 +503,8 @@ class Multistep(Piecewise):
 
 def _spline(times: Floats, states: Floats) -> Dense:
     """A curve through states (N, nx) at times (N,)."""
-    from scipy.interpolate import CubicSpline, make_interp_spline
+    from scipy.interpolate import make_interp_spline
 
-    if len(times) > 3:
-        curve = CubicSpline(times, states)
-    else:
-        curve = make_interp_spline(times, states, k=len(times) - 1)
+    degree = min(5, len(times) - 1)
+    curve = make_interp_spline(times, states, k=degree - (degree + 1) % 2)
     return lambda t: curve(t).T

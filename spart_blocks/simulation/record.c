@@ -62,7 +62,6 @@ static const double *sb_off(struct sb_run *r, const double *x, int way);
 /* The state at t within the step. */
 static void sb_state_at(struct sb_run *r, double t, double *x);
 static const double *sb_held(struct sb_run *r, long long *count);
-long long dbg_eval, dbg_between, dbg_trust, dbg_cover, dbg_blur;
 static double *sb_room(struct sb_run *r);
 
 static void sb_range(sb_log *L, const double *v) {
@@ -281,7 +280,7 @@ static int sb_cover(struct sb_run *r, sb_log *L, double a, double until) {
     sb_state_at(r, to, x);
     if (!sb_look(r, L, to, x, v)) return 0;
     int trust = L->smooth && to - from < L->stride && L->trusted++ < SB_TRUST;
-      if (!trust) {
+    if (!trust) {
       double *start = L->now + SB_START * L->width;
       memcpy(start, L->last, (size_t)L->width * sizeof(double));
       if (!sb_between(r, L, from, start, to, v, 0, INFINITY, 0)) return 0;

@@ -251,7 +251,7 @@ def results_of(run: Run) -> Results:
             "solver": run.options.solver,
             **_changes(run),
             "T": run.options.T,
-            "record": run.options.record,
+            "record": "lines" if run.options.every is None else "samples",
             "steps": run.stats.steps,
             "evaluations": run.stats.evaluations,
             "wall_time": run.stats.wall_time,

@@ -36,16 +36,13 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
     if initial is not None:
         ticks |= {name: k for name, k in initial.ticks.items() if name in ticks}
     end = exact(options.T)
-    if options.record == "lines" and options.every:
-        hint = "leave every out, or record: lines"
-        raise InputError(Fault("every is for samples, and run.record asks for lines", hint=hint))
     if end <= start:
         raise InputError(f"the run would end at T = {options.T} s, it starts at {float(start)} s")
     every = exact(options.every) if options.every else end / DEFAULT_SAMPLES
     _check_size(start, end, every, engine.clocks, options.max_step)
     names = engine.display.kept(options.log, engine.signals())
     known = engine.event_times(start, end)
-    if options.record == "samples":
+    if options.every:
         _check_room((end - start) / every, len(x) + len(xd) + engine.width(names), every)
     return Run(
         engine=engine,
@@ -60,7 +57,7 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
         start=start,
         known=tuple(known),
         samples=Samples(start, every),
-        lines=options.record == "lines",
+        lines=options.every is None,
         progress=progress,
     )
 

@@ -137,6 +137,23 @@ def test_the_table_has_one_column_for_each_element(run):
     assert list(run.to_dict()) == ["t", *run.keys()]
 
 
+def test_results_are_taken_to_other_times(run):
+    part = run.at([0.05, 1.0, 2.0])
+    np.testing.assert_array_equal(part.t, [0.05, 1.0, 2.0])
+    np.testing.assert_allclose(part["plant.qm"][0], run["plant.qm"][:2].mean(axis=0))
+    np.testing.assert_array_equal(part["plant.qm"][1:], run["plant.qm"][[10, 20]])
+    assert part["plant.Mm"].shape == (3, *run["plant.Mm"].shape[1:])
+    jump = dataclasses.replace(
+        run, t=np.array([0.0, 1.0, 1.0]), signals={"u": np.array([0.0, 0.0, 5.0])}, states={}
+    )
+    np.testing.assert_array_equal(jump.at([0.5, 1.0])["u"], [0.0, 5.0])
+    for wrong in ([-1.0], [0.0, 3.0], [1.0, 0.5], [[1.0]], [np.nan]):
+        with pytest.raises(InputError, match="times"):
+            run.at(wrong)
+    with pytest.raises(InputError, match="no signal"):
+        part["nothing"]
+
+
 def test_the_summary_tells_the_run_in_a_page(run):
     text = run.summary()
     for piece in (

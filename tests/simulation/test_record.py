@@ -10,6 +10,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.diagram.companions import AUDIT
+from spart_blocks.simulation import compiled, run
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 
@@ -56,7 +57,7 @@ ENGINES = [
 
 @pytest.mark.parametrize(("engine", "solver"), ENGINES)
 def test_the_peak_at_a_step_is_in_the_record(load, engine, solver):
-    results = sb.simulate(load(PD), engine=engine, solver=solver, max_step=0.1, record="lines")
+    results = sb.simulate(load(PD), engine=engine, solver=solver, max_step=0.1)
     tau = results["tau"]
     assert np.abs(tau).max() == pytest.approx(24.2, rel=1e-12)
     k = int(np.argmax(tau))
@@ -67,7 +68,7 @@ def test_the_peak_at_a_step_is_in_the_record(load, engine, solver):
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
 def test_every_pulse_is_in_the_record(load, engine):
-    results = sb.simulate(load(PULSES), engine=engine, record="lines")
+    results = sb.simulate(load(PULSES), engine=engine)
     rises = np.flatnonzero(np.diff(results["pulse"]) > 0.5)
     assert len(rises) == 30
     assert np.trapezoid(results["pulse"], results.t) == pytest.approx(0.02 * 20, rel=1e-9)
@@ -75,7 +76,7 @@ def test_every_pulse_is_in_the_record(load, engine):
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
 def test_every_tick_is_in_the_record_with_both_sides(load, engine):
-    results = sb.simulate(load(SAMPLED), engine=engine, max_step=1.0, record="lines")
+    results = sb.simulate(load(SAMPLED), engine=engine, max_step=1.0)
     ticks = np.arange(1200) / 10
     at = np.searchsorted(results.t, ticks)
     np.testing.assert_array_equal(results.t[at], ticks)
@@ -86,11 +87,11 @@ def test_every_tick_is_in_the_record_with_both_sides(load, engine):
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
 def test_times_rise_strictly_and_split_runs_join(load, engine):
-    whole = sb.simulate(load(SAMPLED), engine=engine, T=2.0, record="lines")
+    whole = sb.simulate(load(SAMPLED), engine=engine, T=2.0)
     assert (np.diff(whole.t) > 0).all()
     assert (whole.t[0], whole.t[-1]) == (0.0, 2.0)
-    first = sb.simulate(load(SAMPLED), engine=engine, T=0.95, record="lines")
-    rest = sb.simulate(load(SAMPLED), engine=engine, T=2.0, initial=first, record="lines")
+    first = sb.simulate(load(SAMPLED), engine=engine, T=0.95)
+    rest = sb.simulate(load(SAMPLED), engine=engine, T=2.0, initial=first)
     assert rest.t[0] == 0.95
     assert rest["lag"][-1] == pytest.approx(whole["lag"][-1], abs=1e-9)
 
@@ -106,7 +107,7 @@ blocks:
 wires: [wave -> relay, relay -> x, relay -> scope]
 run: {T: 5}
 """
-    results = sb.simulate(load(text), engine=engine, record="lines")
+    results = sb.simulate(load(text), engine=engine)
     jumps = np.flatnonzero(np.abs(np.diff(results["relay"])) > 0.5)
     assert len(jumps) == 4
     assert np.diff(results.t)[jumps].max() < 1e-9
@@ -141,7 +142,7 @@ def stray(coarse, fine, name):
 def test_lines_are_true_to_a_thousandth_of_the_range(name):
     path = DIAGRAMS / f"{name}.yaml"
     # The same solver steps, looked at a hundred times as often.
-    kept = sb.simulate(path, record="lines")
+    kept = sb.simulate(path)
     fine = sb.simulate(path, every=kept.info["T"] / 50_000)
     assert kept.info["record"] == "lines"
     for signal in (name for name in kept.signals if AUDIT not in name):
@@ -159,7 +160,7 @@ wires: [one -> x, wave -> scope]
 run: {T: 10}
 """
     for engine in ("native", "interpreter"):
-        results = sb.simulate(load(text), engine=engine, record="lines")
+        results = sb.simulate(load(text), engine=engine)
         t = np.linspace(0.0, 10.0, 200_001)
         line = np.interp(t, results.t, results["wave"])
         assert np.abs(line - np.sin(2 * np.pi * 7.3 * t)).max() < 2e-3
@@ -170,7 +171,7 @@ def test_samples_say_what_they_pass_over(load):
     assert "samples every 0.25 s pass over 80 ticks of the clock of 0.1 s" in notes
     notes = sb.simulate(load(PD), every=0.1).info["notes"]
     assert "pass over 1 switches" in notes
-    assert "notes" not in sb.simulate(load(PD), record="lines").info
+    assert "notes" not in sb.simulate(load(PD)).info
     assert "notes" not in sb.simulate(load(SAMPLED), every=0.1, T=10).info
 
 
@@ -185,5 +186,64 @@ blocks:
 wires: [time -> noise, one -> x, noise -> scope]
 run: {T: 10}
 """
-    results = sb.simulate(load(text), record="lines")
+    results = sb.simulate(load(text))
     assert len(results.t) < 100_000
+
+
+@pytest.mark.parametrize(("engine", "times"), [("native", 40), ("interpreter", 1)])
+def test_a_record_that_is_full_goes_on_as_samples(load, engine, times, monkeypatch):
+    for module in (compiled, run):
+        monkeypatch.setattr(module, "MOST_NUMBERS", 10_000 * times)
+    path, T = load(SAMPLED), 400.0 * times
+    results = sb.simulate(path, engine=engine, T=T)
+    assert "the record was full at t = " in results.info["notes"]
+    assert f"one in {T / 500:g} s" in results.info["notes"]
+    assert (np.diff(results.t) > 0).all()
+    apart = np.flatnonzero(np.diff(results.t) > 0.9 * T / 500)
+    assert 100 < len(apart) < 450
+    assert len(results.t) < 120_000 * times
+    whole = sb.simulate(path, engine="native", T=T, every=T / 50)
+    np.testing.assert_allclose(results.at(whole.t)["lag"], whole["lag"], rtol=1e-3, atol=1e-3)
+    assert results["lag"][-1] == pytest.approx(whole["lag"][-1], abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", [".npz", ".csv"])
+@pytest.mark.parametrize(("interpolation", "offset"), [("linear", 0.0), ("previous", 1000.0)])
+def test_a_record_is_replayed_with_its_jumps(load, tmp_path, kind, interpolation, offset):
+    """An offset rounds both sides of a tick to one time."""
+    recorded = sb.simulate(load(SAMPLED), T=3.0)
+    file = recorded.save(tmp_path / f"run{kind}")
+    text = f"""
+blocks:
+  data: {{type: DATA, file: {file}, signals: [hold], interpolation: {interpolation},
+          offset: {offset}}}
+  lag: {{type: INTEGRATOR}}
+  scope: {{type: SCOPE}}
+wires: [data -> lag, data -> scope]
+run: {{T: {3 + offset}, max_step: 0.02, rtol: 1.0e-9, atol: 1.0e-10}}
+"""
+    for engine in ("native", "interpreter"):
+        again = sb.simulate(load(text), engine=engine)
+        area = recorded["lag"][-1] + offset * recorded["hold"][0]
+        assert again["lag"][-1] == pytest.approx(area, abs=1e-6)
+        times = np.arange(60) * 0.05 + 0.02
+        want = recorded.at(times)["hold"]
+        np.testing.assert_allclose(again.at(times + offset)["data"], want, atol=2e-3)
+
+
+@pytest.mark.parametrize("method", ["clamped", "linear"])
+def test_a_recorded_motion_is_a_trajectory(load, tmp_path, method):
+    recorded = sb.simulate(load(SAMPLED), T=3.0)
+    file = recorded.save(tmp_path / "run.csv")
+    text = f"""
+blocks:
+  motion: {{type: TRAJECTORY_FILE, path: {file}, columns: [states.lag], method: {method}}}
+  scope: {{type: SCOPE}}
+wires: [motion.q -> scope]
+run: {{T: 3, log: [motion.u]}}
+"""
+    again = sb.simulate(load(text))
+    want = recorded.at(again.t)["states.lag"]
+    # Few rows are kept of straight lines; a spline through them is smooth.
+    np.testing.assert_allclose(again["motion.q"], want, atol=2e-2 if method == "clamped" else 2e-3)
+    assert np.abs(again["motion.u"]).max() < 2.0
