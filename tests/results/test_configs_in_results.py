@@ -17,7 +17,7 @@ DIAGRAM = """
 robots:
   arm: {{links: puma560.yaml, effects: none}}
 blocks:
-  torque: {{type: CONSTANT, value: [5, -20, 3, 0.1, 0.2, -0.1]}}
+  torque: {{type: CONSTANT, value: [5, -20, 3, 0.1, 0.2, -0.01]}}
   plant: {{type: MULTIBODY, robot: arm, initial: {{qm: {{j2: 0.3}}, um: {{j5: 0.4}}}}}}
   held: {{type: STATE_INTEGRATOR, robot: arm}}
 wires:
