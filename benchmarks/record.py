@@ -1,8 +1,8 @@
-"""What a record by lines costs, against samples at T/500, on diagrams of this repository.
+"""What a run's record costs, against samples at T/500, on diagrams of this repository.
 
 For each diagram, interleaved, medians of `--repeat` runs in one process:
-  lines    `record: lines`, as much as straight lines need
-  samples  the default, 501 samples at T/500, which pass over what lies between
+  lines    the default, as much as straight lines need
+  samples  501 samples at T/500, which pass over what lies between
 loop: the integration with its record. call: sb.simulate of a program that is there.
 rows: how many are kept. memory: the numbers of the results, in MB.
 
@@ -44,7 +44,7 @@ def main() -> None:
 
 def _compare(name: str, path: Path, repeat: int) -> None:
     program = sb.trace(sb.load(path))
-    options = {"lines": {"record": "lines"}, "samples": {}}
+    options = {"lines": {}, "samples": {"every": program.run.T / 500}}
     loops: dict[str, list[float]] = {way: [] for way in options}
     calls: dict[str, list[float]] = {way: [] for way in options}
     kept = {}

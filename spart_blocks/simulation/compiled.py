@@ -245,7 +245,7 @@ class CompiledLoop:
         crossings = len(run.crossings)
         arg, res, iw, w = self.library.work
         if run.lines:
-            self.record = CompiledRecord(width + nx, nd, run.coarse, run.marks)
+            self.record = CompiledRecord(width + nx, nx, nd, run.coarse, run.marks)
         self._give(
             x=run.x.copy(), xd=run.xd.copy(), p=self.engine.program.p, stops=self.stops,
             due=self.due, sides=self.sides,

@@ -13,9 +13,9 @@ from spart_blocks.simulation.gauges import NODES, Panels
 from spart_blocks.simulation.record import PART, STEP_ROWS
 
 _COUNTS = ["width", "rows", "room", "step_rows", "budget", "crowded", "looks", "trusted"]
-_COUNTS += ["marks", "mark"]
+_COUNTS += ["marks", "mark", "nx", "passed"]
 _NUMBERS = ["part", "coarse"]
-_ARRAYS = ["t", "row", "held", "marked", "least", "most", "blur", "tolerance"]
+_ARRAYS = ["t", "row", "held", "t_past", "past", "marked", "least", "most", "blur", "tolerance"]
 _ARRAYS += ["low", "high", "curve", "before", "last", "now"]
 _LATEST = ["t_before", "t_last", "stride", "crowded_at"]
 _PANELS = 4096
@@ -23,6 +23,9 @@ _ROOM = 2_000_000
 """Numbers that the rows of one step may be."""
 _DEEP = 88
 """Rows of room that looking between two rows needs: SB_START and two."""
+
+_PAST = 16
+"""Steps that pass unseen, at most: SB_PAST."""
 
 Floats = NDArray[np.float64]
 
@@ -79,13 +82,13 @@ class CompiledGauge:
 
 
 class CompiledRecord:
-    """Room for rows of `width` numbers and nd discrete states.
+    """Room for rows of `width` numbers, of nx continuous and nd discrete states.
 
     coarse: the longest interval between looks [s]; marks: times (m,) that are kept in any
     case.
     """
 
-    def __init__(self, width: int, nd: int, coarse: float, marks: Floats) -> None:
+    def __init__(self, width: int, nx: int, nd: int, coarse: float, marks: Floats) -> None:
         self.struct = LogStruct()
         step = min(max(_ROOM // max(width + nd, 1), 64), STEP_ROWS)
         room = 4 * step + len(marks)
@@ -93,6 +96,8 @@ class CompiledRecord:
             "t": np.empty(room),
             "row": np.empty((room, width)),
             "held": np.empty((room, nd)),
+            "t_past": np.empty(_PAST),
+            "past": np.empty((_PAST, nx)),
             "marked": np.ascontiguousarray(marks),
             "least": np.full(width, np.inf),
             "most": np.full(width, -np.inf),
@@ -102,7 +107,7 @@ class CompiledRecord:
         }
         for name, array in self.arrays.items():
             setattr(self.struct, name, array.ctypes.data if array.size else None)
-        numbers = {"width": width, "room": room, "step_rows": step, "marks": len(marks)}
+        numbers = {"width": width, "room": room, "step_rows": step, "marks": len(marks), "nx": nx}
         for name, value in {**numbers, "part": PART, "coarse": coarse}.items():
             setattr(self.struct, name, value)
 

@@ -21,6 +21,9 @@
 #define SB_SPLIT 0.4 /* of an interval: there a bend and an inflection both show */
 #define SB_SAFETY 3 /* by which the curvature between two rows may exceed that before */
 #define SB_TRUST 16 /* intervals that pass unseen, at most */
+#define SB_PAST 16 /* steps that do, at most */
+#define SB_KINK 0.125 /* of the tolerance: by less than eight times what a parabola through
+                         three rows is off, a bend between the last two is */
 #define SB_HAIR 1e-3 /* of the tolerance: less is no jump */
 #define SB_RELATIVE 1e-9 /* of a signal's magnitude, and */
 #define SB_ABSOLUTE 1e-14 /* of its unit: less is rounding */
@@ -40,8 +43,10 @@ typedef struct {
   long long looks;             /* rows looked at */
   long long trusted;           /* intervals passed unseen since the last look */
   long long marks, mark;       /* times that are kept in any case, and the next of them */
+  long long nx, passed;        /* continuous states, steps passed unseen since the last look */
   double part, coarse;         /* of a range, and the longest interval between looks [s] */
   double *t, *row, *held;      /* kept rows: times, values, discrete states */
+  double *t_past, *past;       /* the ends of those steps: times, continuous states */
   const double *marked;
   double *least, *most;        /* the range of each value so far */
   double *blur, *tolerance;
@@ -193,6 +198,21 @@ static void sb_bend(sb_log *L, double t, const double *v) {
   L->smooth = 1;
 }
 
+/* Whether a signal has bent since the last row by more than it did before: there may be a
+   bend, a contact say, which the curvature up to now tells nothing of. */
+static int sb_kinked(const sb_log *L, double t, const double *v) {
+  if (L->known < 2) return 0;
+  double first = 1 / (L->t_last - L->t_before), second = 1 / (t - L->t_last),
+         whole = 2 / (t - L->t_before), room = (t - L->t_last) * (t - L->t_last) / 8;
+  int out = 0;
+  for (long long j = 0; j < L->width; j++) {
+    double rate = (v[j] - L->last[j]) * second - (L->last[j] - L->before[j]) * first,
+           bend = fabs(rate * whole);
+    out |= bend > 2 * L->curve[j] && bend * room > SB_KINK * L->tolerance[j];
+  }
+  return out;
+}
+
 /* Go on from this row. */
 static void sb_looked(sb_log *L, double t, const double *v) {
   if (L->known > 1) sb_bend(L, t, v);
@@ -259,16 +279,28 @@ static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, d
   return 1;
 }
 
-/* Look at the part of a step from a to b. until: b as it is seen, a hair before a stop. */
-static int sb_cover(struct sb_run *r, sb_log *L, double a, double until) {
+/* Look at where the steps that passed unseen have led, and at each of their ends where a
+   signal has bent on the way. */
+static int sb_catch_up(struct sb_run *r, sb_log *L) {
+  double *v = L->now, *end = L->now + SB_START * L->width;
+  long long last = L->passed - 1;
+  L->passed = 0;
+  if (!sb_look(r, L, L->t_past[last], L->past + last * L->nx, end)) return 0;
+  for (long long k = 0; k < last && sb_kinked(L, L->t_past[last], end); k++) {
+    if (!sb_look(r, L, L->t_past[k], L->past + k * L->nx, v)) return 0;
+    sb_offer(r, L, L->t_past[k], v);
+    sb_looked(L, L->t_past[k], v);
+  }
+  sb_offer(r, L, L->t_past[last], end);
+  sb_looked(L, L->t_past[last], end);
+  return 1;
+}
+
+/* Look at the part of a step up to `until`, which is a hair before a stop. */
+static int sb_cover(struct sb_run *r, sb_log *L, double until) {
   double *x = sb_room(r), *v = L->now;
   if (!(until > L->t_last)) return 1;
-  if (L->t_last < a) { /* what steps passed unseen ends here */
-    sb_state_at(r, a, x);
-    if (!sb_look(r, L, a, x, v)) return 0;
-    sb_offer(r, L, a, v);
-    sb_looked(L, a, v);
-  }
+  if (L->passed && !sb_catch_up(r, L)) return 0;
   L->budget = L->step_rows;
   L->probed = 0;
   while (L->t_last < until) {
@@ -279,7 +311,8 @@ static int sb_cover(struct sb_run *r, sb_log *L, double a, double until) {
     if (!(to > from)) continue;
     sb_state_at(r, to, x);
     if (!sb_look(r, L, to, x, v)) return 0;
-    int trust = L->smooth && to - from < L->stride && L->trusted++ < SB_TRUST;
+    int trust = L->smooth && to - from < L->stride && !sb_kinked(L, to, v) &&
+                L->trusted++ < SB_TRUST;
     if (!trust) {
       double *start = L->now + SB_START * L->width;
       memcpy(start, L->last, (size_t)L->width * sizeof(double));
@@ -289,14 +322,18 @@ static int sb_cover(struct sb_run *r, sb_log *L, double a, double until) {
     else sb_offer(r, L, to, v);
     sb_looked(L, to, v);
   }
-  if (L->budget <= 0 && !L->crowded++) L->crowded_at = a;
+  if (L->budget <= 0 && !L->crowded++) L->crowded_at = until;
   return 1;
 }
 
-/* Whether a step that ends at `end` may pass unseen. */
-static int sb_unseen(const sb_log *L, double end) {
-  return L->smooth && end - L->t_last < 0.5 * fmin(L->stride, L->coarse) &&
-         !(L->mark < L->marks && L->marked[L->mark] <= end);
+/* Whether a step to `end`, with the state x there, may pass unseen; it is remembered. */
+static int sb_unseen(sb_log *L, double end, const double *x) {
+  if (!L->smooth || end - L->t_last >= 0.5 * fmin(L->stride, L->coarse) ||
+      L->passed == SB_PAST || (L->mark < L->marks && L->marked[L->mark] <= end))
+    return 0;
+  L->t_past[L->passed] = end;
+  memcpy(L->past + L->passed++ * L->nx, x, (size_t)L->nx * sizeof(double));
+  return 1;
 }
 
 /* The row at a stop, behind a crossing, at the start: it is kept, and all starts anew.
@@ -304,6 +341,7 @@ static int sb_unseen(const sb_log *L, double end) {
 static int sb_anew(struct sb_run *r, sb_log *L, double t, const double *x, int sides, int tick) {
   double *v = L->now;
   if (!sb_look(r, L, t, x, v)) return 0;
+  L->passed = 0;
   if (!L->rows) sb_blurred(r, L, t, x, v);
   sb_range(L, v);
   sb_keep(r, L, t, v, sides);

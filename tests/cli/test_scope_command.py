@@ -362,7 +362,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "live.md"
 def test_the_page_shows_what_the_commands_do(spart, process):
     diagram = PAGE.parents[1] / "diagrams" / "spacecraft_pd.yaml"
     process("realtime", diagram, "--rate", 1000)
-    until(lambda: running() and " running, " in spart("scope", "--list").out)
+    until(lambda: running() and ": running, " in spart("tune").out)
     shown = re.findall(r"^    \$ spart (.*)\n((?:    .*\n|\n(?=    ))+)", PAGE.read_text(), re.M)
     assert len(shown) == 3
     for line, printed in shown:

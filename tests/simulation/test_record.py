@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from straying import stray
 
 import spart_blocks as sb
 from spart_blocks.diagram.companions import AUDIT
@@ -113,20 +114,6 @@ run: {T: 5}
     assert np.diff(results.t)[jumps].max() < 1e-9
     on = np.arcsin(0.5) / (2 * np.pi * 0.4)
     assert results.t[jumps[0] + 1] == pytest.approx(on, abs=1e-9)
-
-
-def stray(coarse, fine, name):
-    """How far lines through the kept rows are from a finer record, as a part of the range."""
-    t = fine.t[(fine.t > coarse.t[0]) & (fine.t < coarse.t[-1])]
-    at = np.searchsorted(fine.t, t)
-    want = fine[name].reshape(len(fine.t), -1)[at]
-    rows = coarse[name].reshape(len(coarse.t), -1)
-    after = np.searchsorted(coarse.t, t, side="right")
-    t0, t1 = coarse.t[after - 1], coarse.t[after]
-    share = ((t - t0) / (t1 - t0))[:, None]
-    line = (1 - share) * rows[after - 1] + share * rows[after]
-    extent = np.ptp(want, axis=0)
-    return (np.abs(line - want) - 1e-8 * np.abs(want).max() - 1e-9) / np.maximum(extent, 1e-300)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""What a run of each shipped diagram keeps and measures, against a run with 100 times the
+samples of old.
+
+One command: .venv/bin/python -m pytest -s tests/nightly/test_record_of_every_diagram.py
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spart_blocks.diagram import load
+from spart_blocks.diagram.companions import AUDIT
+from spart_blocks.errors import InputError
+from spart_blocks.program import trace
+from spart_blocks.simulation import begin, finish
+from spart_blocks.simulation import run as run_module
+from spart_blocks.simulation.gauges import Gauge
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from straying import stray
+
+FOLDER = Path(__file__).parents[2] / "diagrams"
+FILES = sorted(
+    path for path in FOLDER.rglob("*.yaml") if "blocks:" in path.read_text(encoding="utf-8")
+)
+FINE = 50_000
+
+
+def measured(program, **options):
+    """A run's results, and the extremes and the squares of all that it keeps."""
+    run = begin(program, **options)
+    names = run.recorder.names
+    run.measure(Gauge(kind, name) for name in names for kind in ("extremes", "square"))
+    return finish(run), run.readings
+
+
+@pytest.mark.filterwarnings("ignore::spart_blocks.errors.SpartWarning")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_lines_are_true_and_metrics_are_those_of_a_finer_run(path, monkeypatch):
+    try:
+        program = trace(load(path))
+    except InputError as error:
+        pytest.skip(f"no diagram by itself: {error}")
+    kept, readings = measured(program)
+    monkeypatch.setattr(run_module, "LOOKS", FINE)  # it is measured in finer parts too
+    fine, wanted = measured(program, every=float(kept.info["T"]) / FINE)
+    worst = far = beyond = 0.0
+    for name in kept.signals:
+        values = fine[name].reshape(len(fine.t), -1)
+        extent = np.ptp(values, axis=0)
+        if AUDIT not in name:  # a balance of zero has no course but the solver's error
+            worst = max(worst, stray(kept, fine, name).max(initial=0.0))
+        floor = 1e-6 if AUDIT in name else 1e-9
+        size = np.maximum(extent, floor * (1 + np.abs(values).max(axis=0)))
+        got, want = readings[Gauge("extremes", name)], wanted[Gauge("extremes", name)]
+        for which in ("least", "most"):
+            far = max(far, (np.abs(got[which] - want[which]) / size).max(initial=0.0))
+        over = np.maximum(values.max(axis=0) - got["most"], got["least"] - values.min(axis=0))
+        beyond = max(beyond, (over / size).max(initial=0.0))
+        effort, other = (r[Gauge("square", name)]["integral"] for r in (readings, wanted))
+        far = max(far, (np.abs(effort - other) / np.maximum(other, size**2)).max(initial=0.0))
+    print(
+        f"{path.stem:28} {len(kept.t):6} rows, lines off by {worst:.2e}, metrics by {far:.1e}, "
+        f"samples beyond the extremes by {beyond:.1e}"
+    )
+    assert worst < 1.001e-3
+    assert far < 1e-6
+    assert beyond < 1e-6
