@@ -19,11 +19,11 @@ MARGIN = 1e-6
 MOST_ROWS = 100_000
 """A signal that was not kept is computed at no more samples than these, evenly chosen."""
 MOST_NAMED = 6
-_BEYOND = {"position": "is at", "velocity": "moves at", "effort": "is given", "pose": "is off by"}
 
 
 class _Crossed(NamedTuple):
-    """A bound that was not kept: when first, the value then, and the one furthest off."""
+    """A bound that was not kept: when first, the value of the row behind, and the one furthest
+    off."""
 
     bound: Bound
     time: float
@@ -80,7 +80,10 @@ def _crossed(bound: Bound, t: Floats, values: Floats) -> _Crossed | None:
     if not beyond.any():
         return None
     k, worst = int(np.argmax(beyond)), int(np.argmax(np.nan_to_num(off, nan=-np.inf)))
-    return _Crossed(bound, float(t[k]), float(values[k]), float(values[worst]))
+    time = float(t[k])
+    if k and off[k - 1] < 0:  # rows are true to lines
+        time -= float((t[k] - t[k - 1]) * off[k] / (off[k] - off[k - 1]))
+    return _Crossed(bound, time, float(values[k]), float(values[worst]))
 
 
 def _block(crossed: _Crossed) -> str:
@@ -103,11 +106,10 @@ def _text_of_joints(crossed: list[_Crossed]) -> str:
 def _line(c: _Crossed) -> str:
     b = c.bound
     limit = b.upper if c.first > b.upper else b.lower
-    text = (
-        f"{b.label} of {b.block} {_BEYOND[b.kind]} {c.first:.4g} {b.unit} at t = {c.time:.6g} s, "
-        f"beyond its limit of {limit:.4g} {b.unit}"
+    return (
+        f"{b.label} of {b.block} passes its {b.kind} limit of {limit:.4g} {b.unit} at "
+        f"t = {c.time:.6g} s, and goes to {c.worst:.4g}"
     )
-    return text if c.worst == c.first else f"{text} (later {c.worst:.4g})"
 
 
 def _text_of_pose(block: str, crossed: list[_Crossed]) -> str:

@@ -118,7 +118,7 @@ def test_the_sampled_pid_is_its_recursion(tmp_path, engine):
         I, z = np.clip(I + T * (2 * E + (tau - u)), -1, 1), z + T * d
         held.append(tau)
     for k, tau in enumerate(held):
-        inside = (results.t > k * T + 1e-9) & (results.t < (k + 1) * T - 1e-9)
+        inside = (results.t >= k * T) & (results.t < (k + 1) * T)
         assert np.abs(results["pid.tau"][inside] - tau).max() < 1e-14
 
 

@@ -164,14 +164,17 @@ def test_a_relay_on_a_sine_switches_at_the_crossings_of_its_points(load, solver)
     want = np.sort(np.concatenate([RISES, FALLS]))
     assert [event.what for event in got.events] == ["switched"] * 5
     assert np.abs(np.array([event.t for event in got.events]) - want).max() < 1e-9
-    on = np.array([np.searchsorted(want, t, "right") % 2 for t in got.t])
-    np.testing.assert_array_equal(got["relay"], np.where(on == 1, 5.0, 1.0))
+    apart = np.abs(got.t[:, None] - want).min(axis=1) > 1e-9
+    on = np.searchsorted(want, got.t[apart], "right") % 2
+    np.testing.assert_array_equal(got["relay"][apart], np.where(on == 1, 5.0, 1.0))
 
 
 def test_a_relay_on_the_interpreter_is_the_native_one(load):
     diagram = load(SCHMITT)
-    native = sb.simulate(diagram, engine="native")
-    assert_same_results(native, sb.simulate(diagram, engine="interpreter"), rel=1e-9)
+    every = diagram.run.T / 500
+    native = sb.simulate(diagram, engine="native", every=every)
+    other = sb.simulate(diagram, engine="interpreter", every=every)
+    assert_same_results(native, other, rel=1e-9)
 
 
 OSCILLATOR = """

@@ -32,7 +32,10 @@ def draw(bdsim_runtime):
 
 def options_of(name):
     one = EXAMPLES[name]
-    return {"T": one.T, "solver": one.solver, "rtol": one.rtol, "atol": one.rtol / 100}
+    return {
+        "T": one.T, "every": one.T / 500,
+        "solver": one.solver, "rtol": one.rtol, "atol": one.rtol / 100,
+    }  # fmt: skip
 
 
 def signals_of(bd):

@@ -129,7 +129,7 @@ def test_a_failure_in_an_event_s_function_names_the_block(diagram, wire, interpr
         sb.RunError, match=r"block boom: .*ZeroDivisionError.* at t = 0.5"
     ) as caught:
         interpret(bd, T=2)
-    assert caught.value.results.t[-1] <= 0.5
+    assert caught.value.results.t[-1] <= 0.5 + 1e-9
 
 
 def counter(bd, wire, name):
@@ -265,7 +265,7 @@ def test_crossings_without_end_are_refused(diagram, wire, simulate, monkeypatch)
     with pytest.raises(sb.RunError, match="crosses zero without end: 50 crossings") as caught:
         simulate(bd, T=1)
     assert caught.value.block in ("down", "up")
-    assert caught.value.results.t[-1] == pytest.approx(0.1, abs=1e-6)
+    assert caught.value.results.t[-1] == pytest.approx(0.1, abs=1e-5)
 
 
 def test_samples_after_a_bend_are_kept_where_nothing_is_integrated(diagram, wire, simulate):
