@@ -18,6 +18,7 @@ import warnings
 from pathlib import Path
 
 import spart_blocks as sb
+from spart_blocks.errors import SpartWarning
 
 ROOT = Path(__file__).resolve().parents[1]
 DIAGRAMS = (
@@ -52,7 +53,7 @@ def _compare(name: str, path: Path, repeat: int) -> None:
         for way, more in options.items():
             started = time.perf_counter()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", sb.SpartWarning)
+                warnings.simplefilter("ignore", SpartWarning)
                 results = sb.simulate(program, **more)
             spent = time.perf_counter() - started
             if k:  # the first compiles
