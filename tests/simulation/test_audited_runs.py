@@ -122,7 +122,8 @@ def test_an_audit_is_the_same_as_one_wired_by_hand(opened, simulate, close):
 
 def test_both_engines_keep_the_same_books(opened):
     native, interpreted = (
-        sb.simulate(opened(PUSHED), engine=engine, every=0.01) for engine in ("native", "interpreter")
+        sb.simulate(opened(PUSHED), engine=engine, every=0.01)
+        for engine in ("native", "interpreter")
     )
     for name in SIGNALS:
         scale = np.abs(interpreted[name]).max()

@@ -117,7 +117,6 @@ def test_scopes_are_kept_without_asking(loop, wire, simulate):
 def test_samples_are_every_interval_and_at_the_end(loop, simulate):
     res = simulate(loop, T=0.35, every=0.1)
     np.testing.assert_allclose(res.t, [0, 0.1, 0.2, 0.3, 0.35], atol=1e-15)
-    assert len(simulate(loop, T=0.35).t) == 501
 
 
 @pytest.mark.parametrize(

@@ -75,9 +75,9 @@ def test_no_solver_steps_over_a_tick_or_a_switch(load, engine, solver):
 
 
 def test_the_compiled_loop_takes_scipys_steps(load, monkeypatch):
-    compiled = sb.simulate(load(OSCILLATOR), engine="native", T=5)
+    compiled = sb.simulate(load(OSCILLATOR), engine="native", T=5, every=0.01)
     monkeypatch.setattr("spart_blocks.simulation.compiled.library_of", lambda *a: None)
-    scipys = sb.simulate(load(OSCILLATOR), engine="native", T=5)
+    scipys = sb.simulate(load(OSCILLATOR), engine="native", T=5, every=0.01)
     assert abs(compiled.info["steps"] - scipys.info["steps"]) <= 2
     assert np.abs(compiled["states.x"] - scipys["states.x"]).max() < 1e-6
 
