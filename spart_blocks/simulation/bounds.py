@@ -39,13 +39,31 @@ def warn_of_bounds(results: Results, engine: Engine) -> None:
         return
     crossed: list[_Crossed] = []
     for signal, group in groupby(sorted(bounds, key=_signal), key=_signal):
-        t, values = _values(results, engine, signal)
-        crossed += [c for bound in group if (c := _crossed(bound, t, values[:, bound.entry]))]
+        found: tuple[Floats, Floats] | None = None
+        for bound in group:
+            column = _state(results, bound)
+            if column is not None:
+                t = results.t
+            else:
+                found = found or _values(results, engine, signal)
+                t, column = found[0], found[1][:, bound.entry]
+            crossed += [c for c in [_crossed(bound, t, column)] if c]
     joints = [c for c in crossed if c.bound.kind != "pose"]
     if joints:
         warnings.warn(_text_of_joints(joints), SpartWarning, stacklevel=4)
     for block, errors in groupby((c for c in crossed if c.bound.kind == "pose"), key=_block):
         warnings.warn(_text_of_pose(block, list(errors)), SpartWarning, stacklevel=4)
+
+
+def _state(results: Results, bound: Bound) -> Floats | None:
+    """What is bounded, (N,), where it is a state of the plant."""
+    part = {"position": "qm", "velocity": "um"}.get(bound.kind)
+    names = results.state_names.get(bound.block, ())
+    name = f"{part}.{bound.label}"
+    if part is None or name not in names:
+        return None
+    column: Floats = results.states[bound.block][:, names.index(name)]
+    return column
 
 
 def _values(results: Results, engine: Engine, signal: str) -> tuple[Floats, Floats]:

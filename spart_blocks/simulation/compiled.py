@@ -28,7 +28,7 @@ from spart_blocks.simulation.compiled_record import (
 )
 from spart_blocks.simulation.engine import not_finite
 from spart_blocks.simulation.meeting import held_at
-from spart_blocks.simulation.record import MOST_NUMBERS
+from spart_blocks.simulation.record import MOST_NUMBERS, blur_at_least
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import BORDERS, COMPILED, heeds, meet
 from spart_blocks.simulation.tableaus import FIXED_STEP, Tableau
@@ -241,11 +241,13 @@ class CompiledLoop:
     def _fill(self, run: Run, method: Tableau) -> None:
         nx, nd, s = len(run.x), len(run.xd), len(method.b)
         slots = [self.engine.slot[name] for name in run.recorder.names]
-        width = sum(slot.part.stop - slot.start for slot in slots)
+        widths = [slot.part.stop - slot.start for slot in slots]
+        width = sum(widths)
         crossings = len(run.crossings)
         arg, res, iw, w = self.library.work
         if run.lines:
-            self.record = CompiledRecord(width + nx, nx, nd, run.coarse, run.marks)
+            blur = blur_at_least(run.recorder.names, widths, self.engine.continuous)
+            self.record = CompiledRecord(blur, nx, nd, run.coarse, run.marks)
         self._give(
             x=run.x.copy(), xd=run.xd.copy(), p=self.engine.program.p, stops=self.stops,
             due=self.due, sides=self.sides,

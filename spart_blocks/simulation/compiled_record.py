@@ -82,14 +82,17 @@ class CompiledGauge:
 
 
 class CompiledRecord:
-    """Room for rows of `width` numbers, of nx continuous and nd discrete states.
+    """Room for rows of numbers, of nx continuous and nd discrete states.
+
+    blur: for each number of a row what counts as straight in any case.
 
     coarse: the longest interval between looks [s]; marks: times (m,) that are kept in any
     case.
     """
 
-    def __init__(self, width: int, nx: int, nd: int, coarse: float, marks: Floats) -> None:
+    def __init__(self, blur: Floats, nx: int, nd: int, coarse: float, marks: Floats) -> None:
         self.struct = LogStruct()
+        width = len(blur)
         step = min(max(_ROOM // max(width + nd, 1), 64), STEP_ROWS)
         room = 4 * step + len(marks)
         self.arrays: dict[str, NDArray[Any]] = {
@@ -101,7 +104,8 @@ class CompiledRecord:
             "marked": np.ascontiguousarray(marks),
             "least": np.full(width, np.inf),
             "most": np.full(width, -np.inf),
-            **{name: np.zeros(width) for name in ("blur", "tolerance", "curve", "before", "last")},
+            "blur": blur,
+            **{name: np.zeros(width) for name in ("tolerance", "curve", "before", "last")},
             **{name: np.zeros(width) for name in ("low", "high")},
             "now": np.zeros((_DEEP, width)),
         }

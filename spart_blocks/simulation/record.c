@@ -16,10 +16,13 @@
 #include <math.h>
 #include <string.h>
 
+#define SB_SHARE 0.6 /* of the part that lines may stray: a parabola that is off by so much
+                       at the rows looked at is off by at most 0.7 between them */
 #define SB_DEPTH 4 /* of the refinement between two rows, and */
 #define SB_PARTS 16 /* intervals that it makes of one at most */
 #define SB_SPLIT 0.4 /* of an interval: there a bend and an inflection both show */
-#define SB_SAFETY 3 /* by which the curvature between two rows may exceed that before */
+#define SB_TRIPLE 3 /* intervals that the curvature may part a step into unseen, at most */
+#define SB_SAFETY 2 /* by which the curvature between two rows may exceed that before */
 #define SB_TRUST 16 /* intervals that pass unseen, at most */
 #define SB_PAST 16 /* steps that do, at most */
 #define SB_KINK 0.125 /* of the tolerance: by less than eight times what a parabola through
@@ -76,7 +79,7 @@ static void sb_range(sb_log *L, const double *v) {
     double size = fmax(fabs(L->least[j]), fabs(L->most[j]));
     /* Of the whole, so much is for the door and so much for what lies between looks. */
     L->tolerance[j] =
-        0.4 * L->part * (L->most[j] - L->least[j]) + fmax(L->blur[j], SB_RELATIVE * size) +
+        SB_SHARE * L->part * (L->most[j] - L->least[j]) + fmax(L->blur[j], SB_RELATIVE * size) +
         SB_ABSOLUTE;
   }
 }
@@ -226,11 +229,11 @@ static void sb_looked(sb_log *L, double t, const double *v) {
 }
 
 /* Whether the line from the row before v to the row behind it may stray from what lies
-   between by more than half the tolerance, if that is a parabola through all three. */
+   between by more than the tolerance, if that is a parabola through all three. */
 static int sb_strays(const sb_log *L, const double *before, const double *v, const double *behind) {
   int out = 0;
   for (long long j = 0; j < L->width; j++)
-    out |= fabs(before[j] - 2 * v[j] + behind[j]) > 4 * L->tolerance[j];
+    out |= fabs(before[j] - 2 * v[j] + behind[j]) > 8 * L->tolerance[j];
   return out;
 }
 
@@ -305,13 +308,15 @@ static int sb_cover(struct sb_run *r, sb_log *L, double until) {
   L->probed = 0;
   while (L->t_last < until) {
     double from = L->t_last, left = until - from,
-           to = left > L->coarse ? from + left / ceil(left / L->coarse - 1e-9) : until;
+           parts = L->smooth ? ceil(left / L->stride - 1e-9) : INFINITY,
+           most = parts <= SB_TRIPLE ? fmin(L->coarse, L->stride) : L->coarse,
+           to = left > most ? from + left / ceil(left / most - 1e-9) : until;
     int marked = L->mark < L->marks && L->marked[L->mark] <= to;
     if (marked) to = L->marked[L->mark++];
     if (!(to > from)) continue;
     sb_state_at(r, to, x);
     if (!sb_look(r, L, to, x, v)) return 0;
-    int trust = L->smooth && to - from < L->stride && !sb_kinked(L, to, v) &&
+    int trust = L->smooth && to - from <= L->stride * (1 + 1e-9) && !sb_kinked(L, to, v) &&
                 L->trusted++ < SB_TRUST;
     if (!trust) {
       double *start = L->now + SB_START * L->width;

@@ -31,7 +31,8 @@ class Recorder:
         self._x: list[Floats] = []
         self._xd: list[Floats] = []
         self._signals: list[list[Floats]] = [[] for _ in self.names]
-        self._shapes: list[tuple[int, ...]] = []
+        self.shapes: list[tuple[int, ...]] = []
+        """Of the kept signals, known from the first look on."""
         self.size = 0
         """The numbers that are kept by now."""
 
@@ -54,7 +55,7 @@ class Recorder:
             x = self.engine.project_all(t, x)
         held = np.broadcast_to(xd, (len(t), len(xd)))
         signals = self.engine.over(self.names, t, x, held)
-        self._shapes = [signal.shape[1:] for signal in signals]
+        self.shapes = [signal.shape[1:] for signal in signals]
         values = np.hstack([*(signal.reshape(len(t), -1) for signal in signals), x])
         finite = np.isfinite(values).all(axis=1)
         if not finite.all():
@@ -64,11 +65,11 @@ class Recorder:
 
     def adopt_looked(self, t: Floats, values: Floats, xd: Floats) -> None:
         """Take over what `looked` gave."""
-        ends = np.cumsum([math.prod(shape) for shape in self._shapes], dtype=int)
+        ends = np.cumsum([math.prod(shape) for shape in self.shapes], dtype=int)
         *columns, x = np.split(values, ends, axis=1) if len(ends) else [values]
         signals = [
             column.reshape(len(t), *shape)
-            for column, shape in zip(columns, self._shapes, strict=True)
+            for column, shape in zip(columns, self.shapes, strict=True)
         ]
         self.adopt(t, signals, x, xd)
 
