@@ -17,7 +17,7 @@ _COUNTS += ["marks", "mark", "nx", "passed"]
 _NUMBERS = ["part", "coarse"]
 _ARRAYS = ["t", "row", "held", "t_past", "past", "marked", "least", "most", "blur", "tolerance"]
 _ARRAYS += ["low", "high", "curve", "before", "last", "now"]
-_LATEST = ["t_before", "t_last", "stride", "crowded_at"]
+_LATEST = ["t_before", "t_last", "step", "stride", "crowded_at"]
 _PANELS = 4096
 _ROOM = 2_000_000
 """Numbers that the rows of one step may be."""

@@ -279,7 +279,7 @@ static int sb_keep_step(sb_run *r, double h, double until, int plain) {
   r->taken = h;
   if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), plain ? until : sb_inside(until));
   if (!r->log) return sb_sample_step(r, h, until);
-  if (plain && sb_unseen(r->log, until, r->xn)) return 1;
+  if (plain && sb_unseen(r->log, r->t, until, r->xn)) return 1;
   return sb_cover(r, r->log, plain ? until : sb_inside(until));
 }
 

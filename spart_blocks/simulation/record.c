@@ -24,6 +24,7 @@
 #define SB_TRIPLE 3 /* intervals that the curvature may part a step into unseen, at most */
 #define SB_SAFETY 2 /* by which the curvature between two rows may exceed that before */
 #define SB_TRUST 16 /* intervals that pass unseen, at most */
+#define SB_SHORT 0.3 /* of the step before: a step so short has met something */
 #define SB_PAST 16 /* steps that do, at most */
 #define SB_KINK 0.125 /* of the tolerance: by less than eight times what a parabola through
                          three rows is off, a bend between the last two is */
@@ -57,6 +58,7 @@ typedef struct {
   double *curve;               /* the latest second derivative of each value */
   double *before, *last, *now; /* the last rows looked at, and room for those between */
   double t_before, t_last;     /* their times */
+  double step;                 /* the length of the last step */
   double stride, crowded_at;   /* an interval that needs no look; when it was first crowded */
   int pending, known, smooth;  /* whether the row behind the kept ones may still go; how many
                                   of the last rows are known; whether curve may be trusted */
@@ -229,11 +231,21 @@ static void sb_looked(sb_log *L, double t, const double *v) {
 }
 
 /* Whether the line from the row before v to the row behind it may stray from what lies
-   between by more than the tolerance, if that is a parabola through all three. */
+   between by more than half the tolerance, if that is a parabola through all three. */
 static int sb_strays(const sb_log *L, const double *before, const double *v, const double *behind) {
   int out = 0;
   for (long long j = 0; j < L->width; j++)
-    out |= fabs(before[j] - 2 * v[j] + behind[j]) > 8 * L->tolerance[j];
+    out |= fabs(before[j] - 2 * v[j] + behind[j]) > 4 * L->tolerance[j];
+  return out;
+}
+
+/* Whether the curvature up to now leads to expect that a line over dt strays: a look between
+   that finds it straight has met it where it crosses the curve. */
+static int sb_expected(const sb_log *L, double dt) {
+  int out = 0;
+  if (!L->smooth) return 0;
+  for (long long j = 0; j < L->width; j++)
+    out |= L->curve[j] * dt * dt > 16 * L->tolerance[j];
   return out;
 }
 
@@ -252,6 +264,7 @@ static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, d
     worst = sb_bulge(L, va, room, vb);
   }
   L->trusted = 0;
+  if (depth == 0 && worst <= 1 && sb_expected(L, b - a)) worst = 1 + 1e-9;
   stalls += worst > 0.5 * parent;
   if (worst <= 1 || depth == SB_DEPTH || stalls == SB_STALLS || L->budget <= 0) {
     sb_offer(r, L, m, room);
@@ -331,8 +344,12 @@ static int sb_cover(struct sb_run *r, sb_log *L, double until) {
   return 1;
 }
 
-/* Whether a step to `end`, with the state x there, may pass unseen; it is remembered. */
-static int sb_unseen(sb_log *L, double end, const double *x) {
+/* Whether a step from `start` to `end`, with the state x there, may pass unseen; it is
+   remembered. One that is far shorter than the step before has met something. */
+static int sb_unseen(sb_log *L, double start, double end, const double *x) {
+  double before = L->step;
+  L->step = end - start;
+  if (L->step < SB_SHORT * before) L->smooth = 0;
   if (!L->smooth || end - L->t_last >= 0.5 * fmin(L->stride, L->coarse) ||
       L->passed == SB_PAST || (L->mark < L->marks && L->marked[L->mark] <= end))
     return 0;

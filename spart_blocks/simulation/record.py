@@ -282,7 +282,7 @@ class Lines(Keeper):
         bends = 2 * np.abs(np.diff(slopes, axis=0)) / (dt[1:] + dt[:-1])
         none = np.zeros((1, rows.values.shape[1]))
         bends = np.maximum(np.vstack([none, bends]), np.vstack([bends, none]))
-        return np.asarray((bends * dt**2 / 8 > self._tolerance).any(axis=1))
+        return np.asarray((bends * dt**2 / 4 > self._tolerance).any(axis=1))
 
     # --- keeping --------------------------------------------------------------------------
 
