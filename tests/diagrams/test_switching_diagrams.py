@@ -20,7 +20,8 @@ PERIOD = 2 * FIRING + 2 * (ON + OFF) / COASTING
 
 @pytest.fixture(scope="module")
 def thrusters():
-    return sb.simulate(SIGNALS / "thrusters.yaml", engine="native", **TIGHT)
+    path = SIGNALS / "thrusters.yaml"
+    return sb.simulate(path, engine="native", every=sb.load(path).run.T / 500, **TIGHT)
 
 
 def test_thrusters_end_in_the_limit_cycle_of_theory(thrusters):
