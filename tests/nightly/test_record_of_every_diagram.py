@@ -40,14 +40,15 @@ def measured(program, **options):
 def left_open(program, results, name):
     """By how much a signal changes where the states do by the solver's tolerances."""
     engine, run = Native(program), program.run
-    x = np.zeros((len(results.t), program.nx))
-    xd = np.zeros((len(results.t), program.nd))
+    start, held = engine.initial()
+    x = np.zeros((len(results.t), len(start)))
+    xd = np.zeros((len(results.t), len(held)))
     for slots, vector in ((engine.continuous, x), (engine.sampled, xd)):
         for block, part in slots.items():
             vector[:, part] = results.states[block]
-    signs = np.where(np.arange(program.nx) % 2, -1.0, 1.0)
+    signs = np.where(np.arange(len(start)) % 2, -1.0, 1.0)
     change = 0.0
-    for way in (np.ones(program.nx), signs):
+    for way in (np.ones(len(start)), signs):
         near = x + way * (run.atol + run.rtol * np.abs(x))
         values = engine.over([name], results.t, near, xd)[0]
         change = np.maximum(change, np.abs(values - results[name]).max(axis=0))
