@@ -20,6 +20,7 @@
                        at the rows looked at is off by at most 0.7 between them */
 #define SB_DEPTH 4 /* of the refinement between two rows, and */
 #define SB_PARTS 16 /* intervals that it makes of one at most */
+#define SB_WINDING 6 /* intervals at least, of a curve that may wind within a step */
 #define SB_SPLIT 0.4 /* of an interval: there a bend and an inflection both show */
 #define SB_TRIPLE 3 /* intervals that the curvature may part a step into unseen, at most */
 #define SB_SAFETY 2 /* by which the curvature between two rows may exceed that before */
@@ -107,11 +108,12 @@ static void sb_blurred(struct sb_run *r, sb_log *L, double t, const double *x, c
   L->probed = 1;
 }
 
-/* How far the row v, at its part of the way between two others, is off their line. */
-static double sb_bulge(const sb_log *L, const double *va, const double *v, const double *vb) {
+/* How far the row v, at this part of the way between two others, is off their line. */
+static double sb_bulge(const sb_log *L, const double *va, const double *v, const double *vb,
+                       double part) {
   double worst = 0;
   for (long long j = 0; j < L->width; j++) {
-    double off = fabs(v[j] - (1 - SB_SPLIT) * va[j] - SB_SPLIT * vb[j]) / L->tolerance[j];
+    double off = fabs(v[j] - (1 - part) * va[j] - part * vb[j]) / L->tolerance[j];
     if (off > worst) worst = off;
   }
   return worst;
@@ -200,7 +202,9 @@ static void sb_bend(sb_log *L, double t, const double *v) {
   /* No longer than twice what was looked at: near an inflection little bends. */
   L->stride = 2 * fmax(t - L->t_last, L->t_last - L->t_before);
   if (sharpest > 0) L->stride = fmin(L->stride, sqrt(8 / (SB_SAFETY * sharpest)));
-  L->smooth = 1;
+  /* Between the steps of blocks that step by themselves a curve is drawn, whose bends follow
+     the steps: what is looked at in their rhythm seems smooth. */
+  L->smooth = !SB_STEPPED;
 }
 
 /* Whether a signal has bent since the last row by more than it did before: there may be a
@@ -243,6 +247,7 @@ static int sb_strays(const sb_log *L, const double *before, const double *v, con
    that finds it straight has met it where it crosses the curve. */
 static int sb_expected(const sb_log *L, double dt) {
   int out = 0;
+  if (SB_STEPPED) return 1; /* such a curve may wind in each step */
   if (!L->smooth) return 0;
   for (long long j = 0; j < L->width; j++)
     out |= L->curve[j] * dt * dt > 16 * L->tolerance[j];
@@ -257,11 +262,11 @@ static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, d
   if (!(m > a && m < b)) return 1;
   sb_state_at(r, m, x);
   if (!sb_look(r, L, m, x, room)) return 0;
-  worst = sb_bulge(L, va, room, vb);
+  worst = sb_bulge(L, va, room, vb, SB_SPLIT);
   if (worst > 1 && !L->probed) {
     sb_blurred(r, L, m, x, room);
     sb_range(L, room);
-    worst = sb_bulge(L, va, room, vb);
+    worst = sb_bulge(L, va, room, vb, SB_SPLIT);
   }
   L->trusted = 0;
   if (depth == 0 && worst <= 1 && sb_expected(L, b - a)) worst = 1 + 1e-9;
@@ -273,6 +278,7 @@ static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, d
   }
   /* As many parts as a parabola would need, and more where one of them still strays. */
   int parts = worst < 0.5 * SB_PARTS * SB_PARTS ? (int)ceil(1.3 * sqrt(worst)) : SB_PARTS;
+  if (SB_STEPPED && depth == 0 && parts < SB_WINDING) parts = SB_WINDING;
   const double *row[SB_PARTS + 1];
   row[0] = va;
   row[parts] = vb;
@@ -282,10 +288,14 @@ static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, d
     if (!sb_look(r, L, at, x, v)) return 0;
     row[k] = v;
   }
+  /* The first look is within this part. Where it is off there, no parabola is it. */
+  int part = (int)(SB_SPLIT * parts),
+      bent = sb_bulge(L, row[part], room, row[part + 1], SB_SPLIT * parts - part) > 1;
   for (int k = 1; k <= parts; k++) {
     double from = a + (b - a) * (k - 1) / parts, to = a + (b - a) * k / parts;
     int strays = (k > 1 && sb_strays(L, row[k - 2], row[k - 1], row[k])) ||
-                 (k < parts && sb_strays(L, row[k - 1], row[k], row[k + 1]));
+                 (k < parts && sb_strays(L, row[k - 1], row[k], row[k + 1])) ||
+                 bent;
     if (strays && !sb_between(r, L, from, row[k - 1], to, row[k], depth + 1, worst, stalls))
       return 0;
     if (k == parts) continue;

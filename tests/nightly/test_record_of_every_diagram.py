@@ -70,13 +70,14 @@ def test_lines_are_true_and_metrics_are_those_of_a_finer_run(path, monkeypatch):
     for name in kept.signals:
         values = fine[name].reshape(len(fine.t), -1)
         extent = np.ptp(values, axis=0)
-        if AUDIT not in name:  # a balance of zero has no course but the solver's error
+        open_ = left_open(program, kept, name)
+        if AUDIT not in name:  # its books ask for no rows
             off = stray(kept, fine, name).max(axis=0, initial=0.0)
             # Less than a tenth of what the solver leaves open is no course either.
-            open_ = 0.2 * left_open(program, kept, name) / np.maximum(extent, 1e-300)
-            worst = max(worst, (off - open_).max(initial=0.0))
-        floor = 1e-6 if AUDIT in name else 1e-8  # what is constant varies by rounding
-        size = np.maximum(extent, floor * (1 + np.abs(values).max(axis=0)))
+            allowed = 0.2 * open_ / np.maximum(extent, 1e-300)
+            worst = max(worst, (off - allowed).max(initial=0.0))
+        floor = 1e-6 * (1 + np.abs(values).max(axis=0))  # 1e-12 of what is constant is rounding
+        size = np.maximum(extent, np.maximum(floor, open_))
         got, want = readings[Gauge("extremes", name)], wanted[Gauge("extremes", name)]
         for which in ("least", "most"):
             far = max(far, (np.abs(got[which] - want[which]) / size).max(initial=0.0))
