@@ -31,6 +31,8 @@ MARGIN = 1e-10
 """So much of its break-away force beyond it moves a stuck joint; less is rounding."""
 
 
+STILL = 1e-15
+"""[rad/s, m/s] A joint that nothing moves is no faster; implicit solvers leave so much."""
 SLOW = 1e-10
 """[rad/s, m/s] In loops, a joint that others keep at rest is no faster; it is so by rounding."""
 SLIGHT = 1e-9
@@ -56,12 +58,12 @@ def unfit_modes(qm: Array, um: Array, modes: Array, rates: HybridRates, robot: R
     """
     forward, backward = _beyond(qm, um, rates, robot)
     values = []
-    slow, slight = _rest(robot) if robot.loops else (0.0, 0.0)
+    slow, slight = _rest(robot) if robot.loops else (STILL, 0.0)
     for i, k in enumerate(joint_effects(robot).sticking):
         mode = modes[i]
-        at_rest = abs(um[k]) <= slow if robot.loops else um[k] == 0
+        at_rest = abs(um[k]) <= slow
         against = np.where(at_rest, -mode * rates.umdot[k] - slight, -mode * um[k])
-        stuck = np.where(um[k] == 0, np.maximum(forward[i], backward[i]), abs(um[k]))
+        stuck = np.where(abs(um[k]) <= STILL, np.maximum(forward[i], backward[i]), abs(um[k]))
         values.append(np.where(mode == 0, stuck, against))
     return values
 
@@ -79,7 +81,7 @@ def next_modes(
     for i, k in enumerate(joint_effects(robot).sticking):
         changes = np.where(unfit[i] > 0, 1.0, 0.0) * (1.0 - before)
         before = before + changes
-        freed = np.where(np.where(um[k] == 0, forward[i], um[k]) > 0, 1.0, -1.0)
+        freed = np.where(np.where(abs(um[k]) <= STILL, forward[i], um[k]) > 0, 1.0, -1.0)
         um[k] = np.where(changes * abs(modes[i]) > 0, 0.0, um[k])
         modes[i] = np.where(changes > 0, np.where(modes[i] == 0, freed, 0.0), modes[i])
     return um, modes

@@ -42,3 +42,17 @@ def test_the_functions_agree_with_a_plant_that_swings_a_prescribed_joint():
         assert np.abs(results[error]).max() < 1e-11, error
     assert np.abs(results["id.tau0"]).max() < 1e-11  # nothing acts on the base
     assert np.abs(results["held"][:, 0]).max() > 0.4  # and something on the joint
+
+
+def test_implicit_solvers_stick_and_slide_as_explicit_ones_do():
+    """A stuck joint to which Newton's iterations leave 1e-37 rad/s is stuck."""
+    runs = [
+        sb.simulate(FOLDER / "friction.yaml", T=1.3, every=0.01, solver=s)
+        for s in ("RK45", "CVODES")
+    ]
+    one, other = ([(event.block, event.what) for event in run.events] for run in runs)
+    assert one == other
+    np.testing.assert_allclose(
+        [event.t for event in runs[0].events], [event.t for event in runs[1].events], atol=1e-6
+    )
+    np.testing.assert_allclose(runs[0]["plant.qm"], runs[1]["plant.qm"], atol=1e-6)
