@@ -65,7 +65,7 @@ def test_the_delta_robot_moves_as_the_reference(run):
 
 @pytest.fixture(scope="module")
 def four_bar():
-    return sb.simulate(LOOPS / "four_bar.yaml", **TIGHT)
+    return sb.simulate(LOOPS / "four_bar.yaml", every=0.01, **TIGHT)
 
 
 def joint_values(angles):
