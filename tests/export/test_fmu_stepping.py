@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from fmus import instance, references
 
+from spart_blocks.diagram import Diagram
 from spart_blocks.errors import InputError
 from spart_blocks.export import export_fmu, verify_fmu
 from spart_blocks.export.fmu_stepping import stepping_of
+from spart_blocks.program.part import part_of
 
 # x' = -2000 (x - cos t) from 0: it is where cos t is within a millisecond.
 STIFF = """
@@ -140,3 +142,33 @@ def test_blocks_that_need_equal_steps_get_them():
 def test_what_cannot_be_is_refused(options, part_from):
     with pytest.raises(InputError):
         stepping_of(part_from(STIFF), **options)
+
+
+@pytest.fixture
+def ball(bdsim_runtime):
+    """A ball that keeps half of its speed at each bounce, dropped from 1 m."""
+
+    def bounce(event, states):
+        for block, x in states.items():
+            if block.name == "v":
+                x[:] = -0.5 * x
+
+    bd = bdsim_runtime.blockdiagram(name="ball")
+    g, v, h = bd.CONSTANT(-9.81), bd.INTEGRATOR(x0=0.0, name="v"), bd.INTEGRATOR(x0=1.0, name="h")
+    bd.connect(g, v)
+    bd.connect(v, h)
+    bd.connect(h, bd.EVENT("-", bounce, name="floor"))
+    return part_of(Diagram(name="ball", bd=bd))
+
+
+@pytest.mark.parametrize("version", [3, 2])
+def test_a_ball_bounces_by_its_closed_form_and_does_not_fall_through_the_floor(
+    version, ball, tmp_path
+):
+    path, fall = export_fmu(ball, tmp_path, version), np.sqrt(2 / 9.81)
+    # After the n-th bounce it flies for 2 fall / 2**n: at the middle it is 4**-n m high.
+    heights = [4.0**-n for n in range(1, 9)]
+    middles = [fall * (3 - 2 ** (1 - n)) - fall / 2**n for n in range(1, 9)]
+    np.testing.assert_allclose(stepped(path, ball, "h", middles), heights, atol=1e-9)
+    with pytest.raises(Exception, match=r"doStep|DoStep"):  # at 3 fall its bounces accumulate
+        stepped(path, ball, "h", np.arange(1, 40) * 0.05)

@@ -48,6 +48,9 @@ enum {
 #define SB_PART 1e-3 /* of a step: its stages lie so far before a crossing */
 #define SB_FINEST 1e-13   /* tolerances lie between these */
 #define SB_COARSEST 0.1
+#define SB_PROBE 1e-4    /* s, over which a signal's rates are taken */
+#define SB_FLIGHT 1e-9   /* s, on its old side, below which a signal rests at zero */
+#define SB_TURNED 1e-9   /* of its rate: a reset that leaves less turns a signal back */
 #define SB_MOST_EVENTS 10000  /* in one communication step */
 #define SB_MOST_SWITCHES 1000 /* of modes at one time */
 
@@ -61,6 +64,8 @@ typedef struct {
   double next;           /* the next known one */
   double rtol;           /* of co-simulation's steps, where it chooses their length */
   double h;              /* of the next of them; 0: not known */
+  double limit;          /* the longest that the next one may be; 0: none */
+  double apex;           /* in model exchange, when an importer has to look; 0: never */
   double p[SB_ROOM(SB_NP)], x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
   double start[SB_ROOM(SB_NX)]; /* x where the step began, by which limits act */
   double g[SB_ROOM(SB_NG)];     /* the crossings when last looked at */

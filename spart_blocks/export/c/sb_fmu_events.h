@@ -91,6 +91,7 @@ static void sb_find_next(sb_fmu *m) {
       at = sb_tick_time(c, m->s.ticks[c] + i);
     if (at > m->s.passed && at < next) next = at;
   }
+  if (m->s.apex > m->s.passed && m->s.apex < next) next = m->s.apex;
   m->s.next = next;
 }
 
@@ -180,10 +181,61 @@ static int sb_settle(sb_fmu *m, double *x, double *xd) {
   return sb_log(m, SB_ERROR, "a block switches without end at t = %.9g s", m->s.t);
 }
 
+/* The signal of a crossing near now, beyond zero counted as positive: its value, rate and
+   acceleration. */
+typedef struct {
+  double q, v, a;
+} sb_motion;
+
+static sb_motion sb_moves(const sb_fmu *m, int k, const double *x, const double *xd) {
+  double sign = sb_crossings[k].direction < 0 ? -1 : 1, t = sb_seen(m, m->s.t), q[3];
+  double slope[SB_ROOM(SB_NX)], to[SB_ROOM(SB_NX)], g[SB_ROOM(SB_NG)];
+  for (int n = 0; n < 3; n++) {
+    double s = n * SB_PROBE;
+    sb_copy(to, x, SB_NX);
+    if (n) { /* by the midpoint rule */
+      sb_model_rates(sb_within(m, t), x, xd, m->s.p, x, slope);
+      for (int i = 0; i < SB_NX; i++) to[i] = x[i] + s / 2 * slope[i];
+      sb_model_rates(sb_within(m, t + s / 2), to, xd, m->s.p, x, slope);
+      for (int i = 0; i < SB_NX; i++) to[i] = x[i] + s * slope[i];
+    }
+    sb_model_watched(sb_seen(m, t + s), to, xd, m->s.p, g);
+    q[n] = sign * g[k];
+  }
+  return (sb_motion){q[0], (4 * q[1] - q[2] - 3 * q[0]) / (2 * SB_PROBE),
+                     (q[2] - 2 * q[1] + q[0]) / (SB_PROBE * SB_PROBE)};
+}
+
+/* How long [s] a signal stays on its old side; 0 where it does not get there. */
+static double sb_flight(sb_motion s) {
+  double depth = s.v * s.v - 2 * s.a * s.q;
+  if (s.a <= 0) return s.v < 0 || s.a < 0 ? INFINITY : 0;
+  return s.v < 0 && depth > 0 ? 2 * sqrt(depth) / s.a : 0;
+}
+
+/* Whether the signal of an EVENT that its reset has turned back comes back at all: that of a
+   ball that loses speed at each bounce would fall through the floor beyond the last of them.
+   x, xd: the states before. Lets the next step overlook no return. */
+static int sb_comes_back(sb_fmu *m, int k, const double *x, const double *xd) {
+  sb_motion before = sb_moves(m, k, x, xd), after = sb_moves(m, k, m->s.x, m->s.xd);
+  double flight = sb_flight(after);
+  if (before.v <= 0 || after.v > SB_TURNED * before.v) return SB_OK; /* it passes on */
+  if (flight < SB_FLIGHT || (fabs(after.v) <= SB_TURNED * before.v && after.a > 0))
+    return sb_log(m, SB_ERROR,
+                  "the resets of block %s accumulate (Zeno), or leave its signal at zero, at "
+                  "t = %.9g s: it would go on through zero", sb_crossings[k].block, m->s.t);
+  if (!(m->s.limit > 0) || flight / 2 < m->s.limit) m->s.limit = flight / 2;
+  return SB_OK;
+}
+
 /* Act on the crossings that are marked, and unmark them: stop, reset states, switch modes, put
    states on the limit that they met. */
 static int sb_act(sb_fmu *m) {
   int moved = 0, limits = 0, status = SB_OK;
+  double x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
+  unsigned char reset[SB_ROOM(SB_NG)] = {0};
+  sb_copy(x, m->s.x, SB_NX);
+  sb_copy(xd, m->s.xd, SB_ND);
   for (int k = 0; k < SB_NG; k++) {
     if (!m->s.hit[k]) continue;
     m->s.hit[k] = 0;
@@ -194,7 +246,8 @@ static int sb_act(sb_fmu *m) {
     if (sb_crossings[k].kind == SB_FAULT)
       return sb_log(m, SB_ERROR, "block %s has no way on at t = %.9g s", sb_crossings[k].block,
                     m->s.t);
-    if (sb_crossings[k].kind == SB_EVENT) sb_reset_states(m, k);
+    reset[k] = sb_crossings[k].kind == SB_EVENT;
+    if (reset[k]) sb_reset_states(m, k);
   }
   m->fresh = 0;
   if (moved && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
@@ -203,6 +256,8 @@ static int sb_act(sb_fmu *m) {
   sb_watch(m, m->s.t, m->s.x, m->g);
   for (int k = 0; k < SB_NG; k++)
     if (sb_crossings[k].kind == SB_STOP && m->g[k] > 0) sb_stop(m, k);
+  for (int k = 0; k < SB_NG && SB_NX && !m->s.stopped; k++)
+    if (reset[k] && sb_comes_back(m, k, x, xd) != SB_OK) return SB_ERROR;
   return SB_OK;
 }
 
@@ -232,6 +287,11 @@ static int sb_events(sb_fmu *m, int first) {
   sb_mark(m, !m->exchange);
   status = sb_act(m);
   if (status != SB_OK) return status;
+  if (m->exchange && m->s.limit > 0) { /* a step of the importer's overlooks no return */
+    m->s.apex = m->s.t + m->s.limit;
+    m->s.limit = 0;
+    sb_find_next(m);
+  }
   sb_project(m);
   sb_look(m);
   sb_copy(m->s.start, m->s.x, SB_NX);

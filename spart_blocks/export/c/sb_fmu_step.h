@@ -66,6 +66,7 @@ static double sb_length(sb_fmu *m, double left, int *last) {
     sb_model_reach(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, reach);
     longest = fmin(longest, reach[0]);
   }
+  if (m->s.limit > 0) longest = fmin(longest, m->s.limit);
   if (SB_CONTROLLED) {
     if (!(m->s.h > 0)) m->s.h = sb_first_step(m, left);
     m->s.h = fmin(m->s.h, longest);
@@ -142,6 +143,7 @@ static int sb_take(sb_fmu *m, double h, double end, int last, int *crossings) {
   m->s.t = last && !crossed ? end : m->s.t + h;
   sb_copy(m->s.x, m->xn, SB_NX);
   if (SB_DRIFTS) sb_project(m);
+  m->s.limit = 0;
   if (!crossed) {
     sb_copy(m->s.g, m->g, SB_NG);
     return SB_OK;
