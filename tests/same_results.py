@@ -9,9 +9,9 @@ FLOOR = 1e-3
 
 
 def assert_same_results(got, want, names=None, *, rel=1e-7):
-    """Equal times and events; each signal named (those kept, by default) and each state
+    """Of runs with the same `every`: equal times and events; each signal named (those kept, by default) and each state
     within rel of its largest magnitude."""
-    assert got.t.shape == want.t.shape
+    assert got.t.shape == want.t.shape, "give both every: by default each has rows of its own"
     assert np.abs(got.t - want.t).max() <= rel
     assert [event.block for event in got.events] == [event.block for event in want.events]
     for one, other in zip(got.events, want.events, strict=True):

@@ -26,7 +26,7 @@ PART = 1e-3
 """Of a signal's range: how far a straight line through the kept rows may stray from it."""
 STEP_ROWS = 20_000
 """Rows that one step may add."""
-MOST_NUMBERS = 25_000_000
+MOST_NUMBERS = 10_000_000
 """Numbers that a record grows to before it changes to a uniform grid."""
 INSIDE = 8
 """Units in the last place by which a stop is seen from within."""
