@@ -9,8 +9,8 @@ FLOOR = 1e-3
 
 
 def assert_same_results(got, want, names=None, *, rel=1e-7):
-    """Of runs with the same `every`: equal times and events; each signal named (those kept, by default) and each state
-    within rel of its largest magnitude."""
+    """Of runs with the same `every`: equal times and events; each signal named (those kept, by
+    default) and each state within rel of its largest magnitude."""
     assert got.t.shape == want.t.shape, "give both every: by default each has rows of its own"
     assert np.abs(got.t - want.t).max() <= rel
     assert [event.block for event in got.events] == [event.block for event in want.events]
