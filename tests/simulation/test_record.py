@@ -195,7 +195,7 @@ def test_a_record_that_is_full_goes_on_as_samples(load, engine, times, monkeypat
 
 
 @pytest.mark.parametrize("kind", [".npz", ".csv"])
-@pytest.mark.parametrize(("interpolation", "offset"), [("linear", 0.0), ("previous", 1000.0)])
+@pytest.mark.parametrize(("interpolation", "offset"), [("linear", 0.0), ("previous", 10.0)])
 def test_a_record_is_replayed_with_its_jumps(load, tmp_path, kind, interpolation, offset):
     """An offset rounds both sides of a tick to one time."""
     recorded = sb.simulate(load(SAMPLED), T=3.0)
