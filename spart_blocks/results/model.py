@@ -85,6 +85,11 @@ class ScopeSpec:
         if self.scale is not None and len(self.scale) not in widths:
             takes = "(min, max)" + (" or (xmin, xmax, ymin, ymax)" if self.kind == "xy" else "")
             raise InputError(f"scope {self.name}: scale {self.scale} should be {takes}")
+        if self.held and len(self.held) != len(self.signals):
+            raise InputError(
+                f"scope {self.name}: held has {len(self.held)} entries for "
+                f"{len(self.signals)} signals"
+            )
         given = (len(self.signals), self.vector and len(self.vector))
         if self.kind == "xy" and given not in ((2, None), (1, 2)):
             raise InputError(

@@ -32,19 +32,24 @@ def record_notes(run: Run) -> Iterator[str]:
     start, end = run.start, run.t
     missed = [(_missed(clock, run.samples.every, start, end), clock) for clock in run.clocks]
     passed = [
-        f"{count:,} ticks of the clock of {float(clock.period):g} s"
+        f"{_counted(count, 'tick')} of the clock of {float(clock.period):g} s"
         for count, clock in missed
         if count
     ]
     known = _off_grid(run.known, run.samples.every, start, end)
     crossed = _off_grid({exact(event.t) for event in run.events}, run.samples.every, start, end)
-    passed += [f"{known} switches"] if known else []
-    passed += [f"{crossed} crossings"] if crossed else []
+    passed += [_counted(known, "switch")] if known else []
+    passed += [_counted(crossed, "crossing")] if crossed else []
     if passed:
         yield (
             f"samples every {every:g} s pass over {', '.join(passed)}; "
             "without run.every both sides of each are kept"
         )
+
+
+def _counted(count: int, what: str) -> str:
+    plural = "es" if what.endswith("ch") else "s"
+    return f"{count:,} {what}{'' if count == 1 else plural}"
 
 
 def _off_grid(times: Iterable[Fraction], every: Fraction, start: Fraction, end: Fraction) -> int:

@@ -118,6 +118,7 @@ def test_arrays_that_do_not_fit_are_refused(run, change, text):
         ({"kind": "polar"}, "takes 'time' or 'xy'"),
         ({"scale": (1.0, 2.0, 3.0)}, r"should be \(min, max\)"),
         ({"kind": "xy", "signals": ("a",)}, "takes two signals"),
+        ({"signals": ("a", "b"), "held": (True,)}, "held has 1 entries for 2 signals"),
     ],
 )
 def test_a_scope_checks_itself(fields, text):

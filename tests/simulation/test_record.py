@@ -157,7 +157,7 @@ def test_samples_say_what_they_pass_over(load):
     notes = sb.simulate(load(SAMPLED), every=0.25, T=10).info["notes"]
     assert "samples every 0.25 s pass over 80 ticks of the clock of 0.1 s" in notes
     notes = sb.simulate(load(PD), every=0.1).info["notes"]
-    assert "pass over 1 switches" in notes
+    assert "pass over 1 switch;" in notes
     assert "notes" not in sb.simulate(load(PD)).info
     assert "notes" not in sb.simulate(load(SAMPLED), every=0.1, T=10).info
 
