@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.diagram.model import RunOptions
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.program.compiler import compiler_name
 from spart_blocks.program.switching import MOST_SWITCHES
 from spart_blocks.results import FinalState
@@ -34,7 +34,7 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
     start = exact(initial.t) if initial is not None else Fraction(0)
     ticks = {clock.name: clock.first_tick_from(start) for clock in engine.clocks}
     if initial is not None:
-        ticks |= {name: k for name, k in initial.ticks.items() if name in ticks}
+        ticks |= _ticks_done(initial, ticks)
     end = exact(options.T)
     if end <= start:
         raise InputError(f"the run would end at T = {options.T} s, it starts at {float(start)} s")
@@ -114,6 +114,17 @@ def _check_damped(engine: Engine, options: RunOptions) -> None:
         )
         for name in engine.damped
     )
+
+
+def _ticks_done(state: FinalState, due: Mapping[str, int]) -> dict[str, int]:
+    """The ticks that a final state has done of the clocks that are there; due: the number of
+    each clock's next tick at its time, which rounding may miss by one."""
+    done = {name: k for name, k in state.ticks.items() if name in due}
+    for name, k in done.items():
+        if abs(k - due[name]) > 1:
+            text = f"the state at t = {state.t:g} s counts {brief(k)} ticks of the clock {name}"
+            raise InputError(Fault(text, hint=f"at this time it has done {due[name]}"))
+    return done
 
 
 def _check_size(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import bdsim
@@ -261,3 +262,15 @@ def test_a_step_at_infinity_never_comes(diagram, wire, simulate):
     bd.INTEGRATOR(x0=0.0, name="x")
     wire(bd, "step -> x")
     assert simulate(bd, T=1).final_state.continuous["x"] == 0.0
+
+
+@pytest.mark.parametrize("count", [-(10**300), 3, 10**9])
+def test_a_state_whose_ticks_do_not_fit_its_time_is_refused(diagram, wire, simulate, count):
+    """A damaged file else makes a run catch up with all ticks since."""
+    bd = diagram()
+    sampled_time(bd, wire, 0.25)
+    state = simulate(bd, T=2.1).final_state
+    (name,) = state.ticks
+    with pytest.raises(sb.InputError, match=r"the state at t = 2.1 s counts .* ticks of the clock"):
+        simulate(bd, T=3.0, initial=replace(state, ticks={name: count}))
+    assert simulate(bd, T=3.0, initial=replace(state, ticks={name: 9})).complete
