@@ -220,9 +220,7 @@ class Results:
         wanted = np.atleast_1d(np.asarray(times, dtype=float))
         if wanted.ndim != 1 or not (np.diff(wanted) >= 0).all():
             raise InputError("times must be a list of numbers that rise")
-        inside = len(self.t) > 0 and not len(wanted)
-        inside |= len(self.t) > 0 and self.t[0] <= wanted[0] and wanted[-1] <= self.t[-1]
-        if not inside:
+        if not len(self.t) or not ((self.t[0] <= wanted) & (wanted <= self.t[-1])).all():
             span = f"from {self.t[0]:.9g} to {self.t[-1]:.9g} s" if len(self.t) else "empty"
             raise InputError(f"no results at these times; the run is {span}")
         before = np.searchsorted(self.t, wanted, side="right") - 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from itertools import groupby
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from spart_blocks.diagram.bounds import Bound
 from spart_blocks.errors import SpartWarning
 from spart_blocks.results import Results
 from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.states import vectors_of
 
 MARGIN = 1e-6
 """Of a limit: what rounding and the tolerance of a run leave beyond it."""
@@ -72,19 +72,10 @@ def _values(results: Results, engine: Engine, signal: str) -> tuple[Floats, Floa
     if signal in results.signals:
         return t, results.signals[signal].reshape(len(t), -1)
     rows = np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_ROWS)).astype(int))
-    vectors = [
-        np.zeros((len(rows), _length(parts))) for parts in (engine.continuous, engine.sampled)
-    ]
-    for parts, vector in zip((engine.continuous, engine.sampled), vectors, strict=True):
-        for name, part in parts.items():
-            vector[:, part] = results.states[name][rows]
+    kept = {name: results.states[name][rows] for name in (*engine.continuous, *engine.sampled)}
     with np.errstate(all="ignore"):
-        values = engine.over([signal], t[rows], *vectors)[0]
+        values = engine.over([signal], t[rows], *vectors_of(engine, kept, len(rows)))[0]
     return t[rows], values.reshape(len(rows), -1)
-
-
-def _length(parts: Mapping[str, slice]) -> int:
-    return max((part.stop for part in parts.values()), default=0)
 
 
 def _signal(bound: Bound) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from spart_blocks.errors import RunError, SpartWarning
 from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.states import vectors_of
 from spart_blocks.simulation.tableaus import Tableau, tableau
 
 if TYPE_CHECKING:
@@ -123,11 +124,7 @@ def _samples(run: Run) -> tuple[Floats, Floats, Floats] | None:
     t, kept = run.recorder.times(), run.recorder.states()
     if not len(t):
         return None
-    x, xd = np.zeros((len(t), len(run.x))), np.zeros((len(t), len(run.xd)))
-    for slices, vector in ((run.engine.continuous, x), (run.engine.sampled, xd)):
-        for name, part in slices.items():
-            vector[:, part] = kept[name]
-    return t, x, xd
+    return (t, *vectors_of(run.engine, kept, len(t)))
 
 
 def _unstable_mode(run: Run, method: Tableau, t: float, x: Floats, xd: Floats) -> Mode | None:

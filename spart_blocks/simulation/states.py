@@ -79,3 +79,16 @@ def _state(value: Any, engine: Engine, name: str, shape: tuple[int, ...], what: 
     if state.shape != shape:
         raise InputError(f"{what} has shape {state.shape}, takes {shape}")
     return state
+
+
+def vectors_of(engine: Engine, states: Mapping[str, Floats], count: int) -> tuple[Floats, Floats]:
+    """The states of blocks at `count` times, each (count, nstates), as the vectors (count, nx)
+    and (count, nd) that an engine takes."""
+    x, xd = (
+        np.zeros((count, max((part.stop for part in parts.values()), default=0)))
+        for parts in (engine.continuous, engine.sampled)
+    )
+    for parts, vector in ((engine.continuous, x), (engine.sampled, xd)):
+        for name, part in parts.items():
+            vector[:, part] = states[name]
+    return x, xd

@@ -18,6 +18,7 @@ from spart_blocks.simulation import begin, compiled_record, finish
 from spart_blocks.simulation import run as run_module
 from spart_blocks.simulation.gauges import Gauge
 from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.states import vectors_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from straying import stray
@@ -40,15 +41,10 @@ def measured(program, **options):
 def left_open(program, results, name):
     """By how much a signal changes where the states do by the solver's tolerances."""
     engine, run = Native(program), program.run
-    start, held = engine.initial()
-    x = np.zeros((len(results.t), len(start)))
-    xd = np.zeros((len(results.t), len(held)))
-    for slots, vector in ((engine.continuous, x), (engine.sampled, xd)):
-        for block, part in slots.items():
-            vector[:, part] = results.states[block]
-    signs = np.where(np.arange(len(start)) % 2, -1.0, 1.0)
+    x, xd = vectors_of(engine, results.states, len(results.t))
+    signs = np.where(np.arange(x.shape[1]) % 2, -1.0, 1.0)
     change = 0.0
-    for way in (np.ones(len(start)), signs):
+    for way in (np.ones(x.shape[1]), signs):
         near = x + way * (run.atol + run.rtol * np.abs(x))
         values = engine.over([name], results.t, near, xd)[0]
         change = np.maximum(change, np.abs(values - results[name]).max(axis=0))

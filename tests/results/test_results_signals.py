@@ -148,6 +148,7 @@ def test_results_are_taken_to_other_times(run):
         run, t=np.array([0.0, 1.0, 1.0]), signals={"u": np.array([0.0, 0.0, 5.0])}, states={}
     )
     np.testing.assert_array_equal(jump.at([0.5, 1.0])["u"], [0.0, 5.0])
+    assert run.at([])["plant.qm"].shape == (0, *run["plant.qm"].shape[1:])
     for wrong in ([-1.0], [0.0, 3.0], [1.0, 0.5], [[1.0]], [np.nan]):
         with pytest.raises(InputError, match="times"):
             run.at(wrong)
