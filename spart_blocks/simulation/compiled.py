@@ -20,15 +20,16 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
 from spart_blocks.program.c_code import c_source
+from spart_blocks.program.compiler import LONG_SOURCE
 from spart_blocks.simulation.compiled_record import (
     CompiledGauge,
     CompiledRecord,
     GaugeStruct,
     LogStruct,
 )
-from spart_blocks.simulation.engine import not_finite
+from spart_blocks.simulation.engine import Floats, not_finite
 from spart_blocks.simulation.meeting import held_at
-from spart_blocks.simulation.record import MOST_NUMBERS, blur_at_least
+from spart_blocks.simulation.record import MOST_NUMBERS, blur_at_least, is_book
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import BORDERS, COMPILED, heeds, meet
 from spart_blocks.simulation.tableaus import FIXED_STEP, Tableau
@@ -41,8 +42,12 @@ if TYPE_CHECKING:
 _KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 4, "mode": 3, "fault": 1}
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF, FULL = range(8)
 STEPS_A_CALL = 20_000
+WORTH = 0.5
+"""Of the instructions of all kept signals: with fewer, those that lines look at are evaluated
+alone, and the others where rows are kept."""
 
-_SIZES = ["nx", "nd", "nkept", "ncross", "nclocks", "nstops", "nsamples", "stages", "dense_order"]
+_SIZES = ["nx", "nd", "nkept", "nlooked", "ncross", "nclocks", "nstops", "nsamples", "stages"]
+_SIZES += ["dense_order"]
 _ARRAYS = ["x", "xd", "p", "stops", "samples", "due", "sides", "kept", "xs", "xds"]
 _ARRAYS += ["log", "gauge", "A", "b", "c", "e", "P"]
 _NUMBERS = ["rtol", "atol", "max_step", "fixed_step", "error_exponent"]
@@ -86,11 +91,15 @@ class _RunStruct(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Library:
-    """A compiled program: its entry point and the room its functions need."""
+    """A compiled program: its entry point and the room its functions need.
+
+    looked: the signals, of those that are kept, that a record by lines looks at.
+    """
 
     advance: Any
     handle: Any
     work: tuple[int, int, int, int]
+    looked: tuple[str, ...]
 
 
 def library_of(
@@ -128,6 +137,12 @@ def _made(
     if compiler_name() is None:
         return None
     selected = {name: program.selected(signals) for name, signals in chosen.items()}
+    looked = tuple(name for name in chosen["kept"] if not is_book(name))
+    looks = program.selected(looked)
+    if looks.n_instructions() < WORTH * selected["kept"].n_instructions():
+        selected["looked"] = looks
+    else:
+        looked = tuple(chosen["kept"])
     named = {
         f"program_{name}": _renamed(f"program_{name}", f)
         for name, f in {**functions, **selected}.items()
@@ -145,7 +160,10 @@ def _made(
     handle.sb_advance.restype = ctypes.c_int
     sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in named.values()]
     arg, res, iw, w = (max(column) for column in zip(*sizes, strict=True))
-    return Library(handle.sb_advance, handle, (arg, res, iw, w))
+    handle.sb_complete.argtypes = [ctypes.POINTER(_RunStruct), ctypes.c_longlong]
+    handle.sb_complete.argtypes += [ctypes.c_void_p] * 4
+    handle.sb_complete.restype = ctypes.c_longlong
+    return Library(handle.sb_advance, handle, (arg, res, iw, w), looked)
 
 
 def _functions(program: Program) -> dict[str, Any]:
@@ -190,6 +208,8 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
     # What the program has none of is never called.
     never = [f"program_{name}" for name in ("project", "reach", "advance", "measured")]
     lines += [f"#define {name} program_rates" for name in never if name not in functions]
+    if "program_looked" not in functions:
+        lines.append("#define program_looked program_kept")
     lines += _tables("program_tick_", "SB_TICKS", "SB_TICK", states)
     lines += _tables("program_handover_", "SB_HANDED", "SB_HANDED", handed)
     lines += [
@@ -198,6 +218,10 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         f"{_list([numbers[one.clock] for one in program.handovers])};",
     ]
     folder = resources.files("spart_blocks.simulation")
+    if len(lines[0]) > LONG_SOURCE:  # which is compiled at -O1, but for the short loops below
+        lines.append(
+            '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize("O3")\n#endif'
+        )
     parts = [
         folder.joinpath(name).read_text("utf-8") for name in ("record.c", "measure.c", "driver.c")
     ]
@@ -230,6 +254,7 @@ class CompiledLoop:
 
     def __init__(self, run: Run, engine: Native, library: Library, method: Tableau) -> None:
         self.run, self.engine, self.library = run, engine, library
+        self.looked = library.looked
         self.stops, self.due, self.sides = run.stops_and_ticks()
         self.record: CompiledRecord | None = None
         self.gauge: CompiledGauge | None = None
@@ -240,13 +265,12 @@ class CompiledLoop:
 
     def _fill(self, run: Run, method: Tableau) -> None:
         nx, nd, s = len(run.x), len(run.xd), len(method.b)
-        slots = [self.engine.slot[name] for name in run.recorder.names]
-        widths = [slot.part.stop - slot.start for slot in slots]
-        width = sum(widths)
+        width, looked = (self.engine.width(names) for names in (run.recorder.names, self.looked))
         crossings = len(run.crossings)
         arg, res, iw, w = self.library.work
         if run.lines:
-            blur = blur_at_least(run.recorder.names, widths, self.engine.continuous)
+            widths = [self.engine.width([name]) for name in self.looked]
+            blur = blur_at_least(self.looked, widths, self.engine.continuous)
             self.record = CompiledRecord(blur, nx, nd, run.coarse, run.marks)
         self._give(
             x=run.x.copy(), xd=run.xd.copy(), p=self.engine.program.p, stops=self.stops,
@@ -262,8 +286,8 @@ class CompiledLoop:
         )  # fmt: skip
         options = run.options
         numbers = {
-            "nx": nx, "nd": nd, "nkept": width, "ncross": crossings, "nclocks": len(run.clocks),
-            "nstops": len(self.stops), "stages": s,
+            "nx": nx, "nd": nd, "nkept": width, "nlooked": looked, "ncross": crossings,
+            "nclocks": len(run.clocks), "nstops": len(self.stops), "stages": s,
             "dense_order": 0 if method.P is None else method.P.shape[1],
             "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step or np.inf,
             "fixed_step": run.fixed_step,
@@ -326,10 +350,10 @@ class CompiledLoop:
         finally:
             # An interrupt is heard when the driver returns, before its state is taken.
             self._take_over()
-            self._hand_over_rows(last=True)
             self._hand_over_panels()
             self._hand_over_samples()
             self._count_ticks()
+            self._hand_over_rows(last=True)
 
     def _take_over(self) -> None:
         run, struct = self.run, self.struct
@@ -381,9 +405,16 @@ class CompiledLoop:
             return
         full = run.recorder.size > MOST_NUMBERS
         t, rows, held = record.drained(all_of_it=last or full)
-        width = int(self.struct.nkept)
-        signals = self.engine.parted(run.recorder.names, rows[:, :width])
-        run.recorder.adopt(t, signals, rows[:, width:], held)
+        width = int(self.struct.nlooked)
+        kept = (
+            rows[:, :width] if self.looked == run.recorder.names else self._completed(t, rows, held)
+        )
+        signals = self.engine.parted(run.recorder.names, kept)
+        n = len(kept)
+        run.recorder.adopt(t[:n], signals, rows[:n, width:], held[:n])
+        if n < len(t):
+            self.struct.log = None  # the rows behind it are none
+            self.engine.explain(float(t[n]), rows[n, width:], held[n])
         run.crowded_at = record.crowded_at
         if last:
             self._last_row()
@@ -391,6 +422,12 @@ class CompiledLoop:
             self.struct.log = None
             run.thin_from(float(t[-1]))
             self._give_samples(run.sample_times())
+
+    def _completed(self, t: Floats, rows: Floats, held: Floats) -> Floats:
+        """All kept signals at times t, side by side, of the rows that are finite."""
+        kept = np.empty((len(t), int(self.struct.nkept)))
+        vectors = (array.ctypes.data for array in (t, rows, held, kept))
+        return kept[: self.library.handle.sb_complete(self.struct, len(t), *vectors)]
 
     def _hand_over_panels(self) -> None:
         """Let the gauges measure what the driver has made of the signals."""

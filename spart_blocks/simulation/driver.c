@@ -8,8 +8,8 @@
 
    Everything lives in memory of the caller; a call works off at most `budget` steps, so
    that the caller can report progress and be interrupted. Above this file stand the
-   functions program_rates, _kept, _cross, _project, _reach, _advance, _tick_0..., _handover_0...
-   and tables. */
+   functions program_rates, _kept, _looked, _cross, _project, _reach, _advance, _tick_0...,
+   _handover_0... and tables. */
 
 #include <math.h>
 #include <string.h>
@@ -37,7 +37,7 @@ typedef int (*sb_function)(const double **, double **, long long *, double *, in
 
 typedef struct sb_run {
   /* sizes */
-  long long nx, nd, nkept, ncross, nclocks, nstops, nsamples, stages, dense_order;
+  long long nx, nd, nkept, nlooked, ncross, nclocks, nstops, nsamples, stages, dense_order;
   /* states and parameters */
   double *x, *xd, *p;
   /* where to stop, which clocks tick there (nstops by nclocks), when to sample */
@@ -187,16 +187,18 @@ static void sb_blame(sb_run *r, double h) {
 }
 
 /* The state at t + theta h within the step just tried, into out. */
-static void sb_dense(const sb_run *r, double h, double theta, double *out) {
+static void sb_dense(const sb_run *r, double h, double theta, double *restrict out) {
   long long nx = r->nx, S = r->stages;
   if (r->P) {
     for (long long i = 0; i < nx; i++) out[i] = r->x[i];
     for (long long j = 0; j < S; j++) {
+      const double *restrict K = r->K + j * nx;
       double weight = 0, power = theta;
       for (long long m = 0; m < r->dense_order; m++, power *= theta)
         weight += r->P[j * r->dense_order + m] * power;
+      weight *= h;
       if (weight != 0)
-        for (long long i = 0; i < nx; i++) out[i] += h * weight * r->K[j * nx + i];
+        for (long long i = 0; i < nx; i++) out[i] += weight * K[i];
     }
     return;
   }
@@ -219,11 +221,11 @@ static int sb_record(sb_run *r, double t, const double *x) {
 }
 
 static int sb_evaluate(sb_run *r, double t, const double *x, double *row) {
-  double *states = row + r->nkept;
+  double *states = row + r->nlooked;
   if (SB_DRIFTS) sb_call(r, program_project, t, x, states);
   else memcpy(states, x, (size_t)r->nx * sizeof(double));
-  if (r->nkept) sb_call(r, program_kept, t, states, row);
-  if (sb_finite(row, r->nkept + r->nx)) return 1;
+  if (r->nlooked) sb_call(r, program_looked, t, states, row);
+  if (sb_finite(row, r->nlooked + r->nx)) return 1;
   r->bad = t; /* and where, for who asks why */
   if (x != r->xl) memcpy(r->xl, x, (size_t)r->nx * sizeof(double));
   return 0;
@@ -616,6 +618,24 @@ static int sb_integrate(sb_run *r, double end) {
 long long sb_size(void) { return (long long)sizeof(sb_run); }
 long long sb_log_size(void) { return (long long)sizeof(sb_log); }
 long long sb_gauge_size(void) { return (long long)sizeof(sb_gauge); }
+
+/* All kept signals (nkept) of each of so many rows of lines, times t, that hold what is looked
+   at and the states, with their discrete states; how many rows are finite up to the first that
+   is not. */
+long long sb_complete(sb_run *r, long long rows, const double *t, const double *row,
+                  const double *held, double *out) {
+  double *xd = r->xd;
+  long long k = 0;
+  for (; k < rows; k++) {
+    double *kept = out + k * r->nkept;
+    memcpy(r->xdn, held + k * r->nd, (size_t)r->nd * sizeof(double));
+    r->xd = r->xdn;
+    sb_call(r, program_kept, t[k], row + k * (r->nlooked + r->nx) + r->nlooked, kept);
+    if (!sb_finite(kept, r->nkept)) break;
+  }
+  r->xd = xd;
+  return k;
+}
 
 int sb_advance(sb_run *r) {
   while (1) {

@@ -75,15 +75,20 @@ static void sb_state_at(struct sb_run *r, double t, double *x);
 static const double *sb_held(struct sb_run *r, long long *count);
 static double *sb_room(struct sb_run *r);
 
-static void sb_range(sb_log *L, const double *v) {
+/* Loops over the values of a row have no branches and no calls, so that they take several
+   values at a time. */
+
+static void sb_range(sb_log *L, const double *restrict v) {
+  double *restrict least = L->least, *restrict most = L->most, *restrict tolerance = L->tolerance;
+  const double *restrict blur = L->blur;
+  /* Of the whole, so much is for the door and so much for what lies between looks. */
+  const double share = SB_SHARE * L->part;
   for (long long j = 0; j < L->width; j++) {
-    if (v[j] < L->least[j]) L->least[j] = v[j];
-    if (v[j] > L->most[j]) L->most[j] = v[j];
-    double size = fmax(fabs(L->least[j]), fabs(L->most[j]));
-    /* Of the whole, so much is for the door and so much for what lies between looks. */
-    L->tolerance[j] =
-        SB_SHARE * L->part * (L->most[j] - L->least[j]) + fmax(L->blur[j], SB_RELATIVE * size) +
-        SB_ABSOLUTE;
+    double low = v[j] < least[j] ? v[j] : least[j], high = v[j] > most[j] ? v[j] : most[j],
+           rounding = SB_RELATIVE * (-low > high ? -low : high);
+    least[j] = low;
+    most[j] = high;
+    tolerance[j] = share * (high - low) + (blur[j] > rounding ? blur[j] : rounding) + SB_ABSOLUTE;
   }
 }
 
@@ -114,7 +119,7 @@ static double sb_bulge(const sb_log *L, const double *va, const double *v, const
   double worst = 0;
   for (long long j = 0; j < L->width; j++) {
     double off = fabs(v[j] - (1 - part) * va[j] - part * vb[j]) / L->tolerance[j];
-    if (off > worst) worst = off;
+    worst = off > worst ? off : worst;
   }
   return worst;
 }
@@ -128,24 +133,27 @@ static void sb_open_door(sb_log *L) {
 
 /* Whether the line from the last kept row to this one passes all rows between. */
 static int sb_fits(const sb_log *L, double t, const double *v) {
-  const double *from = L->row + (L->rows - 1) * L->width;
+  const double *restrict from = L->row + (L->rows - 1) * L->width;
+  const double *restrict low = L->low, *restrict high = L->high;
   double inverse = 1 / (t - L->t[L->rows - 1]);
   int out = 0;
   for (long long j = 0; j < L->width; j++) {
     double slope = (v[j] - from[j]) * inverse;
-    out |= slope < L->low[j] || slope > L->high[j];
+    out |= (slope < low[j]) | (slope > high[j]);
   }
   return !out;
 }
 
-static void sb_narrow_door(sb_log *L, double t, const double *v) {
-  const double *from = L->row + (L->rows - 1) * L->width;
+static void sb_narrow_door(sb_log *L, double t, const double *restrict v) {
+  const double *restrict from = L->row + (L->rows - 1) * L->width;
+  const double *restrict tolerance = L->tolerance;
+  double *restrict low = L->low, *restrict high = L->high;
   double inverse = 1 / (t - L->t[L->rows - 1]);
   for (long long j = 0; j < L->width; j++) {
-    double rise = v[j] - from[j], low = (rise - L->tolerance[j]) * inverse,
-           high = (rise + L->tolerance[j]) * inverse;
-    if (low > L->low[j]) L->low[j] = low;
-    if (high < L->high[j]) L->high[j] = high;
+    double rise = v[j] - from[j], under = (rise - tolerance[j]) * inverse,
+           over = (rise + tolerance[j]) * inverse;
+    low[j] = under > low[j] ? under : low[j];
+    high[j] = over < high[j] ? over : high[j];
   }
 }
 
@@ -192,12 +200,14 @@ static void sb_keep(struct sb_run *r, sb_log *L, double t, const double *v, int 
 static void sb_bend(sb_log *L, double t, const double *v) {
   double first = 1 / (L->t_last - L->t_before), second = 1 / (t - L->t_last),
          whole = 2 / (t - L->t_before), sharpest = 0;
+  const double *restrict last = L->last, *restrict before = L->before;
+  double *restrict curve = L->curve;
   for (long long j = 0; j < L->width; j++) {
-    double rate = (v[j] - L->last[j]) * second - (L->last[j] - L->before[j]) * first;
-    double bend = fabs(rate * whole), old = 0.5 * L->curve[j];
-    L->curve[j] = bend > old ? bend : old;
-    double sharp = L->curve[j] / L->tolerance[j];
-    if (sharp > sharpest) sharpest = sharp;
+    double rate = (v[j] - last[j]) * second - (last[j] - before[j]) * first,
+           bend = fabs(rate * whole), old = 0.5 * curve[j];
+    curve[j] = bend > old ? bend : old;
+    double sharp = curve[j] / L->tolerance[j];
+    sharpest = sharp > sharpest ? sharp : sharpest;
   }
   /* No longer than twice what was looked at: near an inflection little bends. */
   L->stride = 2 * fmax(t - L->t_last, L->t_last - L->t_before);
@@ -213,11 +223,12 @@ static int sb_kinked(const sb_log *L, double t, const double *v) {
   if (L->known < 2) return 0;
   double first = 1 / (L->t_last - L->t_before), second = 1 / (t - L->t_last),
          whole = 2 / (t - L->t_before), room = (t - L->t_last) * (t - L->t_last) / 8;
+  const double *last = L->last, *before = L->before;
   int out = 0;
   for (long long j = 0; j < L->width; j++) {
-    double rate = (v[j] - L->last[j]) * second - (L->last[j] - L->before[j]) * first,
+    double rate = (v[j] - last[j]) * second - (last[j] - before[j]) * first,
            bend = fabs(rate * whole);
-    out |= bend > 2 * L->curve[j] && bend * room > SB_KINK * L->tolerance[j];
+    out |= (bend > 2 * L->curve[j]) & (bend * room > SB_KINK * L->tolerance[j]);
   }
   return out;
 }

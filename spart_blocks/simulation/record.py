@@ -44,10 +44,15 @@ def inside(t: float) -> float:
     return float(t - INSIDE * np.spacing(t))
 
 
+def is_book(name: str) -> bool:
+    """Whether a signal is one of a plant's audit, whose balances are the solver's errors: it
+    asks for no rows."""
+    return f"{AUDIT}." in name
+
+
 def blur_at_least(names: Sequence[str], widths: Sequence[int], states: States) -> Floats:
-    """What counts as straight in any case of the numbers of some signals and of all states: the
-    books of a plant's audit, whose balances are the solver's errors, ask for no rows."""
-    books = [np.full(w, f"{AUDIT}." in n) for n, w in zip(names, widths, strict=True)]
+    """What counts as straight in any case of the numbers of some signals and of all states."""
+    books = [np.full(w, is_book(n)) for n, w in zip(names, widths, strict=True)]
     kept = np.zeros(max((part.stop for part in states.values()), default=0), dtype=bool)
     for name, part in states.items():
         kept[part] = name.endswith(AUDIT)

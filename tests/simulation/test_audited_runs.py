@@ -8,7 +8,10 @@ import robots
 
 import spart_blocks as sb
 from spart_blocks.blocks import multibody
+from spart_blocks.errors import RunError
 from spart_blocks.results import Results
+from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.states import vectors_of
 
 MODELS = (robots.ROOT / "models").as_posix()
 SIGNALS = [
@@ -128,6 +131,25 @@ def test_both_engines_keep_the_same_books(opened):
     for name in SIGNALS:
         scale = np.abs(interpreted[name]).max()
         assert np.abs(native[name] - interpreted[name]).max() < 1e-9 * scale, name
+
+
+def test_the_books_of_each_row_are_those_of_its_states(opened, simulate):
+    # The rows are chosen without them: they are evaluated where a row is kept.
+    program = sb.trace(opened(PUSHED + "clocks: {slow: {T: 0.1}}\n"))
+    results = simulate(program)
+    engine = Native(program)
+    x, xd = vectors_of(engine, results.states, len(results.t))
+    books = engine.over(SIGNALS, results.t, x, xd)
+    for name, expected in zip(SIGNALS, books, strict=True):
+        np.testing.assert_allclose(results[name], expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_book_without_a_number_is_named(opened, engine):
+    # A speed whose square is beyond all numbers.
+    fast = PUSHED.replace("u0: [0.1, -0.2, 0.15, 0.02,", "u0: [0, 0, 0, 1.0e+160,")
+    with pytest.raises(RunError, match=r"plant\.audit.*not finite"):
+        sb.simulate(opened(fast), engine=engine)
 
 
 def test_the_plant_moves_as_without_an_audit(opened, simulate):
