@@ -22,8 +22,8 @@
 #define SB_PARTS 16 /* intervals that it makes of one at most */
 #define SB_WINDING 6 /* intervals at least, of a curve that may wind within a step */
 #define SB_SPLIT 0.4 /* of an interval: there a bend and an inflection both show */
-#define SB_TRIPLE 3 /* intervals that the curvature may part a step into unseen, at most */
-#define SB_SAFETY 2 /* by which the curvature between two rows may exceed that before */
+#define SB_TRIPLE 6 /* intervals that the curvature may part a step into unseen, at most */
+#define SB_SAFETY 1.5 /* by which the curvature between two rows may exceed that before */
 #define SB_TRUST 16 /* intervals that pass unseen, at most */
 #define SB_SHORT 0.3 /* of the step before: a step so short has met something */
 #define SB_PAST 16 /* steps that do, at most */
