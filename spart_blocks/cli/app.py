@@ -13,11 +13,14 @@ from spart_blocks import __version__
 from spart_blocks.cli.blocks import blocks
 from spart_blocks.cli.check import check
 from spart_blocks.cli.compare import compare
+from spart_blocks.cli.doctor import doctor
 from spart_blocks.cli.ending import interruptible
+from spart_blocks.cli.examples import examples as shipped_examples
 from spart_blocks.cli.export import export
 from spart_blocks.cli.export_fmu import export_fmu
 from spart_blocks.cli.linearize import linearize
 from spart_blocks.cli.lqr import lqr
+from spart_blocks.cli.new import new
 from spart_blocks.cli.realtime import realtime
 from spart_blocks.cli.robot import robot
 from spart_blocks.cli.run import run
@@ -143,6 +146,14 @@ app.command(
     epilog=examples("spart robot models/spacecraft_3dof.urdf", "spart robot arm.urdf --strict")
 )(robot)
 app.command(epilog=examples("spart schema > diagram.schema.json"))(schema)
+app.command(epilog=examples("spart new my_robot"))(new)
+app.command(
+    "examples",
+    epilog=examples(
+        "spart examples", 'spart run "$(spart examples dual_arm)"', "spart examples --copy mine"
+    ),
+)(shipped_examples)
+app.command(epilog=examples("spart doctor", "spart doctor --json"))(doctor)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -14,12 +14,11 @@ import typer
 from spart_blocks.cli.docstrings import BlockText, PortText, read_docstring
 from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.tables import grid
 from spart_blocks.cli.terminal import put
 from spart_blocks.errors import Fault, InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from spart_blocks.blocks._ports import Port
     from spart_blocks.diagram.registry import BlockType
 
@@ -140,22 +139,12 @@ def _json(value: Any) -> str:
 # On a page
 
 
-def _grid(*columns: str) -> Table:
-    """A table without lines; its last column is as wide as the terminal allows."""
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        table.add_column(column, no_wrap=column == "name", overflow="fold")
-    return table
-
-
 def _listing(records: Iterable[dict[str, Any]]) -> list[Any]:
     from rich.text import Text
 
     page: list[Any] = []
     for (package, subject), group in groupby(records, lambda r: (r["package"], r["subject"])):
-        table = _grid("name", "summary")
+        table = grid("name", "summary")
         for record in group:
             table.add_row(f"  {record['name']}", record["summary"])
         page += [Text(f"{package}: {subject}", style="bold"), table, ""]
@@ -181,7 +170,7 @@ def _page(record: dict[str, Any]) -> list[Any]:
 def _port_rows(ports: Sequence[dict[str, str]]) -> Any:
     if not ports:
         return "  none"
-    table = _grid("name", "name", "type", "text")
+    table = grid("name", "name", "type", "text")
     for port in ports:
         unit = f"[{port['unit']}]" if port["unit"] else ""
         name = port["name"] if port["name"] != port["port"] else ""
@@ -192,7 +181,7 @@ def _port_rows(ports: Sequence[dict[str, str]]) -> Any:
 def _parameter_rows(parameters: Sequence[dict[str, Any]]) -> Any:
     if not parameters:
         return "  none"
-    table = _grid("name", "type", "default", "text")
+    table = grid("name", "type", "default", "text")
     for item in parameters:
         default = "required" if item["required"] else f"default {_shown(item['default'])}"
         table.add_row(f"  {item['name']}", item["type"], default, item["text"])

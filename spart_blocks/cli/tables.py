@@ -1,4 +1,4 @@
-"""Matrices and poles as lines and tables for a terminal."""
+"""Tables for a terminal, and matrices and poles as lines."""
 
 from __future__ import annotations
 
@@ -52,4 +52,14 @@ def _table(first: str, *others: str) -> Table:
     table.add_column(first)
     for column in others:
         table.add_column(column, justify="right")
+    return table
+
+
+def grid(*columns: str) -> Table:
+    """A table without lines; its last column is as wide as the terminal allows."""
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, no_wrap=column == "name", overflow="fold")
     return table

@@ -1,0 +1,171 @@
+"""`spart doctor`: what this installation has, and what it lacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import Annotated, Literal
+
+import typer
+
+from spart_blocks import __version__
+from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.tables import grid
+from spart_blocks.cli.terminal import has_display, put
+from spart_blocks.errors import SpartError, told
+
+State = Literal["ok", "missing", "wrong"]
+NAME = "spart_blocks"
+NOT_FOR_USERS = ("test", "lint", "benchmarks", "nightly")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. hint: what to do about it."""
+
+    topic: str
+    state: State
+    text: str
+    hint: str = ""
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Tell what this installation has: versions, compiler, cache, display, extras.
+
+    Exit codes: 0 all that is needed works, 1 something does not. What is missing and optional
+    is told, with how to get it.
+    """
+    with reporting(debug):
+        findings = list(_findings())
+        if as_json:
+            typer.echo(json.dumps([asdict(one) for one in findings], indent=2))
+        else:
+            table = grid("name", "name", "text")
+            for one in findings:
+                table.add_row(one.topic, one.state, one.text)
+                if one.hint:
+                    table.add_row("", "", f"  {one.hint}")
+            put(table)
+        if any(one.state == "wrong" for one in findings):
+            raise typer.Exit(FAILED)
+
+
+def _findings() -> Iterator[Finding]:
+    yield Finding("spart_blocks", "ok", f"{__version__} in {os.path.dirname(__file__)[:-4]}")
+    yield Finding(
+        "python",
+        "ok",
+        f"{platform.python_version()} on {platform.platform(terse=True)}, {sys.executable}",
+    )
+    extras: dict[str, list[str]] = {}
+    for name, extra in _requirements():
+        if extra is None:
+            yield _needed(name)
+        else:
+            extras.setdefault(extra, []).append(name)
+    yield _compiler()
+    yield _cache()
+    yield _display()
+    yield _shipped()
+    for extra, names in extras.items():
+        yield _extra(extra, names)
+
+
+def _requirements() -> Iterator[tuple[str, str | None]]:
+    """The distributions that this one asks for, with their extra; those of developers not."""
+    import re
+
+    for line in metadata.requires(NAME) or ():
+        name = re.match(r"[\w.-]+", line)
+        extra = re.search(r"extra == ['\"](\w+)['\"]", line)
+        if name and not (extra and extra[1] in NOT_FOR_USERS):
+            yield name[0], extra[1] if extra else None
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _needed(name: str) -> Finding:
+    version = _version(name)
+    if version is None:
+        return Finding(name, "wrong", "is not installed", f"pip install {name}")
+    return Finding(name, "ok", version)
+
+
+def _extra(extra: str, names: list[str]) -> Finding:
+    absent = [name for name in names if _version(name) is None]
+    topic = f"extra {extra}"
+    if absent:
+        hint = f"pip install '{NAME}[{extra}]'"
+        return Finding(topic, "missing", ", ".join(absent), hint)
+    return Finding(topic, "ok", ", ".join(f"{name} {_version(name)}" for name in names))
+
+
+def _compiler() -> Finding:
+    """Whether there is a C compiler, and what it makes can be loaded."""
+    from spart_blocks.program.compiler import compiler_name, strict_loaded
+
+    name = compiler_name()
+    if name is None:
+        if os.environ.get("SPART_COMPILER", "").strip().lower() == "none":
+            return Finding("compiler", "missing", "SPART_COMPILER=none: runs are not compiled")
+        hint = f"install gcc or clang, or pip install '{NAME}[compiler]'"
+        return Finding("compiler", "missing", "none: runs are 10 to 100 times slower", hint)
+    try:
+        library = strict_loaded("int spart_doctor(int x) { return x + 1; }\n", ("-O1",))
+        works = library.spart_doctor(41) == 42
+    except SpartError as error:
+        return Finding("compiler", "wrong", f"{name}: {error}")
+    return Finding("compiler", "ok" if works else "wrong", name)
+
+
+def _cache() -> Finding:
+    """Where compiled programs are kept, and how much is there."""
+    from spart_blocks.cache import cache_folder, user_folder
+
+    folder = cache_folder()
+    if folder is None:
+        hint = "set SPART_CACHE to a folder of yours"
+        return Finding("cache", "missing", "no home: programs are compiled each time", hint)
+    if user_folder() is None or not os.access(folder, os.W_OK):
+        hint = "let it be yours and not everyone's, or set SPART_CACHE to another folder"
+        return Finding("cache", "missing", f"{folder} cannot be used", hint)
+    sizes = [entry.stat().st_size for entry in os.scandir(folder) if entry.is_file()]
+    return Finding("cache", "ok", f"{folder}: {len(sizes)} files, {sum(sizes) / 1e6:.0f} MB")
+
+
+def _display() -> Finding:
+    """Whether scopes can open windows."""
+    try:
+        import matplotlib
+
+        backend = str(matplotlib.get_backend())
+    except Exception as error:
+        return Finding("display", "wrong", told(error))
+    if not has_display():
+        return Finding("display", "missing", "none: scopes become PNG files under out/")
+    if backend.lower() in ("agg", "pdf", "ps", "svg", "template", "cairo"):
+        hint = "install tkinter or PyQt6, or unset MPLBACKEND"
+        return Finding("display", "missing", f"Matplotlib's {backend} opens no windows", hint)
+    return Finding("display", "ok", f"windows by Matplotlib's {backend}")
+
+
+def _shipped() -> Finding:
+    from spart_blocks.cli.examples import shipped
+
+    try:
+        return Finding("examples", "ok", str(shipped() / "diagrams"))
+    except SpartError as error:
+        return Finding("examples", "wrong", str(error))

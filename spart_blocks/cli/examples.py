@@ -1,0 +1,122 @@
+"""`spart examples`: the diagrams that come with the package."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.tables import grid
+from spart_blocks.cli.terminal import put, say
+from spart_blocks.errors import Fault, InputError, did_you_mean, told
+
+FOLDERS = ("diagrams", "models")
+
+
+def examples(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Print where this one lies.", show_default=False),
+    ] = None,
+    copy: Annotated[
+        Path | None,
+        typer.Option(
+            "--copy",
+            metavar="DIR",
+            help="Copy all diagrams and their robots into a folder, to change them there.",
+            show_default=False,
+        ),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """List the diagrams that come with the package.
+
+    `spart run "$(spart examples spacecraft_pd)"` runs one where it lies.
+    """
+    with reporting(debug):
+        if name is not None and copy is not None:
+            raise InputError("give a NAME or --copy, not both")
+        home = shipped()
+        if copy is not None:
+            _copy(home, copy)
+        elif name is not None:
+            typer.echo(str(_named(home, name)))
+        else:
+            table = grid("name", "about")
+            for one in _found(home):
+                table.add_row(one.name, one.about)
+            put(table, as_list=True)
+            say("spart examples --copy DIR copies them, with their robots")
+
+
+def shipped() -> Path:
+    """The folder of diagrams/ and models/: in the package, or around it in a clone."""
+    package = Path(__file__).parents[1]
+    for home in (package / "shipped", package.parent):
+        if all((home / folder).is_dir() for folder in FOLDERS):
+            return home
+    raise InputError(
+        Fault("this installation has no examples", hint="install it again, from a whole wheel")
+    )
+
+
+@dataclass(frozen=True)
+class _Example:
+    name: str
+    path: Path
+    about: str
+
+
+def _found(home: Path) -> Iterator[_Example]:
+    """Every diagram, those at the top first; not the parts that others use."""
+    folder = home / "diagrams"
+    paths = sorted(folder.rglob("*.yaml"), key=lambda path: (len(path.parts), path.parts))
+    for path in paths:
+        text = path.read_text("utf-8")
+        if re.search(r"^blocks:", text, re.MULTILINE) and not re.search(
+            r"^(inputs|outputs):", text, re.MULTILINE
+        ):
+            name = path.relative_to(folder).with_suffix("").as_posix()
+            yield _Example(name, path, _about(text))
+
+
+def _about(text: str) -> str:
+    """The first sentence of the comment at a file's head."""
+    head = re.match(r"(?:#.*\n)+", text)
+    words = " ".join(line.lstrip("# ") for line in head[0].splitlines()) if head else ""
+    return re.split(r"(?<=\.)\s", words, maxsplit=1)[0].rstrip(".")
+
+
+def _named(home: Path, name: str) -> Path:
+    """The diagram of this name, with or without its folder and suffix."""
+    known = list(_found(home))
+    wanted = name.removesuffix(".yaml").removeprefix("diagrams/")
+    for one in known:
+        if wanted in (one.name, one.path.stem):
+            return one.path
+    hint = did_you_mean(wanted, [one.name for one in known]) or "spart examples lists them"
+    raise InputError(Fault(f"there is no example {name!r}", hint=hint))
+
+
+def _copy(home: Path, folder: Path) -> None:
+    """Copy diagrams/ and models/ into a folder; nothing that is there is replaced."""
+    targets = [folder / name for name in FOLDERS]
+    for target in targets:
+        if target.exists():
+            hint = "name another folder, or move it away"
+            raise InputError(Fault(f"{target} is there already", hint=hint))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, target in zip(FOLDERS, targets, strict=True):
+            shutil.copytree(home / name, target)
+        (folder / "spart.toml").touch()  # it makes the folder the project
+    except OSError as error:
+        raise InputError(f"the examples cannot be copied: {told(error)}") from None
+    for target in targets:
+        typer.echo(str(target))

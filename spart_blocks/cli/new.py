@@ -1,0 +1,93 @@
+"""`spart new`: a project that runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.terminal import say
+from spart_blocks.errors import Fault, InputError, told
+
+TEMPLATE, HIDDEN = ".in", "dot_"
+
+
+def new(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            metavar="NAME", help="The folder to make, or an empty one.", show_default=False
+        ),
+    ],
+    debug: Debug = False,
+) -> None:
+    """Make a project: a diagram, a robot, a controller, tests, and a recipe that runs them.
+
+    What it holds is listed; all of it runs as it stands, and is there to be changed.
+    """
+    with reporting(debug):
+        folder = Path(os.path.normpath(folder.expanduser()))
+        _check(folder)
+        made = _make(folder)
+        for path in made:
+            typer.echo(str(folder / path))
+        steps = [] if folder == Path() else [f"cd {folder}"]
+        say("next: " + " && ".join([*steps, "spart run diagrams/reach.yaml", "spart test"]))
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder that holds something, or cannot be made."""
+    if folder.is_dir():
+        if any(folder.iterdir()):
+            hint = "name a folder that is not there yet, or an empty one"
+            raise InputError(Fault(f"the folder {folder} is not empty", hint=hint))
+    elif folder.exists() or folder.is_symlink():
+        raise InputError(f"{folder} is there already, and is no folder")
+    parent = folder if folder.is_dir() else folder.absolute().parent
+    if not parent.is_dir():
+        raise InputError(Fault(f"there is no folder {parent}", hint=f"make it: mkdir -p {parent}"))
+    if not os.access(parent, os.W_OK):
+        raise InputError(f"you may not write into the folder {parent}")
+
+
+def _make(folder: Path) -> list[Path]:
+    """Write the files; which. They are there all or not at all."""
+    name = folder.absolute().name
+    parent = folder if folder.is_dir() else folder.absolute().parent
+    made = []
+    try:
+        with tempfile.TemporaryDirectory(prefix=".spart-new-", dir=parent) as place:
+            whole = Path(place, "project")
+            for path, template in _templates(resources.files("spart_blocks").joinpath("starter")):
+                target = whole / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                text = template.read_text("utf-8").replace("NAME", name)
+                target.write_text(text, encoding="utf-8", newline="\n")
+                made.append(path)
+            if folder.is_dir():
+                for part in whole.iterdir():
+                    shutil.move(part, folder / part.name)
+            else:
+                whole.rename(folder)
+    except OSError as error:
+        raise InputError(f"the project cannot be written: {told(error)}") from None
+    return sorted(made)
+
+
+def _templates(folder: Traversable, inside: Path = Path()) -> Iterator[tuple[Path, Traversable]]:
+    """Where each file of the project goes, and what it is made of."""
+    for item in folder.iterdir():
+        name = item.name
+        name = f".{name.removeprefix(HIDDEN)}" if name.startswith(HIDDEN) else name
+        if item.is_dir():
+            yield from _templates(item, inside / name)
+        elif name.endswith(TEMPLATE):
+            yield inside / name.removesuffix(TEMPLATE), item

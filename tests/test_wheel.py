@@ -1,0 +1,54 @@
+"""A wheel of this repository has all that a user needs away from the clone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A folder that holds what a wheel would install."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(folder / "site")
+    return folder / "site"
+
+
+def spart(installed, folder, *arguments):
+    """What a command prints that runs away from the clone."""
+    environment = {**os.environ, "PYTHONPATH": str(installed), "MPLBACKEND": "Agg"}
+    command = [sys.executable, "-m", "spart_blocks", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_wheel_finds_and_runs_its_own_examples(installed, tmp_path):
+    path = spart(installed, tmp_path, "examples", "spacecraft_pd").strip()
+    assert Path(path).is_relative_to(installed)
+    assert "complete" in spart(installed, tmp_path, "run", path, "--t", "0.1", "--headless")
+    assert (tmp_path / "out" / "spacecraft-pd" / "joints.png").exists()
+
+
+def test_a_wheel_makes_projects_and_exports(installed, tmp_path):
+    spart(installed, tmp_path, "new", "mine")
+    diagram = "mine/diagrams/reach.yaml"
+    spart(installed, tmp_path, "export", "c", diagram, "--part", "controller", "-o", "step")
+    assert (tmp_path / "step" / "Makefile").exists()
+
+
+def test_a_wheel_has_every_diagram_and_robot_of_the_repository(installed):
+    for name in ("diagrams", "models"):
+        here = {path.relative_to(ROOT / name) for path in (ROOT / name).rglob("*.yaml")}
+        shipped = installed / "spart_blocks" / "shipped" / name
+        assert here == {path.relative_to(shipped) for path in shipped.rglob("*.yaml")}
