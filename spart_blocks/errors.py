@@ -191,7 +191,8 @@ def refusing(kind: type[InputError], place: Place | None, problem: str) -> Itera
 
 def did_you_mean(name: str, choices: Iterable[str]) -> str | None:
     """A hint that names the nearest valid choices, or all of them when few."""
-    known = sorted(set(choices))
+    known = sorted(set(map(str, choices)))
+    known = [choice for choice in known if not _BY_NUMBER.search(choice)] or known
     near = _nearest(name, known)
     if near:
         return "did you mean " + " or ".join(repr(choice) for choice in near) + "?"
@@ -204,6 +205,12 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str | None:
     return "it has " + ", ".join(shown)
 
 
+_BY_NUMBER = re.compile(r"\.\d+$|=")
+"""A port by its number, and a constant that stands at an input: no one looks for these."""
+SHORT = 3
+"""So short a name is near others that have half its letters in its order."""
+
+
 def _nearest(name: str, known: list[str]) -> list[str]:
     if len(name) > LONGEST_COMPARED:
         return []
@@ -211,4 +218,10 @@ def _nearest(name: str, known: list[str]) -> list[str]:
     if len(candidates) > MOST_COMPARED:  # of so many, those that begin alike
         at = max(bisect(candidates, name) - MOST_COMPARED // 2, 0)
         candidates = candidates[at : at + MOST_COMPARED]
-    return difflib.get_close_matches(name, candidates, n=3, cutoff=0.6)
+    folded = name.casefold()
+    same = [choice for choice in candidates if choice.casefold() == folded]
+    ends = [choice for choice in candidates if choice.casefold().endswith(f".{folded}")]
+    if same or ends:
+        return (same or ends)[:3]
+    short = len(name) <= SHORT and name.isalpha()  # j7 is no slip for j6
+    return difflib.get_close_matches(name, candidates, n=3, cutoff=0.5 if short else 0.6)

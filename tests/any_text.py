@@ -386,7 +386,7 @@ def _structure(chance: random.Random) -> Project:
         "default": (
             MAIN.replace("default: pd", "default: dp"),
             "has no choice 'dp'",
-            "it has gain, pd",
+            "did you mean 'pd'?",
         ),
         "interface": (
             MAIN.replace("gain: {type: GAIN, K: 2}", "gain: {type: MUX, nin: 2}"),

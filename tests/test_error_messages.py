@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tracemalloc
 
+import pytest
+
 from spart_blocks.errors import MOST_SHOWN, Fault, InputError, Place, RunError, brief, did_you_mean
 
 
@@ -51,3 +53,19 @@ def test_very_long_names_are_neither_compared_nor_listed():
     assert hint is not None
     assert hint.startswith("it has abab")
     assert len(hint) < 2000
+
+
+@pytest.mark.parametrize(
+    ("name", "choices", "hint"),
+    [
+        ("kD", ("kp", "kd", "robot"), "did you mean 'kd'?"),
+        ("R0", ("r0", "qm"), "did you mean 'r0'?"),
+        ("ud", ("qd", "robot"), "did you mean 'qd'?"),
+        ("qm", ("plant.qm", "plant.um", "plant.3"), "did you mean 'plant.qm'?"),
+        ("plant.qmm", ("plant.qm", "plant.3", "plant.4"), "did you mean 'plant.qm'?"),
+        ("j7", ("j5", "j6"), "it has j5, j6"),  # no slip
+        ("nothing", ("ctrl.ud=0.0", "ctrl.tau"), "it has ctrl.tau"),
+    ],
+)
+def test_a_hint_names_what_was_meant(name, choices, hint):
+    assert did_you_mean(name, choices) == hint

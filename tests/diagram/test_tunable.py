@@ -35,7 +35,12 @@ def test_nothing_is_tunable_that_the_file_does_not_ask_for(read):
 @pytest.mark.parametrize(
     ("text", "column", "message", "hint"),
     [
-        ("[sk.mass]", 11, "tunable 'sk.mass' names no robot: there is no 'sk'", "it has sc"),
+        (
+            "[sk.mass]",
+            11,
+            "tunable 'sk.mass' names no robot: there is no 'sk'",
+            "did you mean 'sc'?",
+        ),
         ("[sc.mas]", 11, "tunable 'sc.mas' names no quantity", "did you mean 'sc.mass'?"),
         (
             "[sc.colour]",
