@@ -106,7 +106,10 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 def _escaped(text: str) -> str:
     """Text that Markdown takes literally; our names and links are meant as they are."""
-    return text.replace("|", "\\|").replace("*", "\\*").replace("<", "\\<")
+    signs = {"|": "\\|", "*": "\\*", "<": "\\<", "][": "]\\["}
+    for sign, literal in signs.items():
+        text = text.replace(sign, literal)
+    return text
 
 
 if __name__ == "__main__":

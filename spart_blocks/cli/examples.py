@@ -49,7 +49,7 @@ def examples(
             typer.echo(str(_named(home, name)))
         else:
             table = grid("name", "about")
-            for one in _found(home):
+            for one in found(home):
                 table.add_row(one.name, one.about)
             put(table, as_list=True)
             say("spart examples --copy DIR copies them, with their robots")
@@ -67,13 +67,15 @@ def shipped() -> Path:
 
 
 @dataclass(frozen=True)
-class _Example:
+class Example:
+    """A shipped diagram: its name, by which `spart examples` knows it, and what it shows."""
+
     name: str
     path: Path
     about: str
 
 
-def _found(home: Path) -> Iterator[_Example]:
+def found(home: Path) -> Iterator[Example]:
     """Every diagram, those at the top first; not the parts that others use."""
     folder = home / "diagrams"
     paths = sorted(folder.rglob("*.yaml"), key=lambda path: (len(path.parts), path.parts))
@@ -83,7 +85,7 @@ def _found(home: Path) -> Iterator[_Example]:
             r"^(inputs|outputs):", text, re.MULTILINE
         ):
             name = path.relative_to(folder).with_suffix("").as_posix()
-            yield _Example(name, path, _about(text))
+            yield Example(name, path, _about(text))
 
 
 def _about(text: str) -> str:
@@ -95,7 +97,7 @@ def _about(text: str) -> str:
 
 def _named(home: Path, name: str) -> Path:
     """The diagram of this name, with or without its folder and suffix."""
-    known = list(_found(home))
+    known = list(found(home))
     wanted = name.removesuffix(".yaml").removeprefix("diagrams/")
     for one in known:
         if wanted in (one.name, one.path.stem):

@@ -1,0 +1,126 @@
+"""Hooks of MkDocs: pages that are made of what is elsewhere in the repository, and links to
+files that are no pages.
+
+The README becomes the start page, every public name of the package a heading of the API pages
+with its docstring, and a link to a file outside docs/ one to a copy of it under source/.
+"""
+
+from __future__ import annotations
+
+import importlib
+import posixpath
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+COPIES = "source"
+"""The folder of the site with files of the repository that pages link to."""
+WHOLE = {
+    "index.md": "README.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "changelog.md": "CHANGELOG.md",
+}
+LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made, and the files that pages link to."""
+    made = {page: (ROOT / file).read_text("utf-8") for page, file in WHOLE.items()}
+    made |= {
+        "api.md": _names(),
+        "api_dynamics.md": _module("dynamics"),
+        "api_spart.md": _module("spart"),
+    }
+    for page, text in made.items():
+        files.append(File.generated(config, page, content=text))
+    pages = {file.src_uri: file.content_string for file in files.documentation_pages()}
+    linked = {target for page, text in pages.items() for target in _linked(page, text)}
+    for folder in sorted(target for target in linked if (ROOT / target).is_dir()):
+        inside = _files_in(ROOT / folder)
+        linked |= set(inside)
+        files.append(File.generated(config, _copy(folder), content=_listing(folder, inside)))
+    for path in sorted(target for target in linked if (ROOT / target).is_file()):
+        files.append(File.generated(config, _copy(path), abs_src_path=str(ROOT / path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
+    """Let links to files of the repository lead to their pages, or to their copies."""
+    name = page.file.src_uri
+
+    def led(match: re.Match[str]) -> str:
+        path = _in_repository(name, match[1])
+        if path is None:
+            return match[0]
+        page_of = {file: made for made, file in WHOLE.items()}
+        inside = path.removeprefix("docs/") if path.startswith("docs/") else _copy(path)
+        return page_of.get(path, inside) + (match[2] or "")
+
+    return markdown if name.startswith(f"{COPIES}/") else LINK.sub(led, markdown)
+
+
+def _copy(path: str) -> str:
+    """Where in the site a file of the repository lies, or the page that lists a folder."""
+    name = f"{COPIES}/{path}"
+    return f"{name}/contents.md" if (ROOT / path).is_dir() else name.replace(".md", ".md.txt")
+
+
+def _files_in(folder: Path) -> list[str]:
+    """The texts right in a folder."""
+    texts = (".py", ".yaml", ".csv", ".urdf", ".md", ".ipynb")
+    found = (path for path in sorted(folder.iterdir()) if path.suffix in texts)
+    return [path.relative_to(ROOT).as_posix() for path in found]
+
+
+def _listing(folder: str, inside: list[str]) -> str:
+    """The page of a folder."""
+    rows = [f"- [{Path(path).name}]({Path(_copy(path)).name})" for path in inside]
+    return "\n".join([f"# {folder}/", "", *rows, ""])
+
+
+def _in_repository(page: str, link: str) -> str | None:
+    """The file of the repository that a page links to; None where there is none of the name."""
+    folder = "" if page in WHOLE else "docs"
+    path = posixpath.normpath(posixpath.join(folder, link))
+    return path if (ROOT / path).exists() and not path.startswith("..") else None
+
+
+def _linked(page: str, text: str) -> Iterable[str]:
+    """The files outside docs/ that a page links to."""
+    for match in LINK.finditer(text):
+        path = _in_repository(page, match[1])
+        if path and not path.startswith("docs/") and path not in WHOLE.values():
+            yield path
+
+
+# --- the API --------------------------------------------------------------------------------
+
+
+def _names() -> str:
+    """The page of the package's own names."""
+    import spart_blocks as sb
+
+    text = "# The names of the package\n\nWhat `import spart_blocks as sb` gives.\n"
+    return text + _entries(sb)
+
+
+def _module(name: str) -> str:
+    """The page of one module's public names."""
+    module = importlib.import_module(f"spart_blocks.{name}")
+    first, *others = (module.__doc__ or "").strip().split("\n\n")
+    return "\n\n".join([f"# `spart_blocks.{name}`", first, *others, _entries(module)])
+
+
+def _entries(module: Any) -> str:
+    """What a module's public names are, each under its name there."""
+    text = ""
+    for name in module.__all__:
+        value = getattr(module, name)
+        if hasattr(value, "__qualname__"):
+            place = f"{value.__module__}.{value.__qualname__}"
+            text += f"\n::: {place}\n    options: {{heading: {name}, toc_label: {name}}}\n"
+    return text

@@ -1,0 +1,63 @@
+"""The documentation builds as a site without a warning, and its gallery is of all diagrams."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spart_blocks.cli.examples import found
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-q", "-d", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_the_site_has_every_page_and_public_name(site):
+    import spart_blocks as sb
+
+    pages = {path.stem for path in site.glob("*.html")}
+    assert {path.stem for path in (ROOT / "docs").glob("*.md")} <= pages
+    assert {"index", "contributing", "changelog"} <= pages
+    page = (site / "api.html").read_text()
+    places = {f"{getattr(sb, name).__module__}.{name}" for name in ("simulate", "Robot", "Results")}
+    assert all(f'id="{place}"' in page for place in places)
+    ported = (site / "api_spart.html").read_text()
+    for name in ("GIM", "Floating_ID", "quat_DCM"):
+        assert re.search(rf'doc-heading">\s*{name}\s*<', ported), name
+
+
+def test_links_out_of_the_docs_lead_to_copies(site):
+    page = (site / "gallery.html").read_text()
+    assert 'href="source/diagrams/spacecraft_pd.yaml"' in page
+    assert (site / "source" / "diagrams" / "spacecraft_pd.yaml").exists()
+    assert 'href="diagrams.html"' in (site / "index.html").read_text()
+
+
+def test_nothing_of_the_site_is_fetched_from_elsewhere(site):
+    for page in ("index.html", "api.html", "blocks.html"):
+        text = (site / page).read_text()
+        assert 'src="http' not in text
+        assert 'rel="stylesheet" href="http' not in text
+
+
+def test_the_gallery_shows_every_shipped_diagram():
+    made = runpy.run_path(str(ROOT / "docs" / "make_gallery.py"))
+    assert made["page"]() == (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for one in found(ROOT):
+        assert (made["PICTURES"] / f"{made['file_stem'](one)}.svg").exists(), (
+            "renew it: python docs/make_gallery.py"
+        )
