@@ -8,7 +8,7 @@ import numpy as np
 
 from spart_blocks.blocks._initial import Parts, PlantState
 from spart_blocks.blocks._ports import Port
-from spart_blocks.blocks._quantities import held_ports, ports
+from spart_blocks.blocks._quantities import held_ports, joint_unit, ports
 from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics import modes_of_rates, next_modes, unfit_modes
 from spart_blocks.errors import InputError
@@ -86,5 +86,5 @@ def checked_audit(audit: Any) -> bool:
 
 def rate_ports(robot: Robot) -> tuple[Port, ...]:
     """The outputs of a plant's companion."""
-    load = (Port("load", (robot.nu,), "N m, N"),) if robot.effects else ()
+    load = (Port("load", (robot.nu,), joint_unit(robot, "N m, N")),) if robot.effects else ()
     return (*ports(robot, "u0dot umdot reaction"), *held_ports(robot), *load)

@@ -9,6 +9,7 @@ from spart_blocks.blocks._ports import Port, Shape, port_arguments
 from spart_blocks.dynamics import joint_effects
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.robot import Robot
+from spart_blocks.robot.parts import JointType
 
 _TWIST, _TWIST_RATE, _WRENCH = "rad/s, m/s", "rad/s^2, m/s^2", "N m, N"
 
@@ -69,6 +70,9 @@ QUANTITIES: dict[str, tuple[Callable[[int, int, int], Shape], str]] = {
     "energy_balance": (lambda n, nq, nu: (), "J"),
 }
 
+OF_JOINTS = ("qm", "um", "umdot", "taum")
+"""Quantities with an entry for each joint."""
+
 
 def ports(robot: Robot, names: str) -> tuple[Port, ...]:
     """Ports for the named quantities of a robot; a trailing `?` makes an input optional."""
@@ -78,19 +82,31 @@ def ports(robot: Robot, names: str) -> tuple[Port, ...]:
 def _port(robot: Robot, name: str) -> Port:
     optional, name = name.endswith("?"), name.removesuffix("?")
     shape, unit = QUANTITIES[name]
+    unit = joint_unit(robot, unit) if name in OF_JOINTS else unit
     return Port(name, shape(robot.n_links_joints, robot.nq, robot.nu), unit, optional)
+
+
+def joint_unit(robot: Robot, unit: str) -> str:
+    """Of a unit for those that turn and one for those that slide, "rad, m", the one that all
+    joints of a robot have, or both."""
+    moving = {joint.type for joint in robot.joints} - {JointType.FIXED}
+    turning, sliding = unit.split(", ")
+    if JointType.PRISMATIC not in moving:
+        return turning
+    return sliding if moving == {JointType.PRISMATIC} else unit
 
 
 def prescribed_ports(robot: Robot) -> tuple[Port, ...]:
     """The input for the accelerations of prescribed joints, where a robot has any."""
     width = len(robot.kinematic)
-    return (Port("umdot_k", (width,), "rad/s^2, m/s^2", optional=True),) if width else ()
+    unit = joint_unit(robot, "rad/s^2, m/s^2")
+    return (Port("umdot_k", (width,), unit, optional=True),) if width else ()
 
 
 def held_ports(robot: Robot) -> tuple[Port, ...]:
     """The output for what prescribed joints need beside taum, where a robot has any."""
     width = len(robot.kinematic)
-    return (Port("tau_k", (width,), "N m, N"),) if width else ()
+    return (Port("tau_k", (width,), joint_unit(robot, "N m, N")),) if width else ()
 
 
 def mode_ports(robot: Robot) -> tuple[Port, ...]:

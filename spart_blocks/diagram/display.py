@@ -113,13 +113,27 @@ def aliases_of(wiring: Wiring) -> dict[str, str]:
 
 
 def units_of(wiring: Wiring) -> dict[str, str]:
-    """Units by signal, where a port declares one."""
-    return {
-        node.output_name(k): port.unit
+    """Units by signal, where its port declares one, or all that declare one read it as such:
+    of a controller for any robot the plant that takes its torques knows whether they are
+    torques or forces."""
+    read: dict[Source, set[str]] = {}
+    for node in wiring.nodes:
+        for port, source in zip(node.in_ports, node.sources, strict=False):
+            if port.unit:
+                read.setdefault(source, set()).add(port.unit)
+    units = {
+        node.output_name(k): _unit(port.unit, read.get((node.index, k), set()))
         for node in wiring.nodes
         for k, port in enumerate(node.out_ports)
-        if port.unit
     }
+    return {name: unit for name, unit in units.items() if unit}
+
+
+def _unit(declared: str, read: set[str]) -> str:
+    """The unit of a signal; read: those in which it is read."""
+    one = next(iter(read)) if len(read) == 1 else ""
+    told = "," not in one if not declared else one in declared.split(", ")
+    return one if told else declared
 
 
 def is_held(wiring: Wiring, source: Source) -> bool:

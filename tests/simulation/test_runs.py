@@ -172,7 +172,8 @@ def test_progress_goes_from_start_to_end(loop, interpret):
 
 def test_units_and_short_names_come_with_the_results(loop, simulate):
     res = simulate(loop, T=0.1)
-    assert res.units["plant.qm"] == "rad, m"
+    assert res.units["plant.qm"] == "rad"  # all joints turn
+    assert res.units["hold"] == "N m"  # as the plant reads it
     assert res.aliases["ctrl"] == "ctrl.tau"
     assert res.info["T"] == 0.1
     assert res.complete
