@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.docstrings import BlockText, PortText, read_docstring
+from spart_blocks.cli.docstrings import FORMULA, BlockText, PortText, read_docstring
 from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.tables import grid
@@ -162,8 +162,11 @@ def _page(record: dict[str, Any]) -> list[Any]:
     for section in ("inputs", "outputs"):
         page += ["", Text(section, style="bold"), _port_rows(record[section])]
     page += ["", Text("parameters", style="bold"), _parameter_rows(record["parameters"])]
+    before = ""
     for paragraph in record["description"]:
-        page += [paragraph] if paragraph.startswith("* ") else ["", paragraph]
+        listed = paragraph.startswith("* ") or (paragraph.startswith(FORMULA) and before == FORMULA)
+        page += [paragraph] if listed else ["", paragraph]
+        before = paragraph[: len(FORMULA)]
     return page
 
 

@@ -7,8 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from inspect import cleandoc
 
+from spart_blocks.cli.formulas import formula, formula_lines
+
 _FIELD = re.compile(r":(\w+)(?:\s+([^:`]+))?:(?!`)\s*(.*)")
 _PORT = re.compile(r"``(?P<name>[^`]+)``\s*(?:\[(?P<unit>[^\]]*)\])?\s*:?\s*(?P<text>.*)")
+_MATH = re.compile(r":math:`([^`]*)`")
+FORMULA = "  "
+"""How a paragraph begins that is a formula."""
+LEFT_OUT = ""
 _ROLE = re.compile(r":[\w:]+:`~?([^`<]*?)(?:\s*<[^>]*>)?`")
 
 
@@ -43,24 +49,35 @@ def read_docstring(doc: str) -> BlockText:
             text.fields[key] = plain(" ".join([found[3], *rest]))
         elif head.startswith(".. list-table"):
             _read_table(rest, text)
+        elif head.startswith(".. math::"):
+            written = "\n".join([head.removeprefix(".. math::"), *rest])
+            text.prose += [FORMULA + line for line in formula_lines(written)]
         elif not head.startswith(("..", ":")):
             text.prose.append(plain(" ".join([head, *rest])))
+        else:
+            text.prose.append(LEFT_OUT)
     text.prose = _complete(text.prose)
     return text
 
 
 def _complete(prose: list[str]) -> list[str]:
-    """Without the lines that announce what was left out, such as code and formulas."""
-    following = [*prose[1:], ""]
-    return [
-        paragraph
-        for paragraph, after in zip(prose, following, strict=True)
-        if not paragraph.endswith(":") or (after.startswith("* ") and not after.endswith(":"))
-    ]
+    """Without the lines that announce what was left out, such as code, and those that go on
+    from there."""
+    complete: list[str] = []
+    gap = False
+    for paragraph, after in zip(prose, [*prose[1:], LEFT_OUT], strict=True):
+        announced = paragraph.endswith(":") and (
+            not after.startswith(("* ", FORMULA)) or after.endswith(":")
+        )
+        gap = paragraph == LEFT_OUT or announced or (gap and paragraph[:1].islower())
+        if not gap:
+            complete.append(paragraph)
+    return complete
 
 
 def plain(text: str) -> str:
     """Text without reStructuredText's marks."""
+    text = _MATH.sub(lambda found: formula(found[1]), text)
     return " ".join(
         _ROLE.sub(r"\1", text).replace("``", "").replace("**", "").replace("::", ":").split()
     )
