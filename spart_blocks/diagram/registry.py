@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, wraps
 from io import StringIO
 from threading import RLock
 from typing import Any
@@ -203,7 +203,21 @@ def new_diagram(name: str) -> Any:
 
     For example `bd = new_diagram("loop"); plant = bd.MULTIBODY(robot, name="plant")`.
     """
-    return runtime().blockdiagram(name=name)
+    bd = runtime().blockdiagram(name=name)
+    for kind in runtime()._blocklibrary:
+        setattr(bd, kind, _factory(bd, kind, getattr(bd, kind)))
+    return bd
+
+
+def _factory(bd: Any, kind: str, of_bdsim: Any) -> Any:
+    """Makes blocks of one kind. bdsim 1.4's own prints the traceback of a block that refuses its
+    arguments, and raises an error without the reason."""
+
+    @wraps(of_bdsim)
+    def make(*arguments: Any, **named: Any) -> Any:
+        return runtime()._resolve_block_class(kind)(*arguments, bd=bd, **named)
+
+    return make
 
 
 def new_clock(bd: Any, period: float, offset: float, name: str) -> Any:

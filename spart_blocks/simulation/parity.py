@@ -77,9 +77,27 @@ def check(native: Native, blocks: Interpreter) -> None:
                 got[f"ticks of clock {clock.name}"] = native.moved(clock, t, x, xd)
             for what, want in changes.items():
                 if not _agree(got[what], want):
-                    raise TraceError(
-                        f"the {what} differ between the program and the blocks at t = {t:.6g} s"
-                    )
+                    whose = _whose(blocks, what, got[what], want)
+                    raise TraceError(f"the {what}{whose} differ between {_BOTH} at t = {t:.6g} s")
+
+
+_BOTH = "the program and the blocks"
+
+
+def _whose(blocks: Interpreter, what: str, got: Floats, want: Floats) -> str:
+    """Of which block the first entry is that differs."""
+    if np.shape(got) != np.shape(want):
+        return ""
+    parts: Mapping[str, slice] = blocks.sampled if "ticks" in what else blocks.continuous
+    if what == "watched values":
+        parts = {c.block: slice(k, k + 1) for k, c in reversed(list(enumerate(blocks.crossings)))}
+    elif what == "own steps":
+        return ""
+    for name, part in sorted(parts.items(), key=lambda item: item[1].start):
+        if not _agree(got[part], want[part]):
+            kind = blocks.node[name].block.type.upper()
+            return f" of {name} ({kind})"
+    return ""
 
 
 def _joined(parts: Mapping[str, Floats]) -> Floats:

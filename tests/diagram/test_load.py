@@ -309,3 +309,9 @@ def test_the_name_is_the_files_unless_given(read):
 def test_load_takes_a_path_as_text(read, tmp_path):
     read("blocks: {t: {type: TIME}}")
     assert load(str(tmp_path / "test.yaml")).source == tmp_path / "test.yaml"
+
+
+def test_a_block_made_in_python_refuses_with_its_reason_alone(capsys):
+    with pytest.raises(ValueError, match="kp has 2 entries and kd has 1"):
+        new_diagram("python").JOINT_PD(kp=[1, 2], kd=[1])
+    assert capsys.readouterr() == ("", "")
