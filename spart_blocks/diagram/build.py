@@ -236,9 +236,14 @@ class Builder:
         if block is not None:
             for key, item in resolved.items():
                 if item.origin is not None and same_numbers(item.value, arguments[key]):
-                    pairs = self.product.shared.setdefault(item.origin, [])
-                    pairs.append((wiring.prefix + name, key))
+                    self._note_origin(item.origin, wiring.prefix + name, key)
+                for part, origin in item.parts.items():  # of FCN's params
+                    if part in getattr(block, "tunable", ()):
+                        self._note_origin(origin, wiring.prefix + name, part)
         return block
+
+    def _note_origin(self, origin: str, block: str, argument: str) -> None:
+        self.product.shared.setdefault(origin, []).append((block, argument))
 
     def _make(
         self,

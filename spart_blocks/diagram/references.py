@@ -35,7 +35,7 @@ class Resolved:
     complete is False where a reference could not be resolved. origin: the parameter of the
     diagram's `params:` that this is the whole value of; a parameter that is itself written
     `$other` is the value of `other`. What is computed from a parameter, or holds it within
-    a larger list, has no origin.
+    a larger list, has no origin. parts: of a mapping, the origins of the values in it.
     """
 
     value: Any
@@ -43,6 +43,7 @@ class Resolved:
     height: int = 1
     complete: bool = True
     origin: str | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -69,7 +70,9 @@ class Resolver:
             return self._text(raw, scope, path)
         if isinstance(raw, dict):
             items = {key: self._resolve(value, scope, (*path, key)) for key, value in raw.items()}
-            return _joined({key: item.value for key, item in items.items()}, items.values())
+            whole = _joined({key: item.value for key, item in items.items()}, items.values())
+            origins = {str(k): one.origin for k, one in items.items() if one.origin is not None}
+            return replace(whole, parts=origins) if origins else whole
         if isinstance(raw, list):
             parts = [self._resolve(value, scope, (*path, i)) for i, value in enumerate(raw)]
             return _joined([part.value for part in parts], parts)

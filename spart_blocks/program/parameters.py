@@ -40,7 +40,8 @@ class Parameters:
 
     slots: their layout. p: nominal values. column: their SX symbols. blocks: the node's
     blocks by index, with symbols for the tunable attributes. start: the parameter that is
-    the initial state of a block.
+    the initial state of a block. given: by the names of the file's `params:`, where those are
+    no parameters themselves, the parameters that took their values.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Parameters:
             slots.append(Slot(name, start, value.shape))
             start += value.size
         self.slots = tuple(slots)
+        self.given = _given(names, shared)
         self.p = np.concatenate([np.zeros(0), *(value.ravel() for value in nominal.values())])
         self.column, flat = symbols("p", (start,))
         symbol = {slot.name: flat[slot.part].reshape(slot.shape) for slot in slots}
@@ -114,6 +116,17 @@ def _names(uses: Sequence[_Use], shared: Shared) -> dict[str, str]:
         if len(alike) > 1 and parameter not in values:
             names |= dict.fromkeys(alike, parameter)
     return names
+
+
+def _given(names: Mapping[str, str], shared: Shared) -> dict[str, tuple[str, ...]]:
+    """The parameters that took the value of each of the file's own."""
+    given = {}
+    for parameter, pairs in shared.items():
+        found = [names.get(f"{block}.{attribute}") for block, attribute in pairs]
+        taken = tuple(dict.fromkeys(name for name in found if name is not None))
+        if taken and taken != (parameter,) and parameter not in names:
+            given[parameter] = taken
+    return given
 
 
 def _quantity(robots: Mapping[str, Robot], name: str) -> NDArray[np.float64]:

@@ -54,7 +54,9 @@ class Program:
 
     states, discrete, parameters, signals: layouts of x, xd, p and of the vector of all
     signals, which are in an order of evaluation. p: nominal values. start: the parameter
-    that is the initial state of a block, by default 'block.x0'.
+    that is the initial state of a block, by default 'block.x0'. given: by the names of the
+    file's `params:` that are no parameters, those that took their values. plants: of blocks
+    whose start has entries such as qm, the layout of the state.
     run, display: how it runs by default, and what is shown of it.
 
     Functions are CasADi's, of (t, x, xd, p) where nothing else is said; their results are
@@ -96,6 +98,8 @@ class Program:
     fixed: tuple[str, ...]
     p: Floats
     start: Mapping[str, str]
+    given: Mapping[str, tuple[str, ...]]
+    plants: Mapping[str, Any]
     rates: Any
     held: Any
     outputs: Any
@@ -116,7 +120,7 @@ class Program:
         p = np.array(self.p, dtype=float)
         p.flags.writeable = False
         object.__setattr__(self, "p", p)
-        for name in ("start", "updates", "resets"):
+        for name in ("start", "given", "plants", "updates", "resets"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
@@ -163,18 +167,20 @@ class Program:
         return [Switch(block, first, period) for block, (first, period) in pairs]
 
     def parameter(self, name: str) -> Floats:
-        """The nominal value of a parameter such as 'ctrl.kp'."""
-        slot = _find(self.parameters, name, "parameter")
+        """The nominal value of a parameter such as 'ctrl.kp', or 'kp' of the file's `params:`."""
+        slot = self._slots_of(name)[0]
         return self.p[slot.part].reshape(slot.shape)
 
     def with_parameters(self, values: Mapping[str, Any]) -> Program:
         """The same program with other values of the named parameters.
 
-        A scalar fills a vector. Raises InputError for an unknown name or another shape.
+        values: by parameter, 'ctrl.kp', or by a name of the file's `params:`, 'kp', for all
+        that took its value. A scalar fills a vector. Raises InputError for an unknown name or
+        another shape.
         """
         p = self.p.copy()
-        for name, value in values.items():
-            slot = _find(self.parameters, name, "parameter")
+        named = ((name, slot, v) for name, v in values.items() for slot in self._slots_of(name))
+        for name, slot, value in named:
             try:
                 new = np.asarray(value, dtype=float)
             except (TypeError, ValueError):
@@ -185,6 +191,11 @@ class Program:
                 raise InputError(f"parameter {name} has shape {slot.shape}, not {new.shape}")
             p[slot.part] = np.broadcast_to(new, slot.shape).ravel()
         return replace(self, p=p)
+
+    def _slots_of(self, name: str) -> list[Slot]:
+        """The parameters of a name."""
+        names = self.given.get(name, (name,))
+        return [_find(self.parameters, one, "parameter", tuple(self.given)) for one in names]
 
     def at_ticks(self, function: Any) -> Any:
         """A Function (t, x, xd, p) -> column as the ticks of all clocks read it: outputs that

@@ -35,8 +35,11 @@ _FAMILIES = ("updates", "resets")
 
 
 def to_text(program: Program) -> str:
-    """The program as text. Raises TypeError where a scope's style is not plain data."""
+    """The program as text, without its robots: who reads it has the diagram for those. Raises
+    TypeError where a scope's style is not plain data."""
     plain: dict[str, Any] = {f.name: getattr(program, f.name) for f in fields(program)}
+    plain["plants"] = {}
+    plain["given"] = dict(program.given)
     plain["run"] = program.run.model_dump()
     plain["display"] = asdict(program.display)
     plain["p"] = program.p.tolist()
@@ -77,6 +80,7 @@ def from_text(text: str) -> Program:
     )
     for name in ("states", "discrete", "parameters", "signals"):
         plain[name] = tuple(_slots(plain[name]))
+    plain["given"] = {name: tuple(taken) for name, taken in plain["given"].items()}
     for name in ("switching", "stepped", "fixed", "drifting", "damped"):
         plain[name] = tuple(plain[name])
     for name in _FUNCTIONS:

@@ -72,6 +72,8 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         declared_until=declared_until,
         p=traced.parameters.p,
         start=traced.parameters.start,
+        given=traced.parameters.given,
+        plants={n.name: n.block.plant_state for n in wiring.nodes if _is_plant(n)},
         rates=traced.function("rates", rates, "xdot"),
         held=_held(traced, wiring, rates),
         outputs=traced.function("outputs", columns, "y"),
@@ -90,6 +92,11 @@ def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
         resets=_resets(traced) if resets else {},
         switched=_switched(traced, crossings),
     )
+
+
+def _is_plant(node: Node) -> bool:
+    """Whether its start is given by entries such as qm and um."""
+    return node.kind == "continuous" and hasattr(node.block, "plant_state")
 
 
 def _signals(traced: Evaluation) -> tuple[tuple[Slot, ...], list[Any]]:

@@ -256,7 +256,9 @@ class Native(Engine):
         self._blocks("the blocks that act while it runs").act(t, x, xd)
 
     def plant_state(self, block: str) -> Any:
-        return self._reference().plant_state(block) if self._reference else None
+        if block in self.program.plants or self._reference is None:
+            return self.program.plants.get(block)
+        return self._reference().plant_state(block)
 
     def _blocks(self, what: str) -> Engine:
         if self._reference is None:

@@ -66,9 +66,7 @@ def _state(value: Any, engine: Engine, name: str, shape: tuple[int, ...], what: 
     if isinstance(value, Mapping):
         plant: PlantState | None = engine.plant_state(name)
         if plant is None:
-            raise InputError(
-                f"{what} must be a vector; only a plant takes entries, and only in a diagram"
-            )
+            raise InputError(f"{what} must be a vector; only a plant takes entries")
         value = plant.initial(value)[1]
     try:
         state: Floats = np.atleast_1d(np.asarray(value, dtype=float))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -352,3 +353,51 @@ def test_a_value_given_to_one_block_keeps_the_name_of_its_argument(tmp_path):
                                                            "one: {type: GAIN, K: 2.0}")  # fmt: skip
     (tmp_path / "a.yaml").write_text(text)
     assert "two.K" in {slot.name for slot in trace(sb.load(tmp_path / "a.yaml")).parameters}
+
+
+FILE = """
+params: {gain: 2, both: 3, force: 0.5}
+blocks:
+  one: {type: STEP, T: 0, on: 1}
+  a: {type: GAIN, K: $gain}
+  b: {type: GAIN, K: $both}
+  c: {type: GAIN, K: $both}
+  f: {type: FCN, expression: "F * u", arguments: [u], params: {F: $force}}
+  sum: {type: SUM, signs: "++++"}
+  scope: {type: SCOPE}
+wires: ["one -> a, b, c, f", a -> sum.0, b -> sum.1, c -> sum.2, f -> sum.3, sum -> scope]
+run: {T: 1}
+"""
+
+
+@pytest.fixture
+def filed(tmp_path):
+    (tmp_path / "file.yaml").write_text(FILE)
+    return trace(sb.load(tmp_path / "file.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("name", "total"), [("gain", 16.5), ("a.K", 16.5), ("both", 22.5), ("force", 18.0)]
+)
+def test_parameters_answer_to_the_names_that_the_file_uses(filed, name, total):
+    changed = filed.with_parameters({name: 10})
+    assert changed.parameter(name) == 10
+    assert sb.simulate(changed)["sum"][-1] == total
+    assert sb.simulate(filed)["sum"][-1] == 8.5
+
+
+def test_a_name_that_the_file_does_not_use_is_told_with_the_nearest(filed):
+    with pytest.raises(InputError, match="did you mean 'gain'"):
+        filed.with_parameters({"gian": 1})
+
+
+def test_a_program_takes_the_start_of_a_plant_by_entries():
+    program = trace(sb.load(ROBOT.parents[1] / "diagrams" / "spacecraft_pd.yaml"))
+    start = {"plant": {"qm": [0.3, 0, 0], "um": [0, 0.1, 0]}}
+    again = pickle.loads(pickle.dumps(program))
+    for one in (program, again):
+        results = sb.simulate(one, T=0.01, initial=start)
+        np.testing.assert_allclose(results["plant.qm"][0], [0.3, 0, 0])
+        np.testing.assert_allclose(results["plant.um"][0], [0, 0.1, 0])
+    with pytest.raises(InputError, match="has no entry 'qn'"):
+        sb.simulate(program, T=0.01, initial={"plant": {"qn": [0, 0, 0]}})
