@@ -28,7 +28,7 @@ from spart_blocks.export.fmu_description import (
     model_identifier,
 )
 from spart_blocks.export.fmu_inputs import started
-from spart_blocks.export.fmu_model import Version, model_header
+from spart_blocks.export.fmu_model import Version, model_header, slides
 from spart_blocks.export.fmu_stepping import Stepping, stepping_of
 from spart_blocks.program.compiler import CompilerError, NoCompilerError, strict_library
 from spart_blocks.program.part import Part
@@ -86,7 +86,7 @@ def _target(part: Part, path: Path) -> Path:
 def fmu_files(part: Part, version: Version, stepping: Stepping) -> dict[str, bytes]:
     """What an FMU holds, by its place in it."""
     header = model_header(part, version, stepping)
-    sources = _sources(version) | {"sb_fmu_model.h": header}
+    sources = _sources(version, slides(part)) | {"sb_fmu_model.h": header}
     token = _token([*sources.values(), model_description(part, version, stepping, "").decode()])
     sources["sb_fmu_model.h"] = f'#define SB_TOKEN "{token}"\n\n{header}'
     found = {"modelDescription.xml": model_description(part, version, stepping, token)}
@@ -100,12 +100,14 @@ def fmu_files(part: Part, version: Version, stepping: Stepping) -> dict[str, byt
     return found
 
 
-def _sources(version: Version) -> dict[str, str]:
-    """The C that is the same in every FMU, by name."""
+def _sources(version: Version, slide: bool) -> dict[str, str]:
+    """The C that is the same in every FMU, by name; slide: with that of those that slide."""
     names = ["sb_fmu.h", f"sb_fmi{version}.h", f"sb_fmu{version}.c"]
     names += [f"sb_fmu_{part}.h" for part in _SHARED]
     if version == 3:
         names.append("sb_fmu_adjoint.h")
+    if slide:
+        names.append("sb_fmu_slide.h")
     folder = files("spart_blocks.export") / "c"
     return {name: (folder / name).read_text(encoding="utf-8") for name in names}
 
@@ -123,7 +125,7 @@ def whole_source(sources: Mapping[str, str], version: Version) -> str:
     """All of an FMU's C in one text."""
 
     def included(found: re.Match[str]) -> str:
-        return opened(sources[found[1]])
+        return opened(sources.get(found[1], ""))  # none where its condition is false
 
     def opened(text: str) -> str:
         return re.sub(r'^#include "(\w+\.h)"$', included, text, flags=re.MULTILINE)

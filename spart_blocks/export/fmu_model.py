@@ -21,7 +21,6 @@ from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
 from spart_blocks.export.functions import Argument, array_text, c_function, selected, vector
 from spart_blocks.export.header import c_string
 from spart_blocks.export.pieces import long_function
-from spart_blocks.export.schedule import refuse_sliding
 from spart_blocks.export.tables import table_texts
 from spart_blocks.program.part import Part, entries_of
 from spart_blocks.program.program import Program
@@ -53,7 +52,6 @@ def model_header(part: Part, version: Version, stepping: Stepping) -> str:
 
 
 def _check(part: Part) -> None:
-    refuse_sliding(part)
     program = part.program
     events = {c.block for c in program.crossings if c.kind == "event"}
     faults = [
@@ -87,10 +85,20 @@ def _sizes(part: Part) -> str:
         "SB_DRIFTS": int(bool(program.drifting)),
         "SB_REACHES": int(program.reach is not None),
         "SB_STEPPED": len(_stepped(part)),
+        "SB_SLIDES": int(slides(part)),
     }
+    if slides(part):
+        sizes["SB_RESETS"] = sum(crossing.kind == "event" for crossing in program.crossings)
     nearest = min([NEAREST, *(1e-3 * float(clock.period) for clock in program.clocks)])
     lines = [f"#define {name} {value}" for name, value in sizes.items()]
     return "\n".join([*lines, f"#define SB_NEAREST {literal(nearest)}"])
+
+
+def slides(part: Part) -> bool:
+    """Whether states may slide along surfaces, and signals rest."""
+    program = part.program
+    asked = program.run.sliding == "filippov"
+    return asked and bool(len(program.x0)) and bool(program.crossings)
 
 
 def _stepped(part: Part) -> list[int]:

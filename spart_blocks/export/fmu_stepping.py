@@ -61,7 +61,8 @@ def stepping_of(part: Part, rate: float | None = None, method: str | None = None
         raise InputError(f"the rate must be from {RATES[0]:g} to {RATES[1]:g} Hz, not {steps:g}")
     program, run = part.program, part.program.run
     controlled = rate is None and method is None and not program.fixed
-    acting = any(crossing.kind in ("stop", "event", "mode") for crossing in program.crossings)
+    kinds = {"stop", "event", "mode"} | ({"bend"} if run.sliding == "filippov" else set())
+    acting = any(crossing.kind in kinds for crossing in program.crossings)
     longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)
     return Stepping(
         CONTROLLED if controlled else method or "RK4",

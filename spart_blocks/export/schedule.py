@@ -198,14 +198,14 @@ def _refuse_between(clocks: Sequence[Clock], step: Fraction) -> None:
 
 
 def refuse_sliding(part: Part) -> None:
-    """DiagramError where the diagram slides along surfaces: exported steps do not."""
+    """DiagramError where the diagram slides along surfaces: equal steps do not."""
     if part.program.run.sliding != "error":
         raise DiagramError(
             Fault(
-                f"run: {{sliding: {part.program.run.sliding}}} cannot be exported: its steps "
-                "chatter where a simulation slides",
-                hint="leave sliding out for the export, and give what switches hysteresis, as a "
-                "RELAY has it",
+                f"run: {{sliding: {part.program.run.sliding}}} cannot run at a fixed step: it acts "
+                "at the very time of a crossing, which lies between two steps",
+                hint="export an FMU; or leave sliding out, and give what switches hysteresis, as "
+                "a RELAY has it",
             )
         )
 

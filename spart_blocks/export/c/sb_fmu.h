@@ -54,6 +54,39 @@ enum {
 #define SB_MOST_EVENTS 10000  /* in one communication step */
 #define SB_MOST_SWITCHES 1000 /* of modes at one time */
 
+#if SB_SLIDES
+#define SB_SURFACES 2 /* slid along at once */
+#define SB_MOST_CONTACTS 16
+#define SB_CONTACTS (SB_RESETS < SB_MOST_CONTACTS ? SB_RESETS : SB_MOST_CONTACTS)
+
+/* Where crossing k is zero; along: all crossings that are zero there, k with them. */
+typedef struct {
+  int32_t k;
+  unsigned char along[SB_ROOM(SB_NG)];
+} sb_surface;
+
+/* The signal of crossing k at rest; jump: what its reset added to the states, of length 1. */
+typedef struct {
+  int32_t k;
+  double jump[SB_ROOM(SB_NX)];
+} sb_touch;
+
+/* What the last reset of an EVENT that turned its signal back, and was no mere touch, added to
+   the states, and the highest speed that it turned. */
+typedef struct {
+  double jump[SB_ROOM(SB_NX)], hardest;
+} sb_bounce;
+
+/* What holds the states, and what has to be known to begin that. */
+typedef struct {
+  int32_t surfaces, contacts, met;
+  double recent[3]; /* the times of the last crossings, of which there are `met` */
+  sb_surface surface[SB_SURFACES];
+  sb_touch contact[SB_ROOM(SB_CONTACTS)];
+  sb_bounce bounce[SB_ROOM(SB_RESETS)];
+} sb_holds;
+#endif
+
 typedef struct {
   int32_t mode;
   int32_t begun;   /* the first events are done */
@@ -71,6 +104,9 @@ typedef struct {
   double g[SB_ROOM(SB_NG)];     /* the crossings when last looked at */
   int64_t ticks[SB_ROOM(SB_NC)]; /* the number of each clock's next tick */
   unsigned char hit[SB_ROOM(SB_NG)]; /* the crossings since the last event */
+#if SB_SLIDES
+  sb_holds holds;
+#endif
 } sb_state;
 
 typedef struct sb_fmu sb_fmu;
@@ -87,6 +123,9 @@ struct sb_fmu {
   double slope[SB_ROOM(SB_NX)];
   double moved[SB_ROOM(SB_NX + SB_ND)];
   double seed[SB_VALUES], sensitivity[SB_VALUES];
+#if SB_SLIDES
+  double normals[SB_ROOM(SB_NG) * SB_ROOM(SB_NX)];
+#endif
   void *environment;
   void (*logger)(void);
   void (*send)(const sb_fmu *m, int status, const char *message);

@@ -34,22 +34,45 @@ static double sb_within(const sb_fmu *m, double t) {
   return sb_clamped(t, low, sb_piece_end(m));
 }
 
+#if SB_SLIDES
+#include "sb_fmu_slide.h"
+#endif
+
 /* --- the functions of the model ---------------------------------------------------------- */
 
 static void sb_rates(const sb_fmu *m, double t, const double *x, const double *start,
                      double *out) {
+#if SB_SLIDES
+  if (sb_held(m)) {
+    sb_held_rates(m, t, x, m->s.xd, out);
+    return;
+  }
+#endif
   sb_model_rates(sb_within(m, t), x, m->s.xd, m->s.p, start, out);
 }
 
-static void sb_watch(const sb_fmu *m, double t, const double *x, double *out) {
-  sb_model_watched(sb_seen(m, t), x, m->s.xd, m->s.p, out);
+static void sb_watch_with(const sb_fmu *m, double t, const double *x, const double *xd,
+                          double *out) {
+  sb_model_watched(sb_seen(m, t), x, xd, m->s.p, out);
+#if SB_SLIDES
+  if (sb_held(m)) sb_held_watch(m, t, x, xd, out);
+#endif
 }
 
-/* Put the states on their constraints: unit quaternions, limits of integrators. */
+static void sb_watch(const sb_fmu *m, double t, const double *x, double *out) {
+  sb_watch_with(m, t, x, m->s.xd, out);
+}
+
+/* Put the states on their constraints: unit quaternions, limits of integrators, and where they
+   are held. */
 static void sb_project(sb_fmu *m) {
-  if (!SB_PROJECTS) return;
-  sb_model_project(m->s.t, m->s.x, m->s.xd, m->s.p, m->moved);
-  sb_copy(m->s.x, m->moved, SB_NX);
+  if (SB_PROJECTS) {
+    sb_model_project(m->s.t, m->s.x, m->s.xd, m->s.p, m->moved);
+    sb_copy(m->s.x, m->moved, SB_NX);
+  }
+#if SB_SLIDES
+  if (sb_held(m)) sb_hold(m);
+#endif
 }
 
 /* --- known times ------------------------------------------------------------------------- */
@@ -165,9 +188,12 @@ static int sb_settle(sb_fmu *m, double *x, double *xd) {
   double t = sb_seen(m, m->s.t);
   for (int n = 0; n < SB_MOST_SWITCHES; n++) {
     int last = -1;
-    sb_model_watched(t, x, xd, m->s.p, m->g);
+    sb_watch_with(m, m->s.t, x, xd, m->g);
     for (int k = 0; k < SB_NG; k++) {
       if (sb_crossings[k].kind != SB_MODE || !(m->g[k] > 0)) continue;
+#if SB_SLIDES
+      if (sb_leads(m, k)) continue; /* its value tells of the surface, not of the mode */
+#endif
       if (sb_crossings[k].first == last) continue; /* a block switches once at a time */
       last = sb_crossings[k].first;
       sb_copy(m->moved, x, SB_NX); /* the block writes its own states */
@@ -220,6 +246,11 @@ static int sb_comes_back(sb_fmu *m, int k, const double *x, const double *xd) {
   sb_motion before = sb_moves(m, k, x, xd), after = sb_moves(m, k, m->s.x, m->s.xd);
   double flight = sb_flight(after);
   if (before.v <= 0 || after.v > SB_TURNED * before.v) return SB_OK; /* it passes on */
+#if SB_SLIDES
+  sb_bounced(m, k, x, before.v);
+  if (flight < SB_FLIGHT || (fabs(after.v) <= SB_TURNED * before.v && after.a > 0))
+    return sb_rest(m, k);
+#endif
   if (flight < SB_FLIGHT || (fabs(after.v) <= SB_TURNED * before.v && after.a > 0))
     return sb_log(m, SB_ERROR,
                   "the resets of block %s accumulate (Zeno), or leave its signal at zero, at "
@@ -234,12 +265,21 @@ static int sb_act(sb_fmu *m) {
   int moved = 0, limits = 0, status = SB_OK;
   double x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
   unsigned char reset[SB_ROOM(SB_NG)] = {0};
+#if SB_SLIDES
+  int any = 0;
+  unsigned char found[SB_ROOM(SB_NG)];
+  memcpy(found, m->s.hit, sizeof found);
+#endif
   sb_copy(x, m->s.x, SB_NX);
   sb_copy(xd, m->s.xd, SB_ND);
   for (int k = 0; k < SB_NG; k++) {
     if (!m->s.hit[k]) continue;
     m->s.hit[k] = 0;
     m->s.changed = 1;
+#if SB_SLIDES
+    if (!any) sb_remember(m);
+    any = 1;
+#endif
     limits |= sb_crossings[k].kind == SB_LIMIT;
     moved |= sb_crossings[k].kind == SB_MODE || sb_crossings[k].kind == SB_EVENT;
     if (sb_crossings[k].kind == SB_STOP) sb_stop(m, k);
@@ -247,10 +287,18 @@ static int sb_act(sb_fmu *m) {
       return sb_log(m, SB_ERROR, "block %s has no way on at t = %.9g s", sb_crossings[k].block,
                     m->s.t);
     reset[k] = sb_crossings[k].kind == SB_EVENT;
+#if SB_SLIDES
+    reset[k] = reset[k] && sb_contact(m, k) < 0; /* of a signal at rest it lets go */
+#endif
     if (reset[k]) sb_reset_states(m, k);
   }
   m->fresh = 0;
   if (moved && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
+#if SB_SLIDES
+  if (status == SB_OK) status = sb_meet(m, found);
+  if (SB_SWITCHES && status == SB_OK && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
+  if (moved) sb_let_go(m, found);
+#endif
   if (moved || limits) sb_project(m);
   if (!moved || m->s.stopped || status != SB_OK) return status;
   sb_watch(m, m->s.t, m->s.x, m->g);
@@ -269,6 +317,9 @@ static void sb_mark(sb_fmu *m, int jump) {
     int kind = sb_crossings[k].kind;
     int seen = !jump || kind == SB_EVENT;
     int above = kind == SB_STOP || kind == SB_MODE || kind == SB_FAULT;
+#if SB_SLIDES
+    if (sb_leads(m, k) && m->g[k] * sb_direction(k) > 0) m->s.hit[k] = 1;
+#endif
     if (above ? m->g[k] > 0 : seen && sb_crossed(k, m->s.g[k], m->g[k])) m->s.hit[k] = 1;
   }
 }
@@ -283,6 +334,9 @@ static int sb_events(sb_fmu *m, int first) {
   if (status == SB_OK) status = sb_tick(m);
   if (status != SB_OK) return status;
   sb_find_next(m);
+#if SB_SLIDES
+  if (sb_jumped_off(m) != SB_OK) return SB_ERROR;
+#endif
   if (first) sb_look(m);
   sb_mark(m, !m->exchange);
   status = sb_act(m);

@@ -49,6 +49,9 @@ static int sb_from_bytes(const sb_fmu *m, const void *bytes, size_t size, void *
   if (!(copy->state.rtol >= SB_FINEST)) copy->state.rtol = SB_RTOL;
   for (int c = 0; c < SB_NC; c++)
     if (copy->state.ticks[c] < 0 || copy->state.ticks[c] > SB_TICK_EXACT) copy->state.ticks[c] = 0;
+#if SB_SLIDES
+  if (!sb_sound(&copy->state.holds)) memset(&copy->state.holds, 0, sizeof copy->state.holds);
+#endif
   *saved = copy;
   return SB_OK;
 }

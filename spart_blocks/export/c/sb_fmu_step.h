@@ -132,12 +132,51 @@ static double sb_until_crossing(sb_fmu *m, double h) {
   return high;
 }
 
+#if SB_SLIDES
+/* Whether the straight line of length h along the first slope crosses a surface: into xt. */
+static int sb_line_crosses(sb_fmu *m, double h) {
+  for (int i = 0; i < SB_NX; i++) m->xt[i] = m->s.x[i] + h * m->stages[i];
+  sb_watch(m, m->s.t + h, m->xt, m->g);
+  for (int k = 0; k < SB_NG; k++)
+    if (sb_crossings[k].kind == SB_BEND && !sb_leads(m, k) &&
+        sb_crossed(k, m->s.g[k], m->g[k]))
+      return 1;
+  return 0;
+}
+
+/* A step with stages on both sides of a surface may stay on its own side for ever, each time by
+   as little as error control allows. So a step ends where its first slope leads to a surface,
+   as Newton's method comes to a root, and there goes over it. */
+enum { SB_FREE, SB_NEARER, SB_OVER };
+
+/* SB_NEARER: the step of length h has to be taken anew, of the length s.limit at most; SB_OVER:
+   one of the new length h goes over a surface. */
+static int sb_nears(sb_fmu *m, double *h) {
+  double low = 0, high = *h;
+  if (!sb_line_crosses(m, high)) return SB_FREE;
+  while (high - low > 2.5e-11 && high - low > 1e-3 * low) {
+    double middle = 0.5 * (low + high);
+    if (sb_line_crosses(m, middle)) high = middle;
+    else low = middle;
+  }
+  if (low > 5e-11) {
+    m->s.limit = m->s.limit > 0 ? fmin(m->s.limit, low) : low;
+    return SB_NEARER;
+  }
+  sb_line_crosses(m, high);
+  sb_copy(m->xn, m->xt, SB_NX);
+  *h = high;
+  return SB_OVER;
+}
+#endif
+
 /* --- steps ------------------------------------------------------------------------------- */
 
-/* Take the step of length h that was just tried, or its part up to a crossing. */
-static int sb_take(sb_fmu *m, double h, double end, int last, int *crossings) {
+/* Take the step of length h that was just tried, or its part up to a crossing. over: it goes
+   just over one. */
+static int sb_take(sb_fmu *m, double h, double end, int last, int over, int *crossings) {
   int crossed = SB_NG && sb_finite(m->xn, SB_NX) && sb_any_crossed(m, h);
-  if (crossed) h = sb_until_crossing(m, h);
+  if (crossed && !over) h = sb_until_crossing(m, h);
   if (!sb_finite(m->xn, SB_NX))
     return sb_log(m, SB_DISCARD, "the states are not finite after t = %.9g s", m->s.t);
   m->s.t = last && !crossed ? end : m->s.t + h;
@@ -161,18 +200,33 @@ static int sb_take(sb_fmu *m, double h, double end, int last, int *crossings) {
 static int sb_integrate(sb_fmu *m, double end) {
   int crossings = 0, known = 0, status = SB_OK; /* known: the slope at s.x */
   while (m->s.t < end && !m->s.stopped && status == SB_OK) {
-    int last, before = crossings;
+    int last, over = 0, before = crossings;
     double h;
     if (SB_NX && !known) sb_rates(m, m->s.t, m->s.x, m->s.x, m->stages);
     h = sb_length(m, end - m->s.t, &last);
-    if (SB_NX && !last && h < 10 * (nextafter(m->s.t, INFINITY) - m->s.t))
+    if (SB_NX && !last && h < 10 * (nextafter(m->s.t, INFINITY) - m->s.t)) {
+#if SB_SLIDES
+      int lands = sb_lands(m); /* steps grow short where the states have come to a surface */
+      if (lands < 0) return SB_ERROR;
+      if (lands) {
+        m->s.h = 0;
+        known = 0;
+        sb_look(m);
+        continue;
+      }
+#endif
       return sb_log(m, SB_DISCARD,
                     "no step is short enough after t = %.9g s: the states do not stay finite, or "
                     "change too fast", m->s.t);
+    }
     if (SB_NX) sb_try(m, h);
     known = 1;
     if (SB_NX && !sb_accurate(m, h, last)) continue;
-    status = sb_take(m, h, end, last, &crossings);
+#if SB_SLIDES
+    over = sb_nears(m, &h);
+    if (over == SB_NEARER) continue;
+#endif
+    status = sb_take(m, h, end, last, over, &crossings);
     /* The last slope of the step is the first of the next. */
     known = SB_CONTROLLED && SB_NX && !SB_DRIFTS && crossings == before;
     if (known) sb_copy(m->stages, m->stages + (SB_STAGES - 1) * SB_NX, SB_NX);

@@ -121,8 +121,12 @@ static const double *sb_computed(sb_fmu *m, uint32_t reference) {
   const double *xd = sb_discrete(m), *x = sb_continuous(m);
   double t = sb_seen(m, m->s.t);
   if (reference < SB_AT_XD) {
-    if (!(m->fresh & SB_FRESH_DX))
+    if (!(m->fresh & SB_FRESH_DX)) {
       sb_model_rates(sb_within(m, m->s.t), x, xd, m->s.p, m->s.start, m->dx);
+#if SB_SLIDES
+      if (sb_held(m)) sb_held_rates(m, m->s.t, x, xd, m->dx);
+#endif
+    }
     m->fresh |= SB_FRESH_DX;
     return m->dx + (reference - SB_AT_DX);
   }
@@ -131,7 +135,7 @@ static const double *sb_computed(sb_fmu *m, uint32_t reference) {
     m->fresh |= SB_FRESH_Y;
     return m->y + (reference - SB_AT_Y);
   }
-  sb_model_watched(t, x, xd, m->s.p, m->g);
+  sb_watch_with(m, m->s.t, x, xd, m->g);
   return m->g + (reference - SB_AT_G);
 }
 
@@ -254,7 +258,8 @@ static int sb_step_completed(sb_fmu *m) {
   int acts = 0;
   sb_mark(m, 0);
   sb_copy(m->s.g, m->g, SB_NG);
-  for (int k = 0; k < SB_NG; k++) acts |= m->s.hit[k] && sb_crossings[k].kind != SB_BEND;
+  for (int k = 0; k < SB_NG; k++)
+    acts |= m->s.hit[k] && (SB_SLIDES || sb_crossings[k].kind != SB_BEND);
   sb_copy(m->s.start, m->s.x, SB_NX);
   m->fresh = 0;
   return acts;

@@ -1,0 +1,735 @@
+/* Motion along surfaces on which the equations jump, and signals of EVENT blocks at rest.
+
+   Beside the surfaces g = 0 there is a field for every choice of sides. A motion along them is a
+   combination of these fields whose weights are products of one number in [0, 1] for each
+   surface, such that g stays zero: on one surface the convex one of A. F. Filippov,
+   "Differential Equations with Discontinuous Righthand Sides" (1988), on the meeting of two the
+   bilinear one of L. Dieci, L. Lopez, "Sliding motion on discontinuity surfaces of high
+   co-dimension", Numer. Math. 117 (2011).
+
+   A signal q at rest is held by a force along the jump w that its resets made to the states:
+   x' = f + w s, with s such that q' stays zero. It holds while it is pressed on.
+
+   These are the formulas and numbers of a simulation's sliding.py, meeting.py and held.py. What
+   holds is in s.holds. Times are those of the present piece: a signal that jumps at its end has
+   no rate there. */
+
+#ifndef SB_FMU_SLIDE_H
+#define SB_FMU_SLIDE_H
+
+#define SB_BESIDE 1e-8     /* of the states: where a surface's sides are looked at */
+#define SB_NEAR 1e-6       /* of the states: how far off a surface one is still on it */
+#define SB_PARALLEL 1e-8
+#define SB_NO_RATE 1e-10   /* of the largest rate towards a surface: as good as none */
+#define SB_MOST_SETTLED 100
+#define SB_PROBED 1e-5     /* s, and of the states: over which a rate's rate is taken */
+#define SB_AHEAD 1e-9      /* s, over which a signal is seen to come back */
+#define SB_RAPID 1e-8      /* s: three switches within it may be a sliding motion */
+#define SB_CLEAR 1e-11     /* of the states: how far beside a surface one begins */
+#define SB_SINGULAR 1e-10  /* of the largest pivot of normals of length 1, and */
+#define SB_IDLE 1e-5       /* of forces, whose rates are differences of differences */
+#define SB_ROWS (SB_CONTACTS > SB_SURFACES ? SB_CONTACTS : SB_SURFACES)
+#define SB_WIDE SB_ROOM(SB_NX)
+
+static void sb_project(sb_fmu *m);
+
+static int sb_held(const sb_fmu *m) { return m->s.holds.surfaces + m->s.holds.contacts > 0; }
+
+/* The number of the contact that holds crossing k, -1 where none does. */
+static int sb_contact(const sb_fmu *m, int k) {
+  for (int c = 0; c < m->s.holds.contacts; c++)
+    if (m->s.holds.contact[c].k == k) return c;
+  return -1;
+}
+
+/* Whether the watched value of crossing k tells that something is let go. */
+static int sb_leads(const sb_fmu *m, int k) {
+  for (int j = 0; j < m->s.holds.surfaces; j++)
+    if (m->s.holds.surface[j].k == k) return 1;
+  return sb_contact(m, k) >= 0;
+}
+
+static double sb_direction(int k) {
+  return sb_crossings[k].direction < 0 ? -1 : 1;
+}
+
+static void sb_field(const sb_fmu *m, double t, const double *x, const double *xd, double *out) {
+  sb_model_rates(sb_within(m, t), x, xd, m->s.p, x, out);
+}
+
+static void sb_signals(const sb_fmu *m, double t, const double *x, const double *xd, double *out) {
+  sb_model_watched(sb_seen(m, t), x, xd, m->s.p, out);
+}
+
+static double sb_dot(const double *a, const double *b) {
+  double sum = 0;
+  for (int i = 0; i < SB_NX; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* The x of a x = b for n equations, by elimination with full pivoting; what nothing tells is
+   zero. a, of rows of SB_ROWS, and b are used up. */
+static void sb_solve(int n, double a[][SB_ROWS], double *b, double *x, double least) {
+  int column[SB_ROWS], rank = 0;
+  double first = 0;
+  for (int i = 0; i < n; i++) column[i] = i;
+  for (; rank < n; rank++) {
+    int row = rank, place = rank;
+    for (int i = rank; i < n; i++)
+      for (int j = rank; j < n; j++)
+        if (fabs(a[i][column[j]]) > fabs(a[row][column[place]])) row = i, place = j;
+    double pivot = a[row][column[place]], other = b[row];
+    int taken = column[place];
+    if (!rank) first = fabs(pivot);
+    if (!(fabs(pivot) > least * first)) break;
+    column[place] = column[rank];
+    column[rank] = taken;
+    for (int j = 0; j < n; j++) {
+      double kept = a[row][j];
+      a[row][j] = a[rank][j];
+      a[rank][j] = kept;
+    }
+    b[row] = b[rank];
+    b[rank] = other;
+    for (int i = rank + 1; i < n; i++) {
+      double part = a[i][taken] / pivot;
+      for (int j = 0; j < n; j++) a[i][j] -= part * a[rank][j];
+      b[i] -= part * b[rank];
+    }
+  }
+  for (int i = 0; i < n; i++) x[i] = 0;
+  for (int i = rank - 1; i >= 0; i--) {
+    double sum = b[i];
+    for (int j = i + 1; j < rank; j++) sum -= a[i][column[j]] * x[column[j]];
+    x[column[i]] = sum / a[i][column[i]];
+  }
+}
+
+/* Whether what was read as bytes can hold states. */
+static int sb_sound(const sb_holds *holds) {
+  int sound = holds->surfaces >= 0 && holds->surfaces <= SB_SURFACES && holds->contacts >= 0 &&
+              holds->contacts <= SB_CONTACTS && holds->met >= 0;
+  for (int j = 0; j < holds->surfaces && sound; j++)
+    sound = holds->surface[j].k >= 0 && holds->surface[j].k < SB_NG;
+  for (int c = 0; c < holds->contacts && sound; c++)
+    sound = holds->contact[c].k >= 0 && holds->contact[c].k < SB_NG;
+  return sound;
+}
+
+/* --- geometry ---------------------------------------------------------------------------- */
+
+/* Of n crossings near a point: values g, their rates J by the states and g_t by time, and unit
+   vectors along each of which one value alone changes, at the rate `per`; size: of the states
+   along it. */
+typedef struct {
+  int n;
+  double g[SB_ROWS], g_t[SB_ROWS], per[SB_ROWS], size[SB_ROWS];
+  double J[SB_ROWS * SB_WIDE], along[SB_ROWS * SB_WIDE];
+} sb_geometry;
+
+/* The rates of n watched values by the states, by central differences: rows of J. */
+static void sb_slopes(const sb_fmu *m, double t, const double *x, const double *xd, const int *ks,
+                      int n, double *J) {
+  double to[SB_WIDE], up[SB_ROOM(SB_NG)], down[SB_ROOM(SB_NG)];
+  sb_copy(to, x, SB_NX);
+  for (int i = 0; i < SB_NX; i++) {
+    double h = 6e-6 * fmax(fabs(x[i]), 1);
+    to[i] = x[i] + h;
+    sb_signals(m, t, to, xd, up);
+    to[i] = x[i] - h;
+    sb_signals(m, t, to, xd, down);
+    to[i] = x[i];
+    for (int r = 0; r < n; r++) J[r * SB_WIDE + i] = (up[ks[r]] - down[ks[r]]) / (2 * h);
+  }
+}
+
+/* And by time, within the piece. */
+static void sb_drifts(const sb_fmu *m, double t, const double *x, const double *xd, const int *ks,
+                      int n, double *g_t) {
+  double h = 1e-7 * fmax(fabs(t), 1), from = sb_seen(m, t - h), to = sb_seen(m, t + h);
+  double up[SB_ROOM(SB_NG)], down[SB_ROOM(SB_NG)];
+  sb_model_watched(to, x, xd, m->s.p, up);
+  sb_model_watched(from, x, xd, m->s.p, down);
+  for (int r = 0; r < n; r++) g_t[r] = to > from ? (up[ks[r]] - down[ks[r]]) / (to - from) : 0;
+}
+
+static void sb_look_around(const sb_fmu *m, double t, const double *x, const double *xd,
+                           const int *ks, int n, sb_geometry *at) {
+  double g[SB_ROOM(SB_NG)], N[SB_ROWS * SB_WIDE], a[SB_ROWS][SB_ROWS], b[SB_ROWS], c[SB_ROWS];
+  at->n = n;
+  sb_signals(m, t, x, xd, g);
+  sb_slopes(m, t, x, xd, ks, n, at->J);
+  sb_drifts(m, t, x, xd, ks, n, at->g_t);
+  for (int r = 0; r < n; r++) {
+    double length = sqrt(sb_dot(at->J + r * SB_WIDE, at->J + r * SB_WIDE));
+    int plain = length > 0 && isfinite(length);
+    at->g[r] = g[ks[r]];
+    for (int i = 0; i < SB_NX; i++)
+      N[r * SB_WIDE + i] = plain ? at->J[r * SB_WIDE + i] / length : 0;
+  }
+  for (int r = 0; r < n; r++) {
+    double *along = at->along + r * SB_WIDE, length;
+    for (int i = 0; i < n; i++) {
+      for (int j = 0; j < n; j++) a[i][j] = sb_dot(N + i * SB_WIDE, N + j * SB_WIDE);
+      b[i] = i == r;
+    }
+    sb_solve(n, a, b, c, SB_SINGULAR);
+    for (int i = 0; i < SB_NX; i++) {
+      along[i] = 0;
+      for (int j = 0; j < n; j++) along[i] += c[j] * N[j * SB_WIDE + i];
+    }
+    length = sqrt(sb_dot(along, along));
+    at->size[r] = 1e-2;
+    for (int i = 0; i < SB_NX; i++) {
+      if (length > 0) along[i] /= length;
+      at->size[r] += fabs(along[i]) * fabs(x[i]);
+    }
+    at->per[r] = sb_dot(at->J + r * SB_WIDE, along);
+  }
+}
+
+/* x where all values are zero, to first order. */
+static void sb_onto(const sb_geometry *at, const double *x, double *out) {
+  if (out != x) sb_copy(out, x, SB_NX);
+  for (int r = 0; r < at->n; r++)
+    for (int i = 0; i < SB_NX && at->per[r] != 0; i++)
+      out[i] -= at->g[r] / at->per[r] * at->along[r * SB_WIDE + i];
+}
+
+/* --- along surfaces ---------------------------------------------------------------------- */
+
+/* The field on each choice of sides of one or two surfaces, and the rates of their values along
+   it. Of a choice bit j is set where it is the upper side of surface j. */
+typedef struct {
+  double field[1 << SB_SURFACES][SB_WIDE], rate[1 << SB_SURFACES][SB_SURFACES], largest;
+} sb_beside;
+
+/* Let the blocks of these surfaces switch the modes in x until they fit. */
+static void sb_settle_beside(const sb_fmu *m, double t, double *x, const double *xd,
+                             const sb_surface *surfaces, int n) {
+  unsigned char own[SB_ROOM(SB_NG)] = {0};
+  double g[SB_ROOM(SB_NG)], moved[SB_ROOM(SB_NX + SB_ND)];
+  for (int j = 0; j < n; j++)
+    for (int k = 0; k < SB_NG; k++)
+      if (surfaces[j].along[k]) own[sb_crossings[k].first] = 1;
+  for (int i = 0; i < (SB_SWITCHES ? SB_MOST_SETTLED : 0); i++) {
+    int last = -1;
+    sb_signals(m, t, x, xd, g);
+    for (int k = 0; k < SB_NG; k++) {
+      int first = sb_crossings[k].first;
+      if (sb_crossings[k].kind != SB_MODE || !own[first] || !(g[k] > 0) || first == last) continue;
+      last = first;
+      sb_copy(moved, x, SB_NX);
+      sb_copy(moved + SB_NX, xd, SB_ND);
+      sb_model_reset(first, sb_seen(m, t), x, xd, m->s.p, moved);
+      sb_copy(x, moved, SB_NX);
+    }
+    if (last < 0) return;
+  }
+}
+
+/* The fields beside n surfaces, extrapolated to a point x on them. */
+static void sb_look_beside(const sb_fmu *m, double t, const double *x, const double *xd,
+                           const sb_surface *surfaces, int n, const sb_geometry *at,
+                           sb_beside *found) {
+  double to[SB_WIDE], slopes[2][SB_WIDE];
+  found->largest = 0;
+  for (int sides = 0; sides < 1 << n; sides++) {
+    for (int far = 0; far < 2; far++) {
+      sb_copy(to, x, SB_NX);
+      for (int j = 0; j < n; j++) {
+        double step = (sides >> j & 1 ? 1 : -1) * (far + 1) * at->size[j] * SB_BESIDE;
+        for (int i = 0; i < SB_NX; i++) to[i] += step * at->along[j * SB_WIDE + i];
+      }
+      sb_settle_beside(m, t, to, xd, surfaces, n);
+      sb_field(m, t, to, xd, slopes[far]);
+    }
+    for (int i = 0; i < SB_NX; i++) found->field[sides][i] = 2 * slopes[0][i] - slopes[1][i];
+    for (int j = 0; j < n; j++) {
+      found->rate[sides][j] = sb_dot(at->J + j * SB_WIDE, found->field[sides]) + at->g_t[j];
+      found->largest = fmax(found->largest, fabs(found->rate[sides][j]));
+    }
+  }
+}
+
+/* The roots of a polynomial of second order, which may be of first; returns how many. */
+static int sb_roots(double square, double linear, double constant, double *roots) {
+  double under = linear * linear - 4 * square * constant, half;
+  if (fabs(square) <= 1e-14 * fabs(linear)) {
+    if (linear == 0) return 0;
+    roots[0] = -constant / linear;
+    return 1;
+  }
+  if (!(under >= 0)) return 0;
+  half = -0.5 * (linear + copysign(sqrt(under), linear));
+  roots[0] = half / square;
+  if (half == 0) return 1;
+  roots[1] = constant / half;
+  return 2;
+}
+
+/* The number of each of one or two surfaces, in [0, 1] on a motion along them: the part of the
+   upper side. Of several solutions the one that is least outside. */
+static void sb_weigh(int n, double rate[][SB_SURFACES], double *numbers) {
+  double a[2], b[2], c[2], d[2], roots[2], least = INFINITY;
+  int count;
+  if (n == 1) {
+    double down = rate[0][0], up = rate[1][0];
+    numbers[0] = down != up ? down / (down - up) : 0.5;
+    return;
+  }
+  /* rate = c + a u + b v + d u v for both surfaces; v is eliminated. */
+  for (int j = 0; j < 2; j++) {
+    c[j] = rate[0][j];
+    a[j] = rate[1][j] - rate[0][j];
+    b[j] = rate[2][j] - rate[0][j];
+    d[j] = rate[3][j] - rate[1][j] - rate[2][j] + rate[0][j];
+  }
+  count = sb_roots(a[0] * d[1] - a[1] * d[0], c[0] * d[1] + a[0] * b[1] - c[1] * d[0] - a[1] * b[0],
+                   c[0] * b[1] - c[1] * b[0], roots);
+  numbers[0] = numbers[1] = 0.5;
+  for (int r = 0; r < count; r++) {
+    double u = roots[r], slope[2] = {b[0] + d[0] * u, b[1] + d[1] * u}, v = 0.5, outside;
+    int i = fabs(slope[1]) > fabs(slope[0]);
+    if (slope[i] != 0) v = -(c[i] + a[i] * u) / slope[i];
+    outside = fmax(fabs(u - 0.5), fabs(v - 0.5));
+    if (!(outside < least)) continue;
+    least = outside;
+    numbers[0] = u;
+    numbers[1] = v;
+  }
+}
+
+/* The part of a choice of sides of n surfaces. */
+static double sb_share(int n, int sides, const double *numbers) {
+  double share = 1;
+  for (int j = 0; j < n; j++) share *= sides >> j & 1 ? numbers[j] : 1 - numbers[j];
+  return share;
+}
+
+static int sb_leaders(const sb_fmu *m, int *ks) {
+  for (int j = 0; j < m->s.holds.surfaces; j++) ks[j] = m->s.holds.surface[j].k;
+  return m->s.holds.surfaces;
+}
+
+/* dx/dt along the surfaces that hold, beside them as at their nearest point, and the number of
+   each surface. */
+static void sb_slide(const sb_fmu *m, double t, const double *x, const double *xd, double *out,
+                     double *numbers) {
+  sb_geometry at;
+  sb_beside beside;
+  double on[SB_WIDE];
+  int ks[SB_SURFACES], n = sb_leaders(m, ks);
+  sb_look_around(m, t, x, xd, ks, n, &at);
+  sb_onto(&at, x, on);
+  sb_look_beside(m, t, on, xd, m->s.holds.surface, n, &at, &beside);
+  sb_weigh(n, beside.rate, numbers);
+  for (int i = 0; i < SB_NX; i++) {
+    out[i] = 0;
+    for (int sides = 0; sides < 1 << n; sides++)
+      out[i] += sb_share(n, sides, numbers) * beside.field[sides][i];
+  }
+}
+
+/* dx/dt without contacts. */
+static void sb_unheld(const sb_fmu *m, double t, const double *x, const double *xd, double *out) {
+  double numbers[SB_SURFACES];
+  if (m->s.holds.surfaces) sb_slide(m, t, x, xd, out, numbers);
+  else sb_field(m, t, x, xd, out);
+}
+
+/* --- contacts ---------------------------------------------------------------------------- */
+
+static int sb_resting(const sb_fmu *m, int *ks) {
+  for (int c = 0; c < m->s.holds.contacts; c++) ks[c] = m->s.holds.contact[c].k;
+  return m->s.holds.contacts;
+}
+
+/* The rates of the signals at rest, upward beyond zero. */
+static void sb_signal_rates(const sb_fmu *m, double t, const double *x, const double *xd,
+                            double *rates) {
+  double J[SB_ROWS * SB_WIDE], g_t[SB_ROWS], slope[SB_WIDE];
+  int ks[SB_ROOM(SB_CONTACTS)], n = sb_resting(m, ks);
+  sb_slopes(m, t, x, xd, ks, n, J);
+  sb_drifts(m, t, x, xd, ks, n, g_t);
+  sb_unheld(m, t, x, xd, slope);
+  for (int c = 0; c < n; c++)
+    rates[c] = sb_direction(ks[c]) * (sb_dot(J + c * SB_WIDE, slope) + g_t[c]);
+}
+
+/* Their change from x + behind way at one time to x + ahead way at another. */
+static void sb_rates_change(const sb_fmu *m, const double *x, const double *xd, const double *way,
+                            double t0, double behind, double t1, double ahead, double *change) {
+  double to[SB_WIDE], before[SB_ROWS];
+  for (int i = 0; i < SB_NX; i++) to[i] = x[i] + behind * way[i];
+  sb_signal_rates(m, t0, to, xd, before);
+  for (int i = 0; i < SB_NX; i++) to[i] = x[i] + ahead * way[i];
+  sb_signal_rates(m, t1, to, xd, change);
+  for (int c = 0; c < m->s.holds.contacts; c++) change[c] -= before[c];
+}
+
+/* The rates `push` of the signals' rates by a unit of each contact's force, in columns. */
+static void sb_pushes(const sb_fmu *m, double t, const double *x, const double *xd,
+                      double push[][SB_ROWS]) {
+  double largest = 0, change[SB_ROWS], size;
+  for (int i = 0; i < SB_NX; i++) largest = fmax(largest, fabs(x[i]));
+  size = SB_PROBED * (1 + largest);
+  for (int c = 0; c < m->s.holds.contacts; c++) {
+    sb_rates_change(m, x, xd, m->s.holds.contact[c].jump, t, -size, t, size, change);
+    for (int r = 0; r < m->s.holds.contacts; r++) push[r][c] = change[r] / (2 * size);
+  }
+}
+
+/* The accelerations of the signals at rest along the free motion dx/dt. */
+static void sb_pressed(const sb_fmu *m, double t, const double *x, const double *xd,
+                       const double *slope, double *pressed) {
+  double from = sb_seen(m, t - SB_PROBED), to = sb_seen(m, t + SB_PROBED), now = sb_seen(m, t);
+  double span = to - from, behind = from - now, ahead = to - now;
+  if (!(span > 0.5 * SB_PROBED)) { /* in a piece as short as this, by the states alone */
+    behind = -SB_PROBED;
+    ahead = SB_PROBED;
+    span = 2 * SB_PROBED;
+  }
+  sb_rates_change(m, x, xd, slope, from, behind, to, ahead, pressed);
+  for (int c = 0; c < m->s.holds.contacts; c++) pressed[c] /= span;
+}
+
+/* Add to `out` what takes these rates of the signals away. */
+static void sb_by_forces(const sb_fmu *m, double push[][SB_ROWS], const double *rates,
+                         double *out) {
+  double forces[SB_ROWS], wanted[SB_ROWS];
+  int n = m->s.holds.contacts;
+  for (int r = 0; r < n; r++) { /* signals have units of their own */
+    double largest = 0;
+    for (int c = 0; c < n; c++) largest = fmax(largest, fabs(push[r][c]));
+    for (int c = 0; c < n && largest > 0; c++) push[r][c] /= largest;
+    wanted[r] = largest > 0 ? -rates[r] / largest : 0;
+  }
+  sb_solve(n, push, wanted, forces, SB_IDLE);
+  for (int c = 0; c < n; c++)
+    for (int i = 0; i < SB_NX; i++) out[i] += forces[c] * m->s.holds.contact[c].jump[i];
+}
+
+/* x with the signals at rest, and their rates, at zero. */
+static void sb_put_to_rest(const sb_fmu *m, double t, const double *x, const double *xd,
+                           double *out) {
+  sb_geometry at;
+  double push[SB_ROWS][SB_ROWS], rates[SB_ROWS];
+  int ks[SB_ROOM(SB_CONTACTS)], n = sb_resting(m, ks);
+  sb_look_around(m, t, x, xd, ks, n, &at);
+  sb_onto(&at, x, out);
+  sb_pushes(m, t, out, xd, push);
+  sb_signal_rates(m, t, out, xd, rates);
+  sb_by_forces(m, push, rates, out);
+}
+
+/* --- what holds -------------------------------------------------------------------------- */
+
+/* dx/dt where something holds the states. */
+static void sb_held_rates(const sb_fmu *m, double t, const double *x, const double *xd,
+                          double *out) {
+  double on[SB_WIDE], push[SB_ROWS][SB_ROWS], pressed[SB_ROWS];
+  if (!m->s.holds.contacts) {
+    sb_unheld(m, t, x, xd, out);
+    return;
+  }
+  sb_put_to_rest(m, t, x, xd, on);
+  sb_unheld(m, t, on, xd, out);
+  sb_pressed(m, t, on, xd, out, pressed);
+  sb_pushes(m, t, on, xd, push);
+  sb_by_forces(m, push, pressed, out);
+}
+
+/* Replace the watched values of what holds: beyond zero is what is let go. */
+static void sb_held_watch(const sb_fmu *m, double t, const double *x, const double *xd,
+                          double *g) {
+  double slope[SB_WIDE], on[SB_WIDE], numbers[SB_SURFACES], pressed[SB_ROWS];
+  if (m->s.holds.surfaces) sb_slide(m, t, x, xd, slope, numbers);
+  for (int j = 0; j < m->s.holds.surfaces; j++) {
+    const sb_surface *one = &m->s.holds.surface[j];
+    for (int k = 0; k < SB_NG; k++)
+      if (one->along[k]) g[k] = -sb_direction(k);
+    g[one->k] *= 1 - 2 * fabs(numbers[j] - 0.5);
+  }
+  if (!m->s.holds.contacts) return;
+  sb_put_to_rest(m, t, x, xd, on);
+  sb_unheld(m, t, on, xd, slope);
+  sb_pressed(m, t, on, xd, slope, pressed);
+  for (int c = 0; c < m->s.holds.contacts; c++) {
+    int k = m->s.holds.contact[c].k;
+    g[k] = -pressed[c] * sb_direction(k);
+  }
+}
+
+/* Put the states on the surfaces, and the signals at rest to zero. */
+static void sb_hold(sb_fmu *m) {
+  sb_geometry at;
+  double t = m->s.t, on[SB_WIDE];
+  int ks[SB_SURFACES], n = sb_leaders(m, ks);
+  for (int i = 0; i < 3 && n; i++) {
+    sb_look_around(m, t, m->s.x, m->s.xd, ks, n, &at);
+    sb_onto(&at, m->s.x, m->s.x);
+  }
+  if (!m->s.holds.contacts) return;
+  sb_put_to_rest(m, t, m->s.x, m->s.xd, on);
+  sb_copy(m->s.x, on, SB_NX);
+}
+
+/* --- where a surface is met -------------------------------------------------------------- */
+
+/* The surfaces on which the states lie, among those of n crossings, one more than are known at
+   most; crossings that are zero on one surface belong together. Returns how many. */
+static int sb_surfaces_at(sb_fmu *m, const int *ks, int n, sb_surface *found) {
+  double g[SB_ROOM(SB_NG)];
+  int all[SB_ROOM(SB_NG)], count = 0;
+  unsigned char on[SB_ROOM(SB_NG)];
+  for (int k = 0; k < SB_NG; k++) all[k] = k;
+  sb_signals(m, m->s.t, m->s.x, m->s.xd, g);
+  sb_slopes(m, m->s.t, m->s.x, m->s.xd, all, SB_NG, m->normals);
+  for (int k = 0; k < SB_NG; k++) {
+    double *normal = m->normals + k * SB_WIDE, scale = sqrt(sb_dot(normal, normal)), size = 1e-2;
+    int plain = scale > 0 && isfinite(scale);
+    for (int i = 0; i < SB_NX && plain; i++) {
+      normal[i] /= scale;
+      size += fabs(normal[i]) * fabs(m->s.x[i]);
+    }
+    on[k] = plain && sb_crossings[k].kind != SB_LIMIT && sb_crossings[k].kind != SB_FAULT &&
+            fabs(g[k]) <= SB_NEAR * scale * size;
+  }
+  for (int i = 0; i < n && count <= SB_SURFACES; i++) {
+    const double *normal = m->normals + ks[i] * SB_WIDE;
+    int known = !on[ks[i]];
+    for (int j = 0; j < count; j++)
+      known |= fabs(sb_dot(normal, m->normals + found[j].k * SB_WIDE)) > 1 - SB_PARALLEL;
+    if (known) continue;
+    found[count].k = ks[i];
+    for (int k = 0; k < SB_NG; k++)
+      found[count].along[k] =
+          on[k] && fabs(sb_dot(normal, m->normals + k * SB_WIDE)) > 1 - SB_PARALLEL;
+    count++;
+  }
+  return count;
+}
+
+/* Whether there is a motion along the surfaces of `slid`, on these sides of the others, and the
+   rates of the others' values in it. */
+static int sb_consistent(const sb_beside *beside, int n, int slid, int sides, double *rate) {
+  double own[1 << SB_SURFACES][SB_SURFACES], numbers[SB_SURFACES];
+  int which[SB_SURFACES], count = 0;
+  for (int j = 0; j < n; j++)
+    if (slid >> j & 1) which[count++] = j;
+  for (int j = 0; j < n; j++) rate[j] = 0;
+  for (int pass = 0; pass < 2; pass++) { /* first its weights, then the rates */
+    for (int choice = 0; choice < 1 << count; choice++) {
+      int whole = sides;
+      for (int i = 0; i < count; i++) whole |= (choice >> i & 1) << which[i];
+      for (int i = 0; i < count; i++) own[choice][i] = beside->rate[whole][which[i]];
+      for (int j = 0; j < n && pass; j++)
+        rate[j] += sb_share(count, choice, numbers) * beside->rate[whole][j];
+    }
+    if (pass || !count) continue;
+    if (count == 1 && !(own[0][0] > 0 && own[1][0] < 0)) return 0; /* towards it from both */
+    sb_weigh(count, own, numbers);
+    for (int i = 0; i < count; i++)
+      if (fabs(numbers[i] - 0.5) > 0.5) return 0;
+  }
+  return 1;
+}
+
+/* How the motion goes on from the meeting of n surfaces: along as few of them as there is a
+   motion for, on the sides that it moves to. Sets the bits of those that it slides along, and
+   of the upper sides of the others. */
+static void sb_way_on(const sb_fmu *m, const sb_surface *surfaces, int n, int *along, int *upper) {
+  sb_geometry at;
+  sb_beside beside;
+  double on[SB_WIDE], rate[SB_SURFACES];
+  int ks[SB_SURFACES];
+  for (int j = 0; j < n; j++) ks[j] = surfaces[j].k;
+  sb_look_around(m, m->s.t, m->s.x, m->s.xd, ks, n, &at);
+  sb_onto(&at, m->s.x, on);
+  sb_look_beside(m, m->s.t, on, m->s.xd, surfaces, n, &at, &beside);
+  for (int count = 0; count <= n; count++) {
+    int best = -1;
+    for (int slid = 0; slid < 1 << n; slid++) {
+      if ((slid & 1) + (slid >> 1) != count) continue;
+      for (int order = 0; order < 1 << n; order++) {
+        /* the last surface's side changes first */
+        int sides = n == 2 ? (order >> 1) | (order & 1) << 1 : order, same = 0, goes;
+        if (sides & slid) continue;
+        goes = sb_consistent(&beside, n, slid, sides, rate);
+        for (int j = 0; j < n && goes; j++) {
+          double side = sides >> j & 1 ? 1 : -1;
+          if (slid >> j & 1) continue;
+          goes = rate[j] * side > -SB_NO_RATE * beside.largest;
+          same += side * at.g[j] > 0;
+        }
+        if (!goes || same <= best) continue;
+        best = same;
+        *along = slid;
+        *upper = sides;
+      }
+    }
+    if (best >= 0) return;
+  }
+  *along = (1 << n) - 1;
+  *upper = 0;
+}
+
+/* Tell of surfaces that are slid along now and were not before, or the other way. */
+static void sb_tell(const sb_fmu *m, const sb_holds *a, const sb_holds *b, const char *what) {
+  for (int i = 0; i < a->surfaces; i++) {
+    int known = 0;
+    for (int j = 0; j < b->surfaces; j++) known |= b->surface[j].k == a->surface[i].k;
+    if (!known)
+      sb_log(m, SB_OK, "block %s %s at t = %.9g s", sb_crossings[a->surface[i].k].block, what,
+             m->s.t);
+  }
+}
+
+/* Find how the motion goes on from these n crossings and from what it slides along: put the
+   states on the surfaces that it goes along, and beside the others. */
+static int sb_decide(sb_fmu *m, const int *switching, int n) {
+  sb_surface surfaces[SB_SURFACES + 1];
+  sb_geometry at;
+  sb_holds *holds = &m->s.holds, before = *holds;
+  int ks[SB_ROOM(SB_NG + SB_SURFACES)], count = sb_leaders(m, ks), along = 0, upper = 0;
+  for (int i = 0; i < n; i++) ks[count++] = switching[i];
+  count = sb_surfaces_at(m, ks, count, surfaces);
+  if (count > SB_SURFACES)
+    return sb_log(m, SB_ERROR,
+                  "the surfaces of %s, %s and %s meet at t = %.9g s, and motions along two at most "
+                  "are known", sb_crossings[surfaces[0].k].block,
+                  sb_crossings[surfaces[1].k].block, sb_crossings[surfaces[2].k].block, m->s.t);
+  if (count) sb_way_on(m, surfaces, count, &along, &upper);
+  holds->surfaces = 0;
+  for (int j = 0; j < count; j++) {
+    double side = upper >> j & 1 ? 1 : -1;
+    if (along >> j & 1) {
+      holds->surface[holds->surfaces++] = surfaces[j];
+      continue;
+    }
+    sb_look_around(m, m->s.t, m->s.x, m->s.xd, &surfaces[j].k, 1, &at);
+    if (side * at.g[0] > 0) continue;
+    sb_onto(&at, m->s.x, m->s.x);
+    for (int i = 0; i < SB_NX; i++) m->s.x[i] += side * SB_CLEAR * at.size[0] * at.along[i];
+  }
+  sb_tell(m, holds, &before, "slides along zero");
+  sb_tell(m, &before, holds, "leaves zero");
+  if (count) sb_project(m);
+  m->s.changed = 1;
+  m->fresh = 0;
+  return SB_OK;
+}
+
+/* Whether a signal that has just crossed may cross again at once. */
+static int sb_may_return(const sb_fmu *m, int k) {
+  double slope[SB_WIDE], to[SB_WIDE], g[SB_ROOM(SB_NG)], now;
+  if (sb_crossings[k].kind == SB_MODE)
+    return m->s.holds.met >= 3 && m->s.holds.recent[2] - m->s.holds.recent[0] < SB_RAPID;
+  sb_signals(m, m->s.t, m->s.x, m->s.xd, g);
+  now = g[k];
+  sb_field(m, m->s.t, m->s.x, m->s.xd, slope);
+  for (int i = 0; i < SB_NX; i++) to[i] = m->s.x[i] + SB_AHEAD * slope[i];
+  sb_signals(m, m->s.t + SB_AHEAD, to, m->s.xd, g);
+  return (g[k] - now) * (now > 0 ? 1 : -1) <= 0;
+}
+
+/* Keep the times of the last crossings. */
+static void sb_remember(sb_fmu *m) {
+  double *recent = m->s.holds.recent;
+  recent[0] = recent[1];
+  recent[1] = recent[2];
+  recent[2] = m->s.t;
+  if (m->s.holds.met < 3) m->s.holds.met++;
+}
+
+/* Let the motion pass through, slide along or leave the surfaces of the crossings found. */
+static int sb_meet(sb_fmu *m, const unsigned char *found) {
+  int switching[SB_ROOM(SB_NG)], n = 0, decides = m->s.holds.surfaces > 0;
+  for (int k = 0; k < SB_NG; k++)
+    if (found[k] && (sb_crossings[k].kind == SB_BEND || sb_crossings[k].kind == SB_MODE))
+      switching[n++] = k;
+  for (int i = 0; i < n; i++) decides = decides || sb_may_return(m, switching[i]);
+  return n && decides ? sb_decide(m, switching, n) : SB_OK;
+}
+
+/* Let go the surfaces that something has moved away from the states. */
+static int sb_jumped_off(sb_fmu *m) {
+  sb_surface surfaces[SB_SURFACES + 1];
+  int ks[SB_SURFACES], n = sb_leaders(m, ks);
+  if (!n || sb_surfaces_at(m, ks, n, surfaces) == n) return SB_OK;
+  return sb_decide(m, ks, 0);
+}
+
+/* Whether the states begin to slide along a surface that they are on; -1 for an error. */
+static int sb_lands(sb_fmu *m) {
+  int switching[SB_ROOM(SB_NG)], n = 0, before[SB_SURFACES], after[SB_SURFACES];
+  int count = sb_leaders(m, before);
+  for (int k = 0; k < SB_NG; k++)
+    if (sb_crossings[k].kind == SB_BEND || sb_crossings[k].kind == SB_MODE) switching[n++] = k;
+  if (sb_decide(m, switching, n) != SB_OK) return -1;
+  if (sb_leaders(m, after) != count) return 1;
+  for (int j = 0; j < count; j++)
+    if (before[j] != after[j]) return 1;
+  return 0;
+}
+
+/* --- where a signal comes to rest -------------------------------------------------------- */
+
+/* The place of an EVENT's crossing among all of them. */
+static int sb_reset_number(int crossing) {
+  int number = 0;
+  for (int k = 0; k < crossing; k++) number += sb_crossings[k].kind == SB_EVENT;
+  return number;
+}
+
+/* Keep what the last reset that was no mere touch has added to the states x. speed: of the
+   signal before it. */
+static void sb_bounced(sb_fmu *m, int k, const double *x, double speed) {
+  sb_bounce *bounce = &m->s.holds.bounce[sb_reset_number(k)];
+  if (speed >= 1e-3 * bounce->hardest)
+    for (int i = 0; i < SB_NX; i++) bounce->jump[i] = m->s.x[i] - x[i];
+  bounce->hardest = fmax(bounce->hardest, speed);
+}
+
+/* Hold the signal of an EVENT at zero from now on. */
+static int sb_rest(sb_fmu *m, int k) {
+  const sb_bounce *bounce = &m->s.holds.bounce[sb_reset_number(k)];
+  double length = sqrt(sb_dot(bounce->jump, bounce->jump));
+  sb_touch *contact = &m->s.holds.contact[m->s.holds.contacts];
+  if (m->s.holds.contacts == SB_CONTACTS)
+    return sb_log(m, SB_ERROR, "more than %d signals would rest at t = %.9g s", SB_CONTACTS,
+                  m->s.t);
+  contact->k = k;
+  for (int i = 0; i < SB_NX; i++) contact->jump[i] = length > 0 ? bounce->jump[i] / length : 0;
+  m->s.holds.contacts++;
+  sb_log(m, SB_OK, "block %s rests at zero at t = %.9g s", sb_crossings[k].block, m->s.t);
+  sb_project(m);
+  return SB_OK;
+}
+
+/* Let go the signals at rest among the crossings found, and those that move off; put the states
+   a little on their old side. */
+static void sb_let_go(sb_fmu *m, const unsigned char *found) {
+  sb_holds *holds = &m->s.holds;
+  sb_geometry at;
+  double rates[SB_ROWS];
+  int count = holds->contacts, kept = 0;
+  if (!count) return;
+  sb_signal_rates(m, m->s.t, m->s.x, m->s.xd, rates);
+  for (int c = 0; c < count; c++) {
+    int k = holds->contact[c].k;
+    if (!found[k] && rates[c] >= -1e-9) {
+      holds->contact[kept++] = holds->contact[c];
+      continue;
+    }
+    sb_look_around(m, m->s.t, m->s.x, m->s.xd, &k, 1, &at);
+    sb_onto(&at, m->s.x, m->s.x);
+    for (int i = 0; i < SB_NX; i++)
+      m->s.x[i] -= sb_direction(k) * SB_CLEAR * at.size[0] * at.along[i];
+    sb_log(m, SB_OK, "block %s leaves zero at t = %.9g s", sb_crossings[k].block, m->s.t);
+  }
+  holds->contacts = kept;
+}
+
+#endif
