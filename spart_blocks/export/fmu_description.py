@@ -12,7 +12,7 @@ import numpy as np
 
 from spart_blocks import __version__
 from spart_blocks.errors import readable
-from spart_blocks.export.fmu_model import Version, dependencies
+from spart_blocks.export.fmu_model import Version, dependencies, slides
 from spart_blocks.export.fmu_stepping import Stepping
 from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
 from spart_blocks.export.interface import identifier
@@ -113,10 +113,12 @@ def _interfaces(
         "modelIdentifier": model_identifier(part),
         state: "true",
         state.replace("GetAndSet", "Serialize"): "true",
-        f"providesDirectionalDerivative{plural}": "true",
     }
-    if version == 3:
+    if not slides(part):  # rates along surfaces are differences of the model's
+        common[f"providesDirectionalDerivative{plural}"] = "true"
+    if version == 3 and not slides(part):
         common["providesAdjointDerivatives"] = "true"
+    if version == 3:
         exchange = {"needsCompletedIntegratorStep": "true"}
         fixed = {} if stepping.controlled else {"fixedInternalStepSize": repr(stepping.step)}
     else:
@@ -296,8 +298,11 @@ class _Structure:
             and not wanted.isdisjoint(range(v.reference, v.reference + v.size))
         ]
 
-    def _running(self, variable: Variable) -> list[Variable]:
-        """The inputs, continuous states and time on which it depends."""
+    def _running(self, variable: Variable) -> list[Variable] | None:
+        """The inputs, continuous states and time on which it depends. None, all of them, where
+        a motion along surfaces may combine them."""
+        if slides(self.part) and variable.causality != "output":
+            return None
         reads = self._reads(variable)
         places = [0] * len(reads["t"])
         places += [self.row.x + int(k) for k in reads["x"]]

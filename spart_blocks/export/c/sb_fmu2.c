@@ -229,7 +229,7 @@ SB_STATUS SB_NAME(fmi2GetDirectionalDerivative)(fmi2Component c, const fmi2Value
 SB_STATUS SB_NAME(fmi2EnterEventMode)(fmi2Component c);
 SB_STATUS SB_NAME(fmi2EnterEventMode)(fmi2Component c) {
   SB_ENTER(SB_CONTINUOUS | SB_EVENT_MODE, fmi2EnterEventMode);
-  m->s.mode = SB_EVENT_MODE;
+  sb_enter_events(m);
   return fmi2OK;
 }
 

@@ -151,7 +151,7 @@ SB_STATUS SB_NAME(fmi3ExitInitializationMode)(fmi3Instance instance) {
 SB_STATUS SB_NAME(fmi3EnterEventMode)(fmi3Instance instance);
 SB_STATUS SB_NAME(fmi3EnterEventMode)(fmi3Instance instance) {
   SB_ENTER(SB_CONTINUOUS, fmi3EnterEventMode);
-  m->s.mode = SB_EVENT_MODE;
+  sb_enter_events(m);
   return fmi3OK;
 }
 

@@ -9,6 +9,7 @@ static int sb_backward(sb_fmu *m, const uint32_t *unknowns, size_t n_unknowns,
                        size_t n_seed, double *sensitivity, size_t room) {
   double out[1 + SB_NX + SB_ND + SB_NP], *a = m->sensitivity;
   const double *xd = sb_discrete(m);
+  if (SB_SLIDES) return sb_log(m, SB_ERROR, SB_NO_DERIVATIVES);
   if (!sb_seeded(m, unknowns, n_unknowns, seed, n_seed)) return SB_ERROR;
   if (m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING)) sb_take_start(m);
   memcpy(a, m->seed, sizeof m->sensitivity);

@@ -661,6 +661,40 @@ static int sb_jumped_off(sb_fmu *m) {
   return sb_decide(m, ks, 0);
 }
 
+/* x, or where it is beyond surfaces that were not crossed when last looked at, the point just on
+   their old sides: on which rates go on smoothly. A solver of the importer's would be held up at
+   a jump, and an implicit one never get over it. */
+static const double *sb_this_side(const sb_fmu *m, const double *x, const double *xd,
+                                  double *moved) {
+  sb_geometry at;
+  double g[SB_ROOM(SB_NG)];
+  int ks[SB_SURFACES], n = 0;
+  sb_signals(m, m->s.t, x, xd, g);
+  for (int k = 0; k < SB_NG && n < SB_SURFACES; k++)
+    if (sb_crossings[k].kind == SB_BEND && !sb_leads(m, k) && m->s.g[k] != 0 &&
+        (m->s.g[k] > 0) != (g[k] > 0))
+      ks[n++] = k;
+  if (!n) return x;
+  sb_look_around(m, m->s.t, x, xd, ks, n, &at);
+  sb_onto(&at, x, moved);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < SB_NX; i++)
+      moved[i] += (m->s.g[ks[j]] > 0 ? 1 : -1) * SB_BESIDE * at.size[j] *
+                  at.along[j * SB_WIDE + i];
+  return moved;
+}
+
+/* Whether a solver of the importer's has gone so far off a surface that the states have to be
+   put back on it. */
+static int sb_strays(const sb_fmu *m) {
+  sb_geometry at;
+  int ks[SB_SURFACES], n = sb_leaders(m, ks), strays = 0;
+  if (n) sb_look_around(m, m->s.t, m->s.x, m->s.xd, ks, n, &at);
+  for (int j = 0; j < n; j++)
+    strays |= fabs(at.g[j]) > 0.1 * SB_NEAR * fabs(at.per[j]) * at.size[j];
+  return strays;
+}
+
 /* Whether the states begin to slide along a surface that they are on; -1 for an error. */
 static int sb_lands(sb_fmu *m) {
   int switching[SB_ROOM(SB_NG)], n = 0, before[SB_SURFACES], after[SB_SURFACES];

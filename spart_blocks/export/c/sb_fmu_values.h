@@ -122,10 +122,13 @@ static const double *sb_computed(sb_fmu *m, uint32_t reference) {
   double t = sb_seen(m, m->s.t);
   if (reference < SB_AT_XD) {
     if (!(m->fresh & SB_FRESH_DX)) {
-      sb_model_rates(sb_within(m, m->s.t), x, xd, m->s.p, m->s.start, m->dx);
 #if SB_SLIDES
+      double moved[SB_ROOM(SB_NX)];
+      if (m->s.mode == SB_CONTINUOUS) x = sb_this_side(m, x, xd, moved);
       if (sb_held(m)) sb_held_rates(m, m->s.t, x, xd, m->dx);
+      else
 #endif
+        sb_model_rates(sb_within(m, m->s.t), x, xd, m->s.p, m->s.start, m->dx);
     }
     m->fresh |= SB_FRESH_DX;
     return m->dx + (reference - SB_AT_DX);
@@ -253,6 +256,19 @@ static int sb_set_time(sb_fmu *m, double t) {
   return SB_OK;
 }
 
+/* Into event mode, with the states where they are held, as long as what holds them is where it
+   was. */
+static void sb_enter_events(sb_fmu *m) {
+#if SB_SLIDES
+  double before[SB_ROOM(SB_NX)];
+  sb_copy(before, m->s.x, SB_NX);
+  if (sb_held(m)) sb_project(m);
+  for (int i = 0; i < SB_NX; i++) m->s.changed |= m->s.x[i] != before[i];
+  m->fresh = 0;
+#endif
+  m->s.mode = SB_EVENT_MODE;
+}
+
 /* After a step of the importer's solver; returns whether there is an event to be handled. */
 static int sb_step_completed(sb_fmu *m) {
   int acts = 0;
@@ -262,6 +278,9 @@ static int sb_step_completed(sb_fmu *m) {
     acts |= m->s.hit[k] && (SB_SLIDES || sb_crossings[k].kind != SB_BEND);
   sb_copy(m->s.start, m->s.x, SB_NX);
   m->fresh = 0;
+#if SB_SLIDES
+  acts = acts || sb_strays(m);
+#endif
   return acts;
 }
 
@@ -334,6 +353,9 @@ static int sb_sensitive(sb_fmu *m, const uint32_t *references, size_t n, double 
   return sb_log(m, SB_DISCARD, "a derivative is not finite at t = %.9g s", m->s.t);
 }
 
+/* Of a motion along surfaces there are none: its rates are differences of the model's. */
+#define SB_NO_DERIVATIVES "a diagram that slides has no directional derivatives"
+
 /* d unknowns = (d unknowns / d knowns) seed. While start values may be set, states follow
    the parameters that they start from. */
 static int sb_forward(sb_fmu *m, const uint32_t *unknowns, size_t n_unknowns,
@@ -341,6 +363,7 @@ static int sb_forward(sb_fmu *m, const uint32_t *unknowns, size_t n_unknowns,
                       double *sensitivity, size_t room) {
   double *s = m->seed;
   const double *xd = sb_discrete(m);
+  if (SB_SLIDES) return sb_log(m, SB_ERROR, SB_NO_DERIVATIVES);
   if (!sb_seeded(m, knowns, n_knowns, seed, n_seed)) return SB_ERROR;
   if (m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING)) {
     sb_take_start(m);
