@@ -50,7 +50,10 @@ enum {
 #define SB_COARSEST 0.1
 #define SB_PROBE 1e-4    /* s, over which a signal's rates are taken */
 #define SB_FLIGHT 1e-9   /* s, on its old side, below which a signal rests at zero */
+#define SB_HOP 1e-7      /* s, and */
+#define SB_TICKS 1e-11   /* of the time: such a flight importers do not resolve */
 #define SB_TURNED 1e-9   /* of its rate: a reset that leaves less turns a signal back */
+#define SB_HARDLY 1e-300 /* as good as zero, with a sign */
 #define SB_MOST_EVENTS 10000  /* in one communication step */
 #define SB_MOST_SWITCHES 1000 /* of modes at one time */
 
@@ -102,6 +105,9 @@ typedef struct {
   double p[SB_ROOM(SB_NP)], x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
   double start[SB_ROOM(SB_NX)]; /* x where the step began, by which limits act */
   double g[SB_ROOM(SB_NG)];     /* the crossings when last looked at */
+  double quiet[SB_ROOM(SB_NG)]; /* in model exchange, until when a signal that a reset has turned
+                                   back is on its old side, whatever rounding says, and */
+  double landing[SB_ROOM(SB_NG)]; /* when it comes back */
   int64_t ticks[SB_ROOM(SB_NC)]; /* the number of each clock's next tick */
   unsigned char hit[SB_ROOM(SB_NG)]; /* the crossings since the last event */
 #if SB_SLIDES

@@ -34,6 +34,10 @@ static double sb_within(const sb_fmu *m, double t) {
   return sb_clamped(t, low, sb_piece_end(m));
 }
 
+static double sb_direction(int k) {
+  return sb_crossings[k].direction < 0 ? -1 : 1;
+}
+
 #if SB_SLIDES
 #include "sb_fmu_slide.h"
 #endif
@@ -57,6 +61,8 @@ static void sb_watch_with(const sb_fmu *m, double t, const double *x, const doub
 #if SB_SLIDES
   if (sb_held(m)) sb_held_watch(m, t, x, xd, out);
 #endif
+  for (int k = 0; k < SB_NG && m->exchange; k++)
+    if (t < m->s.quiet[k]) out[k] = -sb_direction(k) * fmax(fabs(out[k]), SB_HARDLY);
 }
 
 static void sb_watch(const sb_fmu *m, double t, const double *x, double *out) {
@@ -232,6 +238,11 @@ static sb_motion sb_moves(const sb_fmu *m, int k, const double *x, const double 
                      (q[2] - 2 * q[1] + q[0]) / (SB_PROBE * SB_PROBE)};
 }
 
+/* The shortest flight [s] that is seen as one. */
+static double sb_shortest(const sb_fmu *m) {
+  return m->exchange ? fmax(SB_HOP, SB_TICKS * fabs(m->s.t)) : SB_FLIGHT;
+}
+
 /* How long [s] a signal stays on its old side; 0 where it does not get there. */
 static double sb_flight(sb_motion s) {
   double depth = s.v * s.v - 2 * s.a * s.q;
@@ -239,24 +250,58 @@ static double sb_flight(sb_motion s) {
   return s.v < 0 && depth > 0 ? 2 * sqrt(depth) / s.a : 0;
 }
 
+/* A signal that does not come back from zero: it rests there where the diagram slides, and is an
+   error elsewhere. */
+static int sb_stays(sb_fmu *m, int k) {
+  m->s.quiet[k] = m->s.landing[k] = -INFINITY;
+#if SB_SLIDES
+  return sb_rest(m, k);
+#else
+  return sb_log(m, SB_ERROR,
+                "the resets of block %s accumulate (Zeno), or leave its signal at zero, at "
+                "t = %.9g s: it would go on through zero", sb_crossings[k].block, m->s.t);
+#endif
+}
+
+/* A flight that begins after a time [s]: the next step overlooks no return, and in model exchange
+   takes no rounding for one. Importers end their steps within rounding of zero, on either side. */
+static void sb_flies(sb_fmu *m, int k, double after, double flight) {
+  double apex = after + flight / 2;
+  if (!(m->s.limit > 0) || apex < m->s.limit) m->s.limit = apex;
+  m->s.quiet[k] = m->s.t + after + fmin(flight / 4, SB_PROBE);
+  m->s.landing[k] = m->s.t + after + flight;
+}
+
 /* Whether the signal of an EVENT that its reset has turned back comes back at all: that of a
    ball that loses speed at each bounce would fall through the floor beyond the last of them.
-   x, xd: the states before. Lets the next step overlook no return. */
+   x, xd: the states before. */
 static int sb_comes_back(sb_fmu *m, int k, const double *x, const double *xd) {
   sb_motion before = sb_moves(m, k, x, xd), after = sb_moves(m, k, m->s.x, m->s.xd);
   double flight = sb_flight(after);
   if (before.v <= 0 || after.v > SB_TURNED * before.v) return SB_OK; /* it passes on */
 #if SB_SLIDES
   sb_bounced(m, k, x, before.v);
-  if (flight < SB_FLIGHT || (fabs(after.v) <= SB_TURNED * before.v && after.a > 0))
-    return sb_rest(m, k);
 #endif
-  if (flight < SB_FLIGHT || (fabs(after.v) <= SB_TURNED * before.v && after.a > 0))
-    return sb_log(m, SB_ERROR,
-                  "the resets of block %s accumulate (Zeno), or leave its signal at zero, at "
-                  "t = %.9g s: it would go on through zero", sb_crossings[k].block, m->s.t);
-  if (!(m->s.limit > 0) || flight / 2 < m->s.limit) m->s.limit = flight / 2;
+  if (flight < sb_shortest(m) || (fabs(after.v) <= SB_TURNED * before.v && after.a > 0))
+    return sb_stays(m, k);
+  sb_flies(m, k, 0, flight);
   return SB_OK;
+}
+
+/* Whether a signal that has just been turned back is beyond zero by the error of an importer's
+   solver alone, on its way to its old side: a reset would send it through. It may be that it
+   stays, as an error of the status. */
+static int sb_errs(sb_fmu *m, int k, int *status) {
+  sb_motion now;
+  double depth, flight;
+  if (!m->exchange || !(m->s.t < m->s.landing[k])) return 0;
+  now = sb_moves(m, k, m->s.x, m->s.xd);
+  if (!(now.v < 0)) return 0;
+  depth = now.v * now.v - 2 * now.a * now.q;
+  flight = sb_flight(now);
+  if (flight < sb_shortest(m)) *status = sb_stays(m, k);
+  else sb_flies(m, k, now.a > 0 ? (-now.v - sqrt(depth)) / now.a : -now.q / now.v, flight);
+  return 1;
 }
 
 /* Act on the crossings that are marked, and unmark them: stop, reset states, switch modes, put
@@ -290,10 +335,11 @@ static int sb_act(sb_fmu *m) {
 #if SB_SLIDES
     reset[k] = reset[k] && sb_contact(m, k) < 0; /* of a signal at rest it lets go */
 #endif
+    reset[k] = reset[k] && !sb_errs(m, k, &status);
     if (reset[k]) sb_reset_states(m, k);
   }
   m->fresh = 0;
-  if (moved && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
+  if (moved && !m->s.stopped && status == SB_OK) status = sb_settle(m, m->s.x, m->s.xd);
 #if SB_SLIDES
   if (status == SB_OK) status = sb_meet(m, found);
   if (SB_SWITCHES && status == SB_OK && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);

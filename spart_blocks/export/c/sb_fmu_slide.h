@@ -49,10 +49,6 @@ static int sb_leads(const sb_fmu *m, int k) {
   return sb_contact(m, k) >= 0;
 }
 
-static double sb_direction(int k) {
-  return sb_crossings[k].direction < 0 ? -1 : 1;
-}
-
 static void sb_field(const sb_fmu *m, double t, const double *x, const double *xd, double *out) {
   sb_model_rates(sb_within(m, t), x, xd, m->s.p, x, out);
 }

@@ -12,6 +12,7 @@ static void sb_begin(sb_fmu *m) {
   m->s.next = INFINITY;
   m->s.rtol = SB_RTOL;
   sb_copy(m->s.p, sb_p, SB_NP);
+  for (int k = 0; k < SB_NG; k++) m->s.quiet[k] = m->s.landing[k] = -INFINITY;
   m->fresh = 0;
 }
 
@@ -237,7 +238,7 @@ static int sb_get_row(sb_fmu *m, uint32_t first, int size, double *values, size_
 static int sb_get_indicators(sb_fmu *m, double *values, size_t n) {
   int status = sb_get_row(m, SB_AT_G, SB_NG, values, n);
   for (int k = 0; status == SB_OK && k < SB_NG; k++)
-    if (values[k] == 0) values[k] = sb_crossings[k].direction < 0 ? 1e-300 : -1e-300;
+    if (values[k] == 0) values[k] = -SB_HARDLY * sb_direction(k);
   return status;
 }
 
