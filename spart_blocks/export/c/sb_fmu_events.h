@@ -289,19 +289,18 @@ static int sb_comes_back(sb_fmu *m, int k, const double *x, const double *xd) {
 }
 
 /* Whether a signal that has just been turned back is beyond zero by the error of an importer's
-   solver alone, on its way to its old side: a reset would send it through. It may be that it
-   stays, as an error of the status. */
-static int sb_errs(sb_fmu *m, int k, int *status) {
-  sb_motion now;
-  double depth, flight;
-  if (!m->exchange || !(m->s.t < m->s.landing[k])) return 0;
-  now = sb_moves(m, k, m->s.x, m->s.xd);
-  if (!(now.v < 0)) return 0;
-  depth = now.v * now.v - 2 * now.a * now.q;
-  flight = sb_flight(now);
-  if (flight < sb_shortest(m)) *status = sb_stays(m, k);
-  else sb_flies(m, k, now.a > 0 ? (-now.v - sqrt(depth)) / now.a : -now.q / now.v, flight);
-  return 1;
+   solver alone, on its way to its old side: a reset would send it through. */
+static int sb_errs(const sb_fmu *m, int k) {
+  return m->exchange && m->s.t < m->s.landing[k] && sb_moves(m, k, m->s.x, m->s.xd).v < 0;
+}
+
+/* Let such a signal go on its way, if it gets to its old side. */
+static int sb_goes_on(sb_fmu *m, int k) {
+  sb_motion now = sb_moves(m, k, m->s.x, m->s.xd);
+  double flight = sb_flight(now), depth = now.v * now.v - 2 * now.a * now.q;
+  if (flight < sb_shortest(m)) return sb_stays(m, k);
+  sb_flies(m, k, now.a > 0 ? (-now.v - sqrt(depth)) / now.a : -now.q / now.v, flight);
+  return SB_OK;
 }
 
 /* Act on the crossings that are marked, and unmark them: stop, reset states, switch modes, put
@@ -309,7 +308,7 @@ static int sb_errs(sb_fmu *m, int k, int *status) {
 static int sb_act(sb_fmu *m) {
   int moved = 0, limits = 0, status = SB_OK;
   double x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
-  unsigned char reset[SB_ROOM(SB_NG)] = {0};
+  unsigned char reset[SB_ROOM(SB_NG)] = {0}, goes[SB_ROOM(SB_NG)] = {0};
 #if SB_SLIDES
   int any = 0;
   unsigned char found[SB_ROOM(SB_NG)];
@@ -335,11 +334,12 @@ static int sb_act(sb_fmu *m) {
 #if SB_SLIDES
     reset[k] = reset[k] && sb_contact(m, k) < 0; /* of a signal at rest it lets go */
 #endif
-    reset[k] = reset[k] && !sb_errs(m, k, &status);
+    goes[k] = reset[k] && sb_errs(m, k);
+    reset[k] = reset[k] && !goes[k];
     if (reset[k]) sb_reset_states(m, k);
   }
   m->fresh = 0;
-  if (moved && !m->s.stopped && status == SB_OK) status = sb_settle(m, m->s.x, m->s.xd);
+  if (moved && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
 #if SB_SLIDES
   if (status == SB_OK) status = sb_meet(m, found);
   if (SB_SWITCHES && status == SB_OK && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
@@ -350,8 +350,10 @@ static int sb_act(sb_fmu *m) {
   sb_watch(m, m->s.t, m->s.x, m->g);
   for (int k = 0; k < SB_NG; k++)
     if (sb_crossings[k].kind == SB_STOP && m->g[k] > 0) sb_stop(m, k);
-  for (int k = 0; k < SB_NG && SB_NX && !m->s.stopped; k++)
+  for (int k = 0; k < SB_NG && SB_NX && !m->s.stopped; k++) {
     if (reset[k] && sb_comes_back(m, k, x, xd) != SB_OK) return SB_ERROR;
+    if (goes[k] && sb_goes_on(m, k) != SB_OK) return SB_ERROR;
+  }
   return SB_OK;
 }
 
