@@ -53,6 +53,15 @@ def held_at(run: Run, t: float) -> bool:
     return run.held.sliding != before
 
 
+def jumped_off(run: Run, t: float) -> None:
+    """Let go the surfaces that a jump at this stop has moved away from the states."""
+    if run.held.sliding is None:
+        return
+    ks = [s.k for s in run.held.sliding.surfaces]
+    if len(surfaces_at(run.engine, t, run.x, run.xd, ks)) < len(ks):
+        _decide(run, [], t)
+
+
 def _decide(run: Run, switching: Sequence[int], t: float) -> None:
     """Find how the motion goes on from these crossings and from what it slides along."""
     slid = run.held.sliding.surfaces if run.held.sliding else ()
@@ -60,6 +69,8 @@ def _decide(run: Run, switching: Sequence[int], t: float) -> None:
     surfaces = surfaces_at(run.engine, t, run.x, run.xd, ks)
     if not surfaces:
         run.held = replace(run.held, sliding=None)
+        for surface in slid:
+            run.events.append(Event(t, run.crossings[surface.k].block, "leaves zero"))
         return
     if len(surfaces) > MOST_SURFACES:
         names = ", ".join(run.crossings[s.k].block for s in surfaces)

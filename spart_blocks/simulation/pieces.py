@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import Fault, InputError, RunError
-from spart_blocks.simulation.crossings import locate, upward
+from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate, upward
 from spart_blocks.simulation.cvodes import METHODS, Cvodes, within
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
@@ -157,6 +157,14 @@ class Stepwise(Piecewise):
                     return run.t
                 raise no_step(run, float(run.t), failure) from failure
             run.stats.steps += 1
+            if run.slides and not isinstance(solver, FixedStep):
+                near = self._nears(solver, rates(solver.t_old, self.start), inside[1])
+                if near is not None and near[0] - solver.t_old > 2 * LOCATED_WITHIN:
+                    self.last_step = near[0] - solver.t_old - LOCATED_WITHIN
+                    solver = self._solver(rates, solver.t_old, t1, self.start)
+                    continue
+                if near is not None:
+                    return self._go_over(*near)
             stiff = heeds(run) and self.stiffness.sees(solver, run.stats.steps)
             before = run.before
             found = self._first_crossing(solver, inside[1])
@@ -181,7 +189,8 @@ class Stepwise(Piecewise):
                 b = run.t  # the solver that follows starts here
                 break
         self.last_step = getattr(solver, "h_abs", None)
-        run.x = run.project(solver.t, solver.y)
+        # What holds the states is where it was before a jump at the end.
+        run.x = run.project(min(solver.t, inside[1]) if run.held else solver.t, solver.y)
         return b
 
     def _rates(self, lo: float, hi: float) -> Callable[[float, Floats], Floats]:
@@ -332,11 +341,46 @@ class Stepwise(Piecewise):
             solver.at(t)
             return solver.stage
 
+        return self._bends(before, values, stage, t0, t1)
+
+    def _bends(
+        self, before: Floats, after: Floats, curve: Dense, t0: float, t1: float
+    ) -> list[tuple[float, int]]:
+        """Where a curve crosses bends, the first first."""
         return sorted(
-            (self._locate(k, values, stage, t0, t1), k)
-            for k in self._located(before, values)
-            if run.crossings[k].kind == "bend"
+            (self._locate(k, after, curve, t0, t1), k)
+            for k in self._located(before, after)
+            if self.run.crossings[k].kind == "bend"
         )
+
+    def _nears(self, solver: Any, slope: Floats, last: float) -> tuple[float, Dense] | None:
+        """Where the line along the first slope of a step crosses a surface, and the line.
+
+        A step with stages on both sides of a surface may stay on its own side for ever, each
+        time by as little as error control allows. So a step ends where its first slope leads to
+        a surface, as Newton's method comes to a root, and there goes over it.
+        """
+        run, t0, x0 = self.run, solver.t_old, self.start
+        t1 = min(solver.t, last)
+
+        def line(t: Any) -> Floats:
+            return np.asarray((np.multiply.outer(np.asarray(t) - t0, slope) + x0).T)
+
+        if run.before is None or not np.isfinite(slope).all():
+            return None
+        found = self._bends(run.before, run.watch(t1, line(t1)), line, t0, t1)
+        found = [(t, k) for t, k in found if k not in run.held.leaders]
+        return (found[0][0], line) if found else None
+
+    def _go_over(self, until: float, line: Dense) -> Fraction:
+        """Go just over a surface along a line."""
+        run, before = self.run, self.run.before
+        assert before is not None
+        run.keeper.step(line, seen(until), run.xd)
+        run.t, run.x = exact(until), np.asarray(line(until))
+        run.report(until)
+        self.last_step = None
+        return run.cross(self._located(before, run.watch(until, run.x)), until)
 
 
 class Multistep(Piecewise):

@@ -32,7 +32,7 @@ from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.gauges import Gauge, Readings
 from spart_blocks.simulation.held import Held
 from spart_blocks.simulation.measuring import Measuring, Panelled
-from spart_blocks.simulation.meeting import let_go, meet
+from spart_blocks.simulation.meeting import jumped_off, let_go, meet
 from spart_blocks.simulation.record import MOST_NUMBERS, Grid, Keeper, Lines
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.samples import Samples
@@ -336,6 +336,7 @@ class Run:
     def _jump(self) -> bool:
         """Act on a crossing by a jump at this stop, on a STOP whose signal is above zero, or
         on a mode that does not fit."""
+        jumped_off(self, float(self.t))
         now, before = self.watch(float(self.t), self.x), self.before
         jumped = [] if before is None else self.crossed(before, now)
         found = [
@@ -371,7 +372,10 @@ class Run:
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
         if kinds & {"event", "mode"} and self.stopped is None:
             self._settle_modes(t)
+        before = self.held
         meet(self, found, t)
+        if self.held != before and self.stopped is None:
+            self._settle_modes(t)
         if kinds & {"event", "mode"}:
             let_go(self, t, free)
         if kinds & {"event", "mode", "limit"}:
@@ -385,7 +389,10 @@ class Run:
 
     def _settle_modes(self, t: float) -> None:
         """Let blocks switch their modes until nothing that they watch is above zero."""
-        modes = {k: c.block for k, c in enumerate(self.crossings) if c.kind == "mode"}
+        led = self.held.leaders  # their values tell of what holds, not of a mode
+        modes = {
+            k: c.block for k, c in enumerate(self.crossings) if c.kind == "mode" and k not in led
+        }
         for _ in range(MOST_SWITCHES if modes else 0):
             now = self.watch(t, self.x)
             unfit = {modes[k]: k for k in modes if now[k] > 0}

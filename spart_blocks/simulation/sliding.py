@@ -27,6 +27,8 @@ NEAR = 1e-6
 PARALLEL = 1e-8
 NO_RATE = 1e-10
 """Part of the largest rate towards a surface that counts as none."""
+JUMPS = 10.0
+"""So many times the rate on one side of a time, that on the other is a jump."""
 MOST_SETTLED = 100
 
 Sides = tuple[int, ...]
@@ -70,13 +72,19 @@ def geometry(engine: Engine, t: float, x: Floats, xd: Floats, ks: Sequence[int])
             moved[i] += side
             ends.append(engine.watch(t, moved, xd)[rows])
         J[:, i] = (ends[0] - ends[1]) / (2 * h)
+    now = engine.watch(t, x, xd)[rows]
     h = 1e-7 * max(abs(t), 1.0)
-    g_t = (engine.watch(t + h, x, xd)[rows] - engine.watch(t - h, x, xd)[rows]) / (2 * h)
+    ahead = (engine.watch(t + h, x, xd)[rows] - now) / h
+    behind = (now - engine.watch(t - h, x, xd)[rows]) / h
+    g_t = 0.5 * (ahead + behind)
+    # A known event may lie on one side: a jump there is no rate.
+    jumps = np.abs(ahead - behind) > JUMPS * (np.minimum(np.abs(ahead), np.abs(behind)) + 1.0)
+    g_t = np.where(jumps, np.where(np.abs(ahead) < np.abs(behind), ahead, behind), g_t)
     along = np.linalg.pinv(J).T if np.isfinite(J).all() else np.zeros_like(J)
     lengths = np.linalg.norm(along, axis=1, keepdims=True)
     along = along / np.where(lengths > 0, lengths, 1.0)
     size = 1e-2 + np.abs(along) @ np.abs(x)
-    return Geometry(engine.watch(t, x, xd)[rows], J, g_t, along, size)
+    return Geometry(now, J, g_t, along, size)
 
 
 @dataclass(frozen=True)

@@ -249,3 +249,50 @@ run: {T: 2}
     assert left == pytest.approx(np.pi / 6, abs=1e-6)
     want = 2 * (np.cos(left) - np.cos(2.0)) - (2.0 - left)
     assert got.final_state.continuous["v"] == pytest.approx([want], abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["RK45", "Radau", "BDF", "LSODA"])
+@pytest.mark.parametrize("x0", [0.2, 0.243, 0.271])
+def test_a_surface_is_reached_with_loose_tolerances_too(x0, solver, load):
+    # Steps with stages on both sides would stay on their own side, as short as they are.
+    text = LEAVES.replace("x0: 0.25", f"x0: {x0}")
+    got = sb.simulate(load(text), solver=solver, sliding="filippov", rtol=1e-6, atol=1e-8)
+    assert [event.what for event in got.events] == ["slides along zero", "leaves zero"]
+    assert [event.t for event in got.events] == pytest.approx([2 - 2 * np.sqrt(1 - x0), 2], abs=1e-5)
+    assert got.final_state.continuous["x"] == pytest.approx([1.0], abs=1e-5)
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_relay_that_leaves_is_on_the_side_that_it_moves_to(side, engine, load):
+    text = f"""
+blocks:
+  t: {{type: TIME}}
+  r: {{type: RELAY, on: 0, off: 0, on_value: -1, off_value: 1, initial: auto}}
+  f: {{type: FCN, expression: "a + {side}*s/2", arguments: [a, s]}}
+  x: {{type: INTEGRATOR, x0: 0.25}}
+wires: [f -> x, x -> r, r -> f.a, t -> f.s]
+run: {{T: 4}}
+"""
+    got = sb.simulate(load(text), engine=engine, sliding="filippov", **TIGHT)
+    (left,) = (event for event in got.events if event.what == "leaves zero")
+    assert left.t == pytest.approx(2, abs=1e-6)
+    assert got.final_state.continuous["x"] == pytest.approx([side], abs=1e-6)
+
+
+@pytest.mark.parametrize(("engine", "solver"), [("native", "RK45"), ("interpreter", "RK4")])
+def test_a_surface_that_jumps_away_is_left_and_met_anew(engine, solver, load):
+    text = """
+blocks:
+  r: {type: STEP, T: 1, on: 1}
+  f: {type: FCN, expression: "-sign(x - r)", arguments: [x, r]}
+  x: {type: INTEGRATOR, x0: 0.25}
+wires: [f -> x, x -> f.x, r -> f.r]
+run: {T: 3}
+"""
+    got = sb.simulate(load(text), engine=engine, solver=solver, sliding="filippov", **TIGHT)
+    told = [event.what for event in got.events]
+    assert told == ["slides along zero", "leaves zero", "slides along zero"]
+    assert [event.t for event in got.events] == pytest.approx([0.25, 1, 2], abs=1e-6)
+    x = np.interp(got.t, [0, 0.25, 1, 2, 3], [0.25, 0, 0, 1, 1])
+    assert np.ravel(got["x"]) == pytest.approx(x, abs=1e-6)
