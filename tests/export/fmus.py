@@ -38,6 +38,19 @@ wires: [u -> x, x -> stop]
 run: {T: 5, log: [x]}
 """
 
+# x slides along zero until its switch no longer holds it, at t = 2; y, of a RELAY, for ever.
+SLIDING = """
+name: sliding
+blocks:
+  t: {type: TIME}
+  f: {type: FCN, expression: "-sign(x) + t/2", arguments: [x, time]}
+  x: {type: INTEGRATOR, x0: 0.25}
+  r: {type: RELAY, on: 0, off: 0, on_value: -1, off_value: 1, initial: auto}
+  y: {type: INTEGRATOR, x0: 0.5}
+wires: [f -> x, x -> f.x, t -> f.time, r -> y, y -> r]
+run: {T: 4, sliding: filippov, rtol: 1.0e-9, log: [x, y]}
+"""
+
 # A feedback y = -k tanh-like function of two states, with an input and a sampled block.
 SMOOTH = """
 name: smooth

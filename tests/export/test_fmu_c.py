@@ -10,7 +10,7 @@ from pathlib import Path
 
 import fmpy
 import pytest
-from fmus import EVENTFUL, SMOOTH, STOPPING
+from fmus import EVENTFUL, SLIDING, SMOOTH, STOPPING
 
 from spart_blocks.export import export_fmu
 from spart_blocks.program.part import part_of
@@ -61,8 +61,8 @@ def sources(tmp_path_factory):
 @pytest.mark.parametrize("version", [3, 2])
 @pytest.mark.parametrize(
     ("text", "blocks"),
-    [(EVENTFUL, ()), (EVENTFUL, ("gain",)), (STOPPING, ())],
-    ids=["eventful", "one gain", "stopping"],
+    [(EVENTFUL, ()), (EVENTFUL, ("gain",)), (STOPPING, ()), (SLIDING, ())],
+    ids=["eventful", "one gain", "stopping", "sliding"],
 )
 def test_no_compiler_warns(text, blocks, version, sources, tmp_path):
     folder, _, _ = sources(text, version, *blocks)

@@ -258,7 +258,9 @@ def test_a_surface_is_reached_with_loose_tolerances_too(x0, solver, load):
     text = LEAVES.replace("x0: 0.25", f"x0: {x0}")
     got = sb.simulate(load(text), solver=solver, sliding="filippov", rtol=1e-6, atol=1e-8)
     assert [event.what for event in got.events] == ["slides along zero", "leaves zero"]
-    assert [event.t for event in got.events] == pytest.approx([2 - 2 * np.sqrt(1 - x0), 2], abs=1e-5)
+    assert [event.t for event in got.events] == pytest.approx(
+        [2 - 2 * np.sqrt(1 - x0), 2], abs=1e-5
+    )
     assert got.final_state.continuous["x"] == pytest.approx([1.0], abs=1e-5)
 
 
