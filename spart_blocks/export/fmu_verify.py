@@ -14,8 +14,10 @@ import numpy as np
 
 from spart_blocks.errors import MissingExtraError, RunError
 from spart_blocks.export.fmu_inputs import started
+from spart_blocks.export.fmu_model import slides
 from spart_blocks.export.fmu_stepping import stepping_of
 from spart_blocks.export.fmu_variables import Variable, variables_of
+from spart_blocks.export.functions import selected
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.schedule import Schedule
 from spart_blocks.program.part import Part, entries_of
@@ -83,6 +85,8 @@ def verify_fmu(
     # By model exchange the importer steps all states: no block does so by itself.
     programs = {"co-simulation": part.program, "model exchange": replace(part.program, fixed=())}
     outputs = [v for v in variables_of(part) if v.causality == "output"]
+    if slides(part):
+        outputs = [v for v in outputs if not _jumps(part, v.title)] or outputs
     for kind, options in ours.items():
         names = tuple(v.title for v in outputs)
         wanted = simulate(programs[kind], T=horizon, every=every, log=names, **options)
@@ -92,6 +96,23 @@ def verify_fmu(
             got = _columns(found, variable)
             errors[kind, variable.title] = _error(got, want)
     return FmuVerification(problems, errors, tolerances)
+
+
+def _jumps(part: Part, output: str) -> bool:
+    """Whether an output can jump at a surface: along it, it is that of either side."""
+    import casadi as ca
+
+    program = part.program
+    entries = entries_of(slot for slot in part.outputs if slot.name == output)
+    function = selected(program.outputs, entries, "output")
+    jumping = {ca.OP_SIGN, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_IF_ELSE_ZERO}
+    jumping |= {ca.OP_FLOOR, ca.OP_CEIL}
+    modes = {crossing.block for crossing in program.crossings if crossing.kind == "mode"}
+    pattern = np.array(ca.DM(function.jac_sparsity(0, 1), 1).full(), dtype=bool)
+    reads = set(np.nonzero(pattern)[1].tolist())
+    if any(function.instruction_id(k) in jumping for k in range(function.n_instructions())):
+        return True
+    return not reads.isdisjoint(entries_of(s for s in program.states if s.name in modes))
 
 
 def _simulated(path: str | Path, kind: str, horizon: float, names: list[str]) -> Any:

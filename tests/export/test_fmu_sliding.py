@@ -8,11 +8,12 @@ import importers
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
+from fmpy.validation import validate_fmu
 from fmus import instance, references
 
 import spart_blocks as sb
 from spart_blocks.diagram import as_diagram
-from spart_blocks.export import export_fmu
+from spart_blocks.export import export_fmu, verify_fmu
 from spart_blocks.program.part import part_of
 
 RUN = "run: {T: %s, sliding: filippov, rtol: 1.0e-9, atol: 1.0e-11, max_step: 0.04}\n"
@@ -327,3 +328,11 @@ def test_a_ball_ends_with_an_error_where_its_bounces_accumulate(tolerance, keeps
     assert said[-1].startswith("the resets of block ground accumulate (Zeno)")
     at = float(said[-1].split(" at t = ")[1].split()[0])
     assert at == pytest.approx(FALL * (1 + keeps) / (1 - keeps), abs=20 * tolerance**0.5)
+
+
+@pytest.mark.parametrize(("case", "version"), [("sign", 3), ("double", 2)])
+def test_it_is_an_fmu_that_other_tools_find_right(case, version, made):
+    part, path, *_ = of_case(made, case, version)
+    assert validate_fmu(str(path)) == []
+    found = verify_fmu(path, part, horizon=2.0)
+    assert found.passed, found

@@ -315,7 +315,7 @@ static void sb_slide(const sb_fmu *m, double t, const double *x, const double *x
   sb_geometry at;
   sb_beside beside;
   double on[SB_WIDE];
-  int ks[SB_SURFACES], n = sb_leaders(m, ks);
+  int ks[SB_SURFACES] = {0}, n = sb_leaders(m, ks);
   sb_look_around(m, t, x, xd, ks, n, &at);
   sb_onto(&at, x, on);
   sb_look_beside(m, t, on, xd, m->s.holds.surface, n, &at, &beside);
@@ -345,7 +345,7 @@ static int sb_resting(const sb_fmu *m, int *ks) {
 static void sb_signal_rates(const sb_fmu *m, double t, const double *x, const double *xd,
                             double *rates) {
   double J[SB_ROWS * SB_WIDE], g_t[SB_ROWS], slope[SB_WIDE];
-  int ks[SB_ROOM(SB_CONTACTS)], n = sb_resting(m, ks);
+  int ks[SB_ROOM(SB_CONTACTS)] = {0}, n = sb_resting(m, ks);
   sb_slopes(m, t, x, xd, ks, n, J);
   sb_drifts(m, t, x, xd, ks, n, g_t);
   sb_unheld(m, t, x, xd, slope);
@@ -411,7 +411,7 @@ static void sb_put_to_rest(const sb_fmu *m, double t, const double *x, const dou
                            double *out) {
   sb_geometry at;
   double push[SB_ROWS][SB_ROWS], rates[SB_ROWS];
-  int ks[SB_ROOM(SB_CONTACTS)], n = sb_resting(m, ks);
+  int ks[SB_ROOM(SB_CONTACTS)] = {0}, n = sb_resting(m, ks);
   sb_look_around(m, t, x, xd, ks, n, &at);
   sb_onto(&at, x, out);
   sb_pushes(m, t, out, xd, push);
@@ -461,7 +461,7 @@ static void sb_held_watch(const sb_fmu *m, double t, const double *x, const doub
 static void sb_hold(sb_fmu *m) {
   sb_geometry at;
   double t = m->s.t, on[SB_WIDE];
-  int ks[SB_SURFACES], n = sb_leaders(m, ks);
+  int ks[SB_SURFACES] = {0}, n = sb_leaders(m, ks);
   for (int i = 0; i < 3 && n; i++) {
     sb_look_around(m, t, m->s.x, m->s.xd, ks, n, &at);
     sb_onto(&at, m->s.x, m->s.x);
@@ -539,7 +539,7 @@ static void sb_way_on(const sb_fmu *m, const sb_surface *surfaces, int n, int *a
   sb_geometry at;
   sb_beside beside;
   double on[SB_WIDE], rate[SB_SURFACES];
-  int ks[SB_SURFACES];
+  int ks[SB_SURFACES] = {0};
   for (int j = 0; j < n; j++) ks[j] = surfaces[j].k;
   sb_look_around(m, m->s.t, m->s.x, m->s.xd, ks, n, &at);
   sb_onto(&at, m->s.x, on);
@@ -588,7 +588,7 @@ static int sb_decide(sb_fmu *m, const int *switching, int n) {
   sb_surface surfaces[SB_SURFACES + 1];
   sb_geometry at;
   sb_holds *holds = &m->s.holds, before = *holds;
-  int ks[SB_ROOM(SB_NG + SB_SURFACES)], count = sb_leaders(m, ks), along = 0, upper = 0;
+  int ks[SB_ROOM(SB_NG + SB_SURFACES)] = {0}, count = sb_leaders(m, ks), along = 0, upper = 0;
   for (int i = 0; i < n; i++) ks[count++] = switching[i];
   count = sb_surfaces_at(m, ks, count, surfaces);
   if (count > SB_SURFACES)
@@ -652,7 +652,7 @@ static int sb_meet(sb_fmu *m, const unsigned char *found) {
 /* Let go the surfaces that something has moved away from the states. */
 static int sb_jumped_off(sb_fmu *m) {
   sb_surface surfaces[SB_SURFACES + 1];
-  int ks[SB_SURFACES], n = sb_leaders(m, ks);
+  int ks[SB_SURFACES] = {0}, n = sb_leaders(m, ks);
   if (!n || sb_surfaces_at(m, ks, n, surfaces) == n) return SB_OK;
   return sb_decide(m, ks, 0);
 }
@@ -684,7 +684,7 @@ static const double *sb_this_side(const sb_fmu *m, const double *x, const double
    put back on it. */
 static int sb_strays(const sb_fmu *m) {
   sb_geometry at;
-  int ks[SB_SURFACES], n = sb_leaders(m, ks), strays = 0;
+  int ks[SB_SURFACES] = {0}, n = sb_leaders(m, ks), strays = 0;
   if (n) sb_look_around(m, m->s.t, m->s.x, m->s.xd, ks, n, &at);
   for (int j = 0; j < n; j++)
     strays |= fabs(at.g[j]) > 0.1 * SB_NEAR * fabs(at.per[j]) * at.size[j];
