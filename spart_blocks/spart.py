@@ -32,6 +32,8 @@ I_I = dynamics.inertias
 MCB = dynamics.mass_composite_body
 GIM = dynamics.generalized_inertia
 CIM = dynamics.convective_inertia
+GIM_NOC = dynamics.generalized_inertia_noc
+CIM_NOC = dynamics.convective_inertia_noc
 
 Angles321_DCM = spatial.angles321_dcm
 Angles123_DCM = spatial.angles123_dcm
@@ -40,6 +42,12 @@ DCM_quat = spatial.dcm_quat
 quat_DCM = spatial.quat_dcm
 quat_Angles321 = spatial.quat_angles321
 Euler_DCM = spatial.euler_dcm
+DCM_Euler = spatial.dcm_euler
+
+QuaternionProduct = spatial.quat_product
+Matrix_QuatProd_Left = spatial.quat_left_matrix
+Matrix_QuatProd_Right = spatial.quat_right_matrix
+SkewSym = spatial.skew_matrix
 
 
 def urdf2robot(filename: str | Path, verbose_flag: bool = False) -> tuple[Robot, RobotKeys]:
@@ -54,6 +62,15 @@ def DH_Serial2robot(DH_data: Any) -> tuple[Robot, Array]:
     from spart_blocks.robot.dh import dh_serial_to_robot
 
     return dh_serial_to_robot(DH_data)
+
+
+def DH_Rs(DH: Any, qm: Any, type: int) -> tuple[Array, Array]:
+    """R (3,3) and s (3,) [m] from one Denavit-Hartenberg frame to the next, for the joint's
+    position qm [rad or m]. type: 0 revolute, 1 prismatic, as SPART's DH_Rs counts them; in
+    the data of DH_Serial2robot it is 1 and 2."""
+    from spart_blocks.robot.dh import dh_rotation_and_translation
+
+    return dh_rotation_and_translation(DH, qm, type)
 
 
 def ConnectivityMap(robot: Robot) -> tuple[Array, Array, Array]:
@@ -78,8 +95,11 @@ __all__ = [
     "MCB",
     "GIM",
     "CIM",
+    "GIM_NOC",
+    "CIM_NOC",
     "urdf2robot",
     "DH_Serial2robot",
+    "DH_Rs",
     "ConnectivityMap",
     "Angles321_DCM",
     "Angles123_DCM",
@@ -88,4 +108,9 @@ __all__ = [
     "quat_DCM",
     "quat_Angles321",
     "Euler_DCM",
+    "DCM_Euler",
+    "QuaternionProduct",
+    "Matrix_QuatProd_Left",
+    "Matrix_QuatProd_Right",
+    "SkewSym",
 ]

@@ -401,9 +401,61 @@ def quat_angles321(q: Any) -> Array:
 
 def euler_dcm(e: Any, alpha: Any) -> Array:
     """DCM (3,3), inertial to body, of the turn by alpha [rad] about the unit axis e (3,)."""
-    axis = array(e, (3,), "e")
-    angle = np.atleast_1d(np.asarray(alpha) if kind_of_scalar(alpha) is float else _boxed(alpha))
-    return axis_angle_rotation(axis, array(angle, (1,), "alpha")).T
+    return axis_angle_rotation(array(e, (3,), "e"), one_scalar(alpha, "alpha")).T
+
+
+_TO_X = 1e-100  # gives the identity, which turns about no axis, that of x; shows in no digit
+
+
+def dcm_euler(dcm: Any) -> Array:
+    """The turn of a DCM (3,3), inertial to body: its unit axis, and its angle [rad], as (4,).
+
+    The angle lies within [0, pi]. The identity has the axis x, and at half a turn either sign
+    of the axis would do. SymPy's symbols, which cannot be compared, take formulas that are
+    singular there. By the quaternion, whose digits do not fade near either end, as those of
+    the angle's cosine do. Source: SPART's DCM_Euler.
+    """
+    q = dcm_quat(dcm)
+    if type(q) is np.ndarray and q.dtype == object:
+        v = q[:3]
+    else:
+        q = np.where(q[3:] < 0.0, -q, q)
+        v = q[:3] + np.array([_TO_X, 0.0, 0.0])
+    sine = sqrt(v.reshape(1, 3) @ v)
+    return np.concatenate([v / sine, 2 * arctan2(sine, q[3:])])
+
+
+def quat_product(q1: Any, q2: Any) -> Array:
+    """The product (4,) of two quaternions (4,), scalar last: the turn q2 and then q1, both in
+    inertial axes, as that of R(q1) R(q2). Source: SPART's QuaternionProduct."""
+    return quaternion_product(array(q1, (4,), "q1"), array(q2, (4,), "q2"))
+
+
+def quat_left_matrix(q: Any) -> Array:
+    """The matrix (4,4) that makes of p (4,) the product q p. Source: SPART's
+    Matrix_QuatProd_Left."""
+    x, y, z, w = array(q, (4,), "q").tolist()
+    rows = [w, -z, y, x, z, w, -x, y, -y, x, w, z, -x, -y, -z, w]
+    return filled(rows, np.asarray(q)).reshape(4, 4)
+
+
+def quat_right_matrix(q: Any) -> Array:
+    """The matrix (4,4) that makes of p (4,) the product p q. Source: SPART's
+    Matrix_QuatProd_Right."""
+    x, y, z, w = array(q, (4,), "q").tolist()
+    rows = [w, z, -y, x, -z, w, x, y, y, -x, w, z, -x, -y, -z, w]
+    return filled(rows, np.asarray(q)).reshape(4, 4)
+
+
+def skew_matrix(x: Any) -> Array:
+    """The matrix (3,3) of the cross product with x (3,). Source: SPART's SkewSym."""
+    return skew(array(x, (3,), "x"))
+
+
+def one_scalar(value: Any, name: str) -> Array:
+    """A number, a symbol, or an array of one, as an array (1,)."""
+    given = np.asarray(value) if kind_of_scalar(value) is float else _boxed(value)
+    return array(np.atleast_1d(given), (1,), name)
 
 
 def kind_of_scalar(value: Any) -> type:

@@ -280,6 +280,15 @@ def bookkeeping(robot: Robot, s: State, gravity: Any) -> dict[str, Any]:
     }
 
 
+def by_complement(robot: Robot, s: State, out: dict[str, Any]) -> dict[str, Any]:
+    """H and C by the natural orthogonal complement, from the outputs of `everything`."""
+    I0, Im, N = out["I0"], out["Im"], out["N"]
+    return {
+        "H": spart.GIM_NOC(N, I0, Im, robot),
+        "C": spart.CIM_NOC(N, out["Ndot"], out["t0"], out["tL"], I0, Im, robot),
+    }
+
+
 def whole(out: dict[str, Any]) -> tuple[Any, Any]:
     """H and C of `everything`, put together from their blocks."""
     H = np.block([[out["H0"], out["H0m"]], [out["H0m"].T, out["Hm"]]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.transform import Rotation
@@ -54,6 +54,48 @@ def test_a_quaternion_comes_back_from_its_rotation_up_to_sign(q):
     back = spatial.dcm_quat(R.T)
     assert back[np.abs(back).argmax()] > 0
     np.testing.assert_allclose(back * np.sign(back @ q), q, atol=1e-14)
+
+
+@given(q1=quaternions, q2=quaternions)
+def test_quaternion_products_turn_as_products_of_rotations(q1, q2):
+    product = spatial.quat_product(q1, q2)
+    want = (Rotation.from_quat(q1) * Rotation.from_quat(q2)).as_quat()
+    np.testing.assert_allclose(product * np.sign(product @ want), want, atol=1e-14)
+    dcm = spatial.quat_dcm(q2) @ spatial.quat_dcm(q1)
+    np.testing.assert_allclose(spatial.quat_dcm(product), dcm, atol=1e-14)
+
+
+@given(p=arrays(float, 4, elements=numbers), q=arrays(float, 4, elements=numbers))
+def test_quaternion_matrices_multiply_from_either_side(p, q):
+    want = spatial.quat_product(p, q)
+    np.testing.assert_allclose(spatial.quat_left_matrix(p) @ q, want, atol=1e-13)
+    np.testing.assert_allclose(spatial.quat_right_matrix(q) @ p, want, atol=1e-13)
+    left, right = spatial.quat_left_matrix(p), spatial.quat_right_matrix(q)
+    np.testing.assert_allclose(left @ right, right @ left, atol=1e-12)  # (p x) q = p (x q)
+    np.testing.assert_allclose(left @ left.T, (p @ p) * np.eye(4), atol=1e-12)
+
+
+@given(axis=vectors, angle=st.floats(0, np.pi))
+@example(axis=np.array([0.0, 0.0, 1.0]), angle=0.0)
+@example(axis=np.array([0.6, 0.0, -0.8]), angle=np.pi)
+@example(axis=np.array([0.6, 0.0, -0.8]), angle=1e-12)
+@example(axis=np.array([0.6, 0.0, -0.8]), angle=np.pi - 1e-12)
+def test_axis_and_angle_come_back_from_their_rotation(axis, angle):
+    assume(np.linalg.norm(axis) > 0.1)
+    e = axis / np.linalg.norm(axis)
+    R = Rotation.from_rotvec(angle * e).as_matrix()
+    back = spatial.dcm_euler(R.T)
+    assert 0 <= back[3] <= np.pi
+    assert np.linalg.norm(back[:3]) == pytest.approx(1, abs=1e-14)
+    turned = Rotation.from_rotvec(back[:3] * back[3]).as_matrix()
+    np.testing.assert_allclose(turned, R, atol=1e-14)
+    assert back[3] == pytest.approx(angle, abs=1e-14)
+    if 1e-9 < angle < np.pi - 1e-9:
+        np.testing.assert_allclose(back[:3], e, atol=1e-15 / np.sin(angle / 2) + 1e-14)
+
+
+def test_no_turn_has_the_axis_x():
+    np.testing.assert_allclose(spatial.dcm_euler(np.eye(3)), [1, 0, 0, 0], atol=1e-99)
 
 
 @given(q=quaternions, omega=vectors)

@@ -56,6 +56,8 @@ QUANTITIES: dict[str, tuple[Callable[[int, int, int], Shape], str]] = {
     "H0": (lambda n, nq, nu: (6, 6), "kg m^2, kg m, kg"),
     "H0m": (lambda n, nq, nu: (6, nu), "kg m^2, kg m, kg"),
     "Hm": (lambda n, nq, nu: (nu, nu), "kg m^2, kg m, kg"),
+    "H": (lambda n, nq, nu: (6 + nu, 6 + nu), "kg m^2, kg m, kg"),
+    "C": (lambda n, nq, nu: (6 + nu, 6 + nu), ""),
     "C0": (lambda n, nq, nu: (6, 6), ""),
     "C0m": (lambda n, nq, nu: (6, nu), ""),
     "Cm0": (lambda n, nq, nu: (nu, 6), ""),

@@ -7,7 +7,9 @@ from bdsim.components import FunctionBlock
 from spart_blocks.blocks._quantities import OfRobot
 from spart_blocks.dynamics import (
     convective_inertia,
+    convective_inertia_noc,
     generalized_inertia,
+    generalized_inertia_noc,
     inertias,
     mass_composite_body,
 )
@@ -267,3 +269,109 @@ class CIM(OfRobot, FunctionBlock):
     takes = "t0 tL I0 Im M0_tilde Mm_tilde Bij Bi0 P0 pm"
     gives = "C0 C0m Cm0 Cm"
     function = staticmethod(convective_inertia)
+
+
+class GIM_NOC(OfRobot, FunctionBlock):
+    """
+    :blockname:`GIM_NOC`
+
+    Generalized inertia matrix H by the natural orthogonal complement.
+
+    :inputs: 3
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6+6n, 6+nu)
+            - ``N``: natural orthogonal complement
+        *   - Input
+            - 1
+            - ndarray(3, 3)
+            - ``I0`` [kg m^2]: inertia of the base-link, inertial axes
+        *   - Input
+            - 2
+            - ndarray(n, 3, 3)
+            - ``Im`` [kg m^2]: inertias of the links, inertial axes
+        *   - Output
+            - 0
+            - ndarray(6+nu, 6+nu)
+            - ``H`` [kg m^2, kg m, kg]: inertia matrix of base and joints
+
+    H = N' M N, the whole of what GIM gives in blocks. Source: SPART's GIM_NOC.
+
+    :param robot: the robot model
+    :type robot: Robot
+    """
+
+    nin = 3
+    nout = 1
+    takes = "N I0 Im"
+    gives = "H"
+    function = staticmethod(generalized_inertia_noc)
+
+
+class CIM_NOC(OfRobot, FunctionBlock):
+    """
+    :blockname:`CIM_NOC`
+
+    Convective inertia matrix C by the natural orthogonal complement.
+
+    :inputs: 6
+    :outputs: 1
+    :states: 0
+
+    .. list-table::
+        :header-rows: 1
+
+        *   - Port type
+            - Port number
+            - Types
+            - Description
+        *   - Input
+            - 0
+            - ndarray(6+6n, 6+nu)
+            - ``N``: natural orthogonal complement
+        *   - Input
+            - 1
+            - ndarray(6+6n, 6+nu)
+            - ``Ndot``: its rate
+        *   - Input
+            - 2
+            - ndarray(6,)
+            - ``t0`` [rad/s, m/s]: twist of the base-link
+        *   - Input
+            - 3
+            - ndarray(n, 6)
+            - ``tL`` [rad/s, m/s]: twists of the links
+        *   - Input
+            - 4
+            - ndarray(3, 3)
+            - ``I0`` [kg m^2]: inertia of the base-link, inertial axes
+        *   - Input
+            - 5
+            - ndarray(n, 3, 3)
+            - ``Im`` [kg m^2]: inertias of the links, inertial axes
+        *   - Output
+            - 0
+            - ndarray(6+nu, 6+nu)
+            - ``C``: convective matrix of base and joints
+
+    C = N' (M Ndot + Mdot N), the whole of what CIM gives in blocks. Source: SPART's CIM_NOC.
+
+    :param robot: the robot model
+    :type robot: Robot
+    """
+
+    nin = 6
+    nout = 1
+    takes = "N Ndot t0 tL I0 Im"
+    gives = "C"
+    function = staticmethod(convective_inertia_noc)

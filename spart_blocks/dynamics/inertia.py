@@ -1,6 +1,6 @@
 """Inertia matrices of the system: I_I, mass composite bodies, GIM and CIM.
 
-Source: SPART's manual, I_I, MCB, GIM, CIM.
+Source: SPART's manual, I_I, MCB, GIM, CIM; GIM_NOC and CIM_NOC of its source.
 """
 
 from __future__ import annotations
@@ -157,6 +157,59 @@ def convective_inertia(
                 Cm[m : m + 1, k] = p.reshape(1, 6) @ (B.T @ inner)
             j = robot.parents[j - 1]
     return ConvectiveMatrix(C0, C0m, Cm0, Cm)
+
+
+def generalized_inertia_noc(N: Array, I0: Array, Im: Array, robot: Robot) -> Array:
+    """H (6+nu, 6+nu) of H udot + C u = tau by the natural orthogonal complement: N' M N.
+
+    N (6+6n, 6+nu): of `noc`. I0 (3,3), Im (n,3,3) [kg m^2]: of `inertias`. M is the block
+    diagonal of [I 0; 0 m 1]; the motors that act in the robot's dynamics add to the diagonal,
+    as in `generalized_inertia`, which costs less on long arms. Units of the blocks of H:
+    kg m^2, kg m, kg. Source: J. Angeles, S. Lee, "The formulation of dynamical equations of
+    holonomic mechanical systems using a natural orthogonal complement", J. Applied Mechanics
+    55 (1988); SPART's GIM_NOC.
+    """
+    N, I0, Im = _noc_inputs(N, I0, Im, robot)
+    motors = np.diag(np.concatenate([np.zeros(6), robot.motor_inertia]))
+    H: Array = N.T @ _each_body(I0, Im, N, robot, masses=True) + motors
+    return H
+
+
+def convective_inertia_noc(
+    N: Array, Ndot: Array, t0: Array, tL: Array, I0: Array, Im: Array, robot: Robot
+) -> Array:
+    """C (6+nu, 6+nu) of H udot + C u = tau: N' (M Ndot + Mdot N).
+
+    N, Ndot (6+6n, 6+nu): of `noc` and `noc_dot`. t0 (6,), tL (n,6) [rad/s, m/s]: twists.
+    I0 (3,3), Im (n,3,3) [kg m^2]: of `inertias`. M and Mdot are those of
+    `convective_inertia`, which gives the same matrix in blocks. Source: as
+    `generalized_inertia_noc`; SPART's CIM_NOC.
+    """
+    N, I0, Im = _noc_inputs(N, I0, Im, robot)
+    Ndot = array(Ndot, N.shape, "Ndot")
+    t0, tL = array(t0, (6,), "t0"), array(tL, (robot.n_links_joints, 6), "tL")
+    turning0, turning = skew(t0[:3]) @ I0, skew(tL[:, :3]) @ Im
+    rates = _each_body(I0, Im, Ndot, robot, masses=True)
+    C: Array = N.T @ (rates + _each_body(turning0, turning, N, robot, masses=False))
+    return C
+
+
+def _noc_inputs(N: Array, I0: Array, Im: Array, robot: Robot) -> tuple[Array, Array, Array]:
+    n = robot.n_links_joints
+    N = array(N, (6 + 6 * n, 6 + robot.nu), "N")
+    return N, array(I0, (3, 3), "I0"), array(Im, (n, 3, 3), "Im")
+
+
+def _each_body(I0: Array, Im: Array, N: Array, robot: Robot, *, masses: bool) -> Array:
+    """Each body's six rows of N times its [I 0; 0 m 1], or [I 0; 0 0] without masses."""
+    out = zeros(N.shape, N, I0, Im)
+    for k, inertia in enumerate([I0, *Im]):
+        turns, moves = slice(6 * k, 6 * k + 3), slice(6 * k + 3, 6 * k + 6)
+        out[turns] = inertia @ N[turns]
+        if masses:
+            body = robot.links[k - 1] if k else robot.base_link
+            out[moves] = body.mass * N[moves]
+    return out
 
 
 def _B_rate(relative_velocity: Array) -> Array:

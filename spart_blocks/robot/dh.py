@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import RobotError
+from spart_blocks.errors import InputError, RobotError
 from spart_blocks.robot._faults import Faults
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
@@ -18,6 +18,7 @@ from spart_blocks.robot._transforms import rotation_x, rotation_z, translation
 from spart_blocks.robot.checks import report_doubts
 from spart_blocks.robot.model import Base, Robot
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
+from spart_blocks.spatial import Array, cos, filled, one_scalar, sin
 
 _AXIS = (0.0, 0.0, 1.0)  # joint axes are z in this convention
 
@@ -59,6 +60,39 @@ def dh_serial_to_robot(
     robot = Robot(name, tuple(links), tuple(joints), base_link, base=base)
     report_doubts(robot, strict=strict)
     return robot, T
+
+
+_DH_KEYS = ("d", "theta", "alpha", "a")
+
+
+def dh_rotation_and_translation(dh: Mapping[str, Any], qm: Any, type: int) -> tuple[Array, Array]:
+    """R (3,3), axes of the next Denavit-Hartenberg frame to those of this, and s (3,) [m],
+    from this origin to the next, in these axes.
+
+    dh: theta [rad] and d [m] about and along this z, then a [m] and alpha [rad] along and
+    about the next x, as numbers or symbols. qm [rad or m]: the joint's position, added to
+    theta where type is 0 (revolute), to d where it is 1 (prismatic). These are the numbers of
+    SPART's function; DH data and robots count from 1. Raises InputError for missing or
+    unknown fields and for another type. Source: SPART's DH_Rs; J. Denavit, R. Hartenberg, "A
+    kinematic notation for lower-pair mechanisms based on matrices", J. Applied Mechanics 22
+    (1955).
+    """
+    wrong = sorted(set(_DH_KEYS) ^ set(dh))
+    if wrong:
+        raise InputError(f"DH has the fields {', '.join(_DH_KEYS)}; amiss: {', '.join(wrong)}")
+    if type not in (0, 1):
+        raise InputError(
+            f"type is {type!r}; DH_Rs takes 0 (revolute) and 1 (prismatic), where the data of "
+            "DH_Serial2robot says 1 and 2"
+        )
+    d, theta, alpha, a = (one_scalar(dh[key], f"DH.{key}") for key in _DH_KEYS)
+    q = one_scalar(qm, "qm")
+    theta, d = (theta + q, d) if type == 0 else (theta, d + q)
+    (c, s), (ca, sa) = ((cos(x), sin(x)) for x in (theta, alpha))
+    like = (c, s, ca, sa)
+    rows = [c, -s * ca, s * sa, s, c * ca, -c * sa, np.zeros(1), sa, ca]
+    R = filled([row[0] for row in rows], *like).reshape(3, 3)
+    return R, filled([(a * c)[0], (a * s)[0], d[0]], a, d, *like)
 
 
 def _link_and_joint(

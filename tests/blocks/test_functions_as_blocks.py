@@ -50,7 +50,8 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
         for way in ("IN", "OUT")
     ),
     *("QUAT_R", "R_QUAT", "ANGLES321_R", "ANGLES123_R", "R_ANGLES321", "QUAT_ANGLES321"),
-    "AXIS_ANGLE_R",
+    *("AXIS_ANGLE_R", "R_AXIS_ANGLE", "QUAT_PRODUCT"),
+    *("QUAT_LEFT_MATRIX", "QUAT_RIGHT_MATRIX", "SKEW_MATRIX", "GIM_NOC", "CIM_NOC"),
     *("BASE_REACTION", "GENERALIZED_JACOBIAN", "END_EFFECTOR", "KINEMATICS_DYNAMICS"),
     *("RESOLVED_RATE", "RESOLVED_RATE_MIN_ENERGY", "DESIRED_REACTION", "BASE_CONTROL"),
 }
@@ -142,6 +143,7 @@ def test_attitude_blocks_are_spart_s_functions_transposed(j, golden, bdsim_runti
         ("QUAT_R", [a["DCM_quat_of_321"]], a["quat_DCM"].T),
         ("QUAT_ANGLES321", [a["DCM_quat_of_321"]], a["quat_Angles321"]),
         ("AXIS_ANGLE_R", [a["euler_axis"], float(a["euler_angle"])], a["Euler_DCM"].T),
+        ("SKEW_MATRIX", [a["angles"]], np.cross(a["angles"], np.eye(3)).T),
     ]
     for name, inputs, want in cases:
         (got,) = make(bdsim_runtime, name).output(0.0, inputs, None)
@@ -197,3 +199,30 @@ def test_wrong_gains_say_what_is_wrong(name, given, message, bdsim_runtime):
         given = {"robot": robots.golden_robot("spart_sc_3dof"), **given}
     with pytest.raises(ValueError, match=message):
         make(bdsim_runtime, name, **given)
+
+
+def test_axis_and_angle_blocks_undo_each_other(golden, bdsim_runtime, close):
+    for dcm in golden("spart_attitude")["Angles321_DCM"]:
+        R = np.array(dcm).T
+        turn = make(bdsim_runtime, "R_AXIS_ANGLE").output(0.0, [R], None)
+        close(make(bdsim_runtime, "AXIS_ANGLE_R").output(0.0, turn, None)[0], R)
+
+
+def test_quaternion_blocks_multiply(bdsim_runtime, close):
+    p, q = np.random.default_rng(4).normal(size=(2, 4))
+    (want,) = make(bdsim_runtime, "QUAT_PRODUCT").output(0.0, [p, q], None)
+    # Hamilton's product of scalar-last quaternions, written out.
+    vector = p[3] * q[:3] + q[3] * p[:3] + np.cross(p[:3], q[:3])
+    close(want, [*vector, p[3] * q[3] - p[:3] @ q[:3]])
+    for name, one, other in (("QUAT_LEFT_MATRIX", p, q), ("QUAT_RIGHT_MATRIX", q, p)):
+        (matrix,) = make(bdsim_runtime, name).output(0.0, [one], None)
+        close(matrix @ other, want, name)
+
+
+def test_the_complement_s_blocks_give_the_matrices_of_gim_and_cim(bdsim_runtime, close):
+    robot = robots.random_robot(12, 5)
+    out = robots.everything(robot, robots.random_state(robot, 2))
+    for name, want in zip(("GIM_NOC", "CIM_NOC"), robots.whole(out), strict=True):
+        block = make(bdsim_runtime, name, robot)
+        (got,) = block.output(0.0, [out[port.name] for port in block.in_ports], None)
+        close(got, want, name)

@@ -56,8 +56,10 @@ def test_casadi_runs_through_every_function(seed, close):
     s = robots.random_state(robot, seed)
     vectors, symbols = casadi_symbols(s)
     outputs = robots.everything(robot, symbols, link=4)
+    outputs |= robots.by_complement(robot, symbols, outputs)
     outputs |= robots.bookkeeping(robot, symbols, GRAVITY)
-    want = robots.everything(robot, s, link=4) | robots.bookkeeping(robot, s, GRAVITY)
+    want = robots.everything(robot, s, link=4)
+    want |= robots.by_complement(robot, s, want) | robots.bookkeeping(robot, s, GRAVITY)
     got = evaluated(casadi_function(vectors, outputs), s, outputs)
     assert set(got) == set(want)
     # Numbers and symbols take the same path but for the 6 by 6 solve.
@@ -85,6 +87,10 @@ def test_casadi_runs_through_the_attitude_functions(golden, close):
         ("DCM_Angles321", "Angles321_DCM"),
         ("quat_DCM", "DCM_quat_of_321"),
         ("quat_Angles321", "DCM_quat_of_321"),
+        ("DCM_Euler", "Angles321_DCM"),
+        ("Matrix_QuatProd_Left", "DCM_quat_of_321"),
+        ("Matrix_QuatProd_Right", "DCM_quat_of_321"),
+        ("SkewSym", "angles"),
     ]
     for name, given in functions:
         value = np.array(reference[given][3])
@@ -93,7 +99,26 @@ def test_casadi_runs_through_the_attitude_functions(golden, close):
         out = getattr(spart, name)(symbols.reshape(value.shape))
         f = casadi.Function("f", [vector], [casadi.vertcat(*map(casadi.SX, np.ravel(out)))])
         got = np.array(f(value.ravel())).reshape(np.shape(out))
-        close(got, reference[name][3], name)
+        want = reference[name][3] if name in reference else getattr(spart, name)(value)
+        close(got, want, name)
+
+
+def test_sympy_and_casadi_run_through_dh_frames(close):
+    casadi, sympy = pytest.importorskip("casadi"), pytest.importorskip("sympy")
+    dh = {"d": 0.3, "theta": 0.2, "alpha": -0.7, "a": 0.5}
+    for kind in (0, 1):
+        want = spart.DH_Rs(dh, 0.4, kind)
+        q = casadi.SX.sym("q")
+        for got, value in zip(spart.DH_Rs(dh, q, kind), want, strict=True):
+            f = casadi.Function("f", [q], [casadi.vertcat(*map(casadi.SX, np.ravel(got)))])
+            close(np.array(f(0.4)).reshape(value.shape), value)
+        symbols = dict(zip(dh, sympy.symbols("d theta alpha a"), strict=True))
+        R, s = spart.DH_Rs(symbols, 0, kind)
+        there = [(symbols[key], dh[key] + 0.4 * (key == ("theta", "d")[kind])) for key in dh]
+        close(np.array([[x.subs(there) for x in map(sympy.sympify, row)] for row in R], float),
+              want[0])  # fmt: skip
+        close(np.array([sympy.sympify(x).subs(there) for x in s], float), want[1])
+    assert spart.QuaternionProduct(sympy.symbols("a:4"), [0, 0, 0, 1]).shape == (4,)
 
 
 def test_a_casadi_quaternion_of_a_rotation_is_that_of_numbers_near_the_identity(close):

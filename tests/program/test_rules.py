@@ -8,6 +8,7 @@ from pathlib import Path
 import bdsim.blocks
 import numpy as np
 import pytest
+import robots
 
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.program import TraceError, trace
@@ -241,6 +242,24 @@ def test_a_subsystem_of_bdsim_is_traced_through(bench, assert_parity):
     bench.block("DERIV", alpha=5.0, y0=0.3, gain=2.0, wires=[bench.signal()])
     wires = [bench.signal(), bench.signal()]
     bench.block("PID_S", bench.clock(), P=3, I=2, D=1.5, I_band=0.5, wires=wires)
+    assert_parity(bench.diagram)
+
+
+def test_attitude_conversions_are_their_expressions(bench, assert_parity):
+    bench.block("R_AXIS_ANGLE", wires=[bench.block("ANGLES321_R", wires=[bench.signal(3)])])
+    bench.block("QUAT_PRODUCT", wires=[bench.signal(4), bench.signal(4)])
+    for kind in ("QUAT_LEFT_MATRIX", "QUAT_RIGHT_MATRIX"):
+        bench.block(kind, wires=[bench.signal(4)])
+    bench.block("SKEW_MATRIX", wires=[bench.signal(3)])
+    assert_parity(bench.diagram, rel=1e-9)
+
+
+def test_inertia_matrices_by_the_complement_are_their_expressions(bench, assert_parity):
+    robot = robots.random_robot(20, 2)
+    N, Ndot = (bench.signal(18, 6 + robot.nu) for _ in range(2))
+    I0, Im = bench.signal(3, 3), bench.signal(2, 3, 3)
+    bench.block("GIM_NOC", robot, wires=[N, I0, Im])
+    bench.block("CIM_NOC", robot, wires=[N, Ndot, bench.signal(6), bench.signal(2, 6), I0, Im])
     assert_parity(bench.diagram)
 
 
