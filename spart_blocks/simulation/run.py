@@ -214,9 +214,8 @@ class Run:
 
     def sample_times(self) -> Floats:
         """The grid of samples from now on, with the start and the end."""
-        times = grid(Fraction(0), self.samples.every, self.samples.k, self.end)
         now = [] if self.thinned_at is not None else [float(self.t)]
-        return np.union1d(times, [*now, float(self.end)])
+        return np.union1d(self.samples.ahead(), [*now, float(self.end)])
 
     def _loop(self) -> None:
         from spart_blocks.simulation.pieces import pieces_of

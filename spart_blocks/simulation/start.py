@@ -56,7 +56,7 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
         event_times=known,
         start=start,
         known=tuple(known),
-        samples=Samples(start, every),
+        samples=Samples(start, every, end),
         lines=options.every is None,
         progress=progress,
     )

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.diagram.clocks import exact
+from spart_blocks.simulation.samples import Samples
 
 CLOCKS = {"T": 1.0, "rtol": 1e-9, "atol": 1e-12}
 
@@ -274,3 +276,32 @@ def test_a_state_whose_ticks_do_not_fit_its_time_is_refused(diagram, wire, simul
     with pytest.raises(sb.InputError, match=r"the state at t = 2.1 s counts .* ticks of the clock"):
         simulate(bd, T=3.0, initial=replace(state, ticks={name: count}))
     assert simulate(bd, T=3.0, initial=replace(state, ticks={name: 9})).complete
+
+
+@pytest.mark.parametrize("solver", ["RK45", "LSODA"])
+def test_an_interval_that_is_a_rounded_part_of_the_run_has_no_sample_beside_the_end(
+    solver, diagram, wire, simulate
+):
+    T, n = 0.03, 300
+    assert float(n * exact(T / n)) != T  # rounding parts them
+    bd = diagram()
+    bd.CONSTANT(1.0, name="one")
+    bd.INTEGRATOR(x0=0.0, name="x")
+    wire(bd, "one -> x")
+    whole = simulate(bd, T=T, every=T / n, solver=solver, log=["x"])
+    assert len(whole.t) == n + 1
+    assert whole.t[-1] == T
+    np.testing.assert_allclose(np.diff(whole.t), T / n, rtol=1e-12)
+    # Nor beside the start of a run that goes on there.
+    more = simulate(bd, T=2 * T, every=T / n, solver=solver, initial=whole.final_state)
+    assert more.t[0] == T
+    np.testing.assert_allclose(np.diff(more.t), T / n, rtol=1e-12)
+
+
+def test_a_time_beside_the_end_that_rounding_does_not_explain_is_kept():
+    end = Fraction(3, 100)
+    close = Samples(Fraction(0), (end - Fraction(1, 10**15)) / 3, end)
+    assert len(close.ahead()) == len(close.within(Fraction(0), end)) + 1 == 4
+    rounded = Samples(Fraction(0), (end - Fraction(1, 10**18)) / 3, end)
+    assert len(rounded.ahead()) == len(rounded.within(Fraction(0), end)) + 1 == 3
+    assert len(rounded.before(end)) == 3  # 0 too; the end itself is kept as such
