@@ -45,7 +45,8 @@ def run(monkeypatch, tmp_path, capsys):
             runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
         return capsys.readouterr().out
 
-    return run
+    yield run
+    runtime.cache_clear()  # made with a block library that goes with the test
 
 
 def numbers(text, label):
@@ -258,3 +259,76 @@ def test_matlab_port(run):
         "torques with the base free:": want["taum_floating"],
     }.items():
         assert numbers(out, label) == pytest.approx(value, abs=6e-7), label
+
+
+def planar_jacobians(q1, q2, base_mass):
+    """The Jacobians (2,2) of the arm's end, its base held and floating: two bars of 0.5 m and
+    10 kg on a cube of 0.5 m, in x, y and the turn of the base, worked out by hand."""
+    angles, axle = np.array([0.0, q1, q1 + q2]), 0.25
+    along = np.array([[cos(a), sin(a)] for a in angles])
+    across = along @ [[0, 1], [-1, 0]]
+    # Of each point the way by the rates x, y, base turn, q1, q2.
+    arms = np.array([[0, 0, 0], [axle, 0.25, 0], [axle, 0.5, 0.25], [axle, 0.5, 0.5]])
+    turned_by = np.array([[1, 1, 1], [0, 1, 1], [0, 0, 1]])  # by base, q1, q2: each part of the arm
+    ways = [np.vstack([np.eye(2), turned_by @ (arm[:, None] * across)]).T for arm in arms]
+    masses = [base_mass, 10, 10]
+    spins = np.array([[0, 0, 1, 0, 0], [0, 0, 1, 1, 0], [0, 0, 1, 1, 1]])
+    moments = [base_mass * 0.5**2 / 6, *([10 * (0.5**2 + 0.05**2) / 12] * 2)]
+    H = sum(m * W.T @ W for m, W in zip(masses, ways[:3], strict=True))
+    H = H + sum(I * np.outer(w, w) for I, w in zip(moments, spins, strict=True))
+    end = ways[3]
+    return end[:, 3:], end[:, 3:] - end[:, :3] @ np.linalg.solve(H[:3, :3], H[:3, 3:])
+
+
+def test_workspace(run, tmp_path):
+    out = run("workspace", "--plot")
+    assert numbers(out, "from the shoulder:") == 1.0
+    grid = [np.radians(np.linspace(-end, end, 41)) for end in (90, 135)]
+    all_of_it = [[planar_jacobians(a, b, 100.0) for b in grid[1]] for a in grid[0]]
+    for k, name in enumerate(("held", "floating")):
+        measure = np.array([[abs(np.linalg.det(J[k])) for J in row] for row in all_of_it])
+        assert numbers(out, f"base {name}: manipulability at most") == pytest.approx(
+            measure.max(), abs=6e-5
+        )
+        line = out[out.index(f"base {name}: mani") :]
+        assert numbers(line, "mean") == pytest.approx(measure.mean(), abs=6e-5)
+    pose = np.radians([45, -90])
+    assert numbers(out, "deg, base held:") == 0.25  # l1 l2 |sin q2|
+    for mass in (100, 500):
+        want = abs(np.linalg.det(planar_jacobians(*pose, mass)[1]))
+        assert numbers(out, f"floating, {mass} kg:") == pytest.approx(want, abs=6e-7)
+    assert (tmp_path / "out" / "workspace.png").stat().st_size > 1000
+
+
+def test_resolved_motion(run, tmp_path):
+    out = run("resolved_motion", "--plot", "pictures")
+    assert not numbers(out, "first momentum:").any()
+    assert numbers(out, "error of the twist:") < 1e-12
+    start = [0.25 + 2 * cos(np.pi / 4) + 1, 0]
+    start[1] = sin(np.pi / 4) - sin(np.pi / 4)
+    end = numbers(out, "end-effector after 10 s:")
+    assert end == pytest.approx([start[0] - 0.3, start[1] + 0.2, 0], abs=6e-5)
+    joints = np.radians(numbers(out, "joints:"))
+    turned = np.radians(numbers(out, "turned by"))
+    assert turned + joints.sum() == pytest.approx(np.radians(-45) + 0.1, abs=1e-5)
+    # The common centre of mass stays, and the arm leads from the base to the end.
+    moved = numbers(out, "moved by")[:2]
+    before, after = (
+        centres_of_bars(turn, place, q)
+        for turn, place, q in (
+            (0.0, np.zeros(2), np.radians([45, -45, -45])),
+            (turned[0], moved, joints),
+        )
+    )
+    masses = np.array([100, 10, 10, 10])
+    assert masses @ after[0] == pytest.approx(masses @ before[0], abs=130 * 1e-4)
+    assert after[1] == pytest.approx(end[:2], abs=3e-4)
+    assert (tmp_path / "pictures" / "resolved_motion.png").stat().st_size > 1000
+
+
+def centres_of_bars(turn, place, q):
+    """The centres (4,2) of the base and three bars of 1 m, and the arm's end (2,)."""
+    angles = turn + np.array([0.0, *np.cumsum(q)])
+    along = np.array([[cos(a), sin(a)] for a in angles])
+    joints = np.cumsum([place + 0.25 * along[0], *along[1:]], axis=0)
+    return np.vstack([place, joints[:-1] + along[1:] / 2]), joints[-1]
