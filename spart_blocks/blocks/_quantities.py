@@ -131,7 +131,10 @@ def need_open(robot: Any, block: str) -> Robot:
         if getattr(found, what):
             text = f"{block} knows nothing of the {what} that {found.name} has"
             instead = "CLOSED_CHAIN_RATES" if block.endswith("_RATES") else "CLOSED_CHAIN"
-            raise InputError(Fault(text, hint=f"use {instead}"))
+            hint = f"use {instead}"
+            if all(loop.coupling for loop in found.loops) and what == "loops":
+                hint += ", or read the URDF with mimic: false, which lets its mimic joints go"
+            raise InputError(Fault(text, hint=hint))
     return found
 
 

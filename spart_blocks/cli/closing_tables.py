@@ -49,6 +49,8 @@ def closing_tables(robot: Robot) -> list[Table]:
 
 
 def _loop_cells(loop: Loop) -> tuple[str, str]:
+    if loop.coupling is not None:
+        return str(loop.coupling), ""
     rows = ", ".join(row.rpartition(".")[2] for row in loop.rows)
     if loop.length is None:
         return rows, ""

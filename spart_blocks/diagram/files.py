@@ -158,7 +158,8 @@ def _cannot_open(given: str, place: Place, error: Exception) -> Fault:
 def _read(section: RobotSection, path: Path, drives: Path | None, loops: Path | None) -> Robot:
     kind, strict = section.source[0], section.strict
     if kind == "urdf":
-        return Robot.from_urdf(path, base=section.base, strict=strict, drives=drives, loops=loops)
+        given: Any = {"base": section.base, "drives": drives, "loops": loops}
+        return Robot.from_urdf(path, strict=strict, mimic=section.mimic, **given)
     if kind == "bodies":
         robot = Robot.from_bodies(path, strict=strict)
     elif kind == "links":

@@ -55,6 +55,9 @@ class RobotSection(BaseModel):
     loops: StrictStr | None = Field(
         None, description="a YAML file of what closes the loops of a urdf"
     )
+    mimic: StrictBool = Field(
+        True, description="couple the mimic joints of a urdf to theirs, or let them move freely"
+    )
     base: Literal["fixed", "floating"] | None = Field(None, description="how the base is held")
     strict: StrictBool = Field(False, description="refuse doubtful inertias instead of warning")
     drives: StrictStr | None = Field(
@@ -80,6 +83,8 @@ class RobotSection(BaseModel):
             raise ValueError("strict applies to a urdf or bodies only")
         if self.loops is not None and self.urdf is None:
             raise ValueError("loops applies to a urdf only; a file of bodies has its own")
+        if not self.mimic and self.urdf is None:
+            raise ValueError("mimic applies to a urdf only")
         if self.base is not None and self.bodies is not None:
             raise ValueError("base does not apply to bodies: their joints to the ground hold them")
         return self

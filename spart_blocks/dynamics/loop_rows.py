@@ -32,7 +32,7 @@ from spart_blocks.dynamics.branches import Row
 from spart_blocks.dynamics.kinematics import kinematics
 from spart_blocks.dynamics.screws import Body, Vector, bodies_of, senses_of
 from spart_blocks.robot import Loop, Robot
-from spart_blocks.robot.loop import ROWS
+from spart_blocks.robot.loop import ROWS, Coupling
 from spart_blocks.spatial import Array, filled, sqrt, zeros
 
 SQUARE = {"rx": (1, 2), "ry": (0, 2), "rz": (0, 1)}
@@ -89,13 +89,15 @@ class End:
 @dataclass(frozen=True, eq=False)
 class Chord:
     """A loop with its ends; shared: the frame of the nearest body that carries both; length:
-    the place in qm and in um of a prescribed length."""
+    the place in qm and in um of a prescribed length; coupled: those of the joints that a
+    coupling has."""
 
     loop: Loop
     a: End
     b: End
     shared: End
     length: tuple[int, int] | None
+    coupled: tuple[tuple[int, int], ...] = ()
 
 
 @lru_cache(maxsize=32)
@@ -105,7 +107,7 @@ def chords_of(robot: Robot) -> tuple[Chord, ...]:
     K = kinematics(np.eye(3), np.zeros(3), q, robot)
     poses = poses_of(bodies, paths_of(bodies, q))
     home = {link: i for i, body in enumerate(bodies) for link, _ in body.riders}
-    lengths = {entry.name: (entry.q.start, entry.u.start) for entry in robot.layout}
+    places = {entry.name: (entry.q.start, entry.u.start) for entry in robot.layout}
 
     def above(i: int) -> list[int]:
         found = []
@@ -115,8 +117,11 @@ def chords_of(robot: Robot) -> tuple[Chord, ...]:
         return found
 
     def shared(loop: Loop) -> End:
-        both = set(above(home[loop.a])) & set(above(home[loop.b]))
-        return End(max(both, default=0), [0.0] * 3, np.eye(3).tolist(), ())
+        """The frame of the nearest link that carries both ends, for its axes."""
+        carrying, link = set(_to_base(loop.a, robot)), loop.b
+        while link not in carrying:
+            link = robot.parents[link - 1]
+        return end(link, np.eye(4), link)
 
     def end(link: int, T: Array, other: int) -> End:
         body = home[link]
@@ -133,10 +138,21 @@ def chords_of(robot: Robot) -> tuple[Chord, ...]:
             end(loop.a, loop.Ta, loop.b),
             end(loop.b, loop.Tb, loop.a),
             shared(loop),
-            lengths[loop.length] if isinstance(loop.length, str) else None,
+            places[loop.length] if isinstance(loop.length, str) else None,
+            tuple(places[name] for name in (loop.coupling.joint, loop.coupling.other))
+            if loop.coupling
+            else (),
         )
         for loop in robot.loops
     )
+
+
+def _to_base(link: int, robot: Robot) -> list[int]:
+    """The ids of the links from one to the base-link."""
+    found = [link]
+    while found[-1]:
+        found.append(robot.parents[found[-1] - 1])
+    return found
 
 
 # --- the rows -------------------------------------------------------------------------------
@@ -249,6 +265,9 @@ def loop_rows(robot: Robot, chain: Chain, wanted: tuple[int, ...]) -> Rows:
 
 def add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: Sequence[int]) -> None:
     """Add the chosen rows of one loop, by place among its own."""
+    if chord.loop.coupling is not None:
+        _add_coupling(rows, chord, chord.loop.coupling, chain)
+        return
     names = ROWS[chord.loop.type]
     a, b = chord.a, chord.b
     ra, rb = chain.point(a), chain.point(b)
@@ -276,6 +295,17 @@ def add_rows(rows: Rows, chord: Chord, chain: Chain, chosen: Sequence[int]) -> N
                     opening = _opening(chord, chain, rb, ra)
                     bias = dot(rise, gap) + 2.0 * dot(rate, opening) + bias
             _append(rows, dot(e, gap), J, bias)
+
+
+def _add_coupling(rows: Rows, chord: Chord, law: Coupling, chain: Chain) -> None:
+    """The position of one joint is a linear function of another's, so that the row is the
+    same everywhere, and has no bias."""
+    q = chain.qm.tolist()
+    (joint, rate), (other, other_rate) = chord.coupled
+    J: Row = {rate: 1.0}
+    if law.ratio:
+        J[other_rate] = -law.ratio
+    _append(rows, q[joint] - law.ratio * q[other] - law.offset, J, 0.0)
 
 
 def _append(rows: Rows, error: Any, J: Row, bias: Any) -> None:

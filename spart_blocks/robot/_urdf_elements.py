@@ -54,6 +54,16 @@ class LinkElement:
 
 
 @dataclass(frozen=True)
+class MimicElement:
+    """A <mimic>: the joint that is followed, by name; multiplier, and offset [rad or m]."""
+
+    joint: str
+    multiplier: float
+    offset: float
+    place: Place
+
+
+@dataclass(frozen=True)
 class JointElement:
     """A <joint>: the links by name (None where not given), T (4,4) its origin, axis (3,)."""
 
@@ -65,7 +75,7 @@ class JointElement:
     T: Floats
     axis: Floats
     near_unit: bool
-    mimic: bool
+    mimic: MimicElement | None
     limits: Limits | None
     drive: Drive | None
 
@@ -200,11 +210,23 @@ class ElementReader:
             T=self._origin(element, owner),
             axis=axis,
             near_unit=near_unit,
-            mimic=kind is not JointType.FIXED
-            and next(self.children(element, "mimic"), None) is not None,
+            mimic=None if kind is JointType.FIXED else self._mimic(element, owner),
             limits=self._limits(element, owner),
             drive=self._drive(element, owner),
         )
+
+    def _mimic(self, element: etree._Element, owner: str) -> MimicElement | None:
+        mimic = self._only(element, "mimic", owner)
+        if mimic is None:
+            return None
+        name = mimic.get("joint")
+        if not name:
+            self.note(mimic, f"{owner}: <mimic> names no joint")
+        numbers = {"multiplier": 1.0, "offset": 0.0}
+        for key in numbers:
+            if mimic.get(key) is not None:
+                numbers[key] = self._number(mimic, key, owner) or 0.0
+        return MimicElement(name or "", **numbers, place=self.place(mimic))
 
     def _joint_type(self, element: etree._Element, owner: str) -> JointType | None:
         text = element.get("type")

@@ -148,6 +148,9 @@ def _joints_in_loops(robot: Robot) -> set[str]:
     those that are prescribed."""
     names = {joint.name for joint in robot.joints if joint.kinematic}
     for loop in robot.loops:
+        if loop.coupling is not None:
+            names |= {loop.coupling.joint, loop.coupling.other}
+            continue
         for i in set(_path(loop.a, robot)) ^ set(_path(loop.b, robot)):
             names.add(robot.joints[i - 1].name)
     return names

@@ -5,9 +5,14 @@ two points. Each constrains some of the motion of a frame b on one link with res
 frame a on another, in rows:
 
     x, y, z     the origin of b, from that of a: where all three are constrained in the axes
-                of the nearest body that carries both links, elsewhere in those of a
+                of the nearest link that carries both (those of its centre-of-mass frame, as
+                RL has them), elsewhere in those of a
     rx, ry, rz  axes of a are square to axes of b: y to z, x to z, x to y
     d           the distance between the origins
+
+A coupling, as a mimic joint of URDF or a pair of gears, constrains the positions of two joints:
+
+    rq, q       q_joint - ratio q_other - offset, of a joint that turns, and of one that slides
 
 Source: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec. 8.3 and 8.6.
 """
@@ -17,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from spart_blocks.errors import RobotError
 from spart_blocks.robot._record import ARRAY, Floats, Record
 
 LoopType = Literal[
@@ -28,6 +34,8 @@ LoopType = Literal[
     "spherical",
     "planar",
     "distance",
+    "turning coupling",
+    "sliding coupling",
 ]
 
 ROWS: dict[LoopType, tuple[str, ...]] = {
@@ -39,9 +47,26 @@ ROWS: dict[LoopType, tuple[str, ...]] = {
     "spherical": ("x", "y", "z"),
     "planar": ("z", "rx", "ry"),
     "distance": ("d",),
+    "turning coupling": ("rq",),
+    "sliding coupling": ("q",),
 }
 """What each type constrains. The axis of those that have one is z of both frames; a
 universal joint turns about x of frame a and y of frame b, which stay square."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling(Record):
+    """The law of a coupling: q_joint = ratio q_other + offset, of two joints of one axis, by
+    name. ratio: rad or m of the one for each of the other; offset [rad or m]."""
+
+    joint: str
+    other: str
+    ratio: float = 1.0
+    offset: float = 0.0
+
+    def __str__(self) -> str:
+        offset = f" {self.offset:+g}" if self.offset else ""
+        return f"{self.joint} = {self.ratio:g} {self.other}{offset}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +75,7 @@ class Loop(Record):
 
     a, b: the link ids. Ta, Tb (4,4) [m]: the frames, from the links' centre-of-mass frames.
     length: of a distance, a number [m], or the name of a joint that no link depends on, the
-    prescribed length.
+    prescribed length. coupling: the law of one; its links are those that the two joints move.
     """
 
     name: str
@@ -60,6 +85,13 @@ class Loop(Record):
     Ta: Floats = field(metadata=ARRAY)
     Tb: Floats = field(metadata=ARRAY)
     length: float | str | None = None
+    coupling: Coupling | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.coupling is None) == self.type.endswith("coupling"):
+            what = "has no law" if self.coupling is None else f"of type {self.type} has a coupling"
+            raise RobotError(f"loop {self.name!r} {what}: a coupling, and no other loop, has one")
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -363,6 +363,7 @@ class Robot(Record):
         strict: bool = False,
         drives: str | Path | Mapping[str, Any] | None = None,
         loops: str | Path | Mapping[str, Any] | None = None,
+        mimic: bool = True,
     ) -> Robot:
         """Read a URDF file.
 
@@ -371,13 +372,16 @@ class Robot(Record):
         drives: the motors of its joints, see with_drives. Its own damping and friction act
         as its limits do: only where `with_effects` asks for them. loops: a YAML file, or what
         it holds, of the joints and distances that close loops between its links, forces,
-        prescribed joints, and home by joint; see docs/bodies.md.
+        prescribed joints, and home by joint; see docs/bodies.md. mimic: whether mimic joints
+        follow theirs, each by a constraint among `loops`; without, they move on their own.
         Raises RobotError with every fault of the file. Source: SPART's manual.
         """
         from spart_blocks.robot.urdf import read_urdf
 
         with reading(path):
-            return read_urdf(path, base=base, strict=strict, drives=drives, loops=loops)
+            return read_urdf(
+                path, base=base, strict=strict, drives=drives, loops=loops, mimic=mimic
+            )
 
     @classmethod
     def from_dh(

@@ -15,6 +15,7 @@ from lxml import etree
 
 from spart_blocks.errors import Fault, Place, RobotError
 from spart_blocks.robot._faults import Faults, names_list, quote, warn_user
+from spart_blocks.robot._mimics import note_wrong_mimics, with_mimics
 from spart_blocks.robot._transforms import rigid_inverse
 from spart_blocks.robot._tree import Edge, Tree, build_tree
 from spart_blocks.robot._urdf_elements import ElementReader, JointElement, LinkElement, line_of
@@ -52,14 +53,16 @@ def read_urdf(
     strict: bool = False,
     drives: str | Path | Mapping[str, Any] | None = None,
     loops: str | Path | Mapping[str, Any] | None = None,
+    mimic: bool = True,
 ) -> Robot:
     """The robot of a URDF file.
 
     base: 'fixed' or 'floating'; by default floating, unless the root link is massless
     or called world. strict: doubtful inertias are refused, not warned of.
-    Joint types are fixed, revolute, continuous and prismatic; a mimic joint moves on
-    its own. Limits, damping and friction are kept on the joints; they act where the robot's
-    effects name them. drives: see Robot.with_drives; loops: see Robot.from_urdf.
+    Joint types are fixed, revolute, continuous and prismatic. mimic: a mimic joint is coupled
+    to the joint that it names, see Robot.from_urdf; else it moves on its own. Limits, damping
+    and friction are kept on the joints; they act where the robot's effects name them. drives:
+    see Robot.with_drives; loops: see Robot.from_urdf.
     Raises RobotError with every fault of the file.
     """
     if base not in (None, "fixed", "floating"):
@@ -78,10 +81,13 @@ def read_urdf(
     joints = [reader.joint(element) for element in told["joint"]]
     if not links:
         reader.note(root, "the robot has no links")
+    note_wrong_mimics(joints, faults)
     tree = _tree(links, joints, faults)
     faults.raise_if_any()
     assert tree is not None  # a tree that could not be built has left a fault
     robot = _assemble(root.get("name") or file.stem, links, joints, tree, base, str(file))
+    if mimic:
+        robot = with_mimics(robot, joints)
     if drives is not None:
         robot = robot.with_drives(drives)
     if loops is not None:
@@ -214,10 +220,6 @@ def _warn_of_joints(joints: Sequence[JointElement], file: str) -> None:
         (
             [joint.name for joint in joints if not joint.near_unit],
             "the axis was not of unit length and has been normalised",
-        ),
-        (
-            [joint.name for joint in joints if joint.mimic],
-            "mimic is not modelled; each joint moves on its own",
         ),
         (
             [joint.name for joint in joints if _empty(joint)],

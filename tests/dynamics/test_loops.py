@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ball_robots import random_state, robot_with_balls, transform
 
-from spart_blocks.dynamics import hybrid_rates, kinematics
+from spart_blocks.dynamics import hybrid_rates, kinematics, multibody_forces
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_chain import closed_rates
 from spart_blocks.dynamics.closed_projection import closed_projection
@@ -22,7 +22,7 @@ from spart_blocks.dynamics.loops import (
 )
 from spart_blocks.errors import RobotError
 from spart_blocks.robot import BaseLink, Joint, JointType, Link, Loop, Robot
-from spart_blocks.robot.loop import ROWS
+from spart_blocks.robot.loop import ROWS, Coupling
 
 
 def at(x, y, z=0.0):
@@ -64,7 +64,9 @@ def closed_robot(seed: int, base: str, kind: str = "spherical", bodies: int = 5)
     Tb = np.linalg.inv(poses[1]) @ poses[0] @ Ta
     if kind == "distance":
         Tb[:3, 3] += [0.7, 0, 0]
-    loop = Loop("it", kind, a, b, Ta, Tb, 0.7 if kind == "distance" else None)
+    single = [entry.name for entry in robot.layout if not entry.spherical]
+    law = Coupling(single[0], single[-1], -0.7, 0.1) if kind.endswith("coupling") else None
+    loop = Loop("it", kind, a, b, Ta, Tb, 0.7 if kind == "distance" else None, law)
     return replace(robot, loops=(loop,), home=s.qm)
 
 
@@ -140,6 +142,62 @@ def test_closed_rates_satisfy_newton_and_the_loops():
         free = hybrid_rates(s.R0, s.u0, q, s.um, s.tau0, pushed, s.wF0, s.wFm, robot)
         assert np.allclose(got.umdot, free.umdot, atol=1e-9)
         assert np.allclose(got.u0dot, free.u0dot, atol=1e-9)
+
+
+def wrenches_of(loop, lam, robot, K):
+    """What docs/closed_chains.md says of lam, as wrenches on the links (n,6), inertial, at
+    their centres of mass, and on the base (6,), whose centre of mass is the origin."""
+    wrench, r = np.zeros((len(robot.links) + 1, 6)), np.vstack([np.zeros(3), K.rL])
+    R = np.concatenate([np.eye(3)[None], K.RL])
+    (Ra, ra), (_, rb) = (
+        (R[link] @ T[:3, :3], r[link] + R[link] @ T[:3, 3])
+        for link, T in ((loop.a, loop.Ta), (loop.b, loop.Tb))
+    )
+    ways = [loop.a]
+    while ways[-1]:
+        ways.append(robot.parents[ways[-1] - 1])
+    both = loop.b
+    while both not in ways:
+        both = robot.parents[both - 1]
+    whole = ROWS[loop.type][:3] == ("x", "y", "z")
+
+    def act(link, force, moment, point):
+        wrench[link] += [*(moment + np.cross(point - r[link], force)), *force]
+
+    for name, value in zip(ROWS[loop.type], lam, strict=True):
+        if name == "d":
+            force, moment = value * (rb - ra) / np.linalg.norm(rb - ra), np.zeros(3)
+        elif name.startswith("r"):
+            sign = {"rx": -1, "ry": 1, "rz": -1}[name]
+            force, moment = np.zeros(3), sign * value * Ra[:, "xyz".index(name[1])]
+        else:
+            axes = R[both] if whole else Ra
+            force, moment = value * axes[:, "xyz".index(name)], np.zeros(3)
+        act(loop.b, force, moment, rb)
+        act(loop.a, -force, -moment, rb)
+    return wrench[0], wrench[1:]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ROWS if not kind.endswith("coupling")])
+@pytest.mark.parametrize("seed", [2, 4])
+def test_lam_acts_as_the_page_says(kind, seed):
+    robot = closed_robot(seed, "fixed", kind)
+    q, s = robot.home, random_state(robot, seed)
+    K = kinematics(np.eye(3), np.zeros(3), q, robot)
+    for loop_turned in (robot, replace(robot, loops=(_other_way(robot.loops[0]),))):
+        lam = np.random.default_rng(seed).normal(size=len(ROWS[kind]))
+        got = loop_jacobian(q, loop_turned, True).T @ lam
+        wF0, wFm = wrenches_of(loop_turned.loops[0], lam, loop_turned, K)
+        none, still = np.zeros(6), np.zeros(robot.nu)
+        unloaded, loaded = (
+            multibody_forces(np.eye(3), none, q, 0 * s.um, none, still, f0, fm, robot).taum
+            for f0, fm in ((none, 0 * wFm), (wF0, wFm))
+        )
+        assert np.allclose(got, unloaded - loaded, atol=1e-12 * np.abs(lam).max())
+
+
+def _other_way(loop):
+    return replace(loop, a=loop.b, b=loop.a, Ta=loop.Tb, Tb=loop.Ta)
 
 
 def test_projection_closes_positions_and_rates_and_keeps_momentum():

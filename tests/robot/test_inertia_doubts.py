@@ -143,17 +143,6 @@ def test_an_axis_of_another_length_is_normalised_with_one_warning(tmp_path):
     assert unit_axis(np.zeros(3)) is None
 
 
-def test_mimic_joints_move_on_their_own_with_one_warning(tmp_path):
-    mimic = '<mimic joint="j0" multiplier="2"/>'
-    joints = [joint("j0", "a", "b"), joint("j1", "a", "c", extra=mimic)]
-    joints.append(joint("j2", "a", "d", extra=mimic))
-    path = write(tmp_path, robot(*(link(name) for name in "abcd"), *joints))
-    with pytest.warns(SpartWarning, match="mimic is not modelled.*joints 'j1', 'j2'") as caught:
-        loaded = Robot.from_urdf(path)
-    assert len(caught) == 1
-    assert loaded.n_q == 3
-
-
 def test_limits_the_wrong_way_round_are_warned_of(tmp_path):
     extra = '<limit lower="1" upper="-1"/>'
     path = write(tmp_path, robot(link("a"), link("b"), joint("j", "a", "b", extra=extra)))

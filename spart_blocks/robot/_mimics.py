@@ -1,0 +1,77 @@
+"""Mimic joints of URDF as couplings of a robot's joints.
+
+<mimic joint="other" multiplier="k" offset="o"/> says q = k q_other + o. That is a constraint
+with forces to both sides, as gears or a rod have it, not a motion that is played back. Source:
+the URDF specification (wiki.ros.org/urdf/XML/joint).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spart_blocks.robot._faults import Faults, quote
+from spart_blocks.robot._urdf_elements import JointElement
+from spart_blocks.robot.loop import Coupling, Loop
+from spart_blocks.robot.model import Robot
+from spart_blocks.robot.parts import JointType
+
+
+def note_wrong_mimics(joints: Sequence[JointElement], faults: Faults) -> None:
+    """Note mimic joints that follow what is not there, what is fixed, or themselves."""
+    known = {joint.name: joint for joint in joints}
+    for joint in joints:
+        if joint.mimic is None or not joint.mimic.joint:
+            continue
+        name, owner = joint.mimic.joint, f"joint {quote(joint.name)}"
+        if name not in known:
+            message = f"{owner}: mimic joint {quote(name)} does not exist"
+            faults.add(message, joint.mimic.place, faults.hint_for(name, [*known]))
+        elif known[name].type is JointType.FIXED:
+            message = f"{owner}: mimic joint {quote(name)} is fixed; it has no position to follow"
+            faults.add(message, joint.mimic.place)
+        elif joint.name in _followed(joint.name, known):
+            message = f"{owner} mimics itself" + (
+                "" if name == joint.name else f", by way of {quote(name)}"
+            )
+            hint = "let one of the joints move by itself"
+            faults.add(message, joint.mimic.place, hint)
+
+
+def _followed(name: str, known: dict[str, JointElement]) -> list[str]:
+    """The joints that a joint follows, one after the other; to where they repeat."""
+    found: list[str] = []
+    joint = known.get(name)
+    while joint is not None and joint.mimic is not None and joint.mimic.joint not in found:
+        found.append(joint.mimic.joint)
+        joint = known.get(joint.mimic.joint)
+    return found
+
+
+def with_mimics(robot: Robot, joints: Sequence[JointElement]) -> Robot:
+    """The robot with a coupling for each mimic joint, and a home that keeps them."""
+    mimics = {joint.name: joint.mimic for joint in joints if joint.mimic is not None}
+    if not mimics:
+        return robot
+    moved = {joint.name: joint for joint in robot.joints}
+    loops = tuple(
+        Loop(
+            f"mimic {name}",
+            "sliding coupling" if moved[name].type is JointType.PRISMATIC else "turning coupling",
+            moved[mimic.joint].child_link,
+            moved[name].child_link,
+            np.eye(4),
+            np.eye(4),
+            coupling=Coupling(name, mimic.joint, mimic.multiplier, mimic.offset),
+        )
+        for name, mimic in mimics.items()
+    )
+    home = np.array(robot.neutral if robot.home is None else robot.home)
+    places = {entry.name: entry.q.start for entry in robot.layout}
+    for _ in mimics:  # of a row of joints that follow each other, one more at each turn
+        for name, mimic in mimics.items():
+            followed = home[places[mimic.joint]]
+            home[places[name]] = mimic.multiplier * followed + mimic.offset
+    return replace(robot, loops=(*robot.loops, *loops), home=home)
