@@ -98,6 +98,7 @@ def _elementwise(name: str, count: int = 1) -> Callable[..., Array]:
 sin = _elementwise("sin")
 cos = _elementwise("cos")
 sqrt = _elementwise("sqrt")
+exp = _elementwise("exp")
 arcsin = _elementwise("arcsin")
 arctan2 = _elementwise("arctan2", 2)
 

@@ -16,7 +16,7 @@ from spart_blocks.cli.terminal import put
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from spart_blocks.robot import Joint, Robot
+    from spart_blocks.robot import Drive, Joint, Robot
 
 _UNITS = {"REVOLUTE": "rad", "PRISMATIC": "m"}
 
@@ -138,7 +138,9 @@ def _drives(robot: Robot) -> Table:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    columns = ("motor of", "gear", "Jm [kg m^2]", "B [N m s]", "Tc [N m]", "G^2 Jm")
+    columns = ["motor of", "gear", "Jm [kg m^2]", "B [N m s]", "Tc [N m]", "G^2 Jm"]
+    static = any(joint.drive and joint.drive.static for joint in robot.joints)
+    columns += ["Ts [N m]", "vs [rad/s]"] if static else []
     for column in columns:
         table.add_column(column, justify="left" if column == "motor of" else "right")
     for joint in robot.joints:
@@ -152,8 +154,15 @@ def _drives(robot: Robot) -> Table:
                 f"{drive.viscous:.4g}",
                 f"{forward:.4g}, {backward + 0.0:.4g}",
                 f"{drive.gear**2 * drive.motor_inertia:.4g}",
+                *(_static_cells(drive) if static else ()),
             )
     return table
+
+
+def _static_cells(drive: Drive) -> tuple[str, str]:
+    if drive.static is None:
+        return "", ""
+    return f"{drive.static[0]:.4g}, {drive.static[1] + 0.0:.4g}", f"{drive.stribeck:.4g}"
 
 
 def _joint_cells(joint: Joint, robot: Robot) -> tuple[str, ...]:

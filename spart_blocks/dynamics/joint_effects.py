@@ -1,12 +1,16 @@
 """What motors, friction and stops do at the joints of a robot.
 
-    load = G^2 B qd + |G| Tc        friction, Tc+ or Tc- by the sign of qd, none at rest
+    load = G^2 B qd + |G| T         friction, T+ or T- by the sign of qd, none at rest
+    T = Tc + (Ts - Tc) exp(-(G qd / vs)^2)      Coulomb's, which at rest is Ts
     stop = -k d (1 + c d')          at the depth d beyond a limit; it never pulls
     force = min(max(tau, -E), E)    within a limit of effort E
 
 Sources: P. I. Corke, "A Robotics Toolbox for MATLAB", IEEE Robotics and Automation Magazine
-3 (1996), for motor and friction; K. H. Hunt and F. R. E. Crossley, "Coefficient of
-restitution interpreted as damping in vibroimpact", ASME J. Applied Mechanics 42 (1975).
+3 (1996), for motor and friction; B. Armstrong-Helouvry, P. Dupont, C. Canudas de Wit, "A
+survey of models, analysis tools and compensation methods for the control of machines with
+friction", Automatica 30 (1994), for static friction and its fall; K. H. Hunt and F. R. E.
+Crossley, "Coefficient of restitution interpreted as damping in vibroimpact", ASME J. Applied
+Mechanics 42 (1975).
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ import numpy as np
 from spart_blocks.dynamics.composite import multibody_inertia
 from spart_blocks.errors import InputError
 from spart_blocks.robot import Drive, JointType, Limits, Robot
-from spart_blocks.spatial import Array, array, cross, zeros
+from spart_blocks.spatial import Array, array, cross, exp, zeros
 
 STOP_FREQUENCY = 200.0
 """Where no stiffness is given, a joint with all that it moves swings in its stop at this
@@ -32,7 +36,9 @@ class JointEffects(NamedTuple):
     """What the motors, friction and stops of a robot do at its joints, in the order of um.
 
     viscous (nu,) [N m s/rad, N s/m]: G^2 B. coulomb
-    (nu, 2) [N m, N]: |G| Tc+ and |G| Tc-. lower, upper (nu,) [rad, m]: where the stops
+    (nu, 2) [N m, N]: |G| Tc+ and |G| Tc-. static (nu, 2) [N m, N]: what friction holds at rest,
+    |G| Ts+ and |G| Ts-, or as coulomb. stribeck (nu,) [rad/s, m/s]: vs / |G|, infinite where
+    static is coulomb. lower, upper (nu,) [rad, m]: where the stops
     are; infinite where there is none. stiffness, dissipation (nu,): of the stops.
     sticking: places in um of the joints that Coulomb friction can hold; a prescribed
     joint moves as it is told. places: where in qm the joints with stops have their position.
@@ -42,6 +48,8 @@ class JointEffects(NamedTuple):
 
     viscous: Array
     coulomb: Array
+    static: Array
+    stribeck: Array
     lower: Array
     upper: Array
     stiffness: Array
@@ -53,7 +61,7 @@ class JointEffects(NamedTuple):
     @property
     def has_friction(self) -> bool:
         """Whether a joint brakes by itself."""
-        return bool(self.viscous.any() or self.coulomb.any())
+        return bool(self.viscous.any() or self.static.any())
 
     @property
     def stopped(self) -> tuple[int, ...]:
@@ -71,11 +79,14 @@ def joint_effects(robot: Robot) -> JointEffects:
     gear = np.array([drive.gear for drive in drives])
     friction, stops = "friction" in robot.effects, "stops" in robot.effects
     coulomb = np.abs(gear)[:, None] * np.array([drive.coulomb for drive in drives]).reshape(-1, 2)
-    none = np.full(len(joints), np.inf)
-    stuck = [k for k in np.flatnonzero(coulomb.any(axis=1)).tolist() if k not in robot.kinematic]
+    told = np.array([drive.static or drive.coulomb for drive in drives]).reshape(-1, 2)
+    static, none = np.abs(gear)[:, None] * told, np.full(len(joints), np.inf)
+    stuck = [k for k in np.flatnonzero(static.any(axis=1)).tolist() if k not in robot.kinematic]
     return JointEffects(
         viscous=gear**2 * [drive.viscous for drive in drives] * friction,
         coulomb=coulomb * friction,
+        static=static * friction,
+        stribeck=np.array([drive.stribeck or np.inf for drive in drives]) / np.abs(gear),
         lower=np.array([limit.lower for limit in limits]) if stops else -none,
         upper=np.array([limit.upper for limit in limits]) if stops else none,
         stiffness=_stiffness(robot, drives) if stops else np.zeros(len(joints)),
@@ -106,21 +117,35 @@ def friction_load(um: Array, robot: Robot, modes: Array | None = None) -> Array:
 
     modes (n,): for the joints that can stick, +1 or -1 where one slides forwards or
     backwards and 0 where it is stuck; by the sign of um where they are not given, which
-    leaves a joint at rest without Coulomb friction.
+    leaves a joint at rest without Coulomb friction. Of a joint that is stuck the load is what
+    it takes to hold it, and not told here.
     """
     effects = joint_effects(robot)
     if not effects.has_friction:
         return np.zeros(robot.nu)
     load = effects.viscous * um
-    if not effects.coulomb.any():
+    if not effects.static.any():
         return load
     sense = um
     if modes is not None:
         sense = zeros(robot.nu, um, modes) + um
         for k, mode in zip(effects.sticking, modes, strict=True):
             sense[k] = mode
-    forward, backward = effects.coulomb.T
+    forward, backward = _sliding_friction(um, effects)
     return load + np.where(sense > 0, forward, np.where(sense < 0, backward, 0.0))
+
+
+def _sliding_friction(um: Array, effects: JointEffects) -> tuple[Array, Array]:
+    """What friction takes of joints that slide forwards and backwards (nu,) each [N m, N]."""
+    forward, backward = effects.coulomb.T
+    more = effects.static.T - effects.coulomb.T
+    if not more.any():
+        return forward, backward
+    fall = zeros(len(um), um) + 1.0
+    for k in np.flatnonzero(more.any(axis=0)).tolist():
+        part = slice(k, k + 1)
+        fall[part] = exp(-((um[part] / effects.stribeck[k]) ** 2))
+    return forward + more[0] * fall, backward + more[1] * fall
 
 
 def stop_forces(qm: Array, um: Array, robot: Robot) -> Array:

@@ -4,8 +4,10 @@ A joint with Coulomb friction slides forwards (+1), backwards (-1), or is stuck 
 its friction f and acceleration a solve, with the other joints at rest, the box-constrained
 linear complementarity problem
 
-    a = 0 where |G| Tc- < f < |G| Tc+,   a >= 0 where f = |G| Tc+,   a <= 0 where f = |G| Tc-
+    a = 0 where |G| Ts- < f < |G| Ts+,   a >= 0 where f = |G| Ts+,   a <= 0 where f = |G| Ts-
 
+with static friction Ts, which is Coulomb's Tc unless a joint has more. Friction falls from Ts with
+velocity, without a jump, so that a joint that begins to slide has Ts too. This is a problem
 whose matrix is a principal part of the inverse of the inertia matrix, and so has one
 solution. Least-index pivoting finds it: the first joint that does not fit changes its
 mode. Sources: K. Murty, "Note on a Bard-type scheme for solving the complementarity
@@ -46,7 +48,7 @@ def _rest(robot: Robot) -> tuple[float, float]:
     joints on one freedom all but one may, for their friction is at its bound."""
     robot = robot.nominal
     inertia = float(np.mean(np.diag(multibody_inertia(np.eye(3), robot.neutral, robot).Hm)))
-    return SLOW, SLIGHT * float(joint_effects(robot).coulomb.max()) / inertia
+    return SLOW, SLIGHT * float(joint_effects(robot).static.max()) / inertia
 
 
 def unfit_modes(qm: Array, um: Array, modes: Array, rates: HybridRates, robot: Robot) -> list[Any]:
@@ -99,7 +101,7 @@ def _beyond(qm: Array, um: Array, rates: HybridRates, robot: Robot) -> tuple[lis
     forwards and backwards."""
     effects = joint_effects(robot)
     friction = rates.load + stop_forces(qm, um, robot)
-    forward, backward = (1 + MARGIN) * effects.coulomb.T
+    forward, backward = (1 + MARGIN) * effects.static.T
     sticking = effects.sticking
     return (
         [friction[k] - forward[k] for k in sticking],

@@ -7,7 +7,7 @@ the URDF specification (wiki.ros.org/urdf/XML/joint).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from spart_blocks.robot.parts import JointType
 def note_wrong_mimics(joints: Sequence[JointElement], faults: Faults) -> None:
     """Note mimic joints that follow what is not there, what is fixed, or themselves."""
     known = {joint.name: joint for joint in joints}
+    _, circular = _leaders_first({j.name: j.mimic.joint for j in joints if j.mimic is not None})
     for joint in joints:
         if joint.mimic is None or not joint.mimic.joint:
             continue
@@ -32,7 +33,7 @@ def note_wrong_mimics(joints: Sequence[JointElement], faults: Faults) -> None:
         elif known[name].type is JointType.FIXED:
             message = f"{owner}: mimic joint {quote(name)} is fixed; it has no position to follow"
             faults.add(message, joint.mimic.place)
-        elif joint.name in _followed(joint.name, known):
+        elif joint.name in circular:
             message = f"{owner} mimics itself" + (
                 "" if name == joint.name else f", by way of {quote(name)}"
             )
@@ -40,14 +41,24 @@ def note_wrong_mimics(joints: Sequence[JointElement], faults: Faults) -> None:
             faults.add(message, joint.mimic.place, hint)
 
 
-def _followed(name: str, known: dict[str, JointElement]) -> list[str]:
-    """The joints that a joint follows, one after the other; to where they repeat."""
-    found: list[str] = []
-    joint = known.get(name)
-    while joint is not None and joint.mimic is not None and joint.mimic.joint not in found:
-        found.append(joint.mimic.joint)
-        joint = known.get(joint.mimic.joint)
-    return found
+def _leaders_first(followed: Mapping[str, str]) -> tuple[list[str], set[str]]:
+    """The joints that follow others, each after the one that it follows; and those that
+    follow themselves, by way of others or not."""
+    order: list[str] = []
+    done: set[str] = set()
+    circular: set[str] = set()
+    for start in followed:
+        path: dict[str, None] = {}
+        name = start
+        while name in followed and name not in done and name not in path:
+            path[name] = None
+            name = followed[name]
+        if name in path:
+            names = list(path)
+            circular.update(names[names.index(name) :])
+        order += reversed(path)
+        done.update(path)
+    return order, circular
 
 
 def with_mimics(robot: Robot, joints: Sequence[JointElement]) -> Robot:
@@ -70,8 +81,7 @@ def with_mimics(robot: Robot, joints: Sequence[JointElement]) -> Robot:
     )
     home = np.array(robot.neutral if robot.home is None else robot.home)
     places = {entry.name: entry.q.start for entry in robot.layout}
-    for _ in mimics:  # of a row of joints that follow each other, one more at each turn
-        for name, mimic in mimics.items():
-            followed = home[places[mimic.joint]]
-            home[places[name]] = mimic.multiplier * followed + mimic.offset
+    for name in _leaders_first({name: mimic.joint for name, mimic in mimics.items()})[0]:
+        mimic = mimics[name]
+        home[places[name]] = mimic.multiplier * home[places[mimic.joint]] + mimic.offset
     return replace(robot, loops=(*robot.loops, *loops), home=home)

@@ -22,7 +22,10 @@ MOST_FAULTS = 100
 
 _SECTIONS = "a file of drives has joints: and for each of them gear, motor_inertia, ..."
 _NUMBERS = ("gear", "motor_inertia", "viscous", "stiffness", "dissipation")
-_DRIVE = (*_NUMBERS, "coulomb")
+_PAIRS = ("coulomb", "static")
+_TOGETHER = ("static", "stribeck")
+"""What is checked beside each other, and beside coulomb."""
+_DRIVE = (*_NUMBERS, *_PAIRS, "stribeck")
 DRIVE_FIELDS = (*_DRIVE, "limits", "qlim")
 """What a file may tell of the drive and the limits of a joint."""
 
@@ -72,22 +75,23 @@ def drive_and_limits(
     for key in _DRIVE:
         if key in reader.data:
             told = len(reader.faults.found)
-            given[key] = _coulomb(reader) if key == "coulomb" else reader.number(key)
-            if len(reader.faults.found) == told:
+            given[key] = _pair(reader, key) if key in _PAIRS else reader.number(key)
+            if len(reader.faults.found) == told and key not in _TOGETHER:
                 with noting(reader, key):
                     Drive(**{key: given[key]})
     sound = len(reader.faults.found) == before
     if given and sound:
-        drive = Drive(**given)
+        with noting(reader, next((key for key in _TOGETHER if key in given), "")):
+            drive = Drive(**given)
     return drive, _limits(limits, reader)
 
 
-def _coulomb(reader: FieldReader) -> tuple[float, float]:
+def _pair(reader: FieldReader, key: str) -> tuple[float, float]:
     """A pair as it is, one number for both directions."""
-    if isinstance(reader.data["coulomb"], (list, tuple)):
-        forward, backward = reader.array("coulomb", (2,)).tolist()
+    if isinstance(reader.data[key], (list, tuple)):
+        forward, backward = reader.array(key, (2,)).tolist()
         return forward, backward
-    symmetric = reader.number("coulomb")
+    symmetric = reader.number(key)
     return symmetric, -symmetric
 
 

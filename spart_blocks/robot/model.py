@@ -258,7 +258,7 @@ class Robot(Record):
         with the effects "motors" and "friction".
 
         drives: a YAML file, or what it holds: `joints`, and for each by name gear,
-        motor_inertia, viscous, coulomb, stiffness, dissipation as in Drive, limits or qlim.
+        motor_inertia, viscous, coulomb, static, ... as in Drive, limits or qlim.
         A joint that is not named keeps what it has. Raises RobotError with every fault.
         """
         from spart_blocks.robot.drives_file import robot_with_drives

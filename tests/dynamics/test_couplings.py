@@ -172,3 +172,26 @@ def test_a_plant_without_loops_refuses_and_says_what_to_do(geared, tmp_path):
     free = text.replace("geared.urdf}", "geared.urdf, mimic: false}").replace(", plant.lam", "")
     (tmp_path / "diagram.yaml").write_text(free)
     assert sb.load(tmp_path / "diagram.yaml")
+
+
+def test_static_friction_of_both_joints_holds_them_together(tmp_path, geared, monkeypatch):
+    """It breaks loose at its own and the partner's, which the ratio brings over."""
+    monkeypatch.setenv("SPART_COMPILER", "none")
+    (tmp_path / "drives.yaml").write_text(
+        "joints:\n  a: {coulomb: 0.5, static: 1.0, stribeck: 0.1}\n"
+        "  b: {coulomb: 0.2, static: 0.4, stribeck: 0.1}\n"
+    )
+    text = DIAGRAM.replace("urdf}", "urdf, drives: drives.yaml}")
+    text = text.replace(
+        "{type: WAVEFORM, wave: sine, freq: 0.5, amplitude: 3}", "{type: RAMP, T: 0}"
+    )
+    text = text.replace("  - gravity.wFm -> plant.wFm\n", "").replace(
+        "  gravity: {type: GRAVITY, robot: geared}\n", ""
+    )
+    text = text.replace("initial: {qm: {a: 0.9}, um: {a: 1.5}}", "initial: {qm: {a: 0.9}}")
+    (tmp_path / "diagram.yaml").write_text(text)
+    results = sb.simulate(tmp_path / "diagram.yaml", T=1.7)
+    loose = 1.0 + abs(RATIO) * 0.4
+    moving = results.t[np.abs(results["plant.um"][:, 0]) > 1e-9]
+    assert loose <= moving[0] <= loose + 0.051
+    assert results.events[-1].t == pytest.approx(loose, abs=1e-7)

@@ -99,3 +99,15 @@ def test_what_cannot_be_followed_is_told_with_its_line(tmp_path, extra, why):
     joints += [joint("j2", "a", "d", extra=mimics("j1")), joint("f", "a", "e", "fixed")]
     with pytest.raises(RobotError, match=rf"robot.urdf:8.*{why}"):
         of(tmp_path, *joints)
+
+
+def test_a_long_row_of_joints_that_follow_each_other_is_read_in_linear_time(tmp_path):
+    n = 2000
+    links = [link(f"l{k}") for k in range(n + 1)]
+    joints = [
+        joint(f"j{k}", "l0", f"l{k + 1}", extra=mimics(f"j{k + 1}", "-1") if k < n - 1 else "")
+        for k in range(n)
+    ]
+    made = Robot.from_urdf(write(tmp_path, robot(*links, *joints)))
+    assert len(made.loops) == n - 1
+    assert not made.home.any()

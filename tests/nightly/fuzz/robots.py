@@ -30,6 +30,8 @@ EVERYTHING: dict[str, Any] = {
             "gear": 10,
             "motor_inertia": 1e-4,
             "coulomb": [0.4, -0.5],
+            "static": [0.6, -0.5],
+            "stribeck": 0.1,
             "qlim": [-2, 2],
         },
         "K": {
