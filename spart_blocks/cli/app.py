@@ -146,7 +146,7 @@ app.command(
     epilog=examples("spart robot models/spacecraft_3dof.urdf", "spart robot arm.urdf --strict")
 )(robot)
 app.command(epilog=examples("spart schema > diagram.schema.json"))(schema)
-app.command(epilog=examples("spart new my_robot"))(new)
+app.command(epilog=examples("spart new my_robot", "spart new loop.yaml --from loop.bd"))(new)
 app.command(
     "examples",
     epilog=examples(

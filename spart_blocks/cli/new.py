@@ -13,8 +13,9 @@ from typing import Annotated
 
 import typer
 
+from spart_blocks.cli.outputs import check_files
 from spart_blocks.cli.reporting import Debug, reporting
-from spart_blocks.cli.terminal import say
+from spart_blocks.cli.terminal import say, warn
 from spart_blocks.errors import Fault, InputError, told
 
 TEMPLATE, HIDDEN = ".in", "dot_"
@@ -24,9 +25,20 @@ def new(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="NAME", help="The folder to make, or an empty one.", show_default=False
+            metavar="NAME",
+            help="The folder to make, or an empty one; with --from a file.",
+            show_default=False,
         ),
     ],
+    drawn: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE.bd",
+            help="Make one diagram file, NAME, of a diagram of bdsim's editor.",
+            show_default=False,
+        ),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """Make a project: a diagram, a robot, a controller, tests, and a recipe that runs them.
@@ -34,6 +46,9 @@ def new(
     What it holds is listed; all of it runs as it stands, and is there to be changed.
     """
     with reporting(debug):
+        if drawn is not None:
+            _convert(drawn, folder)
+            return
         folder = Path(os.path.normpath(folder.expanduser()))
         _check(folder)
         made = _make(folder)
@@ -41,6 +56,25 @@ def new(
             typer.echo(str(folder / path))
         steps = [] if folder == Path() else [f"cd {folder}"]
         say("next: " + " && ".join([*steps, "spart run diagrams/reach.yaml", "spart test"]))
+
+
+def _convert(drawn: Path, target: Path) -> None:
+    """Write a diagram file of a .bd file, and say what is still to be done about it."""
+    check_files([target], (".yaml", ".yml"), "NAME")
+    if target.exists():
+        raise InputError(Fault(f"{target} is there already", hint="name another file"))
+    from spart_blocks.diagram import load
+    from spart_blocks.diagram.bdedit import from_bdedit
+    from spart_blocks.errors import SpartError
+
+    target.write_text(from_bdedit(drawn), encoding="utf-8", newline="\n")
+    typer.echo(str(target))
+    try:
+        load(target)
+    except SpartError as error:
+        warn(f"it does not run yet:\n{error}")
+    else:
+        say(f"next: spart run {target}")
 
 
 def _check(folder: Path) -> None:
