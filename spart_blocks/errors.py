@@ -152,14 +152,16 @@ class SingularInertiaError(SpartError):
     """An inertia matrix that cannot be inverted; names the joint or base concerned."""
 
 
-class MissingExtraError(SpartError):
+class MissingExtraError(InputError):
     """An optional dependency is not installed; the message names the extra."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
-        super().__init__(
-            f"{purpose} needs the package {package}, which is not installed\n"
-            f"  pip install 'spart_blocks[{extra}]'"
-        )
+        self._given = package, extra, purpose
+        text = f"{purpose} needs the package {package}, which is not installed"
+        super().__init__(Fault(text, hint=f"pip install 'spart_blocks[{extra}]'"))
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:  # type: ignore[override]
+        return type(self), self._given
 
 
 def told(error: BaseException) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from spart_blocks.blocks._endpoints import Memory, Mqtt, Serial, Tcp, Udp, Zmq
 from spart_blocks.diagram import Diagram
-from spart_blocks.errors import Fault, InputError, Place
+from spart_blocks.errors import Fault, InputError, MissingExtraError, Place
 from spart_blocks.export.links import LiveLink, live_links
 from spart_blocks.program.part import Part
 from spart_blocks.realtime.link_structs import (
@@ -194,6 +194,8 @@ def open_links(diagram: Diagram, part: Part) -> Links:
         for live in live_links(diagram, part):
             try:
                 opened.append(OpenLink(live, opening))
+            except MissingExtraError:
+                raise
             except OSError as error:
                 faults.append(_refused(live, error, diagram.places))
             except InputError as error:

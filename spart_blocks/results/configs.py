@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.results.model import RATES
+from spart_blocks.results.names import RATES
 
 if TYPE_CHECKING:
     from spart_blocks.results.model import Results

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
-from spart_blocks.results.names import element_names, split_index
+from spart_blocks.results.names import STATES, element_names, split_index
 
 Floats = NDArray[np.float64]
 
@@ -92,10 +92,15 @@ class CsvFile:
         return f"{self.path}:{number}:{column}"
 
     def signal(self, name: str) -> tuple[list[str], tuple[int, ...]]:
-        """The columns of a signal, and the shape of a sample: name, or name[0], name[1], ...
-        Raises InputError with near names."""
+        """The columns of a signal, and the shape of a sample: name, or name[0], name[1], ...,
+        or for the states of a block that has named them, 'states.plant', 'states.plant.qm.q1'
+        and so on. Raises InputError with near names."""
         if name in self.names:
             return [name], ()
+        named = [column for column in self.names if column.startswith(f"{name}.")]
+        named = [column for column in named if split_index(column)[1] is None]
+        if name.startswith(STATES) and named:
+            return named, (len(named),)
         indices = [split_index(column) for column in self.names]
         places = [_index(index) for base, index in indices if base == name and index is not None]
         if not places or None in places:

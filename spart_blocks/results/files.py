@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError, brief, told
 from spart_blocks.results.archives import opened, read_array
-from spart_blocks.results.model import STATES, Event, FinalState, Results, ScopeSpec
+from spart_blocks.results.model import Event, FinalState, Results, ScopeSpec
+from spart_blocks.results.names import STATES
 
 FORMAT = "spart_blocks results 1"
 MAX_BYTES = 4 << 30

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,19 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.results.names import element_names, select, split_index
+from spart_blocks.results.columns import column_names, state_by_name, state_columns, state_unit
+from spart_blocks.results.names import RATES as RATES
+from spart_blocks.results.names import STATES, element_names, select, split_index
+from spart_blocks.results.times import Lines, Moved
 
 if TYPE_CHECKING:
+    import pandas
+    import xarray
     from matplotlib.figure import Figure
 
     from spart_blocks.results.configs import JointMotion
 
 Array = NDArray[Any]
 Info = str | float | int
-
-STATES = "states."
-RATES = "rates."
-"""Before a block's name: the rates of its states."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,10 @@ class FinalState:
         for part in ("continuous", "discrete"):
             owned = {name: _frozen(value, name) for name, value in getattr(self, part).items()}
             object.__setattr__(self, part, owned)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        # NumPy forgets in a pickle that an array is read-only, so all is made anew.
+        return type(self), (self.t, self.continuous, self.discrete, self.ticks)
 
 
 @dataclass(frozen=True)
@@ -147,6 +153,9 @@ class Results:
     "notes", a line each, where its numbers depend on what is easily overlooked.
     state_names: block to the names of its states, where it has named them.
     recompute: gives a signal that was not kept, (N, ...), or raises KeyError.
+
+    Results can be copied and pickled. A copy computes what its original does; what comes out of
+    a pickle computes the signals of a native run, and says of others that they were not kept.
     """
 
     t: Array
@@ -180,6 +189,29 @@ class Results:
             raise InputError(f"{name} has shape {frozen.shape}, takes ({len(self.t)}, ...)")
         return frozen
 
+    # --- copies ------------------------------------------------------------------------
+
+    def __copy__(self) -> Results:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Results:
+        """All arrays anew; what computes other signals only reads, so it is shared."""
+        parts = self._parts()
+        recompute = parts.pop("recompute")
+        return Results(**deepcopy(parts, memo), recompute=recompute)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        parts = self._parts()
+        portable = getattr(self.recompute, "portable", None)
+        # It is given these very arrays, which a pickle writes once.
+        parts["recompute"] = portable(self.t, self.states) if portable else None
+        return _rebuilt, (parts,)
+
+    def _parts(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.init}
+
+    # --- signals by name ---------------------------------------------------------------
+
     def __repr__(self) -> str:
         end = f", the last at {self.t[-1]:.6g} s" if len(self.t) else ""
         return (
@@ -188,8 +220,8 @@ class Results:
         )
 
     def __getitem__(self, name: str) -> Array:
-        """A signal, (N, ...): 'plant.qm', 'ctrl', 'plant.qm[0:2]', 'states.plant', and
-        'rates.plant', the rates of those states."""
+        """A signal, (N, ...): 'plant.qm', 'ctrl', 'plant.qm[0:2]', 'states.plant', one of those
+        states by its name, 'states.plant.qm.Joint_1', and 'rates.plant', the states' rates."""
         found = self._find(name)
         if found is not None:
             return found
@@ -214,6 +246,13 @@ class Results:
         """The names of the kept signals."""
         return tuple(self.signals)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """What `results["` completes to: signals, kept or to be computed, and states."""
+        states = [label for block in self.states for label in state_columns(self, block)]
+        blocks = [STATES + block for block in self.states]
+        others = getattr(self.recompute, "names", ())
+        return list(dict.fromkeys([*self.signals, *others, *self.aliases, *blocks, *states]))
+
     def at(self, times: ArrayLike) -> Results:
         """The results at other times (m,) [s], by straight lines between the rows that are
         there; at a jump, what is behind it. Raises InputError for times outside the run."""
@@ -223,29 +262,13 @@ class Results:
         if not len(self.t) or not ((self.t[0] <= wanted) & (wanted <= self.t[-1])).all():
             span = f"from {self.t[0]:.9g} to {self.t[-1]:.9g} s" if len(self.t) else "empty"
             raise InputError(f"no results at these times; the run is {span}")
-        before = np.searchsorted(self.t, wanted, side="right") - 1
-        after = np.minimum(before + 1, len(self.t) - 1)
-        length = self.t[after] - self.t[before]
-        share = np.divide(
-            wanted - self.t[before], length, out=np.zeros_like(wanted), where=length > 0
-        )
-
-        def moved(array: Array) -> Array:
-            part = share.reshape(-1, *(1 for _ in array.shape[1:]))
-            return np.asarray((1 - part) * array[before] + part * array[after])
-
-        def computed(name: str) -> Array:
-            found = self._find(name)
-            if found is None:
-                raise KeyError(name)
-            return moved(found)
-
+        moved = Lines.between(self.t, wanted)
         return replace(
             self,
             t=wanted,
             signals={name: moved(array) for name, array in self.signals.items()},
             states={name: moved(array) for name, array in self.states.items()},
-            recompute=computed,
+            recompute=Moved(self, moved),
         )
 
     def scale(self, name: str) -> float:
@@ -258,7 +281,7 @@ class Results:
         for key in (name, base, self.aliases.get(base, base)):
             if key in self.units:
                 return self.units[key]
-        return ""
+        return state_unit(self, name)
 
     def _kept(self, name: str) -> Array | None:
         if name in self.signals:
@@ -268,7 +291,8 @@ class Results:
         if name in self.aliases and self.aliases[name] != name:
             return self._kept(self.aliases[name])
         if name.startswith(STATES):
-            return self.states.get(name.removeprefix(STATES))
+            whole = self.states.get(name.removeprefix(STATES))
+            return state_by_name(self, name) if whole is None else whole
         return None
 
     def _find(self, name: str) -> Array | None:
@@ -315,15 +339,37 @@ class Results:
     def table(self, *names: str) -> dict[str, Array]:
         """Columns (N,) by name, 't' first: the given signals, or all signals and states.
 
-        A vector is one column for each element, 'plant.qm[0]'; fits pandas.DataFrame.
+        A vector is one column for each element, 'plant.qm[0]'; states that have names are
+        columns by name, 'states.plant.qm.Joint_1'.
         """
         chosen = names or (*self.signals, *(STATES + block for block in self.states))
         columns: dict[str, Array] = {"t": self.t}
         for name in chosen:
             array = self[name]
             flat = array.reshape(len(self.t), int(np.prod(array.shape[1:], dtype=int)))
-            columns |= zip(self.labels(name), flat.T, strict=True)
+            columns |= zip(column_names(self, name), flat.T, strict=True)
         return columns
+
+    def to_dataframe(self, *names: str) -> pandas.DataFrame:
+        """The columns of `table(*names)` as a pandas DataFrame, a row for each sample.
+
+        `attrs["units"]` has the unit of each column, '' where unknown. Needs pandas (extra
+        `pandas`); raises InputError where it is not installed, and for unknown names.
+        """
+        from spart_blocks.results.frames import to_dataframe
+
+        return to_dataframe(self, names)
+
+    def to_xarray(self, *names: str) -> xarray.Dataset:
+        """The given signals, or all signals and states, as an xarray Dataset over 't' [s].
+
+        A variable (N, ...) for each, with its unit in `attrs["units"]` where it is known; its
+        elements are the axes 'plant.qm.0', ...; states with names go by them along theirs.
+        Needs xarray (extra `xarray`); raises InputError as `to_dataframe` does.
+        """
+        from spart_blocks.results.frames import to_xarray
+
+        return to_xarray(self, names)
 
     def labels(self, name: str) -> list[str]:
         """The name of each element of a signal: 'q[1]', 'q[2]' for 'q[1:3]'."""
@@ -366,6 +412,11 @@ class Results:
         from spart_blocks.results.plots import save_plots
 
         return save_plots(self, folder, fmt)
+
+
+def _rebuilt(parts: dict[str, Any]) -> Results:
+    """Results out of a pickle."""
+    return Results(**parts)
 
 
 def _frozen(value: Any, name: str) -> Array:

@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 
 from spart_blocks.errors import InputError
 
+STATES = "states."
+RATES = "rates."
+"""Before a block's name: the rates of its states."""
+
 _INDEXED = re.compile(r"(?P<base>.+)\[(?P<index>[^\[\]]*)\]", re.DOTALL)
 _PART = re.compile(r"\s*([+-]?\d{0,9})\s*(?:(:)\s*([+-]?\d{0,9})\s*(?:(:)\s*([+-]?\d{0,9})\s*)?)?")
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from spart_blocks.errors import InputError
 from spart_blocks.results.files import make_folder, write_whole
-from spart_blocks.results.model import STATES, Results, ScopeSpec
-from spart_blocks.results.names import file_name
+from spart_blocks.results.model import Results, ScopeSpec
+from spart_blocks.results.names import STATES, file_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -32,6 +32,7 @@ from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.notes import record_notes
+from spart_blocks.simulation.recomputing import Recomputing
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.stability import explain_instability, warn_of_instability
 from spart_blocks.simulation.start import prepare
@@ -261,7 +262,7 @@ def results_of(run: Run) -> Results:
         aliases=engine.display.aliases,
         units=engine.display.units,
         state_names=engine.display.states,
-        recompute=recorder.recompute,
+        recompute=Recomputing(recorder),
     )
 
 

@@ -1,0 +1,53 @@
+"""Columns of tables: a signal's elements by number, a block's states by name.
+
+A state goes by 'states.plant.qm.Joint_1' where its block has named it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from spart_blocks.results.names import STATES, element_names
+
+if TYPE_CHECKING:
+    from spart_blocks.results.model import Results
+
+_UNITS = {"omega0": "rad/s", "v0": "m/s"}
+"""Of states of a plant that are part of a signal with two units."""
+
+
+def column_names(results: Results, name: str) -> list[str]:
+    """The names of the columns of a signal, or of all states of a block."""
+    block = name.removeprefix(STATES)
+    whole = name.startswith(STATES) and block in results.states
+    return state_columns(results, block) if whole else results.labels(name)
+
+
+def state_columns(results: Results, block: str) -> list[str]:
+    """A name for each state of a block: its own, or by number where it has none."""
+    names, width = results.state_names.get(block, ()), results.states[block].shape[1:]
+    if width == (len(names),) and len(set(names)) == len(names):
+        return [f"{STATES}{block}.{name}" for name in names]
+    return element_names(STATES + block, width)
+
+
+def state_by_name(results: Results, name: str) -> NDArray[Any] | None:
+    """One state (N,) by its name; None where there is none."""
+    for block, array in results.states.items():
+        names = state_columns(results, block) if name.startswith(f"{STATES}{block}.") else []
+        if name in names:
+            column: NDArray[Any] = array[:, names.index(name)]
+            return column
+    return None
+
+
+def state_unit(results: Results, name: str) -> str:
+    """The unit of a state by its name: that of the signal it is part of; '' when unknown."""
+    for block in results.states:
+        before = f"{STATES}{block}."
+        if name.startswith(before) and name in state_columns(results, block):
+            part = name.removeprefix(before).split(".")[0]
+            return results.units.get(f"{block}.{part}", _UNITS.get(part, ""))
+    return ""

@@ -1,0 +1,50 @@
+"""Results as tables of pandas and data sets of xarray, which are optional."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from spart_blocks.errors import MissingExtraError
+from spart_blocks.results.columns import column_names
+from spart_blocks.results.names import STATES
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from spart_blocks.results.model import Results
+
+
+def to_dataframe(results: Results, names: Sequence[str]) -> pandas.DataFrame:
+    """See Results.to_dataframe."""
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        raise MissingExtraError("pandas", "pandas", "Results.to_dataframe") from None
+    columns = results.table(*names)
+    frame = DataFrame(columns)
+    frame.attrs["diagram"] = results.diagram_name
+    frame.attrs["units"] = {"t": "s"} | {c: results.unit(c) for c in columns if c != "t"}
+    return frame
+
+
+def to_xarray(results: Results, names: Sequence[str]) -> xarray.Dataset:
+    """See Results.to_xarray."""
+    try:
+        from xarray import Dataset
+    except ImportError:
+        raise MissingExtraError("xarray", "xarray", "Results.to_xarray") from None
+    chosen = names or (*results.signals, *(STATES + block for block in results.states))
+    variables: dict[str, Any] = {}
+    axes: dict[str, Any] = {"t": ("t", results.t, {"units": "s"})}
+    for name in chosen:
+        array, unit = results[name], results.unit(name)
+        own = tuple(f"{name}.{k}" for k in range(array.ndim - 1))
+        variables[name] = (("t", *own), array, {"units": unit} if unit else {})
+        before = f"{name}."
+        labels = column_names(results, name)
+        if len(own) == 1 and all(label.startswith(before) for label in labels):
+            axes[own[0]] = (own[0], [label.removeprefix(before) for label in labels])
+    about = {"diagram": results.diagram_name, "complete": int(results.complete), **results.info}
+    return Dataset(variables, coords=axes, attrs=about)

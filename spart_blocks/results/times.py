@@ -1,0 +1,61 @@
+"""Arrays by time at other times than those they were kept at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from spart_blocks.results.model import Results
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Straight lines between rows: before, after (m,) are the rows on both sides of each time,
+    and share (m,) how far it lies between them."""
+
+    before: Array
+    after: Array
+    share: Array
+
+    @staticmethod
+    def between(t: Array, wanted: Array) -> Lines:
+        """For rows at t (N,), which rise, and times wanted (m,) within."""
+        before = np.searchsorted(t, wanted, side="right") - 1
+        after = np.minimum(before + 1, len(t) - 1)
+        length, reached = t[after] - t[before], wanted - t[before]
+        share = np.divide(reached, length, out=np.zeros_like(wanted), where=length > 0)
+        return Lines(before, after, share)
+
+    def __call__(self, array: Array) -> Array:
+        """An array (N, ...) at the times wanted, (m, ...)."""
+        part = self.share.reshape(-1, *(1 for _ in array.shape[1:]))
+        return np.asarray((1 - part) * array[self.before] + part * array[self.after])
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """What results at other times take signals from that were not kept: the run itself."""
+
+    results: Results
+    lines: Lines
+
+    def __call__(self, name: str) -> Array:
+        found = self.results._find(name)
+        if found is None:
+            raise KeyError(name)
+        return self.lines(found)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The signals that can be computed."""
+        return tuple(getattr(self.results.recompute, "names", ()))
+
+    def portable(self, t: Array, states: object) -> Moved:
+        """What takes its place in a pickle: the same, with the run in it."""
+        return self

@@ -1,0 +1,108 @@
+"""Signals that a run has not kept, from its states: in the run's own process, and after its
+results went through a pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.results.names import RATES
+from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.native import Native
+
+if TYPE_CHECKING:
+    from spart_blocks.program import Program
+    from spart_blocks.simulation.recorder import Recorder
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Recomputing:
+    """Asks the engine of the run."""
+
+    recorder: Recorder
+
+    def __call__(self, name: str) -> Array:
+        return self.recorder.recompute(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The signals that can be computed."""
+        return _names(self.recorder.engine)
+
+    def portable(self, t: Floats, states: Mapping[str, Floats]) -> FromStates | NotKept:
+        """What takes its place in a pickle. t (N,) [s], states (N, n) by block: the run's."""
+        engine = self.recorder.engine
+        if isinstance(engine, Native):
+            return FromStates(engine.program, t, states)
+        return NotKept(self.names)
+
+
+@dataclass(frozen=True)
+class FromStates:
+    """Asks a program, which needs no block. t (N,) [s], states (N, n) by block."""
+
+    program: Program
+    t: Floats
+    states: Mapping[str, Floats]
+
+    def __call__(self, name: str) -> Array:
+        from spart_blocks.simulation.recorder import Recorder
+
+        engine = self._engine
+        recorder = Recorder(engine, ())
+        x, xd = (self._joined(part) for part in (engine.continuous, engine.sampled))
+        recorder.adopt(self.t, (), x, xd)
+        return recorder.recompute(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The signals that can be computed."""
+        return _names(self._engine)
+
+    def portable(self, t: Floats, states: Mapping[str, Floats]) -> FromStates:
+        """What takes its place in another pickle."""
+        return FromStates(self.program, t, states)
+
+    @cached_property
+    def _engine(self) -> Native:
+        return Native(self.program)
+
+    def _joined(self, parts: Mapping[str, slice]) -> Floats:
+        width = max((part.stop for part in parts.values()), default=0)
+        whole = np.zeros((len(self.t), width))
+        for block, part in parts.items():
+            whole[:, part] = self.states[block]
+        return whole
+
+
+@dataclass(frozen=True)
+class NotKept:
+    """Refuses: the blocks that an interpreter asks do not go into a pickle."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, name: str) -> Array:
+        if name not in self.names:
+            raise KeyError(name)
+        base = name.removeprefix(RATES)
+        text = (
+            f"{base} was not kept, and these results come out of a pickle of a run on the "
+            "interpreter, whose blocks stayed behind: it cannot be computed here"
+        )
+        raise InputError(Fault(text, hint=f"keep it in the run: run: {{log: [{base}]}}"))
+
+    def portable(self, t: Floats, states: Mapping[str, Floats]) -> NotKept:
+        """What takes its place in another pickle: the same."""
+        return self
+
+
+def _names(engine: Engine) -> tuple[str, ...]:
+    return (*engine.signals(), *(RATES + block for block in engine.continuous))
