@@ -80,6 +80,12 @@ class Comparison:
     def __repr__(self) -> str:
         return f"<comparison of {self.diagram_name}: {', '.join(self.results) or 'no cases'}>"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the tables and notes."""
+        from spart_blocks.analysis.notebook import comparison_html
+
+        return comparison_html(self)
+
     def __str__(self) -> str:
         """The tables and notes as plain text."""
         notes = [f"note: {note}" for note in self.notes]

@@ -42,7 +42,7 @@ class Bode(NamedTuple):
     phase: Floats
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearSystem:
     """dx/dt = A x + B u, y = C x + D u for deviations from a point; x+ = A x + B u where
     dt > 0 [s].
@@ -75,6 +75,17 @@ class LinearSystem:
                 raise InputError(f"{name} has shape {array.shape}, takes {shape}")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
+
+    def __repr__(self) -> str:
+        kind = f"discrete, dt = {self.dt:g} s" if self.dt else "continuous"
+        counts = (f"{len(getattr(self, part))} {part}" for part in _NAMES)
+        return f"<linear system {self.name}: {kind}; {', '.join(counts)}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: A, B, C, D with their names, and the poles."""
+        from spart_blocks.analysis.notebook import system_html
+
+        return system_html(self)
 
     # --- poles ---------------------------------------------------------------------
 

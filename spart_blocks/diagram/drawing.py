@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -17,6 +18,7 @@ from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram._layout import Box, Edge, Layout, arrange
 from spart_blocks.diagram.companions import is_audit
 from spart_blocks.errors import Fault, InputError
+from spart_blocks.results import show_windows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,9 +92,34 @@ def draw(diagram: Any, path: str | Path | None = None, fmt: str | None = None) -
     return figure
 
 
+def show(diagram: Any, path: str | Path | None = None) -> Path | None:
+    """See Diagram.show."""
+    if path is not None:
+        draw(diagram, path)
+        return Path(path).expanduser()
+    notebook = _notebook()
+    if notebook is not None:
+        notebook({"image/svg+xml": rendered(draw(diagram), "svg").decode()}, raw=True)
+    elif not show_windows([draw(diagram)]):
+        hint = "name a file instead: diagram.show('diagram.svg')"
+        raise InputError(Fault("no window can be opened here", hint=hint))
+    return None
+
+
+def _notebook() -> Callable[..., object] | None:
+    """What displays in the notebook that runs this code; None outside of one."""
+    python: Any = sys.modules.get("IPython")
+    if python is None or not hasattr(python.get_ipython(), "kernel"):
+        return None
+    from IPython.display import display
+
+    shown: Callable[..., object] = display
+    return shown
+
+
 def write_picture(figure: Figure, path: str | Path, fmt: str) -> None:
     """Write a figure whole or not at all, with the same bytes each time."""
-    _write(Path(path).expanduser(), _render(figure, fmt))
+    _write(Path(path).expanduser(), rendered(figure, fmt))
 
 
 def picture_format(path: str | Path | None, fmt: str | None = None) -> str:
@@ -247,7 +274,7 @@ def _paint_block(axis: Axes, figment: Figment, x: float, y: float) -> None:
 # Files
 
 
-def _render(figure: Figure, fmt: str) -> bytes:
+def rendered(figure: Figure, fmt: str) -> bytes:
     """The picture as bytes, the same each time; SVG keeps its text as text."""
     import matplotlib
 

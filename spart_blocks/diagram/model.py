@@ -71,7 +71,11 @@ class RunOptions(BaseModel):
     )
 
 
-@dataclass(frozen=True)
+MOST_SHOWN = 300
+"""Blocks of a diagram that a notebook shows by itself; laying out 1,000 takes seconds."""
+
+
+@dataclass(frozen=True, repr=False)
 class Diagram:
     """A diagram ready to run.
 
@@ -112,3 +116,30 @@ class Diagram:
     variants: Mapping[str, str] = field(default_factory=dict)
     packages: frozenset[str] = frozenset()
     expect: ExpectSection | None = None
+
+    def __repr__(self) -> str:
+        robots = f"; robots {', '.join(self.robots)}" if self.robots else ""
+        # Constants that only fill an input left open, 'plant.tau0=0', are nobody's.
+        blocks = sum("=0" not in block.name for block in self.bd.blocklist)
+        wires = sum("=0" not in wire.start.block.name for wire in self.bd.wirelist)
+        counts = f"{blocks} blocks, {wires} wires"
+        return f"<diagram {self.name}: {counts}{robots}; T = {self.run.T:g} s>"
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows: the drawing, of diagrams of up to 300 blocks."""
+        if len(self.bd.blocklist) > MOST_SHOWN:
+            return None
+        from spart_blocks.diagram.drawing import draw, rendered
+
+        return rendered(draw(self), "svg").decode()
+
+    def show(self, path: str | Path | None = None) -> Path | None:
+        """Draw the diagram: blocks as boxes, wires as lines.
+
+        path: a file to write, .svg, .png or .pdf, which is returned. Without it the drawing
+        appears in the notebook, or in a window until that is closed. Raises InputError where
+        the file cannot be written, and where no window can be opened.
+        """
+        from spart_blocks.diagram.drawing import show
+
+        return show(self, path)

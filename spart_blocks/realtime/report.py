@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from spart_blocks import html
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.realtime.durations import NANO, Durations
 from spart_blocks.realtime.loop import Loop
@@ -38,7 +39,7 @@ _CAUSES = {
 Counts = Mapping[str, Mapping[str, int | str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """A real-time run.
 
@@ -72,6 +73,18 @@ class Report:
     system: tuple[str, ...] = ()
     links: Counts = field(default_factory=dict)
     dropped: int = 0
+
+    def __repr__(self) -> str:
+        missed = sum(self.missed.values())
+        return (
+            f"<report of {self.name}: {self.steps} steps at {self.rate:g} Hz, "
+            f"{missed} deadlines missed; {self.why}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the percentiles as a table, and the rest as text."""
+        shown = [*_heading(self), *_missed(self), *_links(self)]
+        return html.preformatted("\n".join(shown)) + html.table(*_table(self))
 
     @property
     def complete(self) -> bool:
@@ -202,13 +215,21 @@ _ROWS = {
 
 
 def _percentiles(report: Report) -> list[str]:
-    heads = [*(f"p{q:g}" for q in PERCENTILES), "max"]
-    lines = [f"  {'':<34}" + "".join(f"{head:>10}" for head in heads)]
+    heads, rows = _table(report)
+    return [
+        f"  {title:<34}" + "".join(f"{cell:>10}" for cell in cells)
+        for title, *cells in (heads, *rows)
+    ]
+
+
+def _table(report: Report) -> tuple[list[str], list[list[str]]]:
+    """The heads and rows of the percentiles, as texts."""
+    rows = []
     for kind, title in _ROWS.items():
         durations: Durations = getattr(report, kind)
         values = [*map(durations.percentile, PERCENTILES), durations.longest]
-        lines.append(f"  {title:<34}" + "".join(f"{duration(value):>10}" for value in values))
-    return lines
+        rows.append([title, *map(duration, values)])
+    return ["", *(f"p{q:g}" for q in PERCENTILES), "max"], rows
 
 
 def duration(seconds: float) -> str:

@@ -219,6 +219,12 @@ class Results:
             f"{len(self.signals)} signals>"
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table of the kept signals and a small plot."""
+        from spart_blocks.results.notebook import to_html
+
+        return to_html(self)
+
     def __getitem__(self, name: str) -> Array:
         """A signal, (N, ...): 'plant.qm', 'ctrl', 'plant.qm[0:2]', 'states.plant', one of those
         states by its name, 'states.plant.qm.Joint_1', and 'rates.plant', the states' rates."""

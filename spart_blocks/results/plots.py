@@ -50,6 +50,19 @@ def plot(results: Results, names: Sequence[str]) -> list[Figure]:
     return [_panels(results, every)] if every else []
 
 
+def preview(results: Results) -> Figure | None:
+    """A small figure of the first scope, or without scopes of the first signal or state; None
+    where there is none."""
+    if not len(results.t):
+        return None
+    every = [*results.signals] or [STATES + block for block in results.states]
+    if not results.scopes and not every:
+        return None
+    first = _scope(results, results.scopes[0]) if results.scopes else _panels(results, every[:1])
+    first.set_size_inches(6.5, 2.8)
+    return first
+
+
 def save_plots(results: Results, folder: str | Path, fmt: str) -> list[Path]:
     """See Results.save_plots."""
     _check_format(fmt)

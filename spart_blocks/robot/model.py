@@ -454,6 +454,12 @@ class Robot(Record):
         with reading(data):
             return robot_from_structure(data, base=base, strict=strict)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table of links and joints."""
+        from spart_blocks.robot.notebook import to_html
+
+        return to_html(self)
+
     def __repr__(self) -> str:
         return (
             f"Robot({self.name!r}, {self.base} base, {self.n_links_joints} links, "

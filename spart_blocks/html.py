@@ -1,0 +1,45 @@
+"""Small pieces of HTML for notebooks. All texts are escaped; pictures are images of their own,
+so that nothing in them can run or clash with the page."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from html import escape
+
+MOST_ROWS = 40
+"""Rows of a table that are shown; a line says how many there are besides."""
+
+
+def heading(text: str, about: str = "") -> str:
+    """A name in bold, and what it is."""
+    return f"<div><b>{escape(text)}</b>{': ' + escape(about) if about else ''}</div>"
+
+
+def lines(texts: Iterable[str]) -> str:
+    """A paragraph for each text."""
+    return "".join(f"<div>{escape(text)}</div>" for text in texts)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], most: int = MOST_ROWS) -> str:
+    """A table of texts; of more than `most` rows the first."""
+    head = "".join(f'<th style="text-align:left">{escape(column)}</th>' for column in columns)
+    body = "".join(
+        "<tr>"
+        + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in row)
+        + "</tr>"
+        for row in rows[:most]
+    )
+    more = lines([f"and {len(rows) - most} more"] if len(rows) > most else [])
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def preformatted(text: str) -> str:
+    """Text whose columns stay in line."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+def picture(svg: bytes, what: str) -> str:
+    """An SVG picture as an image. what: for who cannot see it."""
+    data = b64encode(svg).decode("ascii")
+    return f'<img alt="{escape(what)}" src="data:image/svg+xml;base64,{data}"/>'

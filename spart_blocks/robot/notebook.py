@@ -1,0 +1,46 @@
+"""A robot as a notebook shows it: its links, and the joints that carry them."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from spart_blocks import html
+
+if TYPE_CHECKING:
+    from spart_blocks.robot.model import Robot
+    from spart_blocks.robot.parts import Joint
+
+_COLUMNS = ("link", "mass [kg]", "parent", "joint", "type", "limits")
+
+
+def to_html(robot: Robot) -> str:
+    """See Robot._repr_html_."""
+    about = (
+        f"{robot.base} base, {robot.n_links_joints} links, {robot.n_q} active joints, "
+        f"{robot.mass:.6g} kg"
+    )
+    base = robot.base_link
+    rows = [(f"0 {base.name}", f"{base.mass:.6g}", "", "", "base", "")]
+    for joint, link in zip(robot.joints, robot.links, strict=True):
+        parent = robot.body(joint.parent_link)
+        rows.append(
+            (
+                f"{link.id} {link.name}",
+                f"{link.mass:.6g}",
+                f"{joint.parent_link} {parent.name}",
+                f"{joint.id} {joint.name}",
+                joint.type.name.lower(),
+                _limits(joint),
+            )
+        )
+    closed = [f"{len(robot.loops)} loops closed"] if robot.loops else []
+    return html.heading(robot.name, about) + html.table(_COLUMNS, rows) + html.lines(closed)
+
+
+def _limits(joint: Joint) -> str:
+    limits = joint.limits
+    if limits is None or not (isfinite(limits.lower) or isfinite(limits.upper)):
+        return ""
+    unit = {"REVOLUTE": " rad", "PRISMATIC": " m"}.get(joint.type.name, "")
+    return f"{limits.lower:.4g} to {limits.upper:.4g}{unit}"
