@@ -6,13 +6,14 @@ parameter of that name; `ctrl.kp` is block ctrl's (or clock ctrl's) kp.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from spart_blocks.diagram.document import MAX_DEPTH, Document, Key, Keys, parse_value
 from spart_blocks.diagram.model import RunOptions
-from spart_blocks.errors import DiagramError, Fault, Place, did_you_mean
+from spart_blocks.errors import DiagramError, Fault, InputError, Place, brief, did_you_mean
 
 SECTIONS = (
     *("params", "blocks", "run", "clocks", "robots", "subsystems", "name"),
@@ -20,6 +21,26 @@ SECTIONS = (
 )
 
 Overrides = Mapping[str, Any] | Sequence[str]
+
+
+def as_texts(overrides: Overrides) -> tuple[str, ...]:
+    """Overrides as `path=value`. Raises InputError for a value that no file could hold."""
+    if isinstance(overrides, Mapping):
+        return tuple(f"{path}={_text(str(path), value)}" for path, value in overrides.items())
+    return (overrides,) if isinstance(overrides, str) else tuple(map(str, overrides))
+
+
+def _text(path: str, value: Any) -> str:
+    def plain(part: Any) -> Any:
+        if hasattr(part, "tolist"):  # an array or a number of NumPy
+            return part.tolist()
+        raise TypeError
+
+    try:
+        return json.dumps(value, default=plain, allow_nan=False)
+    except (TypeError, ValueError):
+        text = f"override {path}: {brief(value)} has no place in a diagram file"
+        raise InputError(Fault(text, hint="give a number, a text, a list or a mapping")) from None
 
 
 def apply_overrides(document: Document, overrides: Overrides, faults: list[Fault]) -> Document:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,10 +59,9 @@ class DiagramFile:
         if found is None:
             return None
         try:
-            entry = json.loads(found.read_text(encoding="utf-8"))
-            if any(kept.digest(Path(path)) != digest for path, digest in entry["files"]):
+            files, told, program = _entry(found)
+            if any(kept.digest(Path(path)) != digest for path, digest in files):
                 return None
-            program, told = from_text(entry["program"]), list(entry["warnings"])
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError):
             return None  # of another version, after all: it is made anew
         for text in told:
@@ -124,7 +123,7 @@ def engine_of_file(
         run = options(found.run)
         if run.first_tick == found.run.first_tick:  # its clocks are part of the program
             return Native(replace(found, run=run), file.reference)
-    with _overheard() as told:
+    with overheard() as told:
         diagram = file.load()
         changed = replace(diagram, run=options(diagram.run))
         engine = make(changed)
@@ -133,8 +132,16 @@ def engine_of_file(
     return engine
 
 
+@lru_cache(maxsize=16)
+def _entry(found: Path) -> tuple[list[tuple[str, str]], list[str], Program]:
+    """What a file of the cache holds, read once: the hash in its name is that of its contents,
+    which were compared. A program that is the same object has its compiled loop already."""
+    entry = json.loads(found.read_text(encoding="utf-8"))
+    return entry["files"], list(entry["warnings"]), from_text(entry["program"])
+
+
 @contextmanager
-def _overheard() -> Iterator[list[str]]:
+def overheard() -> Iterator[list[str]]:
     """Our warnings within, which are given all the same."""
     told: list[str] = []
     with warnings.catch_warnings(record=True) as caught:

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal, Never, TypedDict, Unpack
 
 from pydantic import ValidationError
 
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.collector import collector_paused
-from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.model import RunOptions, Solver
+from spart_blocks.diagram.overrides import Overrides, as_texts
 from spart_blocks.errors import (
     Fault,
     InputError,
@@ -30,6 +32,7 @@ from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.bounds import warn_of_bounds
 from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
+from spart_blocks.simulation.kept_traces import engine_of_object
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.notes import record_notes
 from spart_blocks.simulation.recomputing import Recomputing
@@ -42,6 +45,22 @@ if TYPE_CHECKING:
     from spart_blocks.program import Program
 
 EngineName = Literal["auto", "native", "interpreter"]
+
+
+class RunChanges(TypedDict, total=False):
+    """Run options of a call, in place of those of a diagram; see `RunOptions`."""
+
+    T: float
+    solver: Solver
+    rtol: float
+    atol: float
+    max_step: float | None
+    every: float | None
+    log: str | Sequence[str]
+    first_tick: Literal["standard", "bdsim"]
+    sliding: Literal["error", "filippov"]
+
+
 Initial = FinalState | Results | str | Path | Mapping[str, Any]
 
 
@@ -51,18 +70,32 @@ def simulate(
     engine: EngineName = "auto",
     initial: Initial | None = None,
     progress: Progress | None = None,
+    overrides: Overrides = (),
     variants: Mapping[str, str] | None = None,
     blocks: str | Path | Sequence[str | Path] = (),
-    **run_options: Any,
+    T: float | None = None,
+    solver: Solver | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_step: float | EllipsisType | None = ...,
+    every: float | EllipsisType | None = ...,
+    log: str | Sequence[str] | None = None,
+    first_tick: Literal["standard", "bdsim"] | None = None,
+    sliding: Literal["error", "filippov"] | None = None,
+    **unknown: Never,
 ) -> Results:
     """Run a diagram from its start to T and return its results.
 
     diagram: a path of a YAML file, a loaded diagram, a bdsim BlockDiagram, or a Program.
-    A file's program is kept in the user's cache, and used until a file of it changes.
-    variants: the choice for each slot of a file, where not its default; blocks: packages or
-    files of blocks of one's own that a file may use, as for `load`.
-    run_options: T [s], solver, rtol, atol, max_step [s], every [s], log and first_tick,
-    in place of those of the diagram.
+    A file's program is kept in the user's cache, and used until a file of it changes; that of a
+    diagram in memory is kept with it, until a block, a wire or a value of it changes.
+    overrides: values in place of those of a file, `{"params.kp": 3}` or `["params.kp=3"]`, as
+    `spart run --set` takes them; variants: the choice for each slot of a file, where not its
+    default; blocks: packages or files of blocks of one's own that a file may use. These three
+    are as for `load`, and need the path of a file.
+    T [s], solver, rtol, atol, max_step [s], every [s], log, first_tick, sliding: run options in
+    place of those of the diagram (docs/diagrams.md); `every=None` keeps rows as straight lines
+    need, also where the diagram asks for a grid.
     initial: where to start: the final state of another run (or its Results, or its .npz
     file), which continues from that run's last time, or a mapping from blocks to state
     vectors or, for a plant, to its `initial` entries.
@@ -71,15 +104,31 @@ def simulate(
     for wrong input; RunError for a run that failed, with what was computed in its
     attribute `results`.
     """
-    if variants or blocks:
-        if not isinstance(diagram, (str, Path)):
-            text = "variants are chosen and blocks found when a file is loaded; give its path"
-            raise InputError(text)
-        asked = tuple(f"{slot}={choice}" for slot, choice in (variants or {}).items())
-        packages = [blocks] if isinstance(blocks, (str, Path)) else blocks
-        own = tuple(map(str, packages))
-        diagram = DiagramFile(Path(diagram), variants=asked, blocks=own)
-    return finish(begin(diagram, engine=engine, initial=initial, progress=progress, **run_options))
+    given = {"T": T, "solver": solver, "rtol": rtol, "atol": atol, "log": log}
+    given |= {"first_tick": first_tick, "sliding": sliding}
+    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    steps = {"max_step": max_step, "every": every}  # None is a value of these
+    options |= {key: value for key, value in steps.items() if value is not ...}
+    if overrides or variants or blocks:
+        diagram = _file(diagram, overrides, variants or {}, blocks)
+    run = begin(diagram, engine=engine, initial=initial, progress=progress, **options, **unknown)
+    return finish(run)
+
+
+def _file(
+    diagram: Any,
+    overrides: Overrides,
+    variants: Mapping[str, str],
+    blocks: str | Path | Sequence[str | Path],
+) -> DiagramFile:
+    """A file with what changes it."""
+    if not isinstance(diagram, (str, Path)):
+        text = "overrides, variants and blocks of one's own change a file when it is loaded"
+        hint = "give its path, or hand them to sb.load"
+        raise InputError(Fault(text, hint=hint))
+    asked = tuple(f"{slot}={choice}" for slot, choice in variants.items())
+    own = tuple(map(str, [blocks] if isinstance(blocks, (str, Path)) else blocks))
+    return DiagramFile(Path(diagram), as_texts(overrides), variants=asked, blocks=own)
 
 
 def begin(
@@ -88,9 +137,9 @@ def begin(
     engine: EngineName = "auto",
     initial: Initial | None = None,
     progress: Progress | None = None,
-    **run_options: Any,
+    **run_options: Unpack[RunChanges],
 ) -> Run:
-    """A run at its start; what `simulate` takes. `finish` runs it."""
+    """A run at its start; run_options: as `simulate` takes them. `finish` runs it."""
     if engine not in ("auto", "native", "interpreter"):
         hint = "engine is 'auto', 'native' or 'interpreter'"
         raise InputError(Fault(f"there is no engine {engine!r}", hint=hint))
@@ -179,7 +228,10 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
             return engine_of_file(diagram, lambda ready: engine_of(ready, name), changed)
         diagram = diagram.load()
     ready = as_diagram(diagram)
-    return engine_of(replace(ready, run=changed(ready.run)), name)
+    ready = replace(ready, run=changed(ready.run))
+    if name == "interpreter":
+        return engine_of(ready, name)
+    return engine_of_object(ready, lambda same: engine_of(same, name))
 
 
 def engine_of(diagram: Diagram, name: EngineName) -> Engine:

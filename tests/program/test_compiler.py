@@ -37,9 +37,11 @@ def root(path):
 def cache(tmp_path, monkeypatch):
     """An empty cache folder, not made yet."""
     compiler._answers.cache_clear()
+    compiler._looked_up.cache_clear()
     monkeypatch.setenv("SPART_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("SPART_COMPILER", raising=False)
-    return tmp_path / "cache"
+    yield tmp_path / "cache"
+    compiler._looked_up.cache_clear()
 
 
 @pytest.fixture
@@ -460,3 +462,28 @@ def test_a_hit_gives_no_warning(counted):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         shared_library(SOURCE)
+
+
+def test_compilers_are_looked_up_once_and_where_the_environment_changes(
+    install, monkeypatch, tmp_path
+):
+    looked = []
+    which = compiler.shutil.which
+    monkeypatch.setattr(
+        compiler.shutil, "which", lambda name: (looked.append(name), which(name))[1]
+    )
+    first = compiler._compilers()
+    assert looked
+    looked.clear()
+    assert compiler._compilers() == first
+    assert not looked
+    fake = install("exit 0")  # sets CC
+    assert compiler._compilers()[0].command == (str(fake),)
+    fake.unlink()
+    assert fake.name not in str(compiler._compilers())
+    monkeypatch.delenv("CC")
+    assert compiler._compilers() == first
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not any("cc" in one.command[0] for one in compiler._compilers())
+    monkeypatch.setenv("SPART_COMPILER", "none")
+    assert not compiler._compilers()
