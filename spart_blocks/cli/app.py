@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -156,12 +156,25 @@ app.command(
 app.command(epilog=examples("spart doctor", "spart doctor --json"))(doctor)
 
 
+def command() -> Any:
+    """The command with all its commands. A list of commands tells the first sentence of each,
+    however long, where Typer would cut it at the end of the line."""
+    whole = get_command(app)
+    groups = [whole]
+    while groups:
+        for one in getattr(groups.pop(), "commands", {}).values():
+            paragraph = " ".join((one.help or "").split("\n\n")[0].split())
+            one.short_help = paragraph.split(". ")[0].removesuffix(".") + "."
+            groups.append(one)
+    return whole
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. arguments: by default the process's own."""
     never_fail_on_encoding()
     try:
         with interruptible():
-            get_command(app).main(args=arguments, prog_name="spart")
+            command().main(args=arguments, prog_name="spart")
         code: int | str | None = 0
     except SystemExit as ended:
         code = ended.code

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spart_blocks.cli.terminal import say
-from spart_blocks.errors import InputError
+from spart_blocks.errors import Fault, InputError, Place
 
 if TYPE_CHECKING:
     from spart_blocks import simulation
@@ -70,11 +72,33 @@ def diagram_file(
     """The file as these options change it; says that it is being loaded."""
     if not quiet:
         say(f"loading {file}")
+    check_diagram(file)
     from spart_blocks.simulation import DiagramFile
 
     some = (tuple(given or ()) for given in (settings, variants, blocks))
     overrides, chosen, packages = some
     return DiagramFile(file, overrides, root, chosen, packages)
+
+
+def check_diagram(file: Path) -> None:
+    """Refuse a file that is not there before anything is imported that could read it."""
+    if file.is_file():
+        return
+    if file.is_dir():
+        hint = "it is a folder; name a file in it"
+        raise InputError(Fault("is not a file", Place(str(file)), hint))
+    if not file.exists():  # of a pipe or a device, what reads it will tell
+        raise InputError(Fault("there is no such file", Place(str(file)), _near(file)))
+
+
+def _near(file: Path) -> str | None:
+    """Files beside a missing one whose names are like its own."""
+    with suppress(OSError):
+        beside = [path.name for path in file.parent.iterdir() if path.suffix in (".yaml", ".yml")]
+        near = get_close_matches(file.name, sorted(beside), n=3)
+        if near:
+            return "did you mean " + " or ".join(str(file.with_name(name)) for name in near) + "?"
+    return None
 
 
 def check_seconds(option: str, value: float | None) -> None:
@@ -85,10 +109,10 @@ def check_seconds(option: str, value: float | None) -> None:
 
 def holds_bodies(file: Path) -> bool:
     """Whether a file is one of bodies and joints; one that cannot be read is none."""
+    if file.suffix not in (".yaml", ".yml") or not file.is_file():
+        return False
     from spart_blocks.document import read_document
 
-    if file.suffix not in (".yaml", ".yml"):
-        return False
     try:
         return "bodies" in read_document(file).data
     except InputError:

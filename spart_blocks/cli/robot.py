@@ -43,9 +43,11 @@ def robot(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Read a robot and print its links and joints, with SPART's numbers, its motors, and
-    what of them acts, its loops and forces; of a file of bodies also the tree and the chords of
-    its joints; of a diagram, all its robots."""
+    """Read a robot and print its links and joints, with SPART's numbers.
+
+    Also its motors, what of them acts, its loops and forces; of a file of bodies the tree and
+    the chords of its joints; of a diagram, all its robots.
+    """
     with reporting(debug):
         if holds_bodies(file):
             from spart_blocks.robot.bodies import bodies_graph

@@ -79,6 +79,10 @@ def run(
     blocks: Blocks = None,
     root: Root = None,
     quiet: Quiet = False,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Print the versions of what made the results too."),
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Run a diagram: print a summary, show its scopes, save its results.
@@ -95,7 +99,7 @@ def run(
         read = diagram_file(file, settings, root, variants, blocks, quiet)
         run = _begun(read, engine, end, initial)
         results, failure = _finished_run(run, initial, quiet)
-        if not _finished(results, failure, outputs, quiet):
+        if not _finished(results, failure, outputs, quiet, verbose):
             raise typer.Exit(FAILED)
 
 
@@ -124,12 +128,14 @@ def _finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results,
     return results, None
 
 
-def _finished(results: Results, failure: RunError | None, outputs: Outputs, quiet: bool) -> bool:
+def _finished(
+    results: Results, failure: RunError | None, outputs: Outputs, quiet: bool, verbose: bool
+) -> bool:
     """Keep, print and show the results; whether all went well."""
     some = len(results.t) > 0
     written = outputs.write(results) if some else Written()
     if not quiet:
-        typer.echo(results.summary())
+        typer.echo(results.summary(verbose))
         list_files(written, results, outputs)
     complain_of(written)
     if failure is not None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from spart_blocks.diagram.flatten import Node, Wiring
-from spart_blocks.robot import Effect, JointType, Robot
+if TYPE_CHECKING:
+    from spart_blocks.diagram.flatten import Node, Wiring
+    from spart_blocks.robot import Effect, Robot
 
 Kind = Literal["position", "velocity", "effort", "pose"]
 REACHED = 1e-3
@@ -52,6 +53,8 @@ def bounds_of(wiring: Wiring) -> tuple[Bound, ...]:
 
 def _limits(node: Node, wiring: Wiring) -> Iterator[Bound]:
     """Those of a plant's joints. Stops hold positions, and limits efforts too."""
+    from spart_blocks.robot import JointType
+
     robot: Robot = node.block.robot
     effects = ", ".join((*robot.effects, "limits"))
     torques = _torques(node, wiring)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spart_blocks.diagram.bounds import Bound, bounds_of
 from spart_blocks.diagram.companions import is_audit
-from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import DiagramError, Fault, did_you_mean
 from spart_blocks.results import ScopeSpec
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.bounds import Bound
+    from spart_blocks.diagram.flatten import Node, Source, Wiring
 
 # bdsim 1.4's sinks without a deed of their own; others are stepped at every kept sample.
 _SILENT = ("stop", "event", "null", "watch")
@@ -59,6 +62,8 @@ class Display:
 
 def display_of(wiring: Wiring) -> Display:
     """The display of a wired diagram."""
+    from spart_blocks.diagram.bounds import bounds_of
+
     return Display(
         aliases=aliases_of(wiring),
         units=units_of(wiring),

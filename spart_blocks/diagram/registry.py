@@ -16,6 +16,7 @@ from threading import RLock
 from typing import Any
 
 from spart_blocks.blocks._ports import Port
+from spart_blocks.diagram.later import imported_later
 
 PACKAGE = "spart_blocks"
 
@@ -179,7 +180,9 @@ def runtime() -> Any:
     bdsim 1.4.0 keeps the block library on the class BDSim, filled by whoever makes the
     first instance. When that was the user, ours is read afresh and theirs is kept beside.
     """
-    import bdsim
+    with _LOCK, imported_later("scipy.integrate", "scipy.signal"):
+        import bdsim
+        import bdsim.blocks.continuous
 
     with _LOCK, redirect_stdout(StringIO()):
         earlier = bdsim.BDSim._blocklibrary

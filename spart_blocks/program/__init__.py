@@ -1,11 +1,20 @@
 """From a diagram, or a function, to a program: expressions, recorded by running it once on
-symbols."""
+symbols.
 
-from spart_blocks.program import array_functions  # noqa: F401  (fills symbol's tables)
-from spart_blocks.program.functions import BoundCall, CompiledFunction, compiled
-from spart_blocks.program.program import Program, Slot
-from spart_blocks.program.symbol import TraceError
-from spart_blocks.program.trace import trace
+A program from the cache runs without what traces, so each name is imported when first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spart_blocks.lazy import lazily
+
+if TYPE_CHECKING:
+    from spart_blocks.program.functions import BoundCall, CompiledFunction, compiled
+    from spart_blocks.program.program import Program, Slot
+    from spart_blocks.program.symbol import TraceError
+    from spart_blocks.program.tracing import trace
 
 __all__ = [
     "BoundCall",
@@ -16,3 +25,16 @@ __all__ = [
     "compiled",
     "trace",
 ]
+
+__getattr__, __dir__ = lazily(
+    __name__,
+    {
+        "BoundCall": "functions",
+        "CompiledFunction": "functions",
+        "Program": "program",
+        "Slot": "program",
+        "TraceError": "symbol",
+        "compiled": "functions",
+        "trace": "tracing",
+    },
+)

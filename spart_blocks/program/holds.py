@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spart_blocks.diagram.clocks import Clock, key_of
-from spart_blocks.diagram.flatten import Node, Wiring
-from spart_blocks.program.rules import rule_of
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.flatten import Node, Wiring
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ def holds_of(wiring: Wiring, clocks: Sequence[Clock]) -> tuple[Held, ...]:
     by_key = {(clock.period, clock.offset): clock for clock in clocks if not clock.first}
     if not by_key:
         return ()
+    from spart_blocks.program.rules import rule_of
+
     candidates = {
         node.index: by_key[key_of(node.clock)]
         for node in wiring.nodes

@@ -30,7 +30,7 @@ from spart_blocks.program.cuts import Inlet, only
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.symbol import TraceError
-from spart_blocks.program.trace import trace
+from spart_blocks.program.tracing import trace
 
 ALL = "*"
 """In the place of blocks: all of them, whatever the file says."""

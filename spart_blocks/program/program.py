@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import Clock
 from spart_blocks.diagram.display import Display
-from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.program.holds import Held
 from spart_blocks.program.switching import Crossing, Switch

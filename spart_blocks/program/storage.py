@@ -14,7 +14,7 @@ import numpy as np
 from spart_blocks.diagram.bounds import Bound
 from spart_blocks.diagram.clocks import Clock
 from spart_blocks.diagram.display import Display
-from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.program.holds import Held
 from spart_blocks.program.program import Handover, Program, Slot
 from spart_blocks.program.switching import Crossing

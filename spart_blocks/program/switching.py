@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from spart_blocks.diagram.flatten import Node
 from spart_blocks.errors import InputError
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.flatten import Node
 
 MOST_SWITCHES = 50_000_000
 

@@ -11,6 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+import spart_blocks.program.array_functions  # noqa: F401  (fills the tables of symbols)
 from spart_blocks.program.symbol_array import SymbolArray, box, plain, unbox
 from spart_blocks.program.symbol_scalar import (
     Condition,

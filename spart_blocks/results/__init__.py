@@ -6,7 +6,14 @@ file is asked for.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from spart_blocks.lazy import lazily
 from spart_blocks.results.model import Event, FinalState, Results, ScopeSpec
-from spart_blocks.results.plots import show_windows
+
+if TYPE_CHECKING:
+    from spart_blocks.results.plots import show_windows
 
 __all__ = ["Event", "FinalState", "Results", "ScopeSpec", "show_windows"]
+
+__getattr__, __dir__ = lazily(__name__, {"show_windows": "plots"})

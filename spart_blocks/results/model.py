@@ -382,11 +382,12 @@ class Results:
         base, index = (name, None) if self._kept(name) is not None else split_index(name)
         return element_names(base, self[base].shape[1:], index)
 
-    def summary(self) -> str:
-        """What ran, how, how long it took, and where it ended, as text."""
+    def summary(self, versions: bool = False) -> str:
+        """What ran, how, how long it took, and where it ended, as text. versions: also those of
+        the packages it was made with, which `info` has."""
         from spart_blocks.results.summary import summary
 
-        return summary(self)
+        return summary(self, versions)
 
     def save(self, path: str | Path) -> Path:
         """Write to .npz (everything), .csv (columns) or .mat, by the suffix; atomically."""

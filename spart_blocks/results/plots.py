@@ -113,8 +113,24 @@ def render(figure: Figure, fmt: str, dpi: float | None = None) -> bytes:
     image = BytesIO()
     with matplotlib.rc_context(options), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        figure.savefig(image, format=fmt, dpi=dpi or figure.dpi, metadata=metadata)
+        if fmt == "png":
+            _draw_once(figure, image, dpi or figure.dpi)
+        else:
+            figure.savefig(image, format=fmt, dpi=dpi or figure.dpi, metadata=metadata)
     return image.getvalue()
+
+
+def _draw_once(figure: Figure, image: BytesIO, dpi: float) -> None:
+    """Write PNG as savefig does, which draws a figure twice to lay it out first."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    before = figure.dpi, figure.canvas
+    figure.dpi = dpi
+    try:
+        FigureCanvasAgg(figure).print_png(image)
+    finally:
+        figure.dpi = before[0]
+        figure.set_canvas(before[1])
 
 
 def show_windows(figures: Sequence[Figure], block: bool | None = None) -> bool:

@@ -11,9 +11,14 @@ if TYPE_CHECKING:
     from spart_blocks.results.model import Results
 
 _SHOWN_EVENTS = 12
+_PACKAGES = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")
 
 
-def summary(results: Results) -> str:
+UNITS = {"wall_time": "s", "T": "s"}
+"""Of what `info` tells in numbers."""
+
+
+def summary(results: Results, versions: bool = False) -> str:
     """See Results.summary."""
     blocks = [
         _heading(results),
@@ -21,6 +26,7 @@ def summary(results: Results) -> str:
         _signals(results),
         _events(results),
         _notes(results),
+        _versions(results) if versions else [],
     ]
     return "\n".join(line for block in blocks for line in block)
 
@@ -34,8 +40,8 @@ def _facts(results: Results) -> list[str]:
     t = results.t
     span = f"{t[0]:g} to {t[-1]:g} s" if len(t) else "none"
     rows = [("time", span), ("samples", f"{len(t)}")]
-    facts = {key: value for key, value in results.info.items() if key != "notes"}
-    rows += [(key.replace("_", " "), _fact(value)) for key, value in facts.items()]
+    facts = {k: v for k, v in results.info.items() if k != "notes" and not _is_version(k, v)}
+    rows += [(key.replace("_", " "), _fact(key, value)) for key, value in facts.items()]
     wall = next((results.info[k] for k in ("wall_time", "wall time") if k in results.info), None)
     if isinstance(wall, int | float) and wall > 0 and len(t):
         rows.append(("real-time factor", f"{float(t[-1] - t[0]) / wall:.3g}"))
@@ -43,8 +49,20 @@ def _facts(results: Results) -> list[str]:
     return [f"  {label:<{width}}  {value}" for label, value in rows]
 
 
-def _fact(value: str | float | int) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def _fact(key: str, value: str | float | int) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{text} {UNITS[key]}" if key in UNITS else text
+
+
+def _is_version(key: str, value: str | float | int) -> bool:
+    return key in _PACKAGES and isinstance(value, str)
+
+
+def _versions(results: Results) -> list[str]:
+    found = {key: value for key, value in results.info.items() if _is_version(key, value)}
+    return ["made with " + ", ".join(f"{key} {value}" for key, value in found.items())] * bool(
+        found
+    )
 
 
 def _signals(results: Results) -> list[str]:

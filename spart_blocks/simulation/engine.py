@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.diagram.display import Display
-from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.program.holds import Held
 from spart_blocks.program.switching import MOST_SWITCHES, Crossing, Switch

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spart_blocks import cache as kept
-from spart_blocks.diagram.model import STANDARD, RunOptions
+from spart_blocks.diagram.run_options import STANDARD, RunOptions
 from spart_blocks.errors import SpartWarning
 from spart_blocks.program.storage import from_text, to_text
 from spart_blocks.simulation.native import Native

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import Clock, exact, grid
-from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import RunError
 from spart_blocks.program.switching import Crossing
 from spart_blocks.results import Event, FinalState

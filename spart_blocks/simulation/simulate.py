@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Never, TypedDict, Unpack
 
 from pydantic import ValidationError
 
-from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.collector import collector_paused
-from spart_blocks.diagram.model import RunOptions, Solver
-from spart_blocks.diagram.overrides import Overrides, as_texts
+from spart_blocks.diagram.run_options import RunOptions, Solver
 from spart_blocks.errors import (
     Fault,
     InputError,
@@ -32,7 +30,6 @@ from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.bounds import warn_of_bounds
 from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
-from spart_blocks.simulation.kept_traces import engine_of_object
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.notes import record_notes
 from spart_blocks.simulation.recomputing import Recomputing
@@ -42,6 +39,8 @@ from spart_blocks.simulation.start import prepare
 from spart_blocks.simulation.states import hold_as_now, set_states
 
 if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+    from spart_blocks.diagram.overrides import Overrides
     from spart_blocks.program import Program
 
 EngineName = Literal["auto", "native", "interpreter"]
@@ -122,6 +121,8 @@ def _file(
     blocks: str | Path | Sequence[str | Path],
 ) -> DiagramFile:
     """A file with what changes it."""
+    from spart_blocks.diagram.overrides import as_texts
+
     if not isinstance(diagram, (str, Path)):
         text = "overrides, variants and blocks of one's own change a file when it is loaded"
         hint = "give its path, or hand them to sb.load"
@@ -227,6 +228,9 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
         if name != "interpreter":
             return engine_of_file(diagram, lambda ready: engine_of(ready, name), changed)
         diagram = diagram.load()
+    from spart_blocks.diagram import as_diagram
+    from spart_blocks.simulation.kept_traces import engine_of_object
+
     ready = as_diagram(diagram)
     ready = replace(ready, run=changed(ready.run))
     if name == "interpreter":

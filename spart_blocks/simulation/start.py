@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from spart_blocks.diagram.clocks import Clock, exact
-from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.program.compiler import compiler_name
 from spart_blocks.program.switching import MOST_SWITCHES

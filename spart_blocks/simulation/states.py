@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.blocks._initial import PlantState
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.simulation.engine import Engine, Floats
+
+if TYPE_CHECKING:
+    from spart_blocks.blocks._initial import PlantState
 
 
 def set_states(

@@ -29,6 +29,45 @@ def test_help_imports_nothing_heavy():
     assert all(name in done.stdout for name in COMMANDS)
 
 
+def test_a_wrong_file_is_told_before_anything_heavy_is_imported(tmp_path):
+    heavy = [name for name in HEAVY if name != "pydantic"]  # Typer's own
+    code = (
+        "import sys\nfrom spart_blocks.cli import main\n"
+        "for name in ('run', 'show', 'check'):\n    assert main([name, 'nothing.yaml']) == 2\n"
+        f"sys.exit(', '.join(n for n in {heavy} if n in sys.modules) or 0)"
+    )
+    (tmp_path / "nothin.yaml").touch()
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "nothing.yaml: there is no such file\n  did you mean nothin.yaml?" in done.stderr
+
+
+def test_a_run_from_the_cache_imports_no_reader_of_diagrams(ramp, tmp_path):
+    unread = (
+        *("bdsim", "scipy", "yaml", "lxml", "rich", "sympy"),
+        *("spart_blocks.diagram.loader", "spart_blocks.robot", "spart_blocks.program.tracing"),
+    )
+    code = (
+        "import sys\nfrom spart_blocks.cli import main\n"
+        "assert main(['run', sys.argv[1], '--headless', '-q']) == 0\n"
+        f"sys.exit(', '.join(n for n in {unread} if n in sys.modules) or 0)"
+    )
+    for last in (False, True):
+        command = [sys.executable, "-c", code, str(ramp)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+        assert not last or done.returncode == 0, done.stderr
+
+
+def test_no_help_is_cut(spart, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    for command in ([], ["export"]):
+        listed = spart(*command, "--help").out.partition("Commands:")[2].partition("Examples:")[0]
+        assert "export" in listed or "fmu" in listed
+        assert "..." not in listed
+
+
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=" ".join)
 def test_every_help_has_an_example(spart, command):
     for option in ("--help", "-h"):

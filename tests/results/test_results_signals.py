@@ -163,12 +163,17 @@ def test_the_summary_tells_the_run_in_a_page(run):
         "0 to 2 s",
         "samples           21",
         "solver            RK45",
+        "wall time         0.5 s\n",
         "real-time factor  4",
         "plant.qm",
         "rad",
         "qd: step",
     ):
         assert piece in text
+    versions = {**run.info, "numpy": "2.0.1", "scipy": "1.9"}
+    made = dataclasses.replace(run, info=versions)
+    assert "2.0.1" not in made.summary()
+    assert made.summary(versions=True).endswith("made with numpy 2.0.1, scipy 1.9")
     stopped = dataclasses.replace(run, complete=False, stopped="Ctrl-C").summary()
     assert "stopped early: Ctrl-C" in stopped
 

@@ -1,0 +1,61 @@
+"""How a diagram runs, and whose blocks every diagram knows."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
+
+STANDARD = ("bdsim", "spart_blocks")
+"""The packages of blocks that every diagram knows, and whose names no other block can have."""
+
+Solver = Literal[
+    "auto",
+    "RK45",
+    "DOP853",
+    "RK23",
+    "Radau",
+    "BDF",
+    "LSODA",
+    "CVODES",
+    "Adams",
+    "euler",
+    "heun",
+    "RK4",
+]
+
+
+class RunOptions(BaseModel):
+    """How a diagram runs; the `run:` section of a file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    T: PositiveFloat = Field(default=10.0, description="end time [s]")
+    solver: Solver = Field(
+        default="auto",
+        description="how continuous states are integrated: auto picks RK45 or CVODES; "
+        "SciPy's methods; CVODES (BDF) "
+        "and Adams of SUNDIALS; or the fixed-step euler, heun and RK4, whose step is max_step",
+    )
+    rtol: PositiveFloat = Field(default=1e-6, description="relative tolerance of the solver")
+    atol: PositiveFloat = Field(default=1e-8, description="absolute tolerance of the solver")
+    max_step: PositiveFloat | None = Field(default=None, description="longest step [s]")
+    every: PositiveFloat | None = Field(
+        default=None,
+        description="interval [s] of a uniform grid of samples; by default both sides of all "
+        "that jumps are kept, and as many rows between as straight lines need",
+    )
+    log: tuple[str, ...] = Field(
+        default=(), description="signals to keep besides states and scopes"
+    )
+    first_tick: Literal["standard", "bdsim"] = Field(
+        default="standard",
+        description="clocks tick first at their offset, and sampled blocks hold their outputs; "
+        "or (bdsim) they tick one period later, and what feeds through follows its input",
+    )
+    sliding: Literal["error", "filippov"] = Field(
+        default="error",
+        description="what happens where switches lead back from both sides, and where resets "
+        "accumulate: the run ends with an error, or (filippov) the states slide along the "
+        "surface, and rest at zero",
+    )
