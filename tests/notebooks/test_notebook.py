@@ -94,4 +94,4 @@ def _check_numbers(cells, results):
     np.testing.assert_allclose(numbers(final), results["plant.um"][-1], atol=1e-7)
     units = literal_eval(text_of(cells["pandas"]))
     assert units["t"] == "s"
-    assert units["plant.qm[0]"] == "rad, m"
+    assert units["plant.qm[0]"] == "rad"
