@@ -392,7 +392,7 @@ HELD = ROBOT.with_kinematic(["Joint_2"])
         (
             "TRANSPOSE_JACOBIAN",
             {**FRAME, "components": "vx vv", "stiffness": 5, "damping": 1},
-            "components has no component 'vv'\n  it has vx",
+            "components has no component 'vv'\n  did you mean 'vz' or 'vy' or 'vx'\?",
         ),
         (
             "TRANSPOSE_JACOBIAN",
@@ -449,7 +449,7 @@ blocks:
         (
             {"components": "[vy, rx]"},
             7,
-            "components has no component 'rx'\n  it has vx, vy, vz, wx, wy, wz",
+            "components has no component 'rx'\n  did you mean 'wx' or 'vx'?",
         ),
         ({"kp": "[1, 2]"}, 8, "kp has 2 entries, 3 components are controlled"),
         ({"kp": "-4"}, 8, "kp must not be negative, it is -4"),
