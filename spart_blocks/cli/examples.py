@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import typer
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.tables import grid
 from spart_blocks.cli.terminal import put, say
-from spart_blocks.errors import Fault, InputError, did_you_mean, told
+from spart_blocks.errors import Fault, InputError, did_you_mean
 
 FOLDERS = ("diagrams", "models")
 
@@ -110,7 +111,7 @@ def _copy(home: Path, folder: Path) -> None:
     """Copy diagrams/ and models/ into a folder; nothing that is there is replaced."""
     targets = [folder / name for name in FOLDERS]
     for target in targets:
-        if target.exists():
+        if os.path.exists(target):
             hint = "name another folder, or move it away"
             raise InputError(Fault(f"{target} is there already", hint=hint))
     try:
@@ -119,6 +120,6 @@ def _copy(home: Path, folder: Path) -> None:
             shutil.copytree(home / name, target)
         (folder / "spart.toml").touch()  # it makes the folder the project
     except OSError as error:
-        raise InputError(f"the examples cannot be copied: {told(error)}") from None
+        raise InputError(f"the examples cannot be copied: {error.strerror or error}") from None
     for target in targets:
         typer.echo(str(target))

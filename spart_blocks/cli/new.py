@@ -16,7 +16,7 @@ import typer
 from spart_blocks.cli.outputs import check_files
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import say, warn
-from spart_blocks.errors import Fault, InputError, told
+from spart_blocks.errors import Fault, InputError, brief
 
 TEMPLATE, HIDDEN = ".in", "dot_"
 
@@ -50,7 +50,10 @@ def new(
             _convert(drawn, folder)
             return
         folder = Path(os.path.normpath(folder.expanduser()))
-        _check(folder)
+        try:
+            _check(folder)
+        except OSError as error:  # such as a name that is too long
+            raise InputError(f"{brief(str(folder))}: {error.strerror}") from None
         made = _make(folder)
         for path in made:
             typer.echo(str(folder / path))
@@ -112,7 +115,7 @@ def _make(folder: Path) -> list[Path]:
             else:
                 whole.rename(folder)
     except OSError as error:
-        raise InputError(f"the project cannot be written: {told(error)}") from None
+        raise InputError(f"the project cannot be written: {error.strerror}") from None
     return sorted(made)
 
 

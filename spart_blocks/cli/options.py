@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -82,12 +83,12 @@ def diagram_file(
 
 def check_diagram(file: Path) -> None:
     """Refuse a file that is not there before anything is imported that could read it."""
-    if file.is_file():
+    if os.path.isfile(file):  # which also takes names that no file can have
         return
-    if file.is_dir():
+    if os.path.isdir(file):
         hint = "it is a folder; name a file in it"
         raise InputError(Fault("is not a file", Place(str(file)), hint))
-    if not file.exists():  # of a pipe or a device, what reads it will tell
+    if not os.path.exists(file):  # of a pipe or a device, what reads it will tell
         raise InputError(Fault("there is no such file", Place(str(file)), _near(file)))
 
 

@@ -148,3 +148,11 @@ def test_doctor_says_what_a_cache_that_others_may_write_means(spart, monkeypatch
     answer = spart("doctor", "--json")
     found = {one["topic"]: one for one in json.loads(answer.out)}
     assert found["cache"]["state"] == "missing"
+
+
+@pytest.mark.parametrize("command", [("new",), ("examples", "--copy")])
+def test_a_name_that_no_folder_can_have_is_refused(spart, command):
+    answer = spart(*command, "a" * 5000)
+    assert answer.code == 2
+    assert "File name too long" in answer.err
+    assert len(answer.err) < 300
