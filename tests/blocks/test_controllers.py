@@ -392,7 +392,7 @@ HELD = ROBOT.with_kinematic(["Joint_2"])
         (
             "TRANSPOSE_JACOBIAN",
             {**FRAME, "components": "vx vv", "stiffness": 5, "damping": 1},
-            "components has no component 'vv'\n  did you mean 'vz' or 'vy' or 'vx'\?",
+            "components has no component 'vv'\n  did you mean 'vz' or 'vy' or 'vx'\\?",
         ),
         (
             "TRANSPOSE_JACOBIAN",
