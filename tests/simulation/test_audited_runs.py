@@ -144,7 +144,7 @@ def test_the_books_of_each_row_are_those_of_its_states(opened, simulate):
         np.testing.assert_allclose(results[name], expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:overflow")  # which NumPy tells too
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # which NumPy tells too
 @pytest.mark.parametrize("engine", ["native", "interpreter"])
 def test_a_book_without_a_number_is_named(opened, engine):
     # A speed whose square is beyond all numbers.
