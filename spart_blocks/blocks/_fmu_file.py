@@ -59,6 +59,12 @@ class Variable:
         return prod(self.shape)
 
     @property
+    def flows(self) -> bool:
+        """Whether it may change at any time, not at events alone."""
+        continuous = self.variability in ("", "continuous")
+        return continuous and self.of in _FLOATS and self.causality != "parameter"
+
+    @property
     def told(self) -> str:
         """What it is, in words."""
         words = ("a", self.variability, self.causality, "of type", self.of)
@@ -66,11 +72,27 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class Equations:
+    """What an FMU for model exchange says of its equations.
+
+    nx, nz: how many continuous states and event indicators. told_of_steps: whether it is to be
+    told of every step that a solver has accepted. indirect: the variables that depend on no
+    input at the same time.
+    """
+
+    nx: int
+    nz: int
+    told_of_steps: bool
+    indirect: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Model:
-    """What an FMU for co-simulation says of itself.
+    """What an FMU says of itself.
 
     digest: of the file that was read. major: 2 or 3. token: the GUID or instantiation
-    token. once: whether a process can have but one instance.
+    token. once: whether a process can have but one instance. equations: of one that is read
+    for model exchange.
     """
 
     path: Path
@@ -81,6 +103,7 @@ class Model:
     name: str
     once: bool
     variables: Mapping[str, Variable]
+    equations: Equations | None = None
 
     @property
     def folder(self) -> str:
@@ -104,13 +127,16 @@ def need_fmpy() -> None:
         raise MissingExtraError("fmpy", "fmu", "an FMU block") from None
 
 
-def read_model(path: Path) -> Model:
-    """The model of an FMU file, none of whose code is run. Raises InputError."""
+def read_model(path: Path, exchange: bool = False) -> Model:
+    """The model of an FMU file, none of whose code is run. Raises InputError.
+
+    exchange: read it for model exchange, in place of co-simulation.
+    """
     need_fmpy()
     with _opened(path) as archive:
         _check_names(archive, path)
         description = _description(archive, path)
-        model = _model(description, path)
+        model = _model(description, path, exchange)
         _check_library(model, set(archive.namelist()))
     return model
 
@@ -289,11 +315,10 @@ def _version(text: bytes, path: Path) -> str:
     return version
 
 
-def _model(description: Any, path: Path) -> Model:
-    offered = description.coSimulation
+def _model(description: Any, path: Path, exchange: bool) -> Model:
+    offered = description.modelExchange if exchange else description.coSimulation
     if offered is None:
-        hint = "export it for co-simulation: the block lets the FMU bring its own solver"
-        _refuse(path, "is not for co-simulation", hint)
+        _refuse_interface(path, exchange)
     identifier = offered.modelIdentifier or ""
     if not re.fullmatch(r"[A-Za-z_]\w*", identifier, re.ASCII):
         _refuse(path, f"has the model identifier {brief(identifier)}, which is no name in C")
@@ -312,7 +337,36 @@ def _model(description: Any, path: Path) -> Model:
         name=description.modelName or identifier,
         once=bool(offered.canBeInstantiatedOnlyOncePerProcess),
         variables={variable.name: variable for variable in variables},
+        equations=_equations(description, path) if exchange else None,
     )
+
+
+def _refuse_interface(path: Path, exchange: bool) -> NoReturn:
+    if exchange:
+        hint = "the block FMU, with a clock, lets it bring its own solver"
+        _refuse(path, "is not for model exchange", hint)
+    hint = "the block FMU_ME, which needs no clock, solves one for model exchange"
+    _refuse(path, "is not for co-simulation", hint)
+
+
+def _equations(description: Any, path: Path) -> Equations:
+    nx, nz = description.numberOfContinuousStates, description.numberOfEventIndicators
+    if not (0 <= nx <= MOST_ENTRIES and 0 <= nz <= MOST_ENTRIES):
+        _refuse(path, f"has {nx} states and {nz} event indicators, the most is {MOST_ENTRIES:,}")
+    inputs = {v.name for v in description.modelVariables if v.causality == "input"}
+    indirect = {
+        v.name
+        for v in description.modelVariables
+        if v.causality == "independent" or v.variability in ("constant", "fixed")
+    }
+    for unknown in (*description.outputs, *description.derivatives):
+        if unknown.dependencies is not None:  # none given means: on all
+            if inputs.isdisjoint(v.name for v in unknown.dependencies):
+                indirect.add(unknown.variable.name)
+    derivatives = [unknown.variable.derivative for unknown in description.derivatives]
+    indirect |= {state.name for state in derivatives if state is not None}
+    told = bool(description.modelExchange.needsCompletedIntegratorStep)
+    return Equations(nx, nz, told, frozenset(indirect))
 
 
 def _variable(given: Any, major: int, path: Path) -> Variable:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,12 +46,15 @@ class Channel:
     places: NDArray[np.intp]
 
 
-def channels_of(variables: Sequence[Variable]) -> tuple[Channel, ...]:
-    """The channels of a side whose flat vector has these variables one after the other."""
+def channels_of(
+    variables: Sequence[Variable], chosen: Callable[[Variable], bool] = lambda _: True
+) -> tuple[Channel, ...]:
+    """The channels of those chosen of a side whose flat vector has these variables one after
+    the other."""
     starts = np.cumsum([0, *(v.size for v in variables)])
     found = []
-    for kind in dict.fromkeys(v.kind for v in variables):
-        mine = [k for k, v in enumerate(variables) if v.kind == kind]
+    for kind in dict.fromkeys(v.kind for v in variables if chosen(v)):
+        mine = [k for k, v in enumerate(variables) if v.kind == kind and chosen(v)]
         places = [np.arange(starts[k], starts[k + 1]) for k in mine]
         names = [v.name for k in mine for v in [variables[k]] * variables[k].size]
         references = tuple(variables[k].reference for k in mine)
@@ -75,6 +78,8 @@ class Instance:
     values: Mapping[str, Any]
     start: float
     log: Log = field(default_factory=lambda: deque(maxlen=_TOLD))
+    classes: ClassVar[tuple[str, str]]
+    """FMPy's classes for FMI 2 and 3."""
     _slave: Any = None
     _key: int = 0
     _running: bool = False
@@ -126,38 +131,6 @@ class Instance:
                 out[channel.places] = self._get(channel)
         return out
 
-    def step(self, t: float, h: float, u: Floats) -> float | None:
-        """From t to t + h [s] with the inputs u, one after the other. Returns the time up to
-        which it went where its model asks for the end of the run."""
-        with self._calling(f"failed in its step from t = {t:.9g} s to {t + h:.9g} s"):
-            for channel in self.inputs:
-                self._set(channel, u)
-            reached = self._step_2(t, h) if self.model.major == 2 else self._step_3(t, h)
-        return None if reached is None else min(max(reached, t), t + h)
-
-    def _step_2(self, t: float, h: float) -> float | None:
-        from fmpy.fmi2 import fmi2LastSuccessfulTime, fmi2Terminated
-
-        slave = self._slave
-        try:
-            slave.doStep(t, h)
-        except Exception as error:
-            if getattr(error, "status", None) != _DISCARD or not _told(
-                slave.getBooleanStatus, fmi2Terminated
-            ):
-                raise
-            reached = _told(slave.getRealStatus, fmi2LastSuccessfulTime)
-            return t if reached is None else float(reached)
-        return None
-
-    def _step_3(self, t: float, h: float) -> float | None:
-        _, ended, early, reached = self._slave.doStep(t, h)
-        if ended:
-            return float(reached)
-        if early:
-            raise FmuError(f"it returned early, at t = {reached:.9g} s")
-        return None
-
     def close(self, fatal: bool = False) -> None:
         """Terminate it and free it. After a fatal error FMI forbids to call it again."""
         slave, self._slave = self._slave, None
@@ -207,6 +180,44 @@ class Instance:
             raise FmuError(f"{text}\n{told}" if told else text, status == _FATAL) from error
 
 
+class CoSimulated(Instance):
+    """An FMU that steps with a solver of its own."""
+
+    classes = ("FMU2Slave", "FMU3Slave")
+
+    def step(self, t: float, h: float, u: Floats) -> float | None:
+        """From t to t + h [s] with the inputs u, one after the other. Returns the time up to
+        which it went where its model asks for the end of the run."""
+        with self._calling(f"failed in its step from t = {t:.9g} s to {t + h:.9g} s"):
+            for channel in self.inputs:
+                self._set(channel, u)
+            reached = self._step_2(t, h) if self.model.major == 2 else self._step_3(t, h)
+        return None if reached is None else min(max(reached, t), t + h)
+
+    def _step_2(self, t: float, h: float) -> float | None:
+        from fmpy.fmi2 import fmi2LastSuccessfulTime, fmi2Terminated
+
+        slave = self._slave
+        try:
+            slave.doStep(t, h)
+        except Exception as error:
+            if getattr(error, "status", None) != _DISCARD or not _told(
+                slave.getBooleanStatus, fmi2Terminated
+            ):
+                raise
+            reached = _told(slave.getRealStatus, fmi2LastSuccessfulTime)
+            return t if reached is None else float(reached)
+        return None
+
+    def _step_3(self, t: float, h: float) -> float | None:
+        _, ended, early, reached = self._slave.doStep(t, h)
+        if ended:
+            return float(reached)
+        if early:
+            raise FmuError(f"it returned early, at t = {reached:.9g} s")
+        return None
+
+
 def _told(ask: Callable[[int], Any], kind: int) -> Any:
     """What an FMU says of its last step; None where it does not."""
     with suppress(Exception):  # FMI leaves it free to answer
@@ -237,13 +248,13 @@ _KEYS = itertools.count(1)
 
 def _loaded(instance: Instance) -> Any:
     """FMPy's object for the library, which it loads."""
-    from fmpy.fmi2 import FMU2Slave
-    from fmpy.fmi3 import FMU3Slave
+    from fmpy import fmi2, fmi3
 
-    model = instance.model
+    model, (two, three) = instance.model, instance.classes
+    made = getattr(fmi2, two) if model.major == 2 else getattr(fmi3, three)
     here = os.getcwd()
     try:
-        return (FMU2Slave if model.major == 2 else FMU3Slave)(
+        return made(
             guid=model.token,
             modelIdentifier=model.identifier,
             unzipDirectory=str(instance.folder),

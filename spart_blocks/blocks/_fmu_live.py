@@ -15,18 +15,63 @@ from numpy.typing import NDArray
 
 from spart_blocks.blocks import _fmu_past as past
 from spart_blocks.blocks._fmu_file import Model, unpack
-from spart_blocks.blocks._fmu_instance import FmuError, Instance, channels_of
+from spart_blocks.blocks._fmu_instance import CoSimulated, FmuError, channels_of
 from spart_blocks.blocks._fmu_past import Branch
 from spart_blocks.blocks._fmu_ports import Group
 from spart_blocks.errors import SpartError
 
 Floats = NDArray[np.float64]
 
-_ALONE: weakref.WeakValueDictionary[str, Live] = weakref.WeakValueDictionary()
+_ALONE: weakref.WeakValueDictionary[str, Owner] = weakref.WeakValueDictionary()
 """Who has the instance of an FMU of which a process can have but one, by its digest."""
 
 
-class Live:
+class Owner:
+    """What a block has of an FMU: its files, and one instance that it may start anew."""
+
+    def __init__(self, model: Model, name: str, values: Mapping[str, Any]) -> None:
+        self.model, self.name, self.values = model, name, values
+        self._folder: Path | None = None
+
+    @property
+    def given(self) -> str:
+        """The start values, as a text that is the same for equal ones."""
+        shown = sorted((key, np.asarray(value).tolist()) for key, value in self.values.items())
+        return repr(shown)
+
+    def drop(self, fatal: bool = False) -> None:
+        """Close the instance, if there is one."""
+        raise NotImplementedError
+
+    def take_turn(self) -> None:
+        """Let another block give up its instance, where a process can have but one."""
+        if self.model.once:
+            other = _ALONE.get(self.model.digest)
+            if other is not None:  # which starts again where it stood, if it is asked to
+                other.drop()
+            _ALONE[self.model.digest] = self
+
+    def unpacked(self) -> Path:
+        """The folder with the FMU's files."""
+        if self._folder is None:
+            folder = Path(mkdtemp(prefix="spart-fmu-")).resolve()
+            try:
+                unpack(self.model, folder)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+            self._folder = folder
+        return self._folder
+
+    def close(self) -> None:
+        """Free the FMU and remove its files."""
+        self.drop()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+
+class Live(Owner):
     """One instance of an FMU, its files, and where it stands: after `count` steps of a
     branch, or at its start where there is no branch.
 
@@ -42,20 +87,18 @@ class Live:
         outputs: tuple[Group, ...],
         clock: tuple[Fraction, Fraction],
     ) -> None:
-        self.model, self.name, self.values = model, name, values
+        super().__init__(model, name, values)
         taken = [v for group in inputs for v in group.variables]
         given = [v for group in outputs for v in group.variables]
         self.inputs, self.outputs = channels_of(taken), channels_of(given)
         self.width = sum(v.size for v in taken)
         self.period, self.offset = clock
-        shown = sorted((key, np.asarray(value).tolist()) for key, value in values.items())
         names = tuple(v.name for v in taken)
-        self.of = (model.digest, repr(shown), names, clock)
+        self.of = (model.digest, self.given, names, clock)
         self.branch: Branch | None = None
         self.count = 0
-        self._instance: Instance | None = None
+        self._instance: CoSimulated | None = None
         self._started = 0.0
-        self._folder: Path | None = None
 
     # --- time ----------------------------------------------------------------------------
 
@@ -93,7 +136,7 @@ class Live:
             end = self._instance.step(self.time(k), float(self.period), u)
             y = self._instance.read()
         except FmuError as error:
-            self._drop(error.fatal)
+            self.drop(error.fatal)
             raise
         branch.add(u)
         self.branch, self.count = branch, count + 1
@@ -123,44 +166,22 @@ class Live:
             for k, u in enumerate(branch.inputs(count), branch.first):
                 self._instance.step(self.time(k), float(self.period), u)
         except FmuError as error:
-            self._drop(error.fatal)
+            self.drop(error.fatal)
             raise
         self.branch, self.count = branch, count
 
     # --- the instance ----------------------------------------------------------------------
 
     def _begin(self, t: float) -> None:
-        self._drop()
-        if self.model.once:
-            other = _ALONE.get(self.model.digest)
-            if other is not None:  # which starts again where it stood, if it is asked to
-                other._drop()
-            _ALONE[self.model.digest] = self
-        self._instance = Instance(
-            self.model, self._unpacked(), self.name, self.inputs, self.outputs, self.values, t
+        self.drop()
+        self.take_turn()
+        self._instance = CoSimulated(
+            self.model, self.unpacked(), self.name, self.inputs, self.outputs, self.values, t
         )
         self._started = t
 
-    def _unpacked(self) -> Path:
-        if self._folder is None:
-            folder = Path(mkdtemp(prefix="spart-fmu-")).resolve()
-            try:
-                unpack(self.model, folder)
-            except BaseException:
-                shutil.rmtree(folder, ignore_errors=True)
-                raise
-            self._folder = folder
-        return self._folder
-
-    def _drop(self, fatal: bool = False) -> None:
+    def drop(self, fatal: bool = False) -> None:
         instance, self._instance = self._instance, None
         self.branch, self.count = None, 0
         if instance is not None:
             instance.close(fatal)
-
-    def close(self) -> None:
-        """Free the FMU and remove its files."""
-        self._drop()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
