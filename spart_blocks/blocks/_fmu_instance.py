@@ -28,10 +28,14 @@ _RANGES = {kind: np.iinfo({"Integer": "int32"}.get(kind, kind.lower())) for kind
 
 
 class FmuError(SpartError):
-    """A call of an FMU that failed. fatal: the instance cannot even be freed."""
+    """A call of an FMU that failed, with its status, if that is why.
 
-    def __init__(self, message: str, fatal: bool = False) -> None:
-        self.fatal = fatal
+    fatal: the instance cannot even be freed. discarded: it can be called again, with other
+    numbers.
+    """
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        self.fatal, self.discarded = status == _FATAL, status == _DISCARD
         super().__init__(message)
 
 
@@ -80,6 +84,8 @@ class Instance:
     log: Log = field(default_factory=lambda: deque(maxlen=_TOLD))
     classes: ClassVar[tuple[str, str]]
     """FMPy's classes for FMI 2 and 3."""
+    survives: ClassVar[bool] = False
+    """Whether it goes on after it has discarded a call."""
     _slave: Any = None
     _key: int = 0
     _running: bool = False
@@ -173,11 +179,12 @@ class Instance:
         try:
             yield
         except Exception as error:
-            self._running = False  # from here on, FMI allows no more than to free it
             status = getattr(error, "status", None)
+            if status != _DISCARD or not self.survives:
+                self._running = False  # from here on, FMI allows no more than to free it
             told = "\n".join(f"  {line}" for line in self.log)
             text = f"the FMU {self.model.path.name} {what}: {_first_line(error)}"
-            raise FmuError(f"{text}\n{told}" if told else text, status == _FATAL) from error
+            raise FmuError(f"{text}\n{told}" if told else text, status) from error
 
 
 class CoSimulated(Instance):

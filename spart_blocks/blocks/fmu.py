@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._fmu_file import Model, Variable, read_model
+from spart_blocks.blocks._fmu_file import read_model
 from spart_blocks.blocks._fmu_instance import FmuError
 from spart_blocks.blocks._fmu_live import Live
 from spart_blocks.blocks._fmu_ports import groups_of
+from spart_blocks.blocks._fmu_start import start_values
 from spart_blocks.blocks._ports import port_arguments
-from spart_blocks.errors import Fault, InputError, RunError, brief, did_you_mean
+from spart_blocks.errors import RunError, brief
 from spart_blocks.spatial import Array
 
 # An input of one of these names would be a wire where bdsim means its own attribute.
@@ -73,7 +74,7 @@ class FMU(SampledBlock):
         **blockargs: Any,
     ) -> None:
         model = read_model(Path(file).expanduser())
-        values = {} if start is None else _start_values(model, start)
+        values = {} if start is None else start_values(model, start)
         inputs = groups_of(model, "input", input_ports, _TAKEN)
         outputs = groups_of(model, "output", output_ports, _OWN)
         self.in_ports = tuple(group.port for group in inputs)
@@ -133,48 +134,3 @@ class FMU(SampledBlock):
             if not np.isfinite(y[a:b]).all():
                 raise FmuError(f"the FMU's output {port.name} is not finite: {brief(y[a:b])}")
         return y
-
-
-def _start_values(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Start values, checked against the variables that they are for. Raises InputError."""
-    if not isinstance(given, Mapping):
-        raise InputError(f"start takes values by variable, not {brief(given)}")
-    settable = {name: v for name, v in model.variables.items() if _settable(v)}
-    faults = []
-    for name, value in given.items():
-        variable = settable.get(str(name))
-        if variable is None:
-            hint = did_you_mean(str(name), settable)
-            if name in model.variables:
-                hint = f"it is {model.variables[name].told}"
-            faults.append(Fault(f"start: {model.name} takes no {brief(name)}", hint=hint))
-        elif (problem := _wrong(variable, value)) is not None:
-            faults.append(Fault(f"start: {name} takes {problem}, not {brief(value)}"))
-    if faults:
-        raise InputError(faults)
-    return {str(name): value for name, value in given.items()}
-
-
-def _settable(variable: Variable) -> bool:
-    """Whether FMI lets a start value be given: not to what follows from others, nor to what
-    shapes the FMU's arrays."""
-    if variable.of in ("Binary", "Clock") or variable.variability == "constant":
-        return False
-    if variable.causality in ("parameter", "input"):
-        return True
-    return variable.initial in ("exact", "approx") and variable.causality in ("output", "local")
-
-
-def _wrong(variable: Variable, value: Any) -> str | None:
-    """What a variable takes, where this is not it."""
-    if variable.of == "String":
-        return None if isinstance(value, str) else "a text"
-    try:
-        numbers = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        return "numbers" if variable.shape else "a number"
-    if not np.isfinite(numbers).all():
-        return "finite numbers"
-    if numbers.shape not in ((), variable.shape):
-        return f"numbers of shape {variable.shape}" if variable.shape else "one number"
-    return None

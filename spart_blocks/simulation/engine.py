@@ -178,6 +178,23 @@ class Engine(ABC):
         # Sorted as floats: of 100,000 fractions that alone takes seconds.
         return [t for t in map(exact, sorted(times, reverse=True)) if start < t < end]
 
+    def next_stop(self, x: Floats) -> float:
+        """The next time [s] at which a block wants the run to stop: one that it has come to
+        know during the run, and that its state holds."""
+        return float("inf")
+
+    def completed(self, t: float, x: Floats, xd: Floats) -> Sequence[int]:
+        """Tell blocks of a step that was accepted; the crossings of those that ask for a
+        switch there."""
+        return ()
+
+    def jumped(
+        self, before: tuple[float, Floats, Floats], t: float, x: Floats, xd: Floats
+    ) -> Sequence[int]:
+        """The crossings of the blocks that want to switch where their inputs jump, from what
+        they are at the time and states before to what they are now."""
+        return ()
+
     # --- what only blocks know -----------------------------------------------------------
 
     def plant_state(self, block: str) -> Any:

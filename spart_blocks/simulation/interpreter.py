@@ -65,6 +65,10 @@ class Interpreter(Engine):
         self.drifting = any(drifts(self.node[name].block) for name in self.continuous)
         self.damped = tuple(n for n in self.continuous if passes_singular(self.node[n].block))
         self._limited = {n for n in self.continuous if correction(self.node[n].block)}
+        blocks = {name: self.node[name].block for name in self.continuous}
+        self._stopping = [n for n, block in blocks.items() if hasattr(block, "next_stop")]
+        self._told_of_jumps = [n for n in blocks if hasattr(blocks[n], "jumped")]
+        self._completing = [n for n in blocks if getattr(blocks[n], "told_of_steps", False)]
         self._vectors_of_one = {
             node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]
             for node in self.nodes
@@ -342,6 +346,43 @@ class Interpreter(Engine):
             if hasattr(self.node[name].block, "restart"):
                 x[part] = self._own(name, "restart", t, x[part])
         return x, xd
+
+    def next_stop(self, x: Floats) -> float:
+        stops = [self.node[n].block.next_stop(x[self.continuous[n]]) for n in self._stopping]
+        return float(min(stops, default=np.inf))
+
+    def completed(self, t: float, x: Floats, xd: Floats) -> Sequence[int]:
+        if not self._completing:
+            return ()
+        values = self.outputs(t, x, xd)
+        asking = []
+        for name in self._completing:
+            node = self.node[name]
+            with Failing(node, "completed", t):
+                inputs, state = self.inputs(node, values), x[self.continuous[name]]
+                if node.block.completed(t, inputs, state):
+                    asking.append(self._mode_of(name))
+        return asking
+
+    def jumped(
+        self, before: tuple[float, Floats, Floats], t: float, x: Floats, xd: Floats
+    ) -> Sequence[int]:
+        if not self._told_of_jumps:
+            return ()
+        then, now = self.outputs(*before), self.outputs(t, x, xd)
+        found = []
+        for name in self._told_of_jumps:
+            node = self.node[name]
+            with Failing(node, "jumped", t):
+                state = x[self.continuous[name]]
+                if node.block.jumped(self.inputs(node, then), self.inputs(node, now), state):
+                    found.append(self._mode_of(name))
+        return found
+
+    def _mode_of(self, name: str) -> int:
+        """The first crossing by which a block switches."""
+        places = enumerate(self.crossings)
+        return next(k for k, c in places if c.block == name and c.kind == "mode")
 
     def failure(self, k: int, t: float, x: Floats) -> RunError:
         name = self.crossings[k].block

@@ -185,6 +185,10 @@ class Stepwise(Piecewise):
             if found:
                 self.last_step = None
                 return run.cross(self._with(found[1], before, until), until)
+            asked = run.engine.completed(min(until, inside[1]), run.x, run.xd)
+            if asked:
+                self.last_step = None
+                return run.cross(asked, until)
             if stiff and meet(run, solver.t, solver.t - solver.t_old, INTERPRETED):
                 b = run.t  # the solver that follows starts here
                 break

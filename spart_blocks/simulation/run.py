@@ -33,7 +33,7 @@ from spart_blocks.simulation.gauges import Gauge, Readings
 from spart_blocks.simulation.held import Held
 from spart_blocks.simulation.measuring import Measuring, Panelled
 from spart_blocks.simulation.meeting import jumped_off, let_go, meet
-from spart_blocks.simulation.record import MOST_NUMBERS, Grid, Keeper, Lines
+from spart_blocks.simulation.record import MOST_NUMBERS, Grid, Keeper, Lines, inside
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.samples import Samples
 from spart_blocks.simulation.shrinking import Pace, look
@@ -239,7 +239,9 @@ class Run:
                 self.t = reached
                 sides = reached < b or known
                 if reached == b:
+                    before = inside(float(b)), self.x, self.xd
                     sides |= self._tick()
+                    self._tell_jumps(before)
                     sides |= self._jump()
                 self.keeper.state(self.t, self.x, self.xd, sides=sides)
                 if known and reached == b:
@@ -282,6 +284,9 @@ class Run:
             self.event_times.pop()
         if self.event_times:
             times.append(self.event_times[-1])
+        named = self.engine.next_stop(self.x)
+        if float(self.t) < named < float(self.end):
+            times.append(exact(named))
         return min([self.end, *times])
 
     def _tick(self) -> bool:
@@ -348,6 +353,13 @@ class Run:
         self.cross(found, float(self.t))
         return bool(found)
 
+    def _tell_jumps(self, before: tuple[float, Floats, Floats]) -> None:
+        """Let blocks switch that want to where their inputs jump, from what they were at the
+        time and states before."""
+        t = float(self.t)
+        for k in self.engine.jumped(before, t, self.x, self.xd):
+            self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
+
     def crossed(self, before: Floats, after: Floats) -> list[int]:
         """The crossings whose values before and after lie on both sides of zero."""
         return [k for k, c in enumerate(self.crossings) if c.crossed(before[k], after[k])]
@@ -371,6 +383,8 @@ class Run:
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
         if kinds & {"event", "mode"} and self.stopped is None:
             self._settle_modes(t)
+            for k in self.engine.jumped((t, x, xd), t, self.x, self.xd):
+                self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
         before = self.held
         meet(self, found, t)
         if self.held != before and self.stopped is None:

@@ -1,0 +1,166 @@
+"""An FMU for model exchange at work for a block: evaluated at any time, states and mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.blocks import _fmu_modes as modes
+from spart_blocks.blocks._fmu_exchange import Exchanged, Update
+from spart_blocks.blocks._fmu_file import INTEGERS, Model
+from spart_blocks.blocks._fmu_instance import Floats, FmuError, channels_of
+from spart_blocks.blocks._fmu_live import Owner
+from spart_blocks.blocks._fmu_modes import Mode, Step
+from spart_blocks.blocks._fmu_ports import Group
+
+
+class Continuous(Owner):
+    """One instance of an FMU, and the mode in which it is.
+
+    first (m,): its inputs at the start, which only the FMU knows. flows, whole, truth (m,):
+    which of them change at any time, which are whole numbers, and which true or false.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        name: str,
+        values: Mapping[str, Any],
+        inputs: tuple[Group, ...],
+        outputs: tuple[Group, ...],
+    ) -> None:
+        super().__init__(model, name, values)
+        taken = [v for group in inputs for v in group.variables]
+        given = [v for group in outputs for v in group.variables]
+        self.inputs, self.outputs = channels_of(taken), channels_of(given)
+        self.flowing = channels_of(taken, lambda v: v.flows)
+        each = [v for v in taken for _ in range(v.size)]
+        self.first = np.full(len(each), np.nan)
+        self.flows = np.array([v.flows for v in each], dtype=bool)
+        self.whole = np.array([v.kind in INTEGERS for v in each], dtype=bool)
+        self.truth = np.array([v.kind == "Boolean" for v in each], dtype=bool)
+        self.of = (model.digest, self.given, tuple(v.name for v in taken))
+        self._root: Mode | None = None
+        self.mode: Mode | None = None
+        self.asked: Mode | None = None
+        """The mode in which it has asked for an event."""
+        self._steps = 0
+        self._instance: Exchanged | None = None
+        self._fatal: FmuError | None = None
+
+    # --- what a block asks for -----------------------------------------------------------
+
+    def start(self, t: float) -> Mode:
+        """The mode at the FMU's start, at time t [s]."""
+        self._fatal = None
+        if self._root is None or self._root.t != t or not modes.is_kept(self._root):
+            self.drop()
+            update = self._begun(t)
+            self._root = self.mode = Mode(self.of, t, update.x, self.first, update)
+        return self._root
+
+    def found(self, name: float) -> Mode:
+        """The mode that a state vector names."""
+        mode = modes.found(name, self.of) or self.mode
+        if mode is None:
+            raise FmuError(f"the FMU {self.model.path.name} has not been started")
+        return mode
+
+    def asks(self, mode: Mode, call: Callable[[Exchanged], Any]) -> Any:
+        """What an FMU answers in a mode."""
+        self._ready(mode)
+        return self._called(call)
+
+    def is_to_be_told(self, mode: Mode, u: Floats) -> bool:
+        """Whether inputs that it takes at events alone are others than at the last one."""
+        last = mode.u
+        unknown = np.isnan(last) & ~self.flows
+        rounded = self.whole & (np.rint(u) != np.rint(last))
+        turned = self.truth & ((u != 0) != (last != 0))
+        return bool((unknown | rounded | turned).any())
+
+    def event(self, mode: Mode, t: float, x: Floats, u: Floats) -> Mode:
+        """The mode after an event in another."""
+        t = max(t, mode.t)
+        self._ready(mode)
+        update = self._called(lambda fmu: fmu.event(t, x, u), whole=True)
+        past = tuple(mode.steps)
+        self.mode = Mode(self.of, t, x.copy(), u.copy(), update, mode, past)
+        self._steps, self.asked = 0, None
+        return self.mode
+
+    def completed(self, mode: Mode, t: float, x: Floats, u: Floats) -> bool:
+        """Tell it of an accepted step in a mode; whether it asks for an event."""
+        if mode.steps and mode.steps[-1][0] >= t:  # another run went on from here
+            mode.steps = [step for step in mode.steps if step[0] < t]
+            self.drop()
+        asked = bool(self.asks(mode, lambda fmu: fmu.completed(t, x, u)))
+        mode.steps.append((t, x.copy(), u.copy()))
+        self._steps = len(mode.steps)
+        self.asked = mode if asked else None
+        return asked
+
+    # --- the instance ----------------------------------------------------------------------
+
+    def _ready(self, mode: Mode) -> None:
+        """Bring the FMU to a mode: on from where it is, or from its start."""
+        if self.mode is mode and self._instance is not None and self._steps == len(mode.steps):
+            return
+        here = self.mode if self._instance is not None else None
+        missing: list[Mode] = []
+        for one in mode.back():
+            steps = missing[-1].past if missing else mode.steps
+            if one is here and self._steps <= len(steps):
+                break
+            missing.append(one)
+        else:
+            self.drop()
+            self._begun(missing.pop().t)
+        for one in reversed(missing):
+            self._give(one.past)
+            self._called(partial(Exchanged.event, t=one.t, x=one.x, u=one.u), whole=True)
+            self.mode, self._steps = one, 0
+        self._give(mode.steps)
+        self.mode = mode
+
+    def _give(self, steps: Sequence[Step]) -> None:
+        """Tell it of the accepted steps of its mode that it has not been told of."""
+        for t, x, u in steps[self._steps :]:
+            self._called(partial(Exchanged.completed, t=t, x=x, u=u))
+        self._steps = len(steps)
+
+    def _begun(self, t: float) -> Update:
+        if self._fatal is not None:
+            raise self._fatal
+        self.take_turn()
+        try:
+            self._instance = Exchanged(
+                *(self.model, self.unpacked(), self.name, self.inputs, self.outputs),
+                *(self.values, t),
+                flowing=self.flowing,
+            )
+        except FmuError as error:
+            self._fatal = error if error.fatal else None
+            raise
+        self._steps = 0
+        update: Update = self._called(partial(Exchanged.settle, t=t), whole=True)
+        return update
+
+    def _called(self, call: Callable[[Exchanged], Any], whole: bool = False) -> Any:
+        """whole: a call that is done, or the instance is of no more use."""
+        assert self._instance is not None
+        try:
+            return call(self._instance)
+        except FmuError as error:
+            if whole or not error.discarded:
+                self.drop(error.fatal)
+            self._fatal = error if error.fatal else None
+            raise
+
+    def drop(self, fatal: bool = False) -> None:
+        instance, self._instance = self._instance, None
+        if instance is not None:
+            instance.close(fatal)

@@ -1,0 +1,169 @@
+"""Models that other tools have exported, solved by our solvers."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock
+
+from spart_blocks.blocks._fmu_continuous import Continuous
+from spart_blocks.blocks._fmu_file import read_model
+from spart_blocks.blocks._fmu_instance import FmuError
+from spart_blocks.blocks._fmu_modes import Mode
+from spart_blocks.blocks._fmu_ports import groups_of
+from spart_blocks.blocks._fmu_start import start_values
+from spart_blocks.blocks._ports import port_arguments
+from spart_blocks.errors import RunError
+from spart_blocks.spatial import Array
+
+_OWN = ("nin", "nout", "in_ports", "out_ports")
+_TAKEN = frozenset((*_OWN, *dir(ContinuousBlock)))
+_JUMP = 1e-9
+"""Part of an input's size by which it has jumped; less is rounding."""
+
+
+class FMU_ME(ContinuousBlock):
+    """
+    :blockname:`FMU_ME`
+
+    A model of another tool: a Functional Mock-up Unit for model exchange, FMI 2.0 or 3.0.
+
+    :inputs: 0
+    :outputs: 0
+    :states: 0
+
+    The ports are the FMU's inputs and outputs by name, as those of the block FMU. Its
+    continuous states, derivatives and events are solved with those of the diagram: a run
+    stops where an event indicator changes its sign, at the times that the FMU names, and
+    where an input jumps. Where its model asks for the end, the run ends well at that time.
+
+    An FMU is machine code, which runs when a run begins. So a file's FMU must be named by
+    whoever runs it: `spart run FILE --blocks motor.fmu`, or `blocks=["motor.fmu"]`. See
+    docs/fmu_import.md.
+
+    Source: the Functional Mock-up Interface, fmi-standard.org, versions 2.0.4 and 3.0.1.
+
+    :param file: the FMU
+    :type file: path
+    :param start: start values of parameters, inputs and states by variable
+    :type start: mapping, optional
+    :param input_ports: variables to take as inputs, or those of each port by its name
+    :type input_ports: list or mapping, optional
+    :param output_ports: variables to give as outputs, or those of each port by its name
+    :type output_ports: list or mapping, optional
+    """
+
+    nin = 0
+    nout = 0
+    loads_code = True
+    untraced = "an FMU is machine code of another tool, called as it is"
+
+    def __init__(
+        self,
+        file: str | Path,
+        start: Mapping[str, Any] | None = None,
+        input_ports: Mapping[str, Any] | list[Any] | None = None,
+        output_ports: Mapping[str, Any] | list[Any] | None = None,
+        **blockargs: Any,
+    ) -> None:
+        model = read_model(Path(file).expanduser(), exchange=True)
+        assert model.equations is not None
+        values = {} if start is None else start_values(model, start)
+        inputs = groups_of(model, "input", input_ports, _TAKEN)
+        outputs = groups_of(model, "output", output_ports, _OWN)
+        self.in_ports = tuple(group.port for group in inputs)
+        self.out_ports = tuple(group.port for group in outputs)
+        sizes = [prod(port.shape or ()) for port in self.out_ports]
+        self._ends = np.cumsum([0, *sizes]).tolist()
+        given = {v.name for group in outputs for v in group.variables}
+        self._direct = bool(inputs) and not given <= model.equations.indirect
+        # A value for each indicator, one for times, one for what the FMU is told and asks.
+        self.watched_kinds = (*["mode"] * (model.equations.nz + 2), "stop")
+        self.told_of_steps = model.equations.told_of_steps
+        # Its state: the FMU's continuous states, and the name of its mode, see _fmu_modes.
+        self._nx = model.equations.nx
+        super().__init__(
+            nstates=self._nx + 1,
+            feedthrough=self._direct,
+            **port_arguments(self.in_ports, self.out_ports),
+            **blockargs,
+        )
+        self._fmu = Continuous(model, str(self.name), values, inputs, outputs)
+        weakref.finalize(self, self._fmu.close)
+
+    def getstate0(self) -> Array:
+        """The continuous states at the FMU's start."""
+        try:
+            return _state(self._fmu.start(0.0))
+        except FmuError as error:
+            message, _, told = str(error).partition("\n")
+            name = str(self.name)
+            raise RunError(message, block=name, time=0.0, hint=told.strip() or None) from error
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        mode, states = self._parts(x)
+        u = _flat(inputs) if self._direct else None
+        y = self._fmu.asks(mode, lambda fmu: fmu.outputs_at(max(t, mode.t), states, u))
+        parts = zip(self.out_ports, self._ends, self._ends[1:], strict=False)
+        return [y[a:b].reshape(port.shape) if port.shape else y[a] for port, a, b in parts]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        mode, states = self._parts(x)
+        u = _flat(inputs)
+        rates = self._fmu.asks(mode, lambda fmu: fmu.rates(max(t, mode.t), states, u))
+        return np.append(rates, 0.0)
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[float]:
+        """Above zero where an indicator has left its side, from the time of the next event
+        on, where the FMU asks for an event or is to be told of inputs, and at the end."""
+        mode, states = self._parts(x)
+        update, u = mode.update, _flat(inputs)
+        if update.ended:
+            return [*[-1.0] * (len(self.watched_kinds) - 1), 1.0]
+        values = self._fmu.asks(mode, lambda fmu: fmu.indicators(max(t, mode.t), states, u))
+        left = np.where(update.above, -values, values).tolist()
+        due = t - update.following if t < update.following else 1.0
+        event = self._fmu.asked is mode or self._fmu.is_to_be_told(mode, u)
+        return [*left, max(due, -1.0), 1.0 if event else -1.0, -1.0]
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Array:
+        """The state after an event of the FMU."""
+        mode, states = self._parts(x)
+        if mode.update.ended:
+            return x
+        return _state(self._fmu.event(mode, t, states, _flat(inputs)))
+
+    def next_stop(self, x: Array) -> float:
+        """The time [s] of the next known event of the FMU."""
+        return self._parts(x)[0].update.following
+
+    def jumped(self, before: list[Any], inputs: list[Any], x: Array) -> bool:
+        """Whether inputs jump so that the FMU is to be told."""
+        u, v = _flat(before), _flat(inputs)
+        change = np.abs(v - u)
+        least = _JUMP * (1.0 + np.abs(u))
+        return bool((change > np.where(self._fmu.flows, least, 0.0)).any())
+
+    def completed(self, t: float, inputs: list[Any], x: Array) -> bool:
+        """Tell the FMU of an accepted step; whether it asks for an event."""
+        mode, states = self._parts(x)
+        if mode.update.ended:
+            return False
+        return self._fmu.completed(mode, max(t, mode.t), states, _flat(inputs))
+
+    def _parts(self, x: Array) -> tuple[Mode, Array]:
+        states = np.ascontiguousarray(x[: self._nx], dtype=float)
+        return self._fmu.found(float(x[self._nx])), states
+
+
+def _state(mode: Mode) -> Array:
+    return np.append(mode.update.x, mode.name)
+
+
+def _flat(inputs: list[Any]) -> Array:
+    return np.concatenate([np.zeros(0), *(np.ravel(value) for value in inputs)]).astype(float)
