@@ -20,8 +20,8 @@ from spart_blocks.blocks._fmu_ports import Group
 class Continuous(Owner):
     """One instance of an FMU, and the mode in which it is.
 
-    first (m,): its inputs at the start, which only the FMU knows. flows, whole, truth (m,):
-    which of them change at any time, which are whole numbers, and which true or false.
+    first (m,): NaN for the inputs at the start, when it has been told none. flows, whole,
+    truth (m,): which of them change at any time, are whole numbers, are true or false.
     """
 
     def __init__(
@@ -75,12 +75,11 @@ class Continuous(Owner):
         return self._called(call)
 
     def is_to_be_told(self, mode: Mode, u: Floats) -> bool:
-        """Whether inputs that it takes at events alone are others than at the last one."""
+        """Whether inputs that are whole numbers are others than at the last event."""
         last = mode.u
-        unknown = np.isnan(last) & ~self.flows
         rounded = self.whole & (np.rint(u) != np.rint(last))
         turned = self.truth & ((u != 0) != (last != 0))
-        return bool((unknown | rounded | turned).any())
+        return bool((rounded | turned).any())
 
     def event(self, mode: Mode, t: float, x: Floats, u: Floats) -> Mode:
         """The mode after an event in another."""

@@ -123,8 +123,9 @@ class Exchanged(Instance):
         self._slave.setTime(t)
         if self.equations.nx:
             self._slave.setContinuousStates(_pointer(x), self.equations.nx)
-        for channel in self.flowing if u is not None else ():
-            self._set(channel, u)
+        if u is not None:
+            for channel in self.flowing:
+                self._set(channel, u)
 
     def _update(self) -> Sequence[Any]:
         slave = self._slave

@@ -13,7 +13,7 @@ import stat
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from math import prod
@@ -76,14 +76,19 @@ class Equations:
     """What an FMU for model exchange says of its equations.
 
     nx, nz: how many continuous states and event indicators. told_of_steps: whether it is to be
-    told of every step that a solver has accepted. indirect: the variables that depend on no
-    input at the same time.
+    told of every step that a solver has accepted. known: on which variables others depend at
+    the same time; those that are not in it may depend on all.
     """
 
     nx: int
     nz: int
     told_of_steps: bool
-    indirect: frozenset[str]
+    known: Mapping[str, frozenset[str]]
+
+    def direct(self, outputs: Iterable[str], inputs: Collection[str]) -> bool:
+        """Whether some of these outputs may depend on some of these inputs at the same time."""
+        taken = frozenset(inputs)
+        return any(taken & self.known.get(name, taken) for name in outputs)
 
 
 @dataclass(frozen=True)
@@ -353,20 +358,20 @@ def _equations(description: Any, path: Path) -> Equations:
     nx, nz = description.numberOfContinuousStates, description.numberOfEventIndicators
     if not (0 <= nx <= MOST_ENTRIES and 0 <= nz <= MOST_ENTRIES):
         _refuse(path, f"has {nx} states and {nz} event indicators, the most is {MOST_ENTRIES:,}")
-    inputs = {v.name for v in description.modelVariables if v.causality == "input"}
-    indirect = {
-        v.name
-        for v in description.modelVariables
-        if v.causality == "independent" or v.variability in ("constant", "fixed")
-    }
+    known: dict[str, frozenset[str]] = {}
+    for v in description.modelVariables:
+        # The others change at events alone, and so through no wire between them.
+        if v.causality == "independent" or v.variability not in ("continuous", None, ""):
+            known[v.name] = frozenset()
     for unknown in (*description.outputs, *description.derivatives):
         if unknown.dependencies is not None:  # none given means: on all
-            if inputs.isdisjoint(v.name for v in unknown.dependencies):
-                indirect.add(unknown.variable.name)
-    derivatives = [unknown.variable.derivative for unknown in description.derivatives]
-    indirect |= {state.name for state in derivatives if state is not None}
+            known[unknown.variable.name] = frozenset(v.name for v in unknown.dependencies)
+    for unknown in description.derivatives:
+        state = unknown.variable.derivative
+        if state is not None:
+            known[state.name] = frozenset()
     told = bool(description.modelExchange.needsCompletedIntegratorStep)
-    return Equations(nx, nz, told, frozenset(indirect))
+    return Equations(nx, nz, told, known)
 
 
 def _variable(given: Any, major: int, path: Path) -> Variable:

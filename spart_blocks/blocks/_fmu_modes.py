@@ -95,7 +95,7 @@ def found(name: float, of: Hashable) -> Mode | None:
     """The mode of a state vector's entry. None where a solver has moved the entry, to find out
     what depends on it: nothing does. SpartError where this process has no such mode."""
     number = name / _SCALE
-    if not number <= 2.0**_BITS or number != int(number):
+    if not abs(number) <= 2.0**_BITS or number != int(number):
         return None
     mode = _KEPT.modes.get(int(number))
     if mode is None:

@@ -80,8 +80,10 @@ class FMU_ME(ContinuousBlock):
         self.out_ports = tuple(group.port for group in outputs)
         sizes = [prod(port.shape or ()) for port in self.out_ports]
         self._ends = np.cumsum([0, *sizes]).tolist()
-        given = {v.name for group in outputs for v in group.variables}
-        self._direct = bool(inputs) and not given <= model.equations.indirect
+        given = [v.name for group in outputs for v in group.variables]
+        # Inputs that an FMU is told at events alone act through its mode.
+        flowing = [v.name for group in inputs for v in group.variables if v.flows]
+        self._direct = model.equations.direct(given, flowing)
         # A value for each indicator, one for times, one for what the FMU is told and asks.
         self.watched_kinds = (*["mode"] * (model.equations.nz + 2), "stop")
         self.told_of_steps = model.equations.told_of_steps
@@ -145,6 +147,8 @@ class FMU_ME(ContinuousBlock):
     def jumped(self, before: list[Any], inputs: list[Any], x: Array) -> bool:
         """Whether inputs jump so that the FMU is to be told."""
         u, v = _flat(before), _flat(inputs)
+        if np.isnan(self._parts(x)[0].u).any():  # it has been told none yet
+            return True
         change = np.abs(v - u)
         least = _JUMP * (1.0 + np.abs(u))
         return bool((change > np.where(self._fmu.flows, least, 0.0)).any())

@@ -188,11 +188,13 @@ class Engine(ABC):
         switch there."""
         return ()
 
-    def jumped(
-        self, before: tuple[float, Floats, Floats], t: float, x: Floats, xd: Floats
-    ) -> Sequence[int]:
-        """The crossings of the blocks that want to switch where their inputs jump, from what
-        they are at the time and states before to what they are now."""
+    def told(self, t: float, x: Floats, xd: Floats) -> Sequence[Any]:
+        """The inputs of the blocks that are told where these jump, for `jumped`."""
+        return ()
+
+    def jumped(self, before: Sequence[Any], t: float, x: Floats, xd: Floats) -> Sequence[int]:
+        """The crossings of the blocks that want to switch since their inputs are no longer what
+        they were before."""
         return ()
 
     # --- what only blocks know -----------------------------------------------------------

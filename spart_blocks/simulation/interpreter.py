@@ -364,18 +364,18 @@ class Interpreter(Engine):
                     asking.append(self._mode_of(name))
         return asking
 
-    def jumped(
-        self, before: tuple[float, Floats, Floats], t: float, x: Floats, xd: Floats
-    ) -> Sequence[int]:
+    def told(self, t: float, x: Floats, xd: Floats) -> Sequence[Any]:
         if not self._told_of_jumps:
             return ()
-        then, now = self.outputs(*before), self.outputs(t, x, xd)
+        values = self.outputs(t, x, xd)
+        return [self.inputs(self.node[name], values) for name in self._told_of_jumps]
+
+    def jumped(self, before: Sequence[Any], t: float, x: Floats, xd: Floats) -> Sequence[int]:
         found = []
-        for name in self._told_of_jumps:
-            node = self.node[name]
-            with Failing(node, "jumped", t):
-                state = x[self.continuous[name]]
-                if node.block.jumped(self.inputs(node, then), self.inputs(node, now), state):
+        now = self.told(t, x, xd)
+        for name, then, inputs in zip(self._told_of_jumps, before, now, strict=True):
+            with Failing(self.node[name], "jumped", t):
+                if self.node[name].block.jumped(then, inputs, x[self.continuous[name]]):
                     found.append(self._mode_of(name))
         return found
 

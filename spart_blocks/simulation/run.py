@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,7 +223,9 @@ class Run:
         self.keeper = self._keeper()
         begins = len(self.solvers) == 1
         if begins:
+            inputs = self.engine.told(float(self.t), self.x, self.xd)
             self._tick()
+            self._tell_jumps(float(self.t), inputs)
             self._jump()
         self.keeper.state(self.t, self.x, self.xd, edge=begins)
         pieces: Piecewise = pieces_of(self)
@@ -239,9 +241,9 @@ class Run:
                 self.t = reached
                 sides = reached < b or known
                 if reached == b:
-                    before = inside(float(b)), self.x, self.xd
+                    inputs = self.engine.told(inside(float(b)), self.x, self.xd)
                     sides |= self._tick()
-                    self._tell_jumps(before)
+                    self._tell_jumps(float(b), inputs)
                     sides |= self._jump()
                 self.keeper.state(self.t, self.x, self.xd, sides=sides)
                 if known and reached == b:
@@ -353,10 +355,8 @@ class Run:
         self.cross(found, float(self.t))
         return bool(found)
 
-    def _tell_jumps(self, before: tuple[float, Floats, Floats]) -> None:
-        """Let blocks switch that want to where their inputs jump, from what they were at the
-        time and states before."""
-        t = float(self.t)
+    def _tell_jumps(self, t: float, before: Sequence[Any]) -> None:
+        """Let blocks switch that are told where their inputs jump; before: what these were."""
         for k in self.engine.jumped(before, t, self.x, self.xd):
             self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
 
@@ -371,6 +371,7 @@ class Run:
             self._refuse_chatter(found, t)
         kinds = {self.crossings[k].kind for k in found}
         x, xd = self.x, self.xd
+        inputs = self.engine.told(t, x, xd) if kinds & {"event", "mode"} else ()
         free = [contact.k for contact in self.held.contacts if contact.k in found]
         for k in (k for k in found if k not in free):
             crossing = self.crossings[k]
@@ -383,8 +384,7 @@ class Run:
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
         if kinds & {"event", "mode"} and self.stopped is None:
             self._settle_modes(t)
-            for k in self.engine.jumped((t, x, xd), t, self.x, self.xd):
-                self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
+            self._tell_jumps(t, inputs)
         before = self.held
         meet(self, found, t)
         if self.held != before and self.stopped is None:

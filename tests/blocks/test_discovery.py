@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import bdsim
+import exchange_fmus
 import fmu_files
 import pytest
 import robots
@@ -91,6 +92,11 @@ def _an_fmu(tmp_path_factory):
     """Its block's ports are those of its file; this one's has none."""
     file = fmu_files.empty_fmu(tmp_path_factory.mktemp("fmu") / "empty.fmu")
     ARGUMENTS["FMU"] = {"file": file, "clock": bdsim.Clock(1.0)}
+    ARGUMENTS["FMU_ME"] = {
+        "file": exchange_fmus.write_fmu(file.with_name("all.fmu")),
+        "input_ports": [],
+        "output_ports": [],
+    }
     recording = file.with_name("recording.csv")
     recording.write_text("t,u\n0,1\n1,2\n")
     ARGUMENTS["DATA"] = {"file": recording, "signals": ["u"]}
