@@ -80,9 +80,10 @@ static int rates(const model *m, double *out) {
     return 0;
 }
 
-static int completed(model *m, bool *event) {
+static int completed(model *m, bool *event, bool *end) {
     if (m->kind != TIME) return 3;
     m->steps += 1;
+    *end = m->t >= m->end_at;
     *event = m->wanted = m->t >= m->ask_at && !m->asks;
     return 0;
 }
@@ -112,8 +113,8 @@ int fmi2NewDiscreteStates(model *m, info *found) {
     return status;
 }
 int fmi2CompletedIntegratorStep(model *m, int none, int *event, int *end) {
-    bool asked = false; int status = completed(m, &asked);
-    (void)none; *event = asked; *end = 0; return status; }
+    bool asked = false, ended = false; int status = completed(m, &asked, &ended);
+    (void)none; *event = asked; *end = ended; return status; }
 int fmi2GetDerivatives(model *m, double *out, size_t n) { (void)n; return rates(m, out); }
 #define ACCESS(NAME, TYPE) \
     int fmi2Get##NAME(void *c, const unsigned *v, size_t n, TYPE *y) { \
@@ -132,7 +133,7 @@ int fmi3UpdateDiscreteStates(model *m, bool *again, bool *end, bool *nominals, b
     int status = update(m, values, end, known, next);
     *again = *values; *nominals = false; return status; }
 int fmi3CompletedIntegratorStep(model *m, bool none, bool *event, bool *end) {
-    (void)none; *end = false; return completed(m, event); }
+    (void)none; return completed(m, event, end); }
 int fmi3GetContinuousStateDerivatives(model *m, double *out, size_t n) {
     (void)n; return rates(m, out); }
 int fmi3GetNumberOfContinuousStates(model *m, size_t *n) { (void)m; *n = 1; return 0; }

@@ -85,8 +85,9 @@ class Continuous(Owner):
         """The mode after an event in another."""
         t = max(t, mode.t)
         self._ready(mode)
-        update = self._called(lambda fmu: fmu.event(t, x, u), whole=True)
         past = tuple(mode.steps)
+        stepped = _stepped(t, mode, past)
+        update = self._called(lambda fmu: fmu.event(t, x, u, stepped), whole=True)
         self.mode = Mode(self.of, t, x.copy(), u.copy(), update, mode, past)
         self._steps, self.asked = 0, None
         return self.mode
@@ -120,7 +121,10 @@ class Continuous(Owner):
             self._begun(missing.pop().t)
         for one in reversed(missing):
             self._give(one.past)
-            self._called(partial(Exchanged.event, t=one.t, x=one.x, u=one.u), whole=True)
+            assert one.parent is not None
+            stepped = _stepped(one.t, one.parent, one.past)
+            call = partial(Exchanged.event, t=one.t, x=one.x, u=one.u, stepped=stepped)
+            self._called(call, whole=True)
             self.mode, self._steps = one, 0
         self._give(mode.steps)
         self.mode = mode
@@ -163,3 +167,8 @@ class Continuous(Owner):
         instance, self._instance = self._instance, None
         if instance is not None:
             instance.close(fatal)
+
+
+def _stepped(t: float, mode: Mode, steps: Sequence[Step]) -> bool:
+    """Whether a step has led to t that is not one of these, accepted in a mode."""
+    return t > (steps[-1][0] if steps else mode.t)

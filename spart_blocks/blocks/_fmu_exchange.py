@@ -75,12 +75,14 @@ class Exchanged(Instance):
                 x = self._got(self._slave.getContinuousStates, self.equations.nx)
             return Update(x, self._indicators() > 0, following, False)
 
-    def event(self, t: float, x: Floats, u: Floats) -> Update:
-        """An event at time t [s], with continuous states x and inputs u; where the model
-        asks at the end of the step before it for the end of the run, that."""
+    def event(self, t: float, x: Floats, u: Floats, stepped: bool) -> Update:
+        """An event at time t [s], with continuous states x and inputs u. stepped: it ends a
+        step that the FMU has not been told of. Where the model asks there for the end of the
+        run, that."""
         with self._calling(f"failed at its event at t = {t:.9g} s"):
             self._place(t, x, u)
-            if self.equations.told_of_steps and self._slave.completedIntegratorStep()[1]:
+            told = stepped and self.equations.told_of_steps
+            if told and self._slave.completedIntegratorStep()[1]:
                 return Update(x, np.zeros(self.equations.nz, bool), math.inf, True)
             self._slave.enterEventMode()
             for channel in self.inputs:

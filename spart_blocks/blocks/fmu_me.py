@@ -35,12 +35,13 @@ class FMU_ME(ContinuousBlock):
 
     :inputs: 0
     :outputs: 0
-    :states: 0
+    :states: N
 
-    The ports are the FMU's inputs and outputs by name, as those of the block FMU. Its
-    continuous states, derivatives and events are solved with those of the diagram: a run
-    stops where an event indicator changes its sign, at the times that the FMU names, and
-    where an input jumps. Where its model asks for the end, the run ends well at that time.
+    The ports are the FMU's inputs and outputs by name, as those of the block FMU. The run's
+    solver integrates its continuous states with those of the diagram. A step ends where an
+    event indicator changes its sign, and at the times that the FMU names; the FMU is told of
+    these events, and of inputs that jump. Where its model asks for the end, the run ends well
+    at that time. The state is the FMU's continuous states, and a name of its hidden ones.
 
     An FMU is machine code, which runs when a run begins. So a file's FMU must be named by
     whoever runs it: `spart run FILE --blocks motor.fmu`, or `blocks=["motor.fmu"]`. See

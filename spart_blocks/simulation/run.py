@@ -355,10 +355,13 @@ class Run:
         self.cross(found, float(self.t))
         return bool(found)
 
-    def _tell_jumps(self, t: float, before: Sequence[Any]) -> None:
-        """Let blocks switch that are told where their inputs jump; before: what these were."""
-        for k in self.engine.jumped(before, t, self.x, self.xd):
+    def _tell_jumps(self, t: float, before: Sequence[Any]) -> bool:
+        """Let blocks switch that are told where their inputs jump, and whether any is; before:
+        what these were."""
+        found = self.engine.jumped(before, t, self.x, self.xd)
+        for k in found:
             self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
+        return bool(found)
 
     def crossed(self, before: Floats, after: Floats) -> list[int]:
         """The crossings whose values before and after lie on both sides of zero."""
@@ -384,7 +387,8 @@ class Run:
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
         if kinds & {"event", "mode"} and self.stopped is None:
             self._settle_modes(t)
-            self._tell_jumps(t, inputs)
+            if self._tell_jumps(t, inputs):
+                self._settle_modes(t)
         before = self.held
         meet(self, found, t)
         if self.held != before and self.stopped is None:

@@ -241,6 +241,14 @@ def test_an_fmu_that_asks_for_the_end_ends_the_run_well(hand, version):
 
 
 @VERSIONS
+def test_an_fmu_may_ask_for_the_end_after_a_step(hand, version):
+    results = sb.simulate(hand(version, {"k: 1.0": "end_at: 0.7"}))
+    assert results.complete
+    assert results.stopped == f"stopped by block m at t = {results.t[-1]:.6g} s"
+    assert 0.7 <= results.t[-1] < 0.75
+
+
+@VERSIONS
 def test_inputs_that_jump_are_an_event_and_those_that_do_not_are_none(hand, version, close):
     step = {"{type: CONSTANT, value: 1.0}": "{type: STEP, T: 0.5, off: 1, on: 3}"}
     results = sb.simulate(hand(version, step))
