@@ -258,6 +258,15 @@ def test_inputs_that_jump_are_an_event_and_those_that_do_not_are_none(hand, vers
     assert sb.simulate(hand(version, ramp))["m.seen"][-1] == 0
 
 
+def test_an_input_that_another_block_s_mode_makes_jump_is_an_event(hand, close):
+    relay = "{type: RELAY, on: 0.5, off: -1, on_value: 3, off_value: 1}\n  time: {type: TIME}"
+    changes = {"{type: CONSTANT, value: 1.0}": relay, "- u ->": "- time -> u\n  - u ->"}
+    results = sb.simulate(hand(3, changes))
+    assert [event.block for event in results.events] == ["u"]
+    close(results.at([0.4, 0.6])["m.seen"], [1, 3], rel=1e-12)
+    close(results["m.x"][-1], 0.5 + 1.5 * 3, rel=1e-9)
+
+
 @pytest.mark.parametrize("port", ["mode", "k"])
 @VERSIONS
 def test_inputs_that_are_told_at_events_alone_come_there(hand, version, port, close):

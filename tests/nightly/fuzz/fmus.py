@@ -7,6 +7,7 @@ import random
 import shutil
 from pathlib import Path
 
+import exchange_fmus
 import fmu_files
 
 from fuzz.cases import Case, Format
@@ -15,13 +16,17 @@ from fuzz.damage import bent_xml, spoilt, zipped
 
 def draw(chance: random.Random) -> Case:
     version = chance.choice((2, 3))
-    xml = fmu_files.XML[version].encode()
+    exchange = chance.random() < 0.4
+    given = exchange_fmus.description(version) if exchange else fmu_files.XML[version]
+    xml, library = given.encode(), fmu_files.LIBRARY[version]
+    if exchange:
+        library = library.replace("/lag", "/all")
     pick = chance.random()
     if pick < 0.5:
         xml = bent_xml(xml, chance)
     elif pick < 0.6:
         xml = spoilt(xml, chance)
-    entries = {"modelDescription.xml": xml, fmu_files.LIBRARY[version]: b"code" * 9}
+    entries = {"modelDescription.xml": xml, library: b"code" * 9}
     entries["resources/data/table.txt"] = b"1 2 3"
     for name in chance.sample(("sources/lag.c", "resources/data", "documentation/x.html"), 1):
         if chance.random() < 0.1:
@@ -31,19 +36,20 @@ def draw(chance: random.Random) -> Case:
     raw = zipped(entries, chance if pick > 0.45 else None)
     if chance.random() < 0.2:
         raw = spoilt(raw, chance)
-    return Case({"fuzzed.fmu": raw}, {"block": chance.random() < 0.5})
+    options = {"block": chance.random() < 0.5, "exchange": exchange}
+    return Case({"fuzzed.fmu": raw}, options)
 
 
 def attempt(case: Case, ground: Path) -> str:
     from spart_blocks.blocks._fmu_file import read_model, unpack
 
     file = ground / "fuzzed.fmu"
-    model = read_model(file)
+    model = read_model(file, case.options["exchange"])
     out = ground / "unpacked"
     out.mkdir()
     try:
         if case.options["block"]:
-            _as_block(ground)
+            _as_block(ground, case.options["exchange"])
         unpack(model, out)
         outside = [p for p in out.rglob("*") if not p.resolve().is_relative_to(out.resolve())]
         assert not outside, outside
@@ -52,14 +58,13 @@ def attempt(case: Case, ground: Path) -> str:
     return "unpacked"
 
 
-def _as_block(ground: Path) -> None:
+def _as_block(ground: Path, exchange: bool) -> None:
     """As a block of a diagram, which the user allows; it is not run."""
     from spart_blocks.diagram import load, own_blocks
 
     diagram = ground / "fuzzed-diagram.yaml"
-    diagram.write_text(
-        "clocks: {c: {T: 0.1}}\nblocks: {m: {type: FMU, file: fuzzed.fmu, clock: c}}\n"
-    )
+    kind = "FMU_ME, file: fuzzed.fmu" if exchange else "FMU, file: fuzzed.fmu, clock: c"
+    diagram.write_text(f"clocks: {{c: {{T: 0.1}}}}\nblocks: {{m: {{type: {kind}}}}}\n")
     load(diagram, blocks=[str(ground / "fuzzed.fmu")])
     own_blocks._ALLOWED.clear()
 
