@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -57,7 +58,7 @@ def new(
         made = _make(folder)
         for path in made:
             typer.echo(str(folder / path))
-        steps = [] if folder == Path() else [f"cd {folder}"]
+        steps = [] if folder == Path() else [f"cd {shlex.quote(str(folder))}"]
         say("next: " + " && ".join([*steps, "spart run diagrams/reach.yaml", "spart test"]))
 
 

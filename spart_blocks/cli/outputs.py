@@ -39,6 +39,8 @@ def _file_fault(path: Path, suffixes: Sequence[str], option: str) -> Fault | Non
         return Fault(
             f"{option} {path} is a folder", hint=f"name a file, as {path / ('run' + suffixes[0])}"
         )
+    if os.path.exists(path) and not os.path.isfile(path):
+        return Fault(f"{option} {path} is a device or a pipe", hint="name a file")
     if path.suffix.lower() not in suffixes:
         return Fault(
             f"{option} {path}: the file type is not known", hint=f"end it in {_or(suffixes)}"

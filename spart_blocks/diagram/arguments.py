@@ -146,6 +146,10 @@ class ArgumentReader:
     ) -> tuple[Any, bool]:
         """The argument, and whether it can be used."""
         where = (kind.name, parameter.name)
+        if value is None and isinstance(parameter.default, int | float):
+            text = f"{parameter.name} of {kind.name} takes a value, not null"
+            self._fault(text, path, "an entry with nothing behind its colon is null")
+            return None, False
         if parameter.name in ("robot", "clock") and value is not None:
             return self._named(parameter.name, value, path)
         if parameter.is_file and value is not None:

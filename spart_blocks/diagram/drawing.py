@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -12,13 +10,14 @@ from functools import lru_cache
 from io import BytesIO
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram._layout import Box, Edge, Layout, arrange
 from spart_blocks.diagram.companions import is_audit
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.results import show_windows
+from spart_blocks.results.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -291,12 +290,8 @@ def rendered(figure: Figure, fmt: str) -> bytes:
 
 def _write(path: Path, image: bytes) -> None:
     """Write the file whole or not at all."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(part, "xb") as file:
-            file.write(image)
-        os.replace(part, path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)
+
+    def write(file: IO[bytes]) -> None:
+        file.write(image)
+
+    write_atomically(path, write)

@@ -65,6 +65,10 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
         raise InputError(Fault(f"cannot write {path}", hint=f"the folder {path.parent} is missing"))
     if path.is_dir():
         raise InputError(Fault(f"cannot write {path}", hint="it is a folder; name a file"))
+    if path.exists() and not path.is_file():  # moving a file onto it would take it away
+        raise InputError(
+            Fault(f"cannot write {path}", hint="it is a device or a pipe; name a file")
+        )
     before = f".{path.name[:100]}."
     part = path.with_name(f"{before}{secrets.token_hex(4)}.part")
     try:

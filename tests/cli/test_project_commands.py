@@ -156,3 +156,14 @@ def test_a_name_that_no_folder_can_have_is_refused(spart, command):
     assert answer.code == 2
     assert "File name too long" in answer.err
     assert len(answer.err) < 300
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+@pytest.mark.parametrize("command", ["run", "show"])
+def test_a_pipe_that_out_names_is_not_replaced(spart, tmp_path, command):
+    pipe = tmp_path / ("pipe.npz" if command == "run" else "pipe.svg")
+    os.mkfifo(pipe)
+    answer = spart(command, DIAGRAMS / "spacecraft_pd.yaml", "--out", pipe)
+    assert answer.code == 2
+    assert "is a device or a pipe" in answer.err
+    assert pipe.is_fifo()

@@ -315,3 +315,15 @@ def test_a_block_made_in_python_refuses_with_its_reason_alone(capsys):
     with pytest.raises(ValueError, match="kp has 2 entries and kd has 1"):
         new_diagram("python").JOINT_PD(kp=[1, 2], kd=[1])
     assert capsys.readouterr() == ("", "")
+
+
+def test_an_entry_with_nothing_behind_its_colon_is_told_at_its_place(tmp_path):
+    text = (
+        "params: {K: }\nblocks: {s: {type: STEP, on: }, g: {type: GAIN, K: $K}}\nwires: [s -> g]\n"
+    )
+    (tmp_path / "null.yaml").write_text(text)
+    with pytest.raises(DiagramError) as error:
+        load(tmp_path / "null.yaml")
+    messages = [(f.place.line, f.place.column, f.message) for f in error.value.faults]
+    assert (2, 30, "on of STEP takes a value, not null") in messages
+    assert any("K of GAIN takes a value, not null" in message for *_, message in messages)

@@ -147,7 +147,7 @@ def test_names_are_text_not_formulas(sim, tmp_path):
     [
         ("a.dot", None, "cannot draw a diagram as 'dot'\n  choose one of svg, png, pdf"),
         ("a.svg", "bmp", "cannot draw a diagram as 'bmp'"),
-        ("none/a.svg", None, "No such file or directory"),
+        ("none/a.svg", None, "none is missing"),
     ],
 )
 def test_a_file_that_cannot_be_made_is_explained(loop, tmp_path, name, fmt, text):
