@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from spart_blocks.analysis.metrics import rms
 from spart_blocks.diagram.comparison import base_signals
 from spart_blocks.errors import Fault, InputError, RunError, SpartError
 from spart_blocks.results import Results, ScopeSpec, show_windows
-from spart_blocks.results.files import write_atomically
+from spart_blocks.results.files import write_bytes
 from spart_blocks.results.names import element_names, split_index
 from spart_blocks.results.overlay import overlay, scopes_of
 from spart_blocks.results.plots import write_figures
@@ -135,11 +135,7 @@ class Comparison:
         writer.writerow(columns)
         for row in zip(*(column.tolist() for column in columns.values()), strict=True):
             writer.writerow(["" if value != value else value for value in row])
-
-        def write(file: IO[bytes]) -> None:
-            file.write(text.getvalue().encode())
-
-        write_atomically(target, write)
+        write_bytes(target, text.getvalue().encode())
         return target
 
     def plot(self, *, show: bool = False) -> list[Figure]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError, MissingExtraError
-from spart_blocks.results.files import write_atomically
+from spart_blocks.results.files import write_atomically, write_bytes
 from spart_blocks.simulation.engine import Floats
 
 if TYPE_CHECKING:
@@ -198,12 +198,8 @@ class LinearSystem:
         elif target.suffix.lower() == ".json":
             lists = {name: array.tolist() for name, array in arrays.items()}
             text = json.dumps({"name": self.name, "dt": self.dt, **names, **lists}, indent=1)
-            write_atomically(target, lambda file: _write(file, text))
+            write_bytes(target, text.encode("utf-8"))
         else:
             hint = f"end it in {' or '.join(SUFFIXES)}"
             raise InputError(Fault(f"cannot save a linear system to {target}", hint=hint))
         return target
-
-
-def _write(file: IO[bytes], text: str) -> None:
-    file.write(text.encode("utf-8"))

@@ -70,8 +70,9 @@ def _convert(drawn: Path, target: Path) -> None:
     from spart_blocks.diagram import load
     from spart_blocks.diagram.bdedit import from_bdedit
     from spart_blocks.errors import SpartError
+    from spart_blocks.results.files import write_bytes
 
-    target.write_text(from_bdedit(drawn), encoding="utf-8", newline="\n")
+    write_bytes(target, from_bdedit(drawn).encode())
     typer.echo(str(target))
     try:
         load(target)

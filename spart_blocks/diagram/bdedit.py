@@ -147,6 +147,9 @@ class _Conversion:
     def _wires(self) -> list[str]:
         """The wires, those of one output in one line."""
         reached: dict[str, list[str]] = {}
+        begins = {
+            _key(w.get("end_socket")): _key(w.get("start_socket")) for w in self.model["wires"]
+        }
         for wire in self.model["wires"]:
             end = self.inputs.get(_key(wire.get("end_socket")))
             if end is None:  # it ends at a corner, or at a block that is told already
@@ -154,15 +157,7 @@ class _Conversion:
             start, seen = _key(wire.get("start_socket")), set()
             while start in self.corners and start not in seen:
                 seen.add(start)
-                behind = self.corners[start]
-                start = next(
-                    (
-                        _key(other.get("start_socket"))
-                        for other in self.model["wires"]
-                        if _key(other.get("end_socket")) == behind
-                    ),
-                    None,
-                )
+                start = begins.get(self.corners[start])
             if start in self.outputs:
                 reached.setdefault(self.outputs[start], []).append(end)
         return [f"{start} -> {', '.join(ends)}" for start, ends in reached.items()]
@@ -176,12 +171,12 @@ def _name(text: str) -> str:
 
 def _sockets(side: Any) -> list[Any]:
     sockets = [s for s in side if isinstance(s, dict)] if isinstance(side, list) else []
-    order = [s.get("index") if isinstance(s.get("index"), int) else 0 for s in sockets]
-    return [_key(s.get("id")) for _, s in sorted(zip(order, sockets, strict=True), key=_first)]
+    return [_key(socket.get("id")) for socket in sorted(sockets, key=_index)]
 
 
-def _first(pair: tuple[Any, Any]) -> Any:
-    return pair[0]
+def _index(socket: dict[str, Any]) -> int:
+    index = socket.get("index")
+    return index if isinstance(index, int) else 0
 
 
 def _key(value: Any) -> Any:

@@ -10,14 +10,14 @@ from functools import lru_cache
 from io import BytesIO
 from math import ceil
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram._layout import Box, Edge, Layout, arrange
 from spart_blocks.diagram.companions import is_audit
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.results import show_windows
-from spart_blocks.results.files import write_atomically
+from spart_blocks.results.files import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,7 +118,7 @@ def _notebook() -> Callable[..., object] | None:
 
 def write_picture(figure: Figure, path: str | Path, fmt: str) -> None:
     """Write a figure whole or not at all, with the same bytes each time."""
-    _write(Path(path).expanduser(), rendered(figure, fmt))
+    write_bytes(Path(path).expanduser(), rendered(figure, fmt))
 
 
 def picture_format(path: str | Path | None, fmt: str | None = None) -> str:
@@ -286,12 +286,3 @@ def rendered(figure: Figure, fmt: str) -> bytes:
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(image, format=fmt, dpi=dpi, metadata=metadata, **faster)
     return image.getvalue()
-
-
-def _write(path: Path, image: bytes) -> None:
-    """Write the file whole or not at all."""
-
-    def write(file: IO[bytes]) -> None:
-        file.write(image)
-
-    write_atomically(path, write)

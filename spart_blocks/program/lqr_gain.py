@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError
-from spart_blocks.results.files import write_atomically
+from spart_blocks.results.files import write_bytes
 
 Floats = NDArray[np.float64]
 
@@ -51,8 +51,7 @@ class LQRGain:
         if writer is None:
             hint = f"end it in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
             raise InputError(Fault(f"cannot save a gain to {target}", hint=hint))
-        text = writer().encode("utf-8")
-        write_atomically(target, lambda file: _put(file, text))
+        write_bytes(target, writer().encode("utf-8"))
         return target
 
     def _json(self) -> str:
@@ -78,7 +77,3 @@ class LQRGain:
 
 def _list(values: Floats) -> str:
     return f"[{', '.join(repr(float(value)) for value in values)}]"
-
-
-def _put(file: Any, text: bytes) -> None:
-    file.write(text)

@@ -110,14 +110,19 @@ def _is_ours(file: IO[bytes]) -> bool:
     return True
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write these bytes as a file, whole or not at all; its folder is made if missing."""
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write these bytes as a file, whole or not at all."""
 
     def write(file: IO[bytes]) -> None:
         file.write(data)
 
-    make_folder(path.parent)
     write_atomically(path, write)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write these bytes as a file, whole or not at all; its folder is made if missing."""
+    make_folder(path.parent)
+    write_bytes(path, data)
 
 
 def make_folder(folder: Path) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from spart_blocks import html
 from spart_blocks.errors import InputError
+from spart_blocks.results.summary import notes
 
 if TYPE_CHECKING:
     from spart_blocks.results.model import Results
@@ -24,7 +25,6 @@ def to_html(results: Results) -> str:
     ended = "complete" if results.complete else f"stopped early: {results.stopped or 'unknown'}"
     told = [f"{t[0]:g} to {t[-1]:g} s" if len(t) else "no time", f"{len(t)} samples"]
     told += [str(results.info[key]) for key in ("engine", "solver") if key in results.info]
-    notes = [f"note: {note}" for note in str(results.info.get("notes", "")).splitlines()]
     parts = [html.heading(results.diagram_name or "results", f"{ended}; {', '.join(told)}")]
     if results.signals:
         rows = [_row(results, name) for name in results.signals]
@@ -32,7 +32,7 @@ def to_html(results: Results) -> str:
     picture = _picture(results)
     if picture:
         parts.append(html.picture(picture, f"plot of {results.diagram_name or 'the run'}"))
-    return "".join([*parts, html.lines(notes)])
+    return "".join([*parts, html.lines(notes(results))])
 
 
 def _row(results: Results, name: str) -> tuple[str, ...]:

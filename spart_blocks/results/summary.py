@@ -25,7 +25,7 @@ def summary(results: Results, versions: bool = False) -> str:
         _facts(results),
         _signals(results),
         _events(results),
-        _notes(results),
+        notes(results),
         _versions(results) if versions else [],
     ]
     return "\n".join(line for block in blocks for line in block)
@@ -93,5 +93,6 @@ def _events(results: Results) -> list[str]:
     return [f"events: {len(results.events)}", *shown, *([f"  ... and {more} more"] if more else [])]
 
 
-def _notes(results: Results) -> list[str]:
+def notes(results: Results) -> list[str]:
+    """The notes of a run, a line each."""
     return [f"note: {note}" for note in str(results.info.get("notes", "")).splitlines()]

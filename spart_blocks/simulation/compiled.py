@@ -138,11 +138,12 @@ def _made(
         return None
     selected = {name: program.selected(signals) for name, signals in chosen.items()}
     looked = tuple(name for name in chosen["kept"] if not is_book(name))
-    looks = program.selected(looked)
-    if looks.n_instructions() < WORTH * selected["kept"].n_instructions():
-        selected["looked"] = looks
-    else:
-        looked = tuple(chosen["kept"])
+    if len(looked) < len(chosen["kept"]):
+        looks = program.selected(looked)
+        if looks.n_instructions() < WORTH * selected["kept"].n_instructions():
+            selected["looked"] = looks
+        else:
+            looked = tuple(chosen["kept"])
     named = {
         f"program_{name}": _renamed(f"program_{name}", f)
         for name, f in {**functions, **selected}.items()

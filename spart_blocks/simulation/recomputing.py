@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.results.names import RATES
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.states import vectors_of
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program
@@ -58,8 +58,7 @@ class FromStates:
 
         engine = self._engine
         recorder = Recorder(engine, ())
-        x, xd = (self._joined(part) for part in (engine.continuous, engine.sampled))
-        recorder.adopt(self.t, (), x, xd)
+        recorder.adopt(self.t, (), *vectors_of(engine, self.states, len(self.t)))
         return recorder.recompute(name)
 
     @property
@@ -74,13 +73,6 @@ class FromStates:
     @cached_property
     def _engine(self) -> Native:
         return Native(self.program)
-
-    def _joined(self, parts: Mapping[str, slice]) -> Floats:
-        width = max((part.stop for part in parts.values()), default=0)
-        whole = np.zeros((len(self.t), width))
-        for block, part in parts.items():
-            whole[:, part] = self.states[block]
-        return whole
 
 
 @dataclass(frozen=True)
