@@ -102,4 +102,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    """What `sb.` completes to: public names alone, loaded or not."""
+    return sorted([*_HOMES, "__version__"])

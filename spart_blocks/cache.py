@@ -17,12 +17,11 @@ import stat
 import sys
 import tempfile
 import time
-import warnings
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from spart_blocks.errors import SpartWarning
+from spart_blocks.errors import warn
 
 LARGEST_CACHE = 512 * 1024**2  # bytes
 MOST_FILES = 200
@@ -69,11 +68,9 @@ def user_folder() -> Path | None:
         return None
     if _private(status):
         return folder
-    warnings.warn(
+    warn(
         f"the cache folder {folder} belongs to another user or is writable by everyone, so "
-        "compiled programs are not kept there\n  chmod o-w, or SPART_CACHE=another folder",
-        SpartWarning,
-        stacklevel=3,
+        "compiled programs are not kept there\n  chmod o-w, or SPART_CACHE=another folder"
     )
     return None
 

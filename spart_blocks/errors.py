@@ -9,7 +9,9 @@ from __future__ import annotations
 import difflib
 import re
 import reprlib
+import sys
 import traceback
+import warnings
 from bisect import bisect
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -51,6 +53,18 @@ def brief(value: object, most: int = 60) -> str:
 
 class SpartWarning(UserWarning):
     """Something doubtful that the user should look at, such as a strange inertia."""
+
+
+_BETWEEN = {"spart_blocks", "bdsim", "contextlib", "functools", "importlib", "pydantic"}
+"""Packages whose frames may lie between the user's line and what is doubtful about it."""
+
+
+def warn(message: str) -> None:
+    """Issue a SpartWarning that points at the user's line from which this package was called."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, SpartWarning, stacklevel=level)
 
 
 class SpartError(Exception):

@@ -122,3 +122,16 @@ def test_every_public_name_is_where_the_package_says():
         "import spart_blocks as sb; assert not [n for n in sb.__all__ if not hasattr(sb, n)]"
     )
     assert "spart_blocks" in loaded_by(statement)
+
+
+def test_the_package_completes_to_its_public_names_alone():
+    """`sb.<tab>`, before and after anything was loaded."""
+    homes = "[n for n in sb._HOMES if not hasattr(sb, n)]"
+    for before in ("pass", "sb.Robot, sb.simulate, sb.linearize; import spart_blocks.export"):
+        statement = (
+            f"import spart_blocks as sb; {before}; names = dir(sb); "
+            "assert set(sb.__all__) | {'spart', 'spatial', 'dynamics'} <= set(names); "
+            "assert set(names) == {*sb._HOMES, '__version__'}, names; "
+            f"assert not {homes}"
+        )
+        assert "spart_blocks" in loaded_by(statement)

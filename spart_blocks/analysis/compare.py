@@ -21,6 +21,7 @@ from spart_blocks.errors import (
     RunError,
     SpartError,
     SpartWarning,
+    warn,
 )
 from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.simulation.processes import Job, Outcome, Progress, run_all
@@ -124,7 +125,7 @@ def compare_cases(
     }
     outcomes = run_all(work, jobs, progress)
     for text in _labelled({label: outcome.warnings for label, outcome in outcomes.items()}, _text):
-        warnings.warn(text, SpartWarning, stacklevel=3)
+        warn(text)
     return _measured(str(next(iter(diagrams.values())).bd.name), cases, measures, outcomes)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +26,7 @@ from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.analysis.taps import Tap, tapped
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.flatten import Wiring
-from spart_blocks.errors import Fault, InputError, RunError, SpartWarning
+from spart_blocks.errors import Fault, InputError, RunError, warn
 from spart_blocks.program import Program, Slot, trace
 from spart_blocks.program.derivatives import Derivatives, Point, Rowwise
 from spart_blocks.program.gains import wired
@@ -120,12 +119,10 @@ def _warn_of_drift(system: LinearSystem) -> None:
     if size.max(initial=0.0) > RESTING:
         k = int(size.argmax())
         what = "changes by" if system.dt else "has the rate"
-        warnings.warn(
+        warn(
             f"the diagram is not at rest here: {system.states[k]} {what} {system.drift[k]:.3g}; "
             "the poles describe it for a moment only\n"
-            "  sb.trim finds where it rests",
-            SpartWarning,
-            stacklevel=3,
+            "  sb.trim finds where it rests"
         )
 
 

@@ -10,7 +10,6 @@ import hashlib
 import re
 import shutil
 import stat
-import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -20,7 +19,14 @@ from math import prod
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
-from spart_blocks.errors import Fault, InputError, MissingExtraError, Place, SpartWarning, brief
+from spart_blocks.errors import (
+    Fault,
+    InputError,
+    MissingExtraError,
+    Place,
+    brief,
+    warn,
+)
 from spart_blocks.results.archives import opened
 
 MOST_BYTES = 512 * 2**20
@@ -269,7 +275,7 @@ def _description(archive: zipfile.ZipFile, path: Path) -> Any:
     except Exception:
         _refuse(path, problem)
     # Many tools write one that breaks a rule, and runs.
-    warnings.warn(f"{path.name} {problem}", SpartWarning, stacklevel=2)
+    warn(f"{path.name} {problem}")
     return found
 
 

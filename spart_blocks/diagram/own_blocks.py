@@ -14,7 +14,6 @@ import os
 import pkgutil
 import sys
 import traceback
-import warnings
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import entry_points
@@ -24,7 +23,7 @@ from typing import Any
 
 from spart_blocks.diagram.model import STANDARD
 from spart_blocks.diagram.registry import runtime
-from spart_blocks.errors import Fault, InputError, Place, SpartWarning
+from spart_blocks.errors import Fault, InputError, Place, warn
 
 GROUP = "spart_blocks.blocks"
 """The entry points of installed packages of blocks; each names a module or package."""
@@ -99,7 +98,7 @@ def _add_installed(sim: Any) -> None:
             add_blocks(entry.value)
         except InputError as error:
             text = f"the entry point {entry.name} of {GROUP}: {error}"
-            warnings.warn(text, SpartWarning, stacklevel=2)
+            warn(text)
 
 
 def _modules(package: str) -> Iterator[ModuleType]:

@@ -14,14 +14,13 @@ import platform
 import re
 import sys
 import uuid
-import warnings
 import zipfile
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import IO
 
-from spart_blocks.errors import Fault, InputError, SpartWarning
+from spart_blocks.errors import Fault, InputError, warn
 from spart_blocks.export.fmu_description import (
     build_description,
     model_description,
@@ -140,7 +139,7 @@ def _binary(sources: Mapping[str, str], version: Version) -> bytes | None:
         return strict_library(source, (*_FLAGS, level)).read_bytes()
     except (CompilerError, NoCompilerError) as error:
         text = f"the FMU has its sources alone, no binary for this platform: {error}"
-        warnings.warn(text, SpartWarning, stacklevel=2)
+        warn(text)
         return None
 
 

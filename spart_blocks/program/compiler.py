@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ from spart_blocks.cache import (
     temporary_folder,
     user_folder,
 )
-from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning
+from spart_blocks.errors import Fault, InputError, SpartError, warn
 
 TIMEOUT = 120.0  # s
 # Characters, about 4000 instructions of CasADi, for which gcc takes 0.5 to 1 s at -O3.
@@ -81,12 +80,10 @@ def shared_library(source: str) -> Path | None:
     try:
         return _library(source, None)
     except (_CompileError, OSError) as error:
-        warnings.warn(
+        warn(
             f"the C compiler {shlex.join(_compiler_in_use())} made no library, so the "
             f"program runs uncompiled, which is slower: {error}\n"
-            "  SPART_COMPILER=none does not try, CC=... names another compiler",
-            SpartWarning,
-            stacklevel=2,
+            "  SPART_COMPILER=none does not try, CC=... names another compiler"
         )
         return None
 
@@ -148,7 +145,7 @@ def loaded_library(source: str) -> ctypes.CDLL | None:
         return ctypes.CDLL(str(path))
     except OSError as error:  # a cache on a disk from which nothing may be run
         text = f"running without compiled code: {error}; set SPART_CACHE to another folder"
-        warnings.warn(text, SpartWarning, stacklevel=2)
+        warn(text)
         return None
 
 

@@ -7,7 +7,6 @@ loop open at the plant's control inputs, and differentiated.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,7 @@ from spart_blocks.blocks._lqr_design import LqrDesign
 from spart_blocks.blocks._minimal_state import MinimalState
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.flatten import Node, Wiring, flatten
-from spart_blocks.errors import DiagramError, Fault, InputError, Place, SpartWarning
+from spart_blocks.errors import DiagramError, Fault, InputError, Place, warn
 from spart_blocks.program.lqr_gain import LQRGain
 
 _LEAK = 1e-6
@@ -158,4 +157,4 @@ def _warn_of(leak: float, plants: Sequence[Node]) -> None:
             f"the base of {plants[0].name} acts back on its joints ({leak:.2g} of their own "
             "motion), and the gain does not see it"
         )
-        warnings.warn(text, SpartWarning, stacklevel=4)
+        warn(text)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from spart_blocks.errors import warn
 from spart_blocks.robot._bodies_fields import (
     Places,
     axis_of,
@@ -18,7 +19,7 @@ from spart_blocks.robot._bodies_fields import (
     quaternion_of_rpy,
     two_bodies,
 )
-from spart_blocks.robot._faults import names_list, quote, warn_user
+from spart_blocks.robot._faults import names_list, quote
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import translation
@@ -247,12 +248,12 @@ def loops_of(joints: Sequence[BodyJoint], ids: Mapping[str, int], where: str) ->
     limited = [joint.name for joint in joints if joint.limits is not None]
     if limited:
         text = "cut where a loop closes, so that their limits are not used: joints"
-        warn_user(f"{where}: {text} {names_list(limited)}")
+        warn(f"{where}: {text} {names_list(limited)}")
     loops = {joint.name: joint.loop(ids) for joint in joints}
     free = [name for name, loop in loops.items() if loop is None]
     if free:
         text = "left out, since what they tie is tied already, and they constrain nothing: joints"
-        warn_user(f"{where}: {text} {names_list(free)}")
+        warn(f"{where}: {text} {names_list(free)}")
     return [loop for loop in loops.values() if loop is not None]
 
 

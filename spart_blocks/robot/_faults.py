@@ -1,9 +1,7 @@
-"""Collecting faults, quoting what was read, and warning at the caller's line."""
+"""Collecting faults and quoting what was read."""
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -12,7 +10,6 @@ from spart_blocks.errors import (
     Fault,
     Place,
     RobotError,
-    SpartWarning,
     brief,
     did_you_mean,
     refusing,
@@ -73,11 +70,3 @@ def names_list(names: Sequence[str]) -> str:
     """Names one after another, each in quotes; of very many the first ones."""
     listed = ", ".join(repr(name) for name in names[:MOST_FAULTS])
     return listed if len(names) <= MOST_FAULTS else f"{listed}, ... ({len(names)} in all)"
-
-
-def warn_user(message: str) -> None:
-    """Issue a SpartWarning that points at the first caller outside this package."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("spart_blocks."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, SpartWarning, stacklevel=level)

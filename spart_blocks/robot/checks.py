@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spart_blocks.errors import Fault, Place, RobotError
-from spart_blocks.robot._faults import MOST_FAULTS, names_list, warn_user
+from spart_blocks.errors import Fault, Place, RobotError, warn
+from spart_blocks.robot._faults import MOST_FAULTS, names_list
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import skew
 from spart_blocks.robot.model import Robot
@@ -189,7 +189,7 @@ def report_doubts(
         raise RobotError([*faults[:MOST_FAULTS], *more])
     where = f"{robot.source or robot.name}: "
     for doubt in found:
-        warn_user(where + doubt.warning())
+        warn(where + doubt.warning())
 
 
 def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import RobotError
-from spart_blocks.robot._faults import Faults, names_list, quote, warn_user
+from spart_blocks.errors import RobotError, warn
+from spart_blocks.robot._faults import Faults, names_list, quote
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.checks import report_doubts, unit_axis
@@ -59,7 +59,7 @@ def robot_from_structure(
         faults.raise_if_any()
     report_doubts(robot, strict=strict)
     if stretched:
-        warn_user(
+        warn(
             f"{name}: the axis was not of unit length and has been normalised: "
             f"joints {names_list(stretched)}"
         )

@@ -13,8 +13,8 @@ from typing import Any
 
 from lxml import etree
 
-from spart_blocks.errors import Fault, Place, RobotError
-from spart_blocks.robot._faults import Faults, names_list, quote, warn_user
+from spart_blocks.errors import Fault, Place, RobotError, warn
+from spart_blocks.robot._faults import Faults, names_list, quote
 from spart_blocks.robot._mimics import note_wrong_mimics, with_mimics
 from spart_blocks.robot._transforms import rigid_inverse
 from spart_blocks.robot._tree import Edge, Tree, build_tree
@@ -229,7 +229,7 @@ def _warn_of_joints(joints: Sequence[JointElement], file: str) -> None:
     for names, message in kinds:
         if names:
             subject = "joint" if len(names) == 1 else "joints"
-            warn_user(f"{file}: {message}: {subject} {names_list(names)}")
+            warn(f"{file}: {message}: {subject} {names_list(names)}")
 
 
 def _empty(joint: JointElement) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from spart_blocks.diagram.bounds import Bound
-from spart_blocks.errors import SpartWarning
+from spart_blocks.errors import warn
 from spart_blocks.results import Results
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.states import vectors_of
@@ -50,9 +49,9 @@ def warn_of_bounds(results: Results, engine: Engine) -> None:
             crossed += [c for c in [_crossed(bound, t, column)] if c]
     joints = [c for c in crossed if c.bound.kind != "pose"]
     if joints:
-        warnings.warn(_text_of_joints(joints), SpartWarning, stacklevel=4)
+        warn(_text_of_joints(joints))
     for block, errors in groupby((c for c in crossed if c.bound.kind == "pose"), key=_block):
-        warnings.warn(_text_of_pose(block, list(errors)), SpartWarning, stacklevel=4)
+        warn(_text_of_pose(block, list(errors)))
 
 
 def _state(results: Results, bound: Bound) -> Floats | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from spart_blocks import cache as kept
 from spart_blocks.diagram.run_options import STANDARD, RunOptions
-from spart_blocks.errors import SpartWarning
+from spart_blocks.errors import SpartWarning, warn
 from spart_blocks.program.storage import from_text, to_text
 from spart_blocks.simulation.native import Native
 
@@ -65,7 +65,7 @@ class DiagramFile:
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError):
             return None  # of another version, after all: it is made anew
         for text in told:
-            warnings.warn(text, SpartWarning, stacklevel=2)
+            warn(text)
         return program
 
     def remember(self, diagram: Diagram, program: Program, told: Iterable[str]) -> None:

@@ -7,7 +7,6 @@ Python function of the user's, is traced for every run.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -21,7 +20,7 @@ import numpy as np
 from pydantic import BaseModel
 
 from spart_blocks.diagram import Diagram
-from spart_blocks.errors import SpartWarning
+from spart_blocks.errors import warn
 from spart_blocks.robot import Robot
 from spart_blocks.simulation.from_file import overheard
 from spart_blocks.simulation.native import Native
@@ -69,7 +68,7 @@ def engine_of_object(diagram: Diagram, make: Callable[[Diagram], Engine]) -> Eng
         until = kept.program.declared_until
         if until is None or until >= diagram.run.T:
             for text in kept.told:
-                warnings.warn(text, SpartWarning, stacklevel=4)
+                warn(text)
             return Native(replace(kept.program, run=diagram.run), kept.reference)
     vars(diagram.bd).pop(_ATTRIBUTE, None)
     with overheard() as told:

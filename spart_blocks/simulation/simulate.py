@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,10 +19,10 @@ from spart_blocks.errors import (
     InputError,
     RunError,
     SpartError,
-    SpartWarning,
     did_you_mean,
     raised_in,
     told,
+    warn,
 )
 from spart_blocks.program.holds import notes_of
 from spart_blocks.results import FinalState, Results
@@ -253,7 +252,7 @@ def engine_of(diagram: Diagram, name: EngineName) -> Engine:
     except TraceError as error:
         if name == "native":
             raise
-        warnings.warn(f"running on the interpreter: {error}", SpartWarning, stacklevel=4)
+        warn(f"running on the interpreter: {error}")
         return Interpreter(diagram, wiring)
 
 

@@ -8,12 +8,11 @@ by the step alone. Source: E. Hairer, G. Wanner, "Solving Ordinary Differential 
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spart_blocks.errors import RunError, SpartWarning
+from spart_blocks.errors import RunError, warn
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.states import vectors_of
 from spart_blocks.simulation.tableaus import Tableau, tableau
@@ -106,7 +105,7 @@ def warn_of_instability(run: Run) -> None:
             continue
         mode = _unstable_mode(run, method, *here)
         if mode is not None and steps * np.log(mode.growth) > np.log(CLEAR):
-            warnings.warn(_advice(run, mode), SpartWarning, stacklevel=2)
+            warn(_advice(run, mode))
             return
 
 

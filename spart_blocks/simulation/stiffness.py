@@ -9,13 +9,12 @@ every thousandth: what takes fewer costs little.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.errors import SpartWarning
+from spart_blocks.errors import warn
 from spart_blocks.simulation.engine import Engine
 
 if TYPE_CHECKING:
@@ -88,12 +87,10 @@ def meet(run: Run, t: float, h: float, price: int) -> bool:
     if left < price * WORTH_TELLING:
         return False
     run.stiff = True
-    warnings.warn(
+    warn(
         f"the diagram is stiff at t = {t:.6g} s: {run.options.solver} has to take steps of "
         f"{h:.2g} s to stay stable, about {left:,.0f} more until T; "
-        f"give run: {{solver: {implicit_solver(run.engine)}}}, or leave the choice to solver: auto",
-        SpartWarning,
-        stacklevel=2,
+        f"give run: {{solver: {implicit_solver(run.engine)}}}, or leave the choice to solver: auto"
     )
     return False
 
