@@ -5,6 +5,7 @@ What a command needs beyond Typer it imports when it runs, so that `spart --help
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -13,6 +14,8 @@ __all__ = ["main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. arguments: by default the process's own."""
+    if arguments is None:  # modules make many objects, and hardly any that end
+        gc.set_threshold(50_000)
     try:
         from spart_blocks.cli.app import main as command
     except KeyboardInterrupt:  # before there is anything that could be lost

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -128,7 +129,20 @@ class Outputs:
         """Write the scopes as PNG files, into out/NAME where no folder was given."""
         name = f"{default_name(results.diagram_name)}{self.suffix}"
         folder = self.plots or Path("out") / name
+        import_matplotlib()
         attempt(written, lambda: results.save_plots(folder))
+
+
+def import_matplotlib() -> None:
+    """Import what draws, without the help texts of every artist's `set`: Matplotlib 3.11 writes
+    them when it is imported, a fifth of its import, and no one asks a command for them."""
+    if "matplotlib.artist" in sys.modules:
+        return
+    from matplotlib.artist import Artist
+
+    writer = "_update_set_signature_and_docstring"
+    if hasattr(Artist, writer):
+        setattr(Artist, writer, classmethod(lambda cls: None))
 
 
 def attempt(written: Written, write: Callable[[], list[Path]]) -> None:
