@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.cli.blocks import describe
+from spart_blocks.diagram.other_names import OTHER_NAMES
 from spart_blocks.diagram.registry import PACKAGE, block_types
 
 PAGE = Path(__file__).with_name("blocks.md")
@@ -22,7 +23,9 @@ HEAD = """\
 
 The blocks of this package. Those of [bdsim](https://github.com/petercorke/bdsim) (STEP,
 GAIN, SUM, SCOPE, ...) work beside them: `spart blocks` lists both, `spart blocks NAME`
-shows one. In YAML `type` is the name, in Python it is `bd.NAME(...)`.
+shows one, `spart blocks TEXT` searches. In YAML `type` is the name, in Python it is
+`bd.NAME(...)`. Those who know a block from Simulink or Drake find it in
+[the table of names](#names-of-simulink-and-drake).
 
 A shape's `n` is the number of links without the base-link, `nq` the length of `qm`, `nu`
 that of `um`, and `N` the number of states. Units are SI; "rad, m" means rad for revolute
@@ -32,6 +35,13 @@ wire reaches is zeros.
 
 SPART's manual is its tutorials and function reference at spart.readthedocs.io.
 [From SPART](from_spart.md) has each SPART function beside its block.
+"""
+
+NAMES = """\
+## Names of Simulink and Drake
+
+What a block is called there, with its toolboxes, and what does the same here. Those without a link
+are bdsim's: `spart blocks NAME` shows them. The conventions may differ: read the block's page.
 """
 
 
@@ -46,12 +56,24 @@ def page() -> str:
         parts.append(f"## {subject.capitalize()}\n")
         parts.append(f"Source: [{subject}.py](../{PACKAGE}/blocks/{subject}.py)\n")
         parts += [_block(record) for record in group]
+    parts += [NAMES, _names({record["name"] for record in records})]
     return "\n".join(parts)
 
 
 def _index(records: list[dict[str, Any]]) -> str:
     rows = [[f"[{r['name']}](#{r['name'].lower()})", r["summary"]] for r in records]
     return _table(["block", "what it does"], rows)
+
+
+def _names(ours: set[str]) -> str:
+    """The table of names elsewhere; lines that say the same are one."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for other in OTHER_NAMES:
+        types = [f"[{name}](#{name.lower()})" if name in ours else name for name in other.types]
+        here = "; ".join(filter(None, [", ".join(types), other.remark]))
+        told.setdefault((other.tool, here), []).append(other.name)
+    rows = [[", ".join(names), tool, here] for (tool, here), names in told.items()]
+    return _table(["name", "in", "here"], rows)
 
 
 def _block(record: dict[str, Any]) -> str:

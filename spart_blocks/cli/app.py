@@ -134,7 +134,12 @@ app.command(
     )
 )(scope)
 app.command(
-    epilog=examples("spart blocks", "spart blocks JOINT_PD", "spart blocks --json > blocks.json")
+    epilog=examples(
+        "spart blocks",
+        "spart blocks JOINT_PD",
+        "spart blocks transport delay",
+        "spart blocks --json > blocks.json",
+    )
 )(blocks)
 app.command(
     epilog=examples(

@@ -16,7 +16,7 @@ from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.tables import grid
 from spart_blocks.cli.terminal import put
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from spart_blocks.blocks._ports import Port
@@ -24,38 +24,64 @@ if TYPE_CHECKING:
 
 
 def blocks(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="A block type; all are listed without it."),
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A block type, or words to search for: of its name, its summary, or what "
+            "Simulink or Drake call it. All are listed without it.",
+            show_default=False,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
     packages: Blocks = None,
     debug: Debug = False,
 ) -> None:
-    """List the block types, or show one with its ports and parameters."""
+    """List the block types, show one with its ports and parameters, or search for one."""
     with reporting(debug):
         from spart_blocks.diagram.own_blocks import add_blocks, add_installed
-        from spart_blocks.diagram.registry import block_types
+        from spart_blocks.diagram.registry import block_types, find_type
 
         add_installed()
         add_blocks(*packages or ())
-        if name is not None:
-            record = describe(_named(name))
+        text = " ".join(words or ())
+        kind = find_type(re.sub(r"[\s-]+", "_", text.strip()).upper())
+        if kind is not None:
+            record = describe(kind)
             typer.echo(_json(record)) if as_json else put(*_page(record))
             return
         records = [describe(kind) for kind in block_types()]
         records.sort(key=lambda r: (r["package"] != "spart_blocks", r["package"], r["subject"]))
-        typer.echo(_json(records)) if as_json else put(*_listing(records), as_list=True)
+        page: list[Any] = []
+        if text:
+            records, page = _found(text, records)
+        typer.echo(_json(records)) if as_json else put(*page, *_listing(records), as_list=True)
 
 
-def _named(name: str) -> BlockType:
-    from spart_blocks.diagram.registry import find_type, type_names
+def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """The types that a text is about, and what has this name elsewhere."""
+    from spart_blocks.diagram.other_names import other_names_like, type_hint
 
-    kind = find_type(name.upper())
-    if kind is None:
-        hint = did_you_mean(name.upper(), type_names())
-        raise InputError(Fault(f"there is no block type {name!r}", hint=hint))
-    return kind
+    others = other_names_like(text)
+    kinds = {name for other in others for name in other.types}
+    found = [r for r in records if r["name"] in kinds or _is_about(r, text)]
+    if not found and not others:
+        hint = type_hint(text, [record["name"] for record in records])
+        hint = hint or "`spart blocks` lists them"
+        raise InputError(
+            Fault(f"there is no block type {text!r}, nor one that is about it", hint=hint)
+        )
+    told = [f"{other}: {other.here}" for other in others]
+    return found, [*told, ""] if told else []
+
+
+def _is_about(record: dict[str, Any], text: str) -> bool:
+    """Whether each word of a text is in a type's name, its summary or its names elsewhere."""
+    names = (other["name"] for other in record["elsewhere"])
+    about = " ".join([record["name"], record["summary"], *names]).casefold()
+    bare = re.sub(r"[\W_]+", "", about)
+    words = text.casefold().split()
+    return all(word in about or re.sub(r"[\W_]+", "", word) in bare for word in words)
 
 
 # What a type is, as plain data
@@ -63,6 +89,8 @@ def _named(name: str) -> BlockType:
 
 def describe(kind: BlockType) -> dict[str, Any]:
     """A block type as plain data; what its docstring leaves out comes from its class."""
+    from spart_blocks.diagram.other_names import names_elsewhere
+
     text = read_docstring(str(kind.info.get("doc") or kind.cls.__doc__ or ""))
     record = {
         "name": kind.name,
@@ -70,6 +98,7 @@ def describe(kind: BlockType) -> dict[str, Any]:
         "subject": _subject(kind),
         "summary": text.prose[0] if text.prose else "",
         "description": text.prose[1:],
+        "elsewhere": [{"tool": o.tool, "name": o.name} for o in names_elsewhere(kind.name)],
         "inputs": _ports(text.inputs, kind.inputs),
         "outputs": _ports(text.outputs, kind.outputs),
         "parameters": _parameters(kind, text),
@@ -148,7 +177,8 @@ def _listing(records: Iterable[dict[str, Any]]) -> list[Any]:
         for record in group:
             table.add_row(f"  {record['name']}", record["summary"])
         page += [Text(f"{package}: {subject}", style="bold"), table, ""]
-    return [*page, "spart blocks NAME shows the ports and parameters of one"]
+    told = "spart blocks NAME shows the ports and parameters of one"
+    return [*page, told] if page else []
 
 
 def _page(record: dict[str, Any]) -> list[Any]:
@@ -157,6 +187,8 @@ def _page(record: dict[str, Any]) -> list[Any]:
     title = Text(record["name"], style="bold")
     title.append(f"  ({record['package']}: {record['subject']})", style="not bold")
     page: list[Any] = [title, record["summary"]]
+    if record["elsewhere"]:
+        page += [f"elsewhere: {_by_tool(record['elsewhere'])}"]
     if "refused" in record:
         page += ["", f"Not for diagram files: {record['refused']}."]
     for section in ("inputs", "outputs"):
@@ -168,6 +200,12 @@ def _page(record: dict[str, Any]) -> list[Any]:
         page += [paragraph] if listed else ["", paragraph]
         before = paragraph[: len(FORMULA)]
     return page
+
+
+def _by_tool(others: Sequence[dict[str, str]]) -> str:
+    """Names elsewhere, each tool said once."""
+    told = groupby(others, lambda other: other["tool"])
+    return "; ".join(f"{', '.join(o['name'] for o in group)} ({tool})" for tool, group in told)
 
 
 def _port_rows(ports: Sequence[dict[str, str]]) -> Any:

@@ -19,6 +19,7 @@ from typing import Any
 
 import yaml
 
+from spart_blocks.diagram.other_names import type_hint
 from spart_blocks.diagram.registry import BlockType, find_type, type_names
 from spart_blocks.errors import Fault, InputError, Place, brief, did_you_mean
 
@@ -99,7 +100,7 @@ class _Conversion:
         found = find_type(kind) if kind in type_names() else None
         if found is None or found.refusal:
             why = found.refusal if found else "there is no such type"
-            hint = None if found else did_you_mean(kind, type_names())
+            hint = None if found else type_hint(kind, type_names())
             self._fault(f"block {brief(title)} ({brief(kind)}): {why}", hint)
             return
         name = self._named(title)

@@ -9,6 +9,7 @@ from typing import Any
 from spart_blocks.blocks._ports import output_ports
 from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
 from spart_blocks.diagram.document import Document, Keys
+from spart_blocks.diagram.other_names import type_hint
 from spart_blocks.diagram.own_blocks import add_installed
 from spart_blocks.diagram.references import Resolved, Resolver, Scope
 from spart_blocks.diagram.registry import (
@@ -203,10 +204,7 @@ class Builder:
         place = self.document.place(*keys, "type")
         if kind is None:
             known = [*type_names(), *self.subsystems]
-            hint = did_you_mean(section.type, known)
-            if hint is None or hint.startswith("it has"):
-                near = did_you_mean(section.type.upper(), known)
-                hint = near if near and near.startswith("did") else _TYPES
+            hint = type_hint(section.type, known) or _TYPES
             message = f"{name}: there is no block type {section.type[:60]!r}"
             self.faults.append(Fault(message, place, f"{hint}\n  {_OWN}"))
         elif kind.refusal:

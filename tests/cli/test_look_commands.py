@@ -212,3 +212,41 @@ def test_the_schema_leaves_subsystems_their_own_parameters(schema):
 
 def test_the_schema_of_files_with_ports_is_one_of_its_own(spart):
     assert json.loads(spart("schema", "--ports").out)["title"] == "spart_blocks file with ports"
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["Zero-Order Hold"], ["ZOH", "UNIT_DELAY"]),
+        (["sine", "wave"], ["WAVEFORM"]),
+        (["ZeroOrderHold"], ["ZOH"]),
+        (["delay"], ["TRANSPORT_DELAY", "UNIT_DELAY"]),
+        (["polynomial order"], ["QUINTIC"]),
+        (["from workspace"], ["DATA"]),
+    ],
+)
+def test_blocks_searches_names_summaries_and_names_elsewhere(spart, words, found):
+    answer = spart("blocks", *words)
+    assert answer.code == 0, answer.err
+    listed = [line.split()[0] for line in answer.out.splitlines() if line.startswith("  ")]
+    assert set(found) <= set(listed)
+    assert json.loads(spart("blocks", *words, "--json").out)
+
+
+def test_blocks_tells_what_takes_the_place_of_a_block_elsewhere(spart):
+    answer = spart("blocks", "to", "workspace")
+    assert answer.code == 0
+    assert "To Workspace (Simulink): `run: {log: [plant.qm]}`" in answer.out
+
+
+@pytest.mark.parametrize("name", ["Transport Delay", "transport-delay", "TRANSPORT_DELAY"])
+def test_blocks_takes_a_name_however_it_is_spelled(spart, name):
+    answer = spart("blocks", name)
+    assert answer.out.startswith("TRANSPORT_DELAY  (spart_blocks: delays)")
+    assert "elsewhere: Transport Delay, Variable Transport Delay (Simulink)" in answer.out
+
+
+def test_blocks_finds_nothing_of_what_is_not(spart):
+    answer = spart("blocks", "flux capacitor")
+    assert answer.code == 2
+    assert "no block type 'flux capacitor', nor one that is about it" in answer.err

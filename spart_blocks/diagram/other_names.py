@@ -1,0 +1,201 @@
+"""What blocks are called elsewhere: the names that users of Simulink and Drake look for.
+
+The one place of these names; `spart blocks`, the hints for unknown types and docs/blocks.md
+read them here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from spart_blocks.errors import did_you_mean
+
+# A line is `names: types; remark`: types that do the same, the nearest one first. Where no type
+# does, the remark says what takes its place.
+_SIMULINK = """
+Constant, Ground: CONSTANT; an optional input that no wire reaches is zeros anyhow
+Step: STEP
+Ramp: RAMP
+Sine Wave, Signal Generator, Pulse Generator, Waveform Generator: WAVEFORM
+Chirp Signal: FCN; a formula of time, such as sin(2 * t**2)
+Clock, Digital Clock: TIME; a sampling clock is an entry of `clocks:`
+Random Number, Uniform Random Number, Band-Limited White Noise: NOISE
+From Workspace, From File, From Spreadsheet, Playback: DATA
+Signal Builder, Signal Editor: PIECEWISE DATA
+Scope, Floating Scope, Time Scope: SCOPE
+XY Graph: SCOPEXY SCOPEXY1
+Display: PRINT
+To Workspace, Record: ; `run: {log: [plant.qm]}` keeps signals, for `results[...]`
+To File: ; `spart run FILE --out run.npz`, or .csv or .mat, keeps what the run recorded
+Terminator: NULL; an output needs no wire
+Stop Simulation, Assertion: STOP; what a run must show stands under `expect:`
+Integrator, Integrator Limited: INTEGRATOR
+Second-Order Integrator: INTEGRATOR; two in a row
+Derivative: DERIV DERIV2
+Transfer Fcn, Zero-Pole: LTI_SISO
+State-Space: LTI_SS
+PID Controller: PID JOINT_PID
+PID Controller (2DOF): JOINT_PID
+Transport Delay, Variable Transport Delay: TRANSPORT_DELAY; its delay is constant
+Discrete-Time Integrator: INTEGRATOR_S
+Discrete Derivative, Difference: DERIV_S
+Discrete Transfer Fcn, Discrete Filter, Discrete Zero-Pole: LTI_SISO_S
+Discrete State-Space: LTI_SS_S
+Discrete PID Controller: PID_S JOINT_PID_S
+Unit Delay, Delay, Memory: UNIT_DELAY
+Zero-Order Hold, Rate Transition: ZOH UNIT_DELAY
+Saturation: SATURATION CLIP
+Dead Zone: DEADZONE
+Quantizer: QUANTIZER
+Rate Limiter: RATE_LIMITER RATE_LIMITER_S
+Relay: RELAY
+Hit Crossing, Relational Operator, Compare To Constant, Compare To Zero: COMPARE
+Coulomb & Viscous Friction: MULTIBODY; friction is a property of a robot's joint: docs/joints.md
+Logical Operator, AND, OR, NOT, XOR: LOGIC
+Lookup Table, 1-D Lookup Table: LOOKUP INTERPOLATE
+2-D Lookup Table, n-D Lookup Table: LOOKUP_2D; up to two inputs
+Sum, Add, Subtract: SUM
+Gain, Slider Gain, Unary Minus: GAIN
+Product, Divide, Matrix Multiply: PROD GAIN
+Fcn, Abs, Sign, Sqrt, Bias, Polynomial, MinMax: FCN
+Math Function, Trigonometric Function, Rounding Function: FCN POW
+MATLAB Function, Interpreted MATLAB Function: FCN; or a block of your own: docs/own_blocks.md
+S-Function, MATLAB System: ; a block of your own in a Python file: docs/own_blocks.md
+Reshape: FLATTEN
+Matrix Transpose: TRANSPOSE
+Matrix Inverse, Pseudoinverse: INVERSE
+Determinant of 3x3 Matrix: DET
+Mux, Vector Concatenate, Bus Creator: MUX; DICT makes a signal with named parts
+Demux, Bus Selector: DEMUX
+Selector: SLICE1 SLICE2 INDEX; a wire can take a slice: plant.qm[0:2] -> ctrl.qm
+Switch: SWITCH
+Manual Switch: SWITCH; or `variants:`, chosen by --variant
+Multiport Switch, Index Vector: SWITCH; a chain of them
+Goto, From: ; a wire goes to any number of inputs: plant.qm -> ctrl.qm, scope
+Subsystem, Inport, Outport: ; `subsystems:` with `inputs:` and `outputs:`: docs/diagrams.md
+Model, Model Reference: ; `use: part.yaml` takes a file with ports as a block: docs/diagrams.md
+Variant Subsystem: ; `variants:` has a block's alternatives: docs/diagrams.md
+FMU Import: FMU FMU_ME
+UDP Receive: UDP_IN
+UDP Send: UDP_OUT
+TCP/IP Receive: TCP_IN
+TCP/IP Send: TCP_OUT
+Serial Receive: SERIAL_IN
+Serial Send: SERIAL_OUT
+MQTT Subscribe: MQTT_IN
+MQTT Publish: MQTT_OUT
+Joint Space Motion Model, 6DOF: MULTIBODY
+Forward Dynamics: MULTIBODY_RATES FD FD_FIXED
+Inverse Dynamics: ID FLOATING_ID
+Joint Space Mass Matrix: GIM
+Velocity Product Torque: CIM
+Gravity Torque: GRAVITY_COMPENSATION
+Get Jacobian: JACOB
+Get Transform: END_EFFECTOR
+Inverse Kinematics: IK
+Polynomial Trajectory: QUINTIC VIA_POINTS
+Trapezoidal Velocity Profile Trajectory: TRAPEZOID
+Transform Trajectory: CARTESIAN_QUINTIC
+Quaternion Multiplication: QUAT_PRODUCT
+Rotation Angles to Direction Cosine Matrix: ANGLES321_R ANGLES123_R; R is from body to inertial axes
+Quaternions to Direction Cosine Matrix: QUAT_R; R is from body to inertial axes
+Direction Cosine Matrix to Quaternions: R_QUAT; R is from body to inertial axes
+"""
+_DRAKE = """
+Adder: SUM
+Gain, MatrixGain: GAIN
+ConstantVectorSource, ConstantValueSource: CONSTANT
+Sine: WAVEFORM
+RandomSource: NOISE
+TrajectorySource: TRAJECTORY_FILE VIA_POINTS
+Integrator: INTEGRATOR
+DiscreteTimeIntegrator: INTEGRATOR_S
+DiscreteDerivative, StateInterpolatorWithDiscreteDerivative: DERIV_S
+DiscreteTimeDelay: UNIT_DELAY
+FirstOrderLowPassFilter, TransferFunction: LTI_SISO
+LinearSystem: LTI_SS LTI_SS_S
+SymbolicVectorSystem: FCN
+Multiplexer: MUX
+Demultiplexer: DEMUX
+Selector: SLICE1 INDEX
+PortSwitch: SWITCH; or `variants:`, chosen by --variant
+Saturation: SATURATION
+ZeroOrderHold: ZOH
+PassThrough: ; a wire goes to any number of inputs: plant.qm -> ctrl.qm, scope
+LeafSystem: ; a block of your own in a Python file: docs/own_blocks.md
+VectorLogSink, LogVectorOutput, SignalLogger: ; `run: {log: [plant.qm]}` keeps signals
+MultibodyPlant: MULTIBODY CLOSED_CHAIN
+PidController: PID JOINT_PID
+InverseDynamics: ID FLOATING_ID
+InverseDynamicsController: COMPUTED_TORQUE
+JointStiffnessController: JOINT_PD GRAVITY_COMPENSATION
+LinearQuadraticRegulator: LQR
+DifferentialInverseKinematicsIntegrator: IK RESOLVED_RATE
+"""
+
+
+@dataclass(frozen=True)
+class OtherName:
+    """A block's name in another tool: the types here that do the same, and a remark."""
+
+    name: str
+    tool: str
+    types: tuple[str, ...]
+    remark: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.tool})"
+
+    @property
+    def here(self) -> str:
+        """What to take in its place, in words."""
+        return "; ".join(filter(None, [" or ".join(self.types), self.remark]))
+
+
+def _read(tool: str, table: str) -> Iterator[OtherName]:
+    for line in table.strip().splitlines():
+        names, _, rest = line.partition(": ")
+        types, _, remark = rest.partition(";")
+        for name in names.split(", "):
+            yield OtherName(name, tool, tuple(types.split()), remark.strip())
+
+
+OTHER_NAMES = (*_read("Simulink", _SIMULINK), *_read("Drake", _DRAKE))
+
+
+def _bare(name: str) -> str:
+    """Letters and digits alone: Zero-Order Hold and ZeroOrderHold are one."""
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def names_elsewhere(kind: str) -> list[OtherName]:
+    """What a type of ours or bdsim's is called elsewhere."""
+    return [other for other in OTHER_NAMES if kind in other.types]
+
+
+def other_names_like(text: str) -> list[OtherName]:
+    """The names elsewhere that are this text, or else those that have it in them."""
+    bare = _bare(text)
+    exact = [other for other in OTHER_NAMES if _bare(other.name) == bare]
+    return exact or [other for other in OTHER_NAMES if bare and bare in _bare(other.name)]
+
+
+def type_hint(name: str, known: Iterable[str]) -> str | None:
+    """What is likely meant by a type that is none: a known one, or what has the name elsewhere."""
+    choices = list(known)
+    bare = _bare(name)
+    same = next((choice for choice in choices if _bare(choice) == bare), None)
+    if same is not None:
+        return f"did you mean {same!r}?"
+    here = next((other for other in OTHER_NAMES if _bare(other.name) == bare), None)
+    if here is not None:
+        return f"what {here.tool} calls {here.name} is here {here.here}"
+    for spelled in (name, name.upper()):
+        near = did_you_mean(spelled, choices)
+        if near and near.startswith("did"):
+            return near
+    found = difflib.get_close_matches(bare, [_bare(o.name) for o in OTHER_NAMES], n=1, cutoff=0.75)
+    return type_hint(found[0], choices) if found else None
