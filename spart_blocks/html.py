@@ -1,14 +1,30 @@
-"""Small pieces of HTML for notebooks. All texts are escaped; pictures are images of their own,
-so that nothing in them can run or clash with the page."""
+"""What notebooks show: whether one runs this code, and small pieces of HTML for it.
+
+All texts are escaped; pictures are images of their own, so that nothing in them can run or clash
+with the page.
+"""
 
 from __future__ import annotations
 
+import sys
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from typing import Any
 
 MOST_ROWS = 40
 """Rows of a table that are shown; a line says how many there are besides."""
+
+
+def notebook() -> Callable[..., object] | None:
+    """What displays in the notebook that runs this code; None outside of one."""
+    python: Any = sys.modules.get("IPython")
+    if python is None or not hasattr(python.get_ipython(), "kernel"):
+        return None
+    from IPython.display import display
+
+    shown: Callable[..., object] = display
+    return shown
 
 
 def heading(text: str, about: str = "") -> str:

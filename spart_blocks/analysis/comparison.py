@@ -17,11 +17,11 @@ from spart_blocks.analysis.measures import Measures
 from spart_blocks.analysis.metrics import rms
 from spart_blocks.diagram.comparison import base_signals
 from spart_blocks.errors import Fault, InputError, RunError, SpartError
-from spart_blocks.results import Results, ScopeSpec, show_windows
+from spart_blocks.results import Results, ScopeSpec
 from spart_blocks.results.files import write_bytes
 from spart_blocks.results.names import element_names, split_index
 from spart_blocks.results.overlay import overlay, scopes_of
-from spart_blocks.results.plots import write_figures
+from spart_blocks.results.plots import presented, write_figures
 from spart_blocks.simulation.gauges import Gauge, Readings
 
 if TYPE_CHECKING:
@@ -138,13 +138,10 @@ class Comparison:
         write_bytes(target, text.getvalue().encode())
         return target
 
-    def plot(self, *, show: bool = False) -> list[Figure]:
+    def plot(self, *, show: bool | None = None) -> list[Figure]:
         """A figure for each scope, with the curves of every case; without scopes, for each
-        kept signal."""
-        figures = list(overlay(self.results).values())
-        if show:
-            show_windows(figures)
-        return figures
+        kept signal. show: as for `Results.plot`."""
+        return presented(list(overlay(self.results).values()), show)
 
     def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
         """Write the figures of `plot()` into a folder, made if missing: png, svg or pdf."""

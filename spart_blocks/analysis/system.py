@@ -165,12 +165,13 @@ class LinearSystem:
             low, high = min(low, top / 100), 0.999 * top  # at it many responses are zero
         return np.geomspace(low, high, BODE_POINTS)
 
-    def plot(self, w: Any = None) -> list[Figure]:
-        """A Bode plot and a map of the poles, for Matplotlib; no window is opened."""
+    def plot(self, w: Any = None, *, show: bool | None = None) -> list[Figure]:
+        """A Bode plot and a map of the poles, for Matplotlib. show: as for `Results.plot`."""
         from spart_blocks.analysis.drawing import bode_figure, pole_figure
+        from spart_blocks.results.plots import presented
 
         bode = [bode_figure(self, self.bode(w))] if self.inputs and self.outputs else []
-        return [*bode, pole_figure(self)]
+        return presented([*bode, pole_figure(self)], show)
 
     # --- other programs ----------------------------------------------------------------
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -12,6 +11,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spart_blocks import html
 from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram._layout import Box, Edge, Layout, arrange
 from spart_blocks.diagram.companions import is_audit
@@ -96,24 +96,13 @@ def show(diagram: Any, path: str | Path | None = None) -> Path | None:
     if path is not None:
         draw(diagram, path)
         return Path(path).expanduser()
-    notebook = _notebook()
-    if notebook is not None:
-        notebook({"image/svg+xml": rendered(draw(diagram), "svg").decode()}, raw=True)
+    display = html.notebook()
+    if display is not None:
+        display({"image/svg+xml": rendered(draw(diagram), "svg").decode()}, raw=True)
     elif not show_windows([draw(diagram)]):
         hint = "name a file instead: diagram.show('diagram.svg')"
         raise InputError(Fault("no window can be opened here", hint=hint))
     return None
-
-
-def _notebook() -> Callable[..., object] | None:
-    """What displays in the notebook that runs this code; None outside of one."""
-    python: Any = sys.modules.get("IPython")
-    if python is None or not hasattr(python.get_ipython(), "kernel"):
-        return None
-    from IPython.display import display
-
-    shown: Callable[..., object] = display
-    return shown
 
 
 def write_picture(figure: Figure, path: str | Path, fmt: str) -> None:

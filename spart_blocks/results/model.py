@@ -402,17 +402,15 @@ class Results:
 
         return load(path)
 
-    def plot(self, *names: str, show: bool = False) -> list[Figure]:
+    def plot(self, *names: str, show: bool | None = None) -> list[Figure]:
         """One figure for each scope, or one with a panel for each named signal.
 
         With neither scopes nor names: a panel for each kept signal, or each state.
+        show: open them in windows. In a notebook they are shown in the cell unless it is False.
         """
-        from spart_blocks.results.plots import plot, show_windows
+        from spart_blocks.results.plots import plot, presented
 
-        figures = plot(self, names)
-        if show:
-            show_windows(figures)
-        return figures
+        return presented(plot(self, names), show)
 
     def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
         """Write the figures of `plot()` into a folder, made if missing: png, svg or pdf."""

@@ -1,4 +1,4 @@
-"""Figures of results. Matplotlib is imported inside; pyplot only to open windows."""
+"""Figures of results. Matplotlib is imported inside; pyplot only to show figures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from spart_blocks.errors import InputError
+from spart_blocks.html import notebook
 from spart_blocks.results.files import make_folder, write_whole
 from spart_blocks.results.model import Results, ScopeSpec
 from spart_blocks.results.names import STATES, file_name
@@ -143,7 +144,7 @@ def show_windows(figures: Sequence[Figure], block: bool | None = None) -> bool:
     from matplotlib import pyplot as plt
 
     try:
-        shells = [plt.figure(figsize=fig.get_size_inches(), dpi=fig.dpi) for fig in figures]
+        shells = _shells(figures)
     except (ImportError, RuntimeError):  # a backend was asked for that cannot start here
         return False
     if shells[0].canvas.required_interactive_framework is None:
@@ -154,6 +155,31 @@ def show_windows(figures: Sequence[Figure], block: bool | None = None) -> bool:
         _adopt(shell, figure)
     plt.show(block=block)
     return True
+
+
+def presented(figures: list[Figure], show: bool | None) -> list[Figure]:
+    """The figures that a `plot` gives, shown where they are to be: in a notebook in its cell, as
+    Matplotlib shows those of pyplot at the cell's end, elsewhere in windows.
+
+    show: by default in a notebook alone.
+    """
+    if show is not False and notebook() is not None:
+        for shell, figure in zip(_shells(figures), figures, strict=True):
+            _adopt(shell, figure)
+    elif show:
+        show_windows(figures)
+    return figures
+
+
+def _shells(figures: Sequence[Figure]) -> list[Any]:
+    """A figure of pyplot for each of ours, of its size; however many there are."""
+    import warnings
+
+    from matplotlib import pyplot as plt
+
+    with warnings.catch_warnings():  # rc_context would undo what a notebook sets with the backend
+        warnings.filterwarnings("ignore", message="More than .* figures have been opened")
+        return [plt.figure(figsize=fig.get_size_inches(), dpi=fig.dpi) for fig in figures]
 
 
 def _adopt(shell: Any, figure: Figure) -> None:

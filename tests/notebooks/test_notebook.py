@@ -33,14 +33,15 @@ nbformat.write(notebook, sys.argv[3])
 """
 
 
-def executed(folder):
+def executed(folder, notebook=NOTEBOOK):
     """The outputs of each cell by its id. A process of its own runs it: nbclient closes its
     sockets when Python ends, and here warnings are errors."""
     names = ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR")
     own = {**dict.fromkeys(names, str(folder)), "PYTHONPATH": str(ROOT)}
     made = folder / "executed.ipynb"
-    command = [sys.executable, "-c", RUN % SECONDS, NOTEBOOK, NOTEBOOK.parent, made]
-    ran = subprocess.run(command, env={**os.environ, **own}, capture_output=True, text=True)
+    command = [sys.executable, "-c", RUN % SECONDS, notebook, NOTEBOOK.parent, made]
+    around = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    ran = subprocess.run(command, env={**around, **own}, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     notebook = nbformat.read(made, as_version=4)
     return {cell["id"]: cell.get("outputs", []) for cell in notebook.cells}
@@ -95,3 +96,41 @@ def _check_numbers(cells, results):
     units = literal_eval(text_of(cells["pandas"]))
     assert units["t"] == "s"
     assert units["plant.qm[0]"] == "rad"
+
+
+# Cells that draw, each with the number of its pictures.
+DRAWING = {
+    "results = sb.simulate('../diagrams/spacecraft_pd.yaml', T=1, log='plant.um')": 0,
+    "results.plot()": 3,  # one for each scope
+    "figures = results.plot('plant.qm')\nfigures[0].axes[0].set_title('mine')\nprint('after')": 1,
+    "results.plot('plant.qm', show=True);": 1,
+    "quiet = results.plot(show=False)": 0,
+    "figures[0]": 1,  # again, as any figure
+    "for name in ['plant.qm', 'plant.um'] * 11: results.plot(name)": 22,
+    "diagram = sb.load('../diagrams/spacecraft_pd.yaml')": 0,
+    "system = sb.linearize(diagram, inputs='plant.taum', outputs='plant.qm', at='rest.npz')": 0,
+    "system.plot()": 2,
+    "found = sb.compare(diagram.source, cases={'a': {'run.T': 0.1}, 'b': {'run.T': 1}}, jobs=1)": 0,
+    "found.plot();": 3,
+    "results.save_plots('plots');": 0,
+}
+
+
+def test_figures_are_shown_in_their_cell_once_each(tmp_path):
+    rest = tmp_path / "rest.npz"
+    sb.simulate(SPACECRAFT, T=60).save(rest)
+    sources = ["import spart_blocks as sb", *DRAWING]
+    sources = [
+        s.replace("rest.npz", str(rest)).replace("'plots'", repr(str(tmp_path))) for s in sources
+    ]
+    cells = [nbformat.v4.new_code_cell(source, id=f"c{k}") for k, source in enumerate(sources)]
+    path = tmp_path / "drawing.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    shown = list(executed(tmp_path, path).values())[1:]
+    pictures = [
+        [out["data"]["image/png"] for out in outputs if "image/png" in out.get("data", {})]
+        for outputs in shown
+    ]
+    assert [len(found) for found in pictures] == list(DRAWING.values())
+    assert all(len(set(found)) >= min(len(found), 2) for found in pictures)
+    assert not [out for outputs in shown for out in outputs if out.get("name") == "stderr"]
