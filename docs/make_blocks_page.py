@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.cli.blocks import describe
+from spart_blocks.cli.restructured import KEPT
 from spart_blocks.diagram.other_names import OTHER_NAMES
 from spart_blocks.diagram.registry import PACKAGE, block_types
 
@@ -91,10 +92,17 @@ def _block(record: dict[str, Any]) -> str:
             for item in record["parameters"]
         ]
         lines.append(_table(["parameter", "type", "default", "what"], rows))
-    lines += [f"{_escaped(paragraph)}\n" for paragraph in record["description"]]
+    lines += [_paragraph(text) for text in record["description"]]
     if record["companion"]:
         lines.append(record["companion"])
     return "\n".join(lines)
+
+
+def _paragraph(text: str) -> str:
+    """A paragraph, a list's entry, or a line that keeps its form, as Markdown has them."""
+    if text.startswith("* "):
+        return f"- {_escaped(text[2:])}\n"
+    return f"    {text}" if text.startswith(KEPT) else f"{_escaped(text)}\n"
 
 
 def _companion(cls: type[Any]) -> str:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.docstrings import FORMULA, BlockText, PortText, read_docstring
+from spart_blocks.cli.docstrings import BlockText, PortText, read_docstring
 from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.restructured import KEPT
 from spart_blocks.cli.tables import grid
 from spart_blocks.cli.terminal import put
 from spart_blocks.errors import Fault, InputError
@@ -21,6 +22,10 @@ from spart_blocks.errors import Fault, InputError
 if TYPE_CHECKING:
     from spart_blocks.blocks._ports import Port
     from spart_blocks.diagram.registry import BlockType
+
+
+_LONGEST_SUMMARY = 130
+_ITEM = re.compile(r"\s*(\*|\d+[.)]) ")
 
 
 def blocks(
@@ -92,18 +97,25 @@ def describe(kind: BlockType) -> dict[str, Any]:
     from spart_blocks.diagram.other_names import names_elsewhere
 
     text = read_docstring(str(kind.info.get("doc") or kind.cls.__doc__ or ""))
+    summary, more = _first_sentence(text.prose[0] if text.prose else "")
     record = {
         "name": kind.name,
         "package": kind.package,
         "subject": _subject(kind),
-        "summary": text.prose[0] if text.prose else "",
-        "description": text.prose[1:],
+        "summary": summary,
+        "description": [*more, *text.prose[1:]],
         "elsewhere": [{"tool": o.tool, "name": o.name} for o in names_elsewhere(kind.name)],
         "inputs": _ports(text.inputs, kind.inputs),
         "outputs": _ports(text.outputs, kind.outputs),
         "parameters": _parameters(kind, text),
     }
     return record | ({"refused": kind.refusal} if kind.refusal else {})
+
+
+def _first_sentence(text: str) -> tuple[str, list[str]]:
+    """A summary; one that is too long for a list is its first sentence, and what follows."""
+    first, *rest = re.split(r"(?<=[.])\s+(?=[A-Z])", text, maxsplit=1)
+    return (text, []) if len(text) <= _LONGEST_SUMMARY else (first, rest)
 
 
 def _subject(kind: BlockType) -> str:
@@ -123,13 +135,18 @@ def _ports(told: Sequence[PortText], declared: Sequence[Port]) -> list[dict[str,
     return [
         {
             "port": port.number,
-            "name": port.name or (names[i] if names else port.number),
+            "name": port.name or _spoken(names[i] if names else "") or port.number,
             "type": port.types,
             "unit": port.unit,
             "text": port.text,
         }
         for i, port in enumerate(told)
     ]
+
+
+def _spoken(name: str) -> str:
+    """A port's name, unless it is its number."""
+    return "" if name.isdigit() else name
 
 
 def _parameters(kind: BlockType, text: BlockText) -> list[dict[str, Any]]:
@@ -147,7 +164,7 @@ def _parameters(kind: BlockType, text: BlockText) -> list[dict[str, Any]]:
 
 def _type(told: str) -> str:
     """A type in words: what a docstring or an annotation tells, without Python's frills."""
-    return re.sub(r"<class '(\w+)'>", r"\1", told).removesuffix(", optional")
+    return re.sub(r",?\s+optional$", "", re.sub(r"<class '(\w+)'>", r"\1", told))
 
 
 def _plain(value: Any) -> Any:
@@ -196,10 +213,14 @@ def _page(record: dict[str, Any]) -> list[Any]:
     page += ["", Text("parameters", style="bold"), _parameter_rows(record["parameters"])]
     before = ""
     for paragraph in record["description"]:
-        listed = paragraph.startswith("* ") or (paragraph.startswith(FORMULA) and before == FORMULA)
-        page += [paragraph] if listed else ["", paragraph]
-        before = paragraph[: len(FORMULA)]
+        page += [paragraph] if _goes_on(before, paragraph) else ["", paragraph]
+        before = paragraph
     return page
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Whether a line belongs right below the one before: in a list, a table, code."""
+    return _ITEM.match(line) is not None or (line.startswith(KEPT) and before.startswith(KEPT))
 
 
 def _by_tool(others: Sequence[dict[str, str]]) -> str:

@@ -36,7 +36,7 @@ def test_rows_become_lines():
     assert formula_lines(rows) == ["x_{k+1} = A x_k", "y_k = C x_k"]
 
 
-def test_a_docstring_keeps_its_formulas_and_drops_what_goes_on_from_code():
+def test_a_docstring_keeps_its_formulas_and_its_code():
     doc = r"""A filter.
 
     It is given by
@@ -52,4 +52,12 @@ def test_a_docstring_keeps_its_formulas_and_drops_what_goes_on_from_code():
 
     The end.
     """
-    assert read_docstring(doc).prose == ["A filter.", "It is given by", "  1/(s + a)", "The end."]
+    assert read_docstring(doc).prose == [
+        "A filter.",
+        "It is given by",
+        "  1/(s + a)",
+        "where a is the pole. For example:",
+        "  blk = bd.FILTER()",
+        "is a filter too.",
+        "The end.",
+    ]

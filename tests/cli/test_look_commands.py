@@ -100,7 +100,8 @@ def test_docstrings_are_read_without_their_marks():
         :type kp: float
         """
     )
-    assert text.prose == ["One line and another."]
+    code = ["See common options for more. For example:", "  x = 1"]
+    assert text.prose == ["One line and another.", *code]
     [port], [out] = text.inputs, text.outputs
     assert (port.name, port.unit, port.text) == ("qd", "rad, m", "desired positions")
     assert (out.name, out.text) == ("", "K x")
