@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from spart_blocks.errors import Fault, InputError
@@ -13,6 +16,8 @@ from spart_blocks.export.links import LiveLink, linked_inputs
 from spart_blocks.export.model import links_header, main_source, model_header, runtime_file
 from spart_blocks.export.step import StepCode
 
+WRITTEN = ".spart-export.json"
+"""What an export wrote into its folder: the digest of each file by its name."""
 RUNTIME = ("sb_loop.h", "sb_loop.c", "sb_link.h", "sb_link.c")
 
 
@@ -33,21 +38,51 @@ def package_files(code: StepCode, links: Sequence[LiveLink] = ()) -> dict[str, s
 
 def write_package(files: Mapping[str, str], folder: Path) -> list[Path]:
     """Write the files into a folder, which is made, or holds an earlier export; all of them
-    or none. Raises InputError where the folder holds anything else."""
+    or none. What that wrote and this does not is removed, unless it was changed since.
+    Raises InputError where the folder holds anything else."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; give a folder with -o")
-    earlier = all((folder / name).is_file() for name in ("Makefile", *RUNTIME))
+    marked = (folder / WRITTEN).is_file()
+    earlier = marked or all((folder / name).is_file() for name in ("Makefile", *RUNTIME))
     if folder.is_dir() and any(folder.iterdir()) and not earlier:
         hint = "give another folder with -o, or empty it"
         raise InputError(Fault(f"{folder} holds other files than an export", hint=hint))
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".spart-", dir=folder.parent) as made:
-            for name, text in files.items():
+            for name, text in {**files, WRITTEN: _list_of(files)}.items():
                 Path(made, name).write_text(text, encoding="utf-8", newline="\n")
             folder.mkdir(exist_ok=True)
-            for name in files:
+            stale = [path for path in _written_before(folder) if path.name not in files]
+            for name in (*files, WRITTEN):
                 shutil.move(Path(made, name), folder / name)
+            for path in stale:
+                path.unlink()
     except OSError as error:
         raise InputError(f"cannot write {folder}: {error.strerror or error}") from None
     return [folder / name for name in files]
+
+
+def _list_of(files: Mapping[str, str]) -> str:
+    digests = {name: _digest(text.encode()) for name, text in files.items()}
+    return json.dumps({"files": digests}, indent=1) + "\n"
+
+
+def _written_before(folder: Path) -> list[Path]:
+    """The files of an earlier export that are as it wrote them. Its list is not trusted: only
+    files of the folder itself are looked at."""
+    try:
+        listed = dict(json.loads((folder / WRITTEN).read_text(encoding="utf-8"))["files"])
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return []  # there is none, or it is no list of ours
+    found = []
+    for path in folder.iterdir():
+        if path.name in listed and path.is_file() and not path.is_symlink():
+            with suppress(OSError):
+                if _digest(path.read_bytes()) == listed[path.name]:
+                    found.append(path)
+    return found
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -34,6 +34,8 @@ from spart_blocks.program.tracing import trace
 
 ALL = "*"
 """In the place of blocks: all of them, whatever the file says."""
+MOST_NAMED = 24
+"""Blocks that a message lists."""
 _ZEROS = "=0"
 """How the zeros for an input without a wire end: 'plant.tau0=0'."""
 
@@ -75,7 +77,8 @@ def part_of(
     diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. blocks: names
     of blocks and subsystems, by default those of the file's `export:`, or all ('*'). A plant
     brings its accelerations with it. outputs: signals besides those that leave over wires.
-    Raises InputError for names that there are not; DiagramError where a signal from
+    Raises InputError for names that there are not, and for blocks without outputs, such as scopes;
+    DiagramError where a signal from
     outside has no value at the start, and naming the block that cannot be traced.
     """
     diagram = as_diagram(diagram)
@@ -95,6 +98,8 @@ def part_of(
     if not named:
         named = program.display.kept(program.run.log, signals) or list(signals)
     named += [name for name in _asked(wiring, outputs, signals) if name not in named]
+    if not named:
+        raise InputError(_without_outputs(wiring, title))
     inputs = {f"{inlet.name}.value": inlet.name for inlet in inlets}
     parameters = tuple(slot for slot in program.parameters if slot.name not in inputs)
     return Part(
@@ -308,6 +313,15 @@ def _asked(wiring: Wiring, outputs: Sequence[str], signals: Collection[str]) -> 
     if faults:
         raise InputError(faults)
     return found
+
+
+def _without_outputs(wiring: Wiring, title: str) -> Fault:
+    """A part that gives nothing, with the blocks and subsystems that do."""
+    giving = {next(iter(_owners(node.name))) for node in wiring.nodes if node.out_ports}
+    names = sorted(name for name in giving if not name.endswith("]"))
+    more = f", ... ({len(names)} in all)" if len(names) > MOST_NAMED else ""
+    hint = f"these have outputs: {', '.join(names[:MOST_NAMED])}{more}"
+    return Fault(f"the part {title} gives nothing: none of its blocks has an output", hint=hint)
 
 
 def _output_name(wiring: Wiring, source: Source) -> str:

@@ -1,5 +1,7 @@
 """The folder of an export: it builds, runs, and talks over its links."""
 
+import hashlib
+import json
 import re
 import shutil
 import signal
@@ -273,6 +275,61 @@ def test_an_export_is_written_over_an_earlier_one(tmp_path):
     export(diagram, tmp_path / "code", rate=100)
     assert (tmp_path / "code" / f"{name}.c").read_text() != before
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".spart")]
+
+
+def seen(folder):
+    return {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+
+
+def test_what_another_export_wrote_before_is_gone(tmp_path):
+    """Else a build that takes all C of the folder has two programs in it."""
+    code = tmp_path / "code"
+    first = export(sb.load("diagrams/spacecraft_pd.yaml"), code)
+    (code / "notes.txt").write_text("mine")
+    (code / "plant.c").write_text("/* mine */")
+    named = step_code(part_of("diagrams/dual_arm.yaml", ["left"]), name="other")
+    paths = write_package(package_files(named), code)
+    assert seen(code) == {path.name for path in paths} | {"notes.txt", "plant.c"}
+    assert not [name for name in seen(code) if name.startswith(first)]
+    assert export(sb.load("diagrams/spacecraft_pd.yaml"), code) == first
+    assert not [name for name in seen(code) if name.startswith("other")]
+    assert (code / "plant.c").read_text() == "/* mine */"
+
+
+def test_a_file_of_an_earlier_export_that_was_changed_stays(tmp_path):
+    code = tmp_path / "code"
+    name = export(sb.load("diagrams/spacecraft_pd.yaml"), code)
+    source = code / f"{name}.c"
+    source.write_text(f"{source.read_text()}/* years of work */")
+    write_package(package_files(step_code(part_of("diagrams/dual_arm.yaml"), name="other")), code)
+    assert [path for path in seen(code) if path.startswith(name)] == [source.name]
+
+
+def test_a_list_of_files_leads_nowhere_else(tmp_path):
+    """Whatever stands in the list of an earlier export, nothing outside its folder is removed,
+    nor what is no file."""
+    code, other = tmp_path / "code", tmp_path / "other.txt"
+    other.write_text("x")
+    export(sb.load("diagrams/spacecraft_pd.yaml"), code)
+    (code / "data").mkdir()
+    digest = hashlib.sha256(b"x").hexdigest()
+    for text in (
+        json.dumps({"files": {"../other.txt": digest, str(other): digest, "data": digest}}),
+        json.dumps({"files": {"..": digest, "": digest, ".": 3, "a\0b": digest}}),
+        json.dumps([1]),
+        "nonsense",
+        "\udcff",
+    ):
+        (code / ".spart-export.json").write_text(text, errors="surrogateescape")
+        export(sb.load("diagrams/spacecraft_pd.yaml"), code)
+        assert other.read_text() == "x"
+        assert (code / "data").is_dir()
+
+
+@pytest.mark.parametrize("blocks", [["joints"], ["joints", "base"]])
+def test_a_part_without_outputs_is_refused(blocks):
+    with pytest.raises(InputError, match=r"(?s)gives nothing.*ctrl, .*plant"):
+        part_of("diagrams/spacecraft_pd.yaml", blocks)
 
 
 def test_the_same_diagram_gives_the_same_files():
