@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.diagram.block_values import ONE_SHAPE, UnlikeShapesError, of_one_shape
 from spart_blocks.diagram.document import Document, Keys
 from spart_blocks.diagram.numbers import Stray, stray
 from spart_blocks.diagram.registry import BlockType, Parameter
@@ -25,14 +26,6 @@ MAX_PORTS = 1000
 MAX_TEXT = 1000
 """Characters of a text that a block takes: one for each port of a SUM."""
 
-# Parameters of one shape: where one of them is a vector, the numbers are repeated. STEP
-# and RAMP need their defaults repeated as well, or the signal would change its shape.
-_ONE_SHAPE = {
-    "STEP": ("off", "on"),
-    "RAMP": ("off", "slope"),
-    "INTEGRATOR": ("x0", "min", "max"),
-    "INTEGRATOR_S": ("x0", "min", "max"),
-}
 # bdsim 1.4.0 takes these as lists of indices; a slice in Python is a tuple of three.
 _INDICES = {("SLICE1", "index"), ("SLICE2", "rows"), ("SLICE2", "cols")}
 # bdsim 1.4.0 passes over a list or an integer here without a word.
@@ -44,7 +37,9 @@ _COUNTS = ("nin", "nout", "vector")
 _POLYNOMIALS = {(kind, name) for kind in ("LTI_SISO", "LTI_SISO_S") for name in ("N", "D")}
 
 
-_DISPLAYS = "bdsim.blocks.displays"
+_BDSIM = "bdsim.blocks."
+_DISPLAYS = f"{_BDSIM}displays"
+_MAY_BE_EMPTY = ("index", "rows", "cols", "labels", "styles")
 # Of one number each, which switch the block at known times.
 _TIMES = {("STEP", "T"), ("RAMP", "T"), ("WAVEFORM", "freq"), ("WAVEFORM", "phase"),
           ("WAVEFORM", "duty")}  # fmt: skip
@@ -138,8 +133,18 @@ class ArgumentReader:
         found = _problem(parameter, value)
         if found is not None:
             problem, hint = found
+            hint = self._reference(value, path) or hint
             self._fault(f"{parameter.name} of {label} {problem}", path, hint)
         return found is None
+
+    def _reference(self, value: Any, path: Keys) -> str | None:
+        """A hint where a text is the name of a parameter of the file, without its $."""
+        data: Any = self.document.data
+        around = [data, data["subsystems"][path[1]]] if path[0] == "subsystems" else [data]
+        params = [name for part in around for name in part.get("params") or ()]
+        texts = value if isinstance(value, list) else [value]
+        named = next((text for text in texts if isinstance(text, str) and text in params), None)
+        return None if named is None else f"write ${named} for the parameter {named}"
 
     def _convert(
         self, kind: BlockType, parameter: Parameter, value: Any, path: Keys
@@ -191,7 +196,7 @@ class ArgumentReader:
     def _one_shape(
         self, kind: BlockType, label: str, arguments: dict[str, Any], path: Keys
     ) -> None:
-        names = _ONE_SHAPE.get(kind.name, ())
+        names = ONE_SHAPE.get(kind.name, ())
         values = {
             name: arguments.get(name, kind.parameters[name].default)
             for name in names
@@ -208,13 +213,9 @@ class ArgumentReader:
             )
             return
         try:
-            shape = np.broadcast_shapes(*(np.shape(value) for value in values.values()))
-        except ValueError:
-            sizes = ", ".join(f"{name} {np.shape(value)}" for name, value in values.items())
-            self._fault(f"{label}: the shapes of {sizes} differ", path)
-            return
-        for name, value in values.items():
-            arguments[name] = np.broadcast_to(np.asarray(value, dtype=float), shape).copy()
+            arguments |= of_one_shape(values)
+        except UnlikeShapesError as error:
+            self._fault(f"{label}: {error}", path)
 
 
 def arrays(value: Any) -> Any:
@@ -249,6 +250,9 @@ def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None
         return "takes one number", "a block for each time"
     if (kind.name, key) in _SEQUENCES and not (isinstance(value, list) and _are_pairs(value)):
         return "takes times and values", "write [[0, 1], [2.5, 3]]"
+    nothing = isinstance(value, (list, np.ndarray)) and len(value) == 0
+    if nothing and kind.cls.__module__.startswith(_BDSIM) and key not in _MAY_BE_EMPTY:
+        return "takes numbers", "an empty list has none"
     if kind.cls.__module__ != _DISPLAYS or value is None:
         return None
     pair = kind.name.startswith("SCOPEXY")
@@ -323,7 +327,10 @@ def _problem(parameter: Parameter, value: Any) -> Problem | None:
         reference = isinstance(value, str) and value.startswith("$")
         hint = "a text that begins with $ is a parameter's name and nothing else"
         return f"takes numbers, not {shown(value)}", hint if reference else None
-    if isinstance(value, dict) and not (parameter.takes_text or name in ("robot", "clock")):
+    odd = isinstance(value, dict) or (
+        isinstance(value, bool) and "bool" not in parameter.annotation
+    )
+    if odd and not (parameter.takes_text or name in ("robot", "clock")):
         return f"takes numbers, not {shown(value)}", None
     return None
 

@@ -21,7 +21,8 @@ Source = tuple[int, int]  # index of a node, number of its output port
 @dataclass(frozen=True)
 class Node:
     """A block with its inputs' sources. kind is bdsim's block class: source, sink,
-    function, continuous, sampled or graphics. place: where the block is written, if in a file.
+    function, continuous, sampled or graphics. place: where the block is written, if in a file;
+    wires: where the wires into its inputs are.
     clock: bdsim's clock at whose ticks it works: that of a sampled block, and, for the block
     that gives a PID_S its output, of the PID_S."""
 
@@ -34,6 +35,7 @@ class Node:
     out_ports: tuple[Port, ...]
     place: Place | None = None
     clock: Any = None
+    wires: tuple[Place | None, ...] = ()
 
     @property
     def feedthrough(self) -> bool:
@@ -51,6 +53,10 @@ class Node:
 
     def input_name(self, port: int) -> str:
         return f"{self.name}.{self.in_ports[port].name}"
+
+    def wire_place(self, port: int) -> Place | None:
+        """Where the wire into an input is written, or the block where that is not known."""
+        return (self.wires[port] if self.wires else None) or self.place
 
 
 @dataclass(frozen=True)
@@ -228,6 +234,7 @@ def _node(
 ) -> Node:
     in_ports, out_ports = input_ports(block), output_ports(block)
     sources: list[Source] = []
+    wires: list[Place | None] = []
     for number in range(block.nin):
         found = _resolve(level, block, number)
         source = index.get((id(found[0]), id(found[1]))) if found else None
@@ -237,9 +244,13 @@ def _node(
             faults.append(Fault(message, _at(places, name), f"wire a signal to {name}.{port}"))
         else:
             sources.append((source, found[2]))
+            start, out = level.drivers[id(block), number]
+            wire = f"{start.name}.{output_ports(start)[out].name} -> {block.name}"
+            wires.append(places.get(f"wires.{level.prefix}{wire}.{in_ports[number].name}"))
     kind, place = block.blockclass, _at(places, name)
     clock = block._clock if kind == "sampled" else None
-    return Node(i, name, block, kind, tuple(sources), in_ports, out_ports, place, clock)
+    ends = tuple(sources), in_ports, out_ports
+    return Node(i, name, block, kind, *ends, place, clock, tuple(wires))
 
 
 def _schedule(nodes: tuple[Node, ...], places: Mapping[str, Place]) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.diagram.alike import Choices
+from spart_blocks.diagram.block_values import settle_values
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.content import DiagramContent
 from spart_blocks.diagram.document import Document, read_document
@@ -182,6 +183,7 @@ def as_diagram(diagram: Diagram | str | Path | Any) -> Diagram:
             f"a diagram is a path, a loaded diagram or a bdsim BlockDiagram, not {_short(diagram)}"
         )
     complete(diagram)
+    settle_values(diagram)
     return Diagram(name=str(diagram.name), bd=diagram)
 
 

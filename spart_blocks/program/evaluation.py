@@ -12,6 +12,8 @@ import numpy as np
 
 from spart_blocks.blocks._ports import wrong_outputs
 from spart_blocks.diagram.flatten import Node, Wiring
+from spart_blocks.diagram.shapes import wrong_wires
+from spart_blocks.errors import DiagramError
 from spart_blocks.program.constructors import constructors_of_symbols
 from spart_blocks.program.faults import label_of, located, of_block
 from spart_blocks.program.holds import Held
@@ -100,11 +102,19 @@ class Evaluation:
 
     def _outputs(self, node: Node, state: Any = None) -> list[Any]:
         """The outputs of a node, of its state or of another one in the place of that."""
+        if node.feedthrough:
+            self._check_wires(node)
         out = self._call(node, "output", blind=not node.feedthrough, state=state)
         if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
             raise _error(node, wrong_outputs(out, len(node.out_ports)))
         with of_block(node):
             return [_settled(node, value) for value in out]
+
+    def _check_wires(self, node: Node) -> None:
+        """DiagramError for wires whose shapes the node cannot take."""
+        faults = wrong_wires(self.nodes, node, self.inputs(node))
+        if faults:
+            raise DiagramError(faults)
 
     def _held(self, node: Node, held: Held) -> list[Any]:
         """The held outputs of a node: a discrete state more."""
@@ -137,6 +147,7 @@ class Evaluation:
 
     def change(self, node: Node, method: str) -> Any:
         """The derivative or the next state of a node: an array as long as its state."""
+        self._check_wires(node)
         return self.moved(node, self._call(node, method), method)
 
     def moved(self, node: Node, value: Any, method: str) -> Any:

@@ -9,8 +9,9 @@ import numpy as np
 
 from spart_blocks.diagram.first_values import SHAPE_WORDS
 from spart_blocks.diagram.flatten import Node
+from spart_blocks.diagram.shapes import Misfit, misfit_fault, shape_text, shapes_of, wrong_wires
 from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
-from spart_blocks.errors import DiagramError, Fault, Place, RunError
+from spart_blocks.errors import DiagramError, Fault, RunError
 from spart_blocks.program.rules import rule_of
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.interpreter import Interpreter, Values
@@ -24,7 +25,7 @@ def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
     for i in engine.wiring.schedule:
         node = engine.nodes[i]
         # A state's outputs do not wait for its inputs; those are looked at last.
-        faults = list(_wrong_inputs(engine, node, values)) if node.feedthrough else []
+        faults = _wrong_inputs(engine, node, values) if node.feedthrough else []
         faults += _wrong_labels(engine, node, values)
         faults += _wrong_limits(engine, node)
         if node.feedthrough and not faults:
@@ -63,31 +64,21 @@ def _too_large(engine: Interpreter, node: Node, size: int) -> Iterable[Fault]:
 def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunError) -> None:
     """DiagramError where NumPy could not put the inputs of a block together."""
     text = str(error.__cause__)
-    if not any(word in text for word in SHAPE_WORDS):
+    shapes = shapes_of(engine.inputs(node, values))
+    if shapes is None or not any(word in text for word in SHAPE_WORDS):
         return
-    shapes = [np.shape(value) for value in engine.inputs(node, values)]
-    listed = ", ".join(f"{node.input_name(k)} is {shape}" for k, shape in enumerate(shapes))
-    raise DiagramError(
-        Fault(
-            f"the inputs of {node.name} ({node.block.type.upper()}) do not fit together: {listed}",
-            engine.diagram.places.get(f"blocks.{node.name}"),
-            text.strip(),
-        )
-    ) from error
+    others = [k for k, shape in enumerate(shapes) if k and shape and shape != shapes[0]]
+    listed = ", ".join(f"{node.input_name(k)} is {shape_text(s)}" for k, s in enumerate(shapes))
+    misfit = Misfit(
+        others[0] if others else len(shapes) - 1,
+        f"another shape: the inputs of {node.name} do not fit together",
+        f"{listed}; {text.strip()}",
+    )
+    raise DiagramError(misfit_fault(engine.nodes, node, misfit, shapes)) from error
 
 
-def _wrong_inputs(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:
-    for k, value in enumerate(engine.inputs(node, values)):
-        port, (source, number) = node.in_ports[k], node.sources[k]
-        if port.shape is None or np.shape(value) == port.shape:
-            continue
-        start, end = engine.nodes[source].output_name(number), node.input_name(k)
-        yield Fault(
-            f"wire '{start} -> {end}': {start} is {np.shape(value)}, {end} takes {port.shape}",
-            _place(engine, start, end, node),
-            f"{engine.nodes[source].name} is {engine.nodes[source].block.type.upper()}, "
-            f"{node.name} is {node.block.type.upper()}",
-        )
+def _wrong_inputs(engine: Interpreter, node: Node, values: Values) -> list[Fault]:
+    return wrong_wires(engine.nodes, node, engine.inputs(node, values))
 
 
 def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:
@@ -115,8 +106,3 @@ def _wrong_limits(engine: Interpreter, node: Node) -> Iterable[Fault]:
             f"{node.name} ({node.block.type.upper()}) has min {low}, above its max {high}",
             engine.diagram.places.get(f"blocks.{node.name}"),
         )
-
-
-def _place(engine: Interpreter, start: str, end: str, node: Node) -> Place | None:
-    places = engine.diagram.places
-    return places.get(f"wires.{start} -> {end}") or places.get(f"blocks.{node.name}")
