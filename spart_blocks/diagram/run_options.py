@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
 
 STANDARD = ("bdsim", "spart_blocks")
 """The packages of blocks that every diagram knows, and whose names no other block can have."""
@@ -25,12 +25,24 @@ Solver = Literal[
 ]
 
 
+LONGEST = 1e12
+"""The longest run [s]: thirty thousand years."""
+
+
+def _lasting(T: float) -> float:
+    if T > LONGEST:
+        raise ValueError(f"{T:g} s is longer than any run can be; the most is {LONGEST:g} s")
+    return T
+
+
 class RunOptions(BaseModel):
     """How a diagram runs; the `run:` section of a file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    T: PositiveFloat = Field(default=10.0, description="end time [s]")
+    T: Annotated[PositiveFloat, AfterValidator(_lasting)] = Field(
+        default=10.0, description="end time [s]"
+    )
     solver: Solver = Field(
         default="auto",
         description="how continuous states are integrated: auto picks RK45 or CVODES; "

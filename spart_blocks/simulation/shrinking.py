@@ -22,6 +22,10 @@ SLOW = 1e-6
 """Mean steps shorter than this part of the run are looked at for jumps."""
 STUCK = 1e-12
 """Mean steps shorter than this part of the run lead nowhere."""
+STEADY = 0.01
+SHORTEST = 1e-9
+"""Mean steps longer than this part of those before, and than this [s], have not shrunk: the
+run is too long for them."""
 POINTS = 33
 REACH = 4.0
 """Mean steps to both sides in which a jump is looked for."""
@@ -62,6 +66,13 @@ def look(run: Run, t: float) -> None:
                 block=near,
                 time=t,
                 hint=SMOOTH,
+            )
+        if mean < STUCK * whole and mean > max(STEADY * t / steps, SHORTEST):
+            raise RunError(
+                f"at its steps of {mean:.2g} s on average, T = {whole:g} s takes some "
+                f"{whole / mean:.0e} steps",
+                time=t,
+                hint="T is in seconds: give a shorter T",
             )
         if mean < STUCK * whole:
             raise RunError(

@@ -272,8 +272,13 @@ def options_with(options: RunOptions, changes: Mapping[str, Any]) -> RunOptions:
         return RunOptions(**{**options.model_dump(), **changes})
     except ValidationError as error:
         raise InputError(
-            Fault(f"run option {'.'.join(map(str, e['loc']))}: {e['msg']}") for e in error.errors()
+            Fault(f"run option {'.'.join(map(str, e['loc']))}: {_said(e)}") for e in error.errors()
         ) from None
+
+
+def _said(entry: Any) -> str:
+    """What an option's check says, in our own words where they are."""
+    return str(entry.get("ctx", {}).get("error") or entry["msg"])
 
 
 def _continued(initial: Initial | None) -> FinalState | None:

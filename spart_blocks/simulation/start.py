@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.diagram.run_options import RunOptions
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.errors import Fault, InputError, SpartWarning, brief
 from spart_blocks.program.compiler import compiler_name
 from spart_blocks.program.switching import MOST_SWITCHES
 from spart_blocks.results import FinalState
@@ -21,8 +22,10 @@ DEFAULT_SAMPLES = 500
 MOST_SAMPLES = 20_000_000
 MOST_KEPT = 200_000_000
 MOST_STOPS = MOST_SWITCHES
-MOST_STEPS = 10_000_000_000
+MOST_STEPS = 1_000_000_000
 """Bounds on a run: samples kept, numbers in them, times at which it must stop, and steps."""
+MANY_STEPS = 20_000_000
+"""So many steps last minutes, and are told before."""
 
 
 def prepare(engine: Engine, initial: FinalState | None, progress: Progress | None) -> Run:
@@ -143,14 +146,8 @@ def _check_size(
                 hint=f"give a longer run.every than {float(every):g} s, or a shorter T",
             )
         )
-    if step is not None and (end - start) / exact(step) > MOST_STEPS:
-        raise InputError(
-            Fault(
-                f"a max_step of {step:g} s means more than {MOST_STEPS:,} steps until "
-                f"T = {float(end):g} s",
-                hint="give a longer max_step or a shorter T",
-            )
-        )
+    if step is not None:
+        _check_steps((end - start) / exact(step), step, end)
     for clock in clocks:
         if (end - start) / clock.period > MOST_STOPS:
             raise InputError(
@@ -160,6 +157,20 @@ def _check_size(
                     hint="give a longer period or a shorter T",
                 )
             )
+
+
+def _check_steps(steps: Fraction, step: float, end: Fraction) -> None:
+    """Refuse a longest step that no run comes to an end with, and tell of one that lasts."""
+    until = f"steps until T = {float(end):g} s"
+    hint = (
+        "leave max_step out, and the solver finds its steps; or give a longer one, or a shorter T"
+    )
+    if steps > MOST_STEPS:
+        text = f"a max_step of {step:g} s takes {float(steps):.3g} {until}"
+        raise InputError(Fault(f"{text}; the most is {MOST_STEPS:,}", hint=hint))
+    if steps > MANY_STEPS:
+        text = f"a max_step of {step:g} s takes at least {float(steps):.3g} {until}"
+        warnings.warn(f"{text}, which lasts long\n  {hint}", SpartWarning, stacklevel=5)
 
 
 def _check_room(samples: Fraction, width: int, every: Fraction) -> None:
