@@ -150,7 +150,13 @@ app.command(
 app.command(
     epilog=examples("spart robot models/spacecraft_3dof.urdf", "spart robot arm.urdf --strict")
 )(robot)
-app.command(epilog=examples("spart schema > diagram.schema.json"))(schema)
+app.command(
+    epilog=examples(
+        "spart schema > diagram.schema.json",
+        "spart schema --blocks controllers.py > diagram.schema.json",
+        "spart schema --ports > part.schema.json",
+    )
+)(schema)
 app.command(epilog=examples("spart new my_robot", "spart new loop.yaml --from loop.bd"))(new)
 app.command(
     "examples",

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+import re
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
 
-OF_EVERY_BLOCK = ("type", "use", "name")
+if TYPE_CHECKING:
+    from spart_blocks.diagram.registry import BlockType, Parameter
+
+SUBSYSTEM = "[^A-Z0-9_]"
+"""What tells a subsystem's name from a misspelt type, which is in capitals."""
 
 
 def schema(
@@ -24,7 +29,9 @@ def schema(
 
     With it an editor completes and checks what one types: sections, block types, and the
     parameters of each. Put '# yaml-language-server: $schema=diagram.schema.json' in a file's
-    first line.
+    first line, and leave the editor at YAML 1.2 (in VS Code yaml.yamlVersion, its default),
+    for 1.1 takes STEP's on and off for true and false. Blocks of your own are known where
+    --blocks names them; a subsystem's name needs a small letter.
     """
     with reporting(debug):
         from spart_blocks.diagram.own_blocks import add_blocks, add_installed
@@ -33,39 +40,82 @@ def schema(
         add_installed()
         add_blocks(*blocks or ())
         whole = json.loads(json_schema(PartSection if ports else DiagramSection))
-        section = whole["$defs"]["BlockSection"]
-        section["allOf"] = _block_types(section)
+        _add_types(whole)
         typer.echo(json.dumps(whole, indent=2, ensure_ascii=False))
 
 
-def _block_types(section: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each block type adds to a block's section; its types are listed in that of `type`."""
+def _add_types(whole: dict[str, Any]) -> None:
+    """Let a block's section know the types, and what each one takes."""
     from spart_blocks.cli.blocks import describe
     from spart_blocks.diagram.registry import block_types
 
-    records = [describe(kind) for kind in block_types()]
-    records = [record for record in records if "refused" not in record]
-    kind = section["properties"]["type"]
-    names = [{"const": r["name"], "description": r["summary"]} for r in records]
-    del kind["type"]  # a subsystem's name is one too
-    kind["anyOf"] = [*names, {"type": "string"}]
-    return [
-        {
-            "if": {"properties": {"type": {"const": r["name"]}}, "required": ["type"]},
-            "then": {
-                "properties": {p["name"]: _parameter(p) for p in r["parameters"]},
-                "propertyNames": {
-                    "enum": [*OF_EVERY_BLOCK, *(p["name"] for p in r["parameters"])],
-                },
-            },
-        }
-        for r in records
-    ]
+    kinds = [kind for kind in block_types() if not kind.refusal]
+    records = {kind.name: describe(kind) for kind in kinds}
+    names = [{"const": name, "description": r["summary"]} for name, r in records.items()]
+    section, definitions = whole["$defs"]["BlockSection"], whole["$defs"]
+    definitions["KnownType"] = {"type": "string", "enum": list(records)}
+    kind_of = section["properties"]["type"]
+    del kind_of["type"], kind_of["default"]
+    small = {"type": "string", "pattern": SUBSYSTEM}
+    kind_of["anyOf"] = [*names, small]
+    section["allOf"] = [_of_type(kind, records[kind.name]) for kind in kinds]
+    # Without subsystems a name with a small letter is a misspelt type too.
+    known = {
+        "if": {"properties": {"type": small}, "required": ["type"]},
+        "then": {"properties": {"type": {"$ref": "#/$defs/KnownType"}}},
+    }
+    only_known: dict[str, Any] = {"blocks": {"additionalProperties": known}}
+    if "variants" in whole["properties"]:
+        choices = {"properties": {"choices": {"additionalProperties": known}}}
+        only_known["variants"] = {"additionalProperties": choices}
+    some = {"required": ["subsystems"], "properties": {"subsystems": {"minProperties": 1}}}
+    whole["allOf"] = [{"if": some, "else": {"properties": only_known}}]
 
 
-def _parameter(told: dict[str, Any]) -> dict[str, Any]:
-    """What an editor shows of a parameter: `$name` may stand for any value."""
+def _of_type(kind: BlockType, record: dict[str, Any]) -> dict[str, Any]:
+    """What a block of one type has beside its type: its parameters, and no other keys."""
+    told = {item["name"]: item for item in record["parameters"]}
+    parameters = {
+        name: _parameter(parameter, told[name]) for name, parameter in kind.parameters.items()
+    }
+    required = [name for name, parameter in kind.parameters.items() if parameter.required]
+    return {
+        "if": {"properties": {"type": {"const": kind.name}}, "required": ["type"]},
+        "then": {
+            "properties": {"type": True, **parameters},
+            "additionalProperties": False,
+            "required": required,
+        },
+    }
+
+
+def _parameter(parameter: Parameter, told: dict[str, Any]) -> dict[str, Any]:
+    """What an editor shows of a parameter, and which values it can have: the loader's rules as
+    far as a schema can say them."""
     text = f"{told['type']}: {told['text']}" if told["type"] else told["text"]
     default = told["default"]
     shown = {} if told["required"] or default is None else {"default": default}
-    return {"description": text, **shown}
+    return {"description": text, **shown, **_values(parameter)}
+
+
+def _values(parameter: Parameter) -> dict[str, Any]:
+    choices = re.fullmatch(r"Literal\[(.*)\]", parameter.annotation)
+    if choices:
+        return _or_reference({"enum": [text.strip(" '\"") for text in choices[1].split(",")]})
+    if parameter.is_callable:
+        return {"type": "null"}
+    if parameter.name in ("robot", "clock"):
+        return {"type": ["string", "null"] if parameter.takes_nothing else "string"}
+    if parameter.takes_only_truth:
+        truth = ["boolean", "null"] if parameter.takes_nothing else "boolean"
+        return _or_reference({"type": truth})
+    if parameter.is_file or parameter.takes_only_text:
+        return {"type": ["string", "null"]}
+    if not parameter.takes_text:
+        return _or_reference({"type": ["number", "boolean", "array", "null"]})
+    return {}
+
+
+def _or_reference(values: dict[str, Any]) -> dict[str, Any]:
+    """Some values, or `$name` in their place."""
+    return {"anyOf": [values, {"$ref": "#/$defs/Reference"}]}

@@ -1,18 +1,13 @@
-"""`spart blocks`, `show`, `robot` and `schema`: looking without running."""
+"""`spart blocks`, `show` and `robot`: looking without running."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
-import yaml
-from typer.testing import CliRunner
 
-from spart_blocks.cli.app import app
 from spart_blocks.cli.docstrings import read_docstring
-from spart_blocks.document import read_document
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -176,43 +171,6 @@ def test_robot_tells_faults_and_doubts(spart, tmp_path):
     assert warned.err.startswith("warning: ")
     assert "SpartWarning" not in warned.err
     assert spart("robot", doubtful, "--strict").code == 2
-
-
-@pytest.fixture(scope="module")
-def schema():
-    """What `spart schema` prints, as a validator."""
-    printed = CliRunner().invoke(app, ["schema"]).stdout
-    jsonschema.Draft202012Validator.check_schema(json.loads(printed))
-    return jsonschema.Draft202012Validator(json.loads(printed))
-
-
-def test_the_schema_takes_every_shipped_diagram(schema):
-    for path in sorted(MODELS.with_name("diagrams").rglob("*.yaml")):
-        data = read_document(path).data
-        if "inputs" not in data:
-            assert [error.message for error in schema.iter_errors(data)] == [], path
-
-
-@pytest.mark.parametrize(
-    ("entry", "place"),
-    [
-        ("ctrl: {type: JOINT_PD, kp: 1, kD: 2}", "kD"),
-        ("ctrl: {type: GAIN, k: 2}", "'k'"),
-        ("ctrl: {type: GAIN, type_: 2}", "type_"),
-    ],
-)
-def test_the_schema_knows_the_parameters_of_blocks(schema, entry, place):
-    data = {"blocks": yaml.safe_load(entry), "wires": []}
-    messages = [error.message for error in schema.iter_errors(data)]
-    assert any(place in message for message in messages)
-
-
-def test_the_schema_leaves_subsystems_their_own_parameters(schema):
-    assert not list(schema.iter_errors({"blocks": {"a": {"type": "mine", "k": 2}}, "wires": []}))
-
-
-def test_the_schema_of_files_with_ports_is_one_of_its_own(spart):
-    assert json.loads(spart("schema", "--ports").out)["title"] == "spart_blocks file with ports"
 
 
 @pytest.mark.parametrize(
