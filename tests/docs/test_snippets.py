@@ -87,7 +87,7 @@ def commands():
         text = snippet.text.replace("\\\n", " ")
         for line in text.splitlines():
             for part in line.removeprefix("$ ").split("&&"):
-                words = shlex.split(part, comments=True)
+                words = shlex.split(part.split(" > ")[0], comments=True)
                 if words and Path(words[0]).name == "spart":
                     name = f"{snippet}: {shlex.join(words)}"
                     found.append(pytest.param(snippet.page, words[1:], id=name))
