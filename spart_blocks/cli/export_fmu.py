@@ -27,6 +27,7 @@ from spart_blocks.cli.terminal import complain, put, say
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from spart_blocks.diagram import Diagram
     from spart_blocks.diagram.exporting import ExportOptions
     from spart_blocks.export import FmuVerification
     from spart_blocks.export.fmu_stepping import Stepping
@@ -107,7 +108,7 @@ def export_fmu(
         if not quiet:
             say(f"making an FMU of {made.program.name}")
         if check:
-            _verify(made, version, horizon, quiet, options)
+            _verify(diagram, made, version, horizon, quiet, options)
         path = export.export_fmu(made, out, version, **options)
         if not quiet:
             _describe(made, version, path)
@@ -120,7 +121,12 @@ def _of_file(asked: ExportOptions) -> str | None:
 
 
 def _verify(
-    part: Part, version: int, horizon: float, quiet: bool, options: Mapping[str, Any]
+    diagram: Diagram,
+    part: Part,
+    version: int,
+    horizon: float,
+    quiet: bool,
+    options: Mapping[str, Any],
 ) -> None:
     from spart_blocks.export import export_fmu, verify_fmu
 
@@ -128,9 +134,12 @@ def _verify(
         say(f"running it in FMPy for {horizon:g} s")
     with tempfile.TemporaryDirectory(prefix="spart-") as folder:
         path = export_fmu(part, folder, version, **options)
-        found = verify_fmu(path, part, horizon=horizon, **options)
+        found = verify_fmu(path, part, horizon=horizon, diagram=diagram, **options)
     if not quiet and found.errors:
         put(_table(found))
+        fed = ", ".join(f"{name} {how}" for name, how in found.fed.items())
+        if fed:
+            typer.echo(f"  fed meanwhile: {fed}")
     if found.passed:
         return
     for problem in found.problems:

@@ -1,0 +1,151 @@
+"""The inputs of a part while it is compared: they move, so that what they do shows.
+
+Each is held over equal pieces of the time, as importers hold inputs between communication
+points. Its values are those that the whole diagram gives it at their starts. An input that rests
+there, or all of them where the diagram cannot be run, is moved by sines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from spart_blocks.errors import SpartError
+from spart_blocks.program.part import Part, entries_of
+from spart_blocks.program.program import Program, Slot
+from spart_blocks.simulation import simulate
+from spart_blocks.simulation.engine import Floats
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+
+PIECES = 25
+_SLOWEST = 1.5
+"""Periods of the slowest sine within the time that is compared."""
+_GOLDEN = (np.sqrt(5) - 1) / 2
+_FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "project", "advance", "reach")
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """rows (pieces, nu): the inputs in each piece, in the order of the part's. length: of a
+    piece [s]. told: by input, where its values come from."""
+
+    rows: Floats
+    length: float
+    told: dict[str, str]
+
+
+def excitation_of(part: Part, horizon: float, diagram: Diagram | None) -> Excitation:
+    """How the inputs of a part move over a horizon [s], about their start values."""
+    length = horizon / PIECES
+    recorded = _recorded(part, horizon, length, diagram)
+    columns, told, number = [np.zeros((PIECES, 0))], {}, 0
+    for slot in part.inputs:
+        values = recorded.get(slot.name)
+        told[slot.name] = "as in the diagram"
+        if values is None or not np.ptp(values, axis=0).any():
+            start = part.program.p[slot.part] if values is None else values[0]
+            moves = not _has_a_norm(slot, start)
+            told[slot.name] = "sines" if moves else "held"
+            values = np.tile(start, (PIECES, 1))
+            if moves:
+                values = values + _sines(number, values.shape[1]) * _size(start)
+        number += values.shape[1]
+        columns.append(values)
+    found = Excitation(np.concatenate(columns, axis=1), length, told)
+    return found if _bearable(part, found, horizon) else _at_rest(part, length)
+
+
+def driven(program: Program, part: Part, fed: Excitation) -> Program:
+    """The program with its inputs so moved, instead of those in its p."""
+    if not part.inputs:
+        return program
+    entries = entries_of(part.inputs)
+
+    def of(function: Any) -> Any:
+        if function is None or "t" not in function.name_in():
+            return function
+        arguments = dict(zip(function.name_in(), function.sx_in(), strict=True))
+        # Half-way between a piece's start and the times that a run keeps to its left.
+        piece = ca.floor(arguments["t"] / fed.length * (1 + 2.0**-51))
+        p = ca.SX(arguments["p"])
+        for column, entry in enumerate(entries):
+            values = fed.rows[:, column].tolist()
+            p[entry] = ca.pw_const(piece, [k + 0.5 for k in range(PIECES - 1)], values)
+        given = [p if name == "p" else value for name, value in arguments.items()]
+        moved = function.call(given)
+        return ca.Function(
+            function.name(),
+            list(arguments.values()),
+            [ca.cse(ca.densify(value)) for value in moved],
+            function.name_in(),
+            function.name_out(),
+        )
+
+    (p,) = program.edges.sx_in()
+    rows = ca.vertcat(ca.densify(program.edges(p)), fed.length, fed.length)
+    return replace(
+        program,
+        **{name: of(getattr(program, name)) for name in _FUNCTIONS},
+        updates={name: of(function) for name, function in program.updates.items()},
+        resets={name: of(function) for name, function in program.resets.items()},
+        handovers=tuple(replace(one, renewed=of(one.renewed)) for one in program.handovers),
+        edges=ca.Function("edges", [p], [rows], ["p"], ["edges"]),
+        switching=(*program.switching, "inputs"),
+    )
+
+
+def _recorded(
+    part: Part, horizon: float, length: float, diagram: Diagram | None
+) -> dict[str, Floats]:
+    """The values of each input in the diagram at the start of each piece (pieces, n)."""
+    if diagram is None or not part.inputs:
+        return {}
+    names = tuple(slot.name for slot in part.inputs)
+    try:
+        results = simulate(diagram, T=horizon, every=length, log=names)
+    except SpartError:
+        return {}
+    at = np.searchsorted(results.t, np.arange(PIECES) * length - 0.01 * length)
+    at = at.clip(max=len(results.t) - 1)  # a STOP may end it
+    return {name: np.asarray(results[name], dtype=float)[at].reshape(PIECES, -1) for name in names}
+
+
+def _has_a_norm(slot: Slot, start: Floats) -> bool:
+    """Whether an input is a rotation matrix, a quaternion or another unit vector."""
+    value = start.reshape(slot.shape)
+    if slot.shape == (3, 3):
+        return bool(np.allclose(value @ value.T, np.eye(3), atol=1e-9))
+    return slot.shape in ((3,), (4,)) and bool(abs(np.linalg.norm(value) - 1) < 1e-9)
+
+
+def _size(start: Floats) -> float:
+    """A tenth of its own size; 1 in its unit where that is zero."""
+    largest = float(np.abs(start).max(initial=0.0))
+    return 0.1 * largest if largest else 1.0
+
+
+def _sines(first: int, count: int) -> Floats:
+    """(pieces, count): sines that begin with zero, no two of one frequency."""
+    numbers = np.arange(first, first + count)
+    periods = _SLOWEST * (1 + (numbers * _GOLDEN) % 1)
+    sines: Floats = np.sin(2 * np.pi * periods * np.arange(PIECES)[:, None] / PIECES)
+    return sines
+
+
+def _bearable(part: Part, fed: Excitation, horizon: float) -> bool:
+    """Whether the part runs with these inputs: some functions are not finite everywhere."""
+    try:
+        simulate(driven(part.program, part, fed), T=horizon, every=fed.length)
+    except SpartError:
+        return False
+    return True
+
+
+def _at_rest(part: Part, length: float) -> Excitation:
+    rows = np.tile(part.program.p[entries_of(part.inputs)], (PIECES, 1))
+    return Excitation(rows, length, dict.fromkeys((s.name for s in part.inputs), "held"))
