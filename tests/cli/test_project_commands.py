@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ def test_a_new_project_has_what_it_lists(project, spart):
     files = {path.relative_to(project) for path in project.rglob("*") if path.is_file()}
     assert {str(path) for path in files} >= {
         "spart.toml",
+        "requirements.txt",
         "README.md",
         "diagrams/reach.yaml",
         "models/arm.urdf",
@@ -49,6 +51,18 @@ def test_a_new_project_runs_and_passes_its_tests(project, spart, monkeypatch):
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ, cwd=project)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 passed" in done.stdout  # the diagram with each controller, and two in Python
+
+
+def test_a_new_project_says_what_it_needs(project):
+    needed = (project / "requirements.txt").read_text().splitlines()
+    named = {line for line in needed if not line.startswith("#")}
+    tests = "".join(path.read_text() for path in (project / "tests").glob("*.py"))
+    imported = set(re.findall(r"^(?:import|from) (\w+)", tests, re.MULTILINE))
+    comes_along = {"numpy"} | set(sys.stdlib_module_names)
+    assert imported - comes_along == named
+    install = "pip install -r requirements.txt"
+    assert install in (project / "README.md").read_text()
+    assert install in (project / ".github" / "workflows" / "diagrams.yml").read_text()
 
 
 def test_new_fills_an_empty_folder(spart, tmp_path, monkeypatch):
