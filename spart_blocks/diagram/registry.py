@@ -17,6 +17,7 @@ from typing import Any
 
 from spart_blocks.blocks._ports import Port
 from spart_blocks.diagram.later import imported_later
+from spart_blocks.diagram.wrong_names import tell_names
 
 PACKAGE = "spart_blocks"
 
@@ -184,6 +185,7 @@ def runtime() -> Any:
         import bdsim
         import bdsim.blocks.continuous
 
+    tell_names()
     with _LOCK, redirect_stdout(StringIO()):
         earlier = bdsim.BDSim._blocklibrary
         if earlier is not None and not any(i["package"] == PACKAGE for i in earlier.values()):
