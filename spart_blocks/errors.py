@@ -239,5 +239,8 @@ def _nearest(name: str, known: list[str]) -> list[str]:
     ends = [choice for choice in candidates if choice.casefold().endswith(f".{folded}")]
     if same or ends:
         return (same or ends)[:3]
+    begun = [c for c in candidates if c.casefold().startswith(folded)] if len(name) >= SHORT else []
+    if begun:
+        return begun[:3]
     short = len(name) <= SHORT and name.isalpha()  # j7 is no slip for j6
     return difflib.get_close_matches(name, candidates, n=3, cutoff=0.5 if short else 0.6)

@@ -7,6 +7,7 @@ column. The closures call NumPy's functions, so that they run on numbers and on 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -34,6 +35,8 @@ Known = Mapping[str, Any]
 Value = Callable[[Known], Any]
 
 CONSTANTS = {"pi": np.float64(np.pi), "e": np.float64(np.e)}
+MEANINGS = {"pi": "half a turn", "e": "Euler's number", "t": "the time"}
+"""What the names mean that every formula has."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +134,23 @@ def _tree(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except SyntaxError as error:
-        raise _fault(text, (error.offset or 1) - 1, f"it is no formula: {error.msg}") from None
+        hint = None
+        if referred := _REFERENCE.search(text):
+            hint = f"names stand in a formula without $; {_handed_on(referred[1])}"
+        raise _fault(
+            text, (error.offset or 1) - 1, f"it is no formula: {error.msg}", hint
+        ) from None
     except (ValueError, RecursionError, MemoryError):
         raise InputError(f"formula {brief(text)}: it is no formula, or nested too deep") from None
+
+
+_REFERENCE = re.compile(r"\$\{?(\w+)")
+
+
+def _handed_on(name: str) -> str:
+    """How a formula gets a parameter of the file."""
+    name = brief(name)[1:-1]
+    return f"a parameter of the file comes in by params: {{{name}: ${name}}}"
 
 
 def _refuse_depth(tree: ast.expr) -> None:
@@ -226,8 +243,9 @@ class _Reader:
             return lambda known: CONSTANTS[name]
         if name in FUNCTIONS or name == CHOICE:
             raise self.fault(node, f"{name} is a function", f"write {name}(...)")
-        hint = did_you_mean(name, {*self.names, *CONSTANTS})
-        raise self.fault(node, f"there is no {brief(name)}", hint)
+        near = did_you_mean(name, {*self.names, *CONSTANTS})
+        hint = _handed_on(name)
+        raise self.fault(node, f"there is no {brief(name)}", f"{near}\n  {hint}" if near else hint)
 
     def _entry(self, node: ast.Subscript) -> Value:
         """An entry of an input or a parameter, a[0] or a[0, 1]."""

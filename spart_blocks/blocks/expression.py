@@ -11,7 +11,14 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._crossings import bare
-from spart_blocks.blocks._expression import CHOICE, CONSTANTS, FUNCTIONS, Formula, read_formula
+from spart_blocks.blocks._expression import (
+    CHOICE,
+    CONSTANTS,
+    FUNCTIONS,
+    MEANINGS,
+    Formula,
+    read_formula,
+)
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.errors import Fault, InputError, brief
 
@@ -163,4 +170,6 @@ def _refuse_unfit(names: Iterable[Any], what: str) -> None:
 
 def _refuse_taken(names: Iterable[str]) -> None:
     for name in names:
-        raise InputError(Fault(f"{name} has a meaning of its own", hint="take another name"))
+        meaning = f": {name} is {MEANINGS[name]} in formulas" if name in MEANINGS else ""
+        text = f"{name} has a meaning of its own{meaning}"
+        raise InputError(Fault(text, hint="take another name"))

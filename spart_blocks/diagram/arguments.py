@@ -43,6 +43,9 @@ _MAY_BE_EMPTY = ("index", "rows", "cols", "labels", "styles")
 # Of one number each, which switch the block at known times.
 _TIMES = {("STEP", "T"), ("RAMP", "T"), ("WAVEFORM", "freq"), ("WAVEFORM", "phase"),
           ("WAVEFORM", "duty")}  # fmt: skip
+# A parameter's name as other tools refer to it, and every name in a text.
+_MEANT = re.compile(r"[$%<{]*(?:params\.)?([^\W\d]\w*)[>}%]*")
+_NAMES = re.compile(r"[^\W\d]\w*")
 _WIDTHS = re.compile(r"[^{}0-9]*(0?[0-9]{1,3})?[^{}0-9]*([0-9]{1,3})?[^{}0-9]*")
 
 
@@ -81,6 +84,7 @@ class ArgumentReader:
                 self._unknown(key, label, kind, path)
             elif (problem := _of_its_own(kind, key, value)) is not None:
                 what, hint = problem
+                hint = self.reference(value, path) or hint
                 self._fault(f"{key} of {label} {what}, not {shown(value)}", (*path, key), hint)
             elif (
                 (kind.name, key) in _POLYNOMIALS
@@ -133,18 +137,32 @@ class ArgumentReader:
         found = _problem(parameter, value)
         if found is not None:
             problem, hint = found
-            hint = self._reference(value, path) or hint
+            hint = self.reference(value, path) or hint
             self._fault(f"{parameter.name} of {label} {problem}", path, hint)
         return found is None
 
-    def _reference(self, value: Any, path: Keys) -> str | None:
-        """A hint where a text is the name of a parameter of the file, without its $."""
+    def reference(self, value: Any, path: Keys) -> str | None:
+        """A hint where a text means a parameter of the file and does not say $name."""
+        texts = [text for text in _flat(value) if isinstance(text, str) and len(text) <= MAX_TEXT]
+        params = self.params(path) if texts else ()
+        for text in texts:
+            named = _MEANT.fullmatch(text.strip())
+            if named and named[1] in params:
+                return f"write ${named[1]} for the parameter {named[1]}"
+            within = [name for name in _NAMES.findall(text) if name in params]
+            if within and not text.isidentifier():
+                return (
+                    f"a value is no formula: write ${within[0]} alone, and compute in an FCN, "
+                    "or give the result"
+                )
+        return None
+
+    def params(self, path: Keys) -> set[str]:
+        """The names of the parameters that a value can refer to."""
         data: Any = self.document.data
         around = [data, data["subsystems"][path[1]]] if path[0] == "subsystems" else [data]
-        params = [name for part in around for name in part.get("params") or ()]
-        texts = value if isinstance(value, list) else [value]
-        named = next((text for text in texts if isinstance(text, str) and text in params), None)
-        return None if named is None else f"write ${named} for the parameter {named}"
+        sections = [part["params"] for part in around if isinstance(part.get("params"), dict)]
+        return {str(name) for section in sections for name in section}
 
     def _convert(
         self, kind: BlockType, parameter: Parameter, value: Any, path: Keys
@@ -250,6 +268,8 @@ def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None
         return "takes one number", "a block for each time"
     if (kind.name, key) in _SEQUENCES and not (isinstance(value, list) and _are_pairs(value)):
         return "takes times and values", "write [[0, 1], [2.5, 3]]"
+    if (kind.name, key) == ("CONSTANT", "value") and _has_text(value):
+        return "takes numbers", "a text is no signal"
     nothing = isinstance(value, (list, np.ndarray)) and len(value) == 0
     if nothing and kind.cls.__module__.startswith(_BDSIM) and key not in _MAY_BE_EMPTY:
         return "takes numbers", "an empty list has none"
@@ -360,6 +380,11 @@ def _wants_array(parameter: Parameter) -> bool:
 def _is_float(parameter: Parameter) -> bool:
     words = parameter.annotation
     return "float" in words and "int" not in words and "ndarray" not in words
+
+
+def _flat(value: Any) -> list[Any]:
+    """The entries of a list, and of the lists within it."""
+    return [part for item in value for part in _flat(item)] if isinstance(value, list) else [value]
 
 
 def _has_text(value: Any) -> bool:

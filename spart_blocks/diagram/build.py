@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from spart_blocks.blocks._expression import CONSTANTS, MEANINGS
 from spart_blocks.blocks._ports import output_ports
 from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
 from spart_blocks.diagram.document import Document, Keys
@@ -29,10 +32,12 @@ from spart_blocks.errors import (
     InputError,
     MissingExtraError,
     Place,
+    SpartWarning,
     did_you_mean,
 )
 
 _TYPES = "`spart blocks` lists them"
+_RENAMED = "where the parameter is meant, give it another name"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
 # Blocks whose number of inputs is that of their wires, when it is not given.
 _COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
@@ -128,7 +133,7 @@ class Builder:
             kinds=kinds,
             broken=set(broken or ()),
             counts=count_inputs(texts),
-            unread=len(texts) < sum(bool(text) for text in wires),
+            unread=len(texts) < sum(bool(text) for text in wires) or self._without_wires(path),
         )
         if gates:
             wiring.blocks |= gates
@@ -143,6 +148,17 @@ class Builder:
         for number, wire in texts.items():
             wiring.add(number, wire)
         return wiring
+
+    def _without_wires(self, path: Keys) -> bool:
+        """Whether the wires of a section are no list, or stand under a name that is none."""
+        section: Any = self.document.data
+        for key in path:
+            section = section[key]
+        wires = section.get("wires", [])
+        misspelt = "wires" not in section and any(
+            (did_you_mean(str(key), ["wires"]) or "").startswith("did") for key in section
+        )
+        return misspelt or not isinstance(wires, list)
 
     def _block(
         self,
@@ -232,6 +248,7 @@ class Builder:
             return None
         block = self._make(wiring, kind, name, arguments, keys)
         if block is not None:
+            self._warn_of_constants(kind, name, block, keys)
             for key, item in resolved.items():
                 if item.origin is not None and same_numbers(item.value, arguments[key]):
                     self._note_origin(item.origin, wiring.prefix + name, key)
@@ -239,6 +256,18 @@ class Builder:
                     if part in getattr(block, "tunable", ()):
                         self._note_origin(origin, wiring.prefix + name, part)
         return block
+
+    def _warn_of_constants(self, kind: BlockType, name: str, block: Any, keys: Keys) -> None:
+        """Tell that a formula's e or pi is not the parameter of that name that the file has."""
+        for formula in getattr(block, "formulas", ()):
+            for constant in CONSTANTS.keys() & self.reader.params(keys):
+                if re.search(rf"\b{constant}\b", formula.text):
+                    place = self.document.place(*keys, "expression")
+                    text = (
+                        f"{place}: {name} ({kind.name}) takes {constant} for "
+                        f"{MEANINGS[constant]}, not for the parameter {constant}"
+                    )
+                    warnings.warn(f"{text}\n  {_RENAMED}", SpartWarning, stacklevel=6)
 
     def _note_origin(self, origin: str, block: str, argument: str) -> None:
         self.product.shared.setdefault(origin, []).append((block, argument))
@@ -283,6 +312,8 @@ class Builder:
         first = message.split(" ", 1)[0].rstrip(":,.'")
         path = (*keys, *_named_by(first, arguments))
         text = f"{name} ({kind.name}): {message}"
+        if hint is None and path != keys:
+            hint = self.reader.reference(arguments.get(first.partition(".")[0]), keys)
         self.faults.append(Fault(text, self.document.place(*path), hint))
 
     # --- scopes -----------------------------------------------------------------

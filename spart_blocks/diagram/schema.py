@@ -334,6 +334,8 @@ def _fault(document: Document, path: Keys, entry: Any, top: type[FileSection]) -
     hint = None
     if key == "type" and given is None:  # YAML reads NULL so
         hint = "for the block of that name write type: 'NULL', with quotes"
+    if kind in ("list_type", "tuple_type") and isinstance(given, str):
+        hint = f"write {key}: [...], or each on a line of its own after a dash"
     return Fault(f"{name} {_expected(entry)}, not {shown(given)}", document.place(*path), hint)
 
 
