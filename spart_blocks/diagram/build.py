@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spart_blocks.blocks._expression import CONSTANTS, MEANINGS
 from spart_blocks.blocks._ports import output_ports
 from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
 from spart_blocks.diagram.document import Document, Keys
+from spart_blocks.diagram.formula_names import warn_of_constants
 from spart_blocks.diagram.other_names import type_hint
 from spart_blocks.diagram.own_blocks import add_installed
 from spart_blocks.diagram.references import Resolved, Resolver, Scope
@@ -32,12 +30,10 @@ from spart_blocks.errors import (
     InputError,
     MissingExtraError,
     Place,
-    SpartWarning,
     did_you_mean,
 )
 
 _TYPES = "`spart blocks` lists them"
-_RENAMED = "where the parameter is meant, give it another name"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
 # Blocks whose number of inputs is that of their wires, when it is not given.
 _COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
@@ -248,7 +244,8 @@ class Builder:
             return None
         block = self._make(wiring, kind, name, arguments, keys)
         if block is not None:
-            self._warn_of_constants(kind, name, block, keys)
+            place = self.document.place(*keys, "expression")
+            warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
             for key, item in resolved.items():
                 if item.origin is not None and same_numbers(item.value, arguments[key]):
                     self._note_origin(item.origin, wiring.prefix + name, key)
@@ -256,18 +253,6 @@ class Builder:
                     if part in getattr(block, "tunable", ()):
                         self._note_origin(origin, wiring.prefix + name, part)
         return block
-
-    def _warn_of_constants(self, kind: BlockType, name: str, block: Any, keys: Keys) -> None:
-        """Tell that a formula's e or pi is not the parameter of that name that the file has."""
-        for formula in getattr(block, "formulas", ()):
-            for constant in CONSTANTS.keys() & self.reader.params(keys):
-                if re.search(rf"\b{constant}\b", formula.text):
-                    place = self.document.place(*keys, "expression")
-                    text = (
-                        f"{place}: {name} ({kind.name}) takes {constant} for "
-                        f"{MEANINGS[constant]}, not for the parameter {constant}"
-                    )
-                    warnings.warn(f"{text}\n  {_RENAMED}", SpartWarning, stacklevel=6)
 
     def _note_origin(self, origin: str, block: str, argument: str) -> None:
         self.product.shared.setdefault(origin, []).append((block, argument))

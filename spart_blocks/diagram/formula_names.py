@@ -1,0 +1,25 @@
+"""Names that mean one thing in a formula and another in the file around it."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Collection
+from typing import Any
+
+from spart_blocks.blocks._expression import CONSTANTS, MEANINGS
+from spart_blocks.errors import SpartWarning
+
+_RENAMED = "where the parameter is meant, give it another name"
+
+
+def warn_of_constants(block: Any, label: str, params: Collection[str]) -> None:
+    """Tell that a formula's e or pi is not the parameter of that name.
+
+    label: of the block, with its place. params: the names of the file's parameters.
+    """
+    for formula in getattr(block, "formulas", ()):
+        for name in CONSTANTS.keys() & params:
+            if re.search(rf"\b{name}\b", formula.text):
+                text = f"{label} takes {name} for {MEANINGS[name]}, not for the parameter {name}"
+                warnings.warn(f"{text}\n  {_RENAMED}", SpartWarning, stacklevel=7)
