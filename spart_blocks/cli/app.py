@@ -18,6 +18,7 @@ from spart_blocks.cli.ending import interruptible
 from spart_blocks.cli.examples import examples as shipped_examples
 from spart_blocks.cli.export import export
 from spart_blocks.cli.export_fmu import export_fmu
+from spart_blocks.cli.help_texts import in_one_form
 from spart_blocks.cli.linearize import linearize
 from spart_blocks.cli.lqr import lqr
 from spart_blocks.cli.new import new
@@ -145,6 +146,7 @@ app.command(
     epilog=examples(
         "spart show diagrams/spacecraft_pd.yaml",
         "spart show diagrams/spacecraft_pd.yaml --out spacecraft.png",
+        "spart show models/delta_robot.yaml",
     )
 )(show)
 app.command(
@@ -168,16 +170,8 @@ app.command(epilog=examples("spart doctor", "spart doctor --json"))(doctor)
 
 
 def command() -> Any:
-    """The command with all its commands. A list of commands tells the first sentence of each,
-    however long, where Typer would cut it at the end of the line."""
-    whole = get_command(app)
-    groups = [whole]
-    while groups:
-        for one in getattr(groups.pop(), "commands", {}).values():
-            paragraph = " ".join((one.help or "").split("\n\n")[0].split())
-            one.short_help = paragraph.split(". ")[0].removesuffix(".") + "."
-            groups.append(one)
-    return whole
+    """The command with all its commands."""
+    return in_one_form(get_command(app))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

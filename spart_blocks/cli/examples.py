@@ -23,7 +23,7 @@ FOLDERS = ("diagrams", "models")
 def examples(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="Print where this one lies.", show_default=False),
+        typer.Argument(metavar="NAME", help="Print where this one lies.", show_default=False),
     ] = None,
     copy: Annotated[
         Path | None,

@@ -73,6 +73,7 @@ export = typer.Typer(
     help="Make code of a diagram or of some of its blocks, which runs without this package.",
     epilog=examples(
         "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
+        "spart export fmu diagrams/spacecraft_pd.yaml -o spacecraft.fmu",
     ),
 )
 

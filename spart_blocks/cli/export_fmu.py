@@ -48,12 +48,12 @@ def export_fmu(
         typer.Option(
             "--out",
             "-o",
-            metavar="FMU",
+            metavar="FILE",
             help="The file NAME.fmu to write, or a folder for it.",
             show_default=False,
         ),
     ],
-    version: Annotated[int, typer.Option(help="Of FMI: 3 or 2.", min=2, max=3)] = 3,
+    version: Annotated[int, typer.Option(metavar="2|3", help="Of FMI.", min=2, max=3)] = 3,
     part: PartOption = None,
     rate: Annotated[
         float | None,

@@ -37,7 +37,7 @@ def scope(
     signals: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SIGNAL]...",
+            metavar="SIGNAL",
             help="What is watched: ctrl.tau, plant.qm[0], plant.qm[0:2]. By default the outputs.",
             show_default=False,
         ),

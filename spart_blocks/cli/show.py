@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spart_blocks.cli.options import Blocks, DiagramFile, Root, Variants, diagram_file, holds_bodies
+from spart_blocks.cli.options import Blocks, Root, Variants, diagram_file, holds_bodies
 from spart_blocks.cli.outputs import check_files, default_name
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import has_display
@@ -20,7 +20,12 @@ PICTURES = (".svg", ".png", ".pdf")
 
 
 def show(
-    file: DiagramFile,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A diagram, or a file of bodies: YAML.", show_default=False
+        ),
+    ],
     out: Annotated[
         Path | None,
         typer.Option(

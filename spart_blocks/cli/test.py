@@ -29,7 +29,7 @@ def run_tests(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[PATHS]...",
+            metavar="PATH",
             help="Diagrams, or folders that are searched for those with a section expect:. "
             "By default diagrams/, or else the folder here.",
             show_default=False,

@@ -1,0 +1,36 @@
+"""The help of all commands in one form, whichever version of Typer writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def in_one_form(whole: Any) -> Any:
+    """A command with all its commands. A list of commands tells the first sentence of each,
+    however long, where Typer would cut it at the end of the line; an argument is a word, in
+    brackets where it may be missing, and without the name of its type in Python."""
+    left = [whole]
+    while left:
+        command = left.pop()
+        for parameter in command.params:
+            if parameter.param_type_name == "argument":
+                _in_words(parameter)
+        for one in getattr(command, "commands", {}).values():
+            paragraph = " ".join((one.help or "").split("\n\n")[0].split())
+            one.short_help = paragraph.split(". ")[0].removesuffix(".") + "."
+            left.append(one)
+    return whole
+
+
+def _in_words(argument: Any) -> None:
+    name = str(argument.metavar)
+    many = "" if argument.nargs == 1 else "..."
+    usage = name if argument.required or "[" in name else f"[{name}]{many}"
+    note = "  [required]" if argument.required else ""
+    argument.get_usage_pieces = _always([usage])
+    argument.get_help_record = _always((name, f"{argument.help}{note}"))
+
+
+def _always(value: Any) -> Callable[[Any], Any]:
+    return lambda _: value
