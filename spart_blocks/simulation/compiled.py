@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
 from spart_blocks.program.c_code import c_source
-from spart_blocks.program.compiler import LONG_SOURCE
 from spart_blocks.simulation.compiled_record import (
     CompiledGauge,
     CompiledRecord,
@@ -219,10 +218,6 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         f"{_list([numbers[one.clock] for one in program.handovers])};",
     ]
     folder = resources.files("spart_blocks.simulation")
-    if len(lines[0]) > LONG_SOURCE:  # which is compiled at -O1, but for the short loops below
-        lines.append(
-            '#if defined(__GNUC__) && !defined(__clang__)\n#pragma GCC optimize("O3")\n#endif'
-        )
     parts = [
         folder.joinpath(name).read_text("utf-8") for name in ("record.c", "measure.c", "driver.c")
     ]

@@ -87,11 +87,6 @@ def test_checks_for_nan_survive_the_optimiser():
     assert (bad(float("nan")), bad(1.0)) == (1, 0)
 
 
-def test_a_long_source_compiles_too(monkeypatch):
-    monkeypatch.setattr(compiler, "LONG_SOURCE", 10)
-    assert root(shared_library(SOURCE))(16.0) == 5.0
-
-
 def test_the_cache_answers_without_a_compiler(counted, monkeypatch):
     first = shared_library(SOURCE)
     os.utime(first, (0, 0))
@@ -365,23 +360,18 @@ def a_compiler(zig=False):
 @pytest.mark.parametrize(
     ("machine", "system", "expected"),
     [
-        ("x86_64", "linux", "-O3 -march=native -fno-math-errno -fPIC -shared"),
-        ("aarch64", "linux", "-O3 -mcpu=native -fno-math-errno -fPIC -shared"),
-        ("arm64", "darwin", "-O3 -mcpu=native -fno-math-errno -fPIC -shared"),
-        ("AMD64", "win32", "-O3 -march=native -fno-math-errno -shared"),
-        ("riscv64", "linux", "-O3 -fno-math-errno -fPIC -shared"),
+        ("x86_64", "linux", "{level} -march=native -fno-math-errno -fPIC -shared"),
+        ("aarch64", "linux", "{level} -mcpu=native -fno-math-errno -fPIC -shared"),
+        ("arm64", "darwin", "{level} -mcpu=native -fno-math-errno -fPIC -shared"),
+        ("AMD64", "win32", "{level} -march=native -fno-math-errno -shared"),
+        ("riscv64", "linux", "{level} -fno-math-errno -fPIC -shared"),
     ],
 )
 def test_flags_suit_the_machine(monkeypatch, machine, system, expected):
     monkeypatch.setattr(compiler.platform, "machine", lambda: machine)
     monkeypatch.setattr(compiler.sys, "platform", system)
-    assert compiler._flags(a_compiler(), SOURCE) == expected.split()
-
-
-def test_long_sources_are_optimised_less():
-    longer = " " * (compiler.LONG_SOURCE + 1)
-    assert compiler._flags(a_compiler(), longer)[:2] == ["-O1", "-fexpensive-optimizations"]
-    assert compiler._flags(a_compiler(zig=True), longer)[0] == "-O3"
+    level = "-O1 -ftree-vectorize -fexpensive-optimizations"
+    assert compiler._flags(a_compiler()) == expected.format(level=level).split()
 
 
 def test_zig_is_the_last_resort(monkeypatch, tmp_path, cache):
@@ -395,7 +385,7 @@ def test_zig_is_the_last_resort(monkeypatch, tmp_path, cache):
     (zig,) = compiler._compilers()
     assert zig.command == (sys.executable, "-m", "ziglang", "cc")
     assert zig.files == (str(tmp_path / "ziglang" / "zig"),)
-    assert compiler._flags(zig, SOURCE)[:2] == ["-O3", "-mcpu=native"]
+    assert compiler._flags(zig)[:2] == ["-O3", "-mcpu=native"]
 
     commands = []
 
