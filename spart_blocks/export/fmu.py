@@ -29,16 +29,18 @@ from spart_blocks.export.fmu_description import (
 from spart_blocks.export.fmu_inputs import started
 from spart_blocks.export.fmu_model import Version, model_header, slides
 from spart_blocks.export.fmu_stepping import Stepping, stepping_of
-from spart_blocks.program.compiler import CompilerError, NoCompilerError, strict_library
+from spart_blocks.program.compiler import (
+    LEVEL,
+    CompilerError,
+    NoCompilerError,
+    strict_library,
+)
 from spart_blocks.program.part import Part
 from spart_blocks.results.files import write_atomically
 
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 """Of all entries, so that the same part gives the same file."""
 _SHARED = ("types", "events", "step", "values", "saved")
-_LONG = 200_000
-"""Characters of C from which on a compiler shall do less: gcc takes 9 s at -O2 for 900 000
-of them and 6 s at -O1."""
 _FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-fvisibility=hidden")
 _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
 
@@ -134,9 +136,8 @@ def whole_source(sources: Mapping[str, str], version: Version) -> str:
 
 def _binary(sources: Mapping[str, str], version: Version) -> bytes | None:
     source = whole_source(sources, version)
-    level = "-O1" if len(source) > _LONG else "-O2"
     try:
-        return strict_library(source, (*_FLAGS, level)).read_bytes()
+        return strict_library(source, (*_FLAGS, *LEVEL)).read_bytes()
     except (CompilerError, NoCompilerError) as error:
         text = f"the FMU has its sources alone, no binary for this platform: {error}"
         warn(text)

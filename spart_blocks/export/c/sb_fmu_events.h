@@ -350,7 +350,7 @@ static int sb_act(sb_fmu *m) {
   sb_watch(m, m->s.t, m->s.x, m->g);
   for (int k = 0; k < SB_NG; k++)
     if (sb_crossings[k].kind == SB_STOP && m->g[k] > 0) sb_stop(m, k);
-  for (int k = 0; k < SB_NG && SB_NX && !m->s.stopped; k++) {
+  for (int k = 0; k < SB_NG && SB_NX > 0 && !m->s.stopped; k++) {
     if (reset[k] && sb_comes_back(m, k, x, xd) != SB_OK) return SB_ERROR;
     if (goes[k] && sb_goes_on(m, k) != SB_OK) return SB_ERROR;
   }

@@ -228,7 +228,7 @@ static int sb_integrate(sb_fmu *m, double end) {
 #endif
     status = sb_take(m, h, end, last, over, &crossings);
     /* The last slope of the step is the first of the next. */
-    known = SB_CONTROLLED && SB_NX && !SB_DRIFTS && crossings == before;
+    known = SB_CONTROLLED && SB_NX > 0 && !SB_DRIFTS && crossings == before;
     if (known) sb_copy(m->stages, m->stages + (SB_STAGES - 1) * SB_NX, SB_NX);
   }
   return status;
