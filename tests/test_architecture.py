@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "spart_blocks"
 # Upstream first: each may import those before it. `spart` is a face of dynamics.
 STATIONS = (
     "errors",
+    "checked",  # what callers give
     "lazy",
     "html",  # what notebooks show
     "cache",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.flatten import Node, Source, Wiring
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.program import Slot
 from spart_blocks.results.configs import spherical_states
 from spart_blocks.results.names import element_names, select, split_index
@@ -229,8 +229,9 @@ def repeated(names: Iterable[str], what: str) -> list[Fault]:
 
 def as_names(names: Any, what: str) -> list[str]:
     """A list of names; one name alone is a list of one."""
-    found = [names] if isinstance(names, str) else list(names)
+    single = isinstance(names, str)
+    found = [names] if single or not isinstance(names, Iterable) else list(names)
     wrong = [name for name in found if not isinstance(name, str)]
     if wrong:
-        raise InputError(f"{what} are names such as 'plant.qm', not {wrong[0]!r}")
+        raise InputError(f"{what} are names such as 'plant.qm', not {brief(wrong[0])}")
     return found

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import InputError
+from spart_blocks.checked import as_number
+from spart_blocks.errors import InputError, brief
 from spart_blocks.program.derivatives import Point
 from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.native import Native
-from spart_blocks.simulation.states import set_states
+from spart_blocks.simulation.states import set_states, telling_origin
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ def operating_point(engine: Native, at: Any, t: float | None) -> Point:
     """
     if isinstance(at, (str, Path)):
         at = Results.load(at)
+    given = at
     if isinstance(at, Results):
         at = at.final_state
     program, time, states, p = engine.program, 0.0, at, engine.program.p
@@ -53,11 +55,12 @@ def operating_point(engine: Native, at: Any, t: float | None) -> Point:
         time, states, p = at.t, at.states, program.with_parameters(at.parameters).p
     elif at is not None and not isinstance(at, Mapping):
         raise InputError(
-            f"at must be a final state, results, a file, a trim or a mapping, not {at!r}"
+            f"at must be a final state, results, a file, a trim or a mapping, not {brief(at)}"
         )
     x, xd = engine.initial()
-    set_states(engine, states or {}, x, xd, argument="at", each="at:")
-    now, x = float(time if t is None else t), engine.project(0.0, x)
+    with telling_origin(given, engine.title):
+        set_states(engine, states or {}, x, xd, argument="at", each="at:")
+    now, x = time if t is None else as_number(t, "t"), engine.project(0.0, x)
     # A point is looked at as a tick reads it.
     if program.holds:
         xd = np.array(program.renewed(now, x, xd, p), dtype=float).ravel()

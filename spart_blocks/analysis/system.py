@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.checked import as_numbers, as_path
 from spart_blocks.errors import Fault, InputError, MissingExtraError
 from spart_blocks.results.files import write_atomically, write_bytes
 from spart_blocks.simulation.engine import Floats
@@ -134,7 +135,7 @@ class LinearSystem:
 
         w (N,) [rad/s]. Infinite where w is exactly at a pole.
         """
-        w = np.atleast_1d(np.asarray(w, dtype=float))
+        w = as_numbers(w, "frequencies")
         points = np.exp(1j * w * self.dt) if self.dt else 1j * w
         out = np.empty((len(w), *self.D.shape), dtype=complex)
         eye, B = np.eye(len(self.A)), self.B.astype(complex)
@@ -148,7 +149,7 @@ class LinearSystem:
     def bode(self, w: Any = None) -> Bode:
         """Magnitude and phase over w (N,) [rad/s], by default from a decade below the
         slowest pole to a decade above the fastest, or to the Nyquist frequency pi/dt."""
-        w = self._frequencies() if w is None else np.atleast_1d(np.asarray(w, dtype=float))
+        w = self._frequencies() if w is None else as_numbers(w, "frequencies")
         response = self.frequency_response(w)
         with np.errstate(invalid="ignore"):
             phase = np.unwrap(np.angle(response), axis=0)
@@ -189,7 +190,7 @@ class LinearSystem:
 
     def save(self, path: str | Path) -> Path:
         """Write A, B, C, D, dt, the names and the point to .npz or .json, atomically."""
-        target = Path(path).expanduser()
+        target = as_path(path, "the file of a linear system")
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         names = {key: list(getattr(self, key)) for key in _NAMES}
         if target.suffix.lower() == ".npz":

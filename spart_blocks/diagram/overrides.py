@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from spart_blocks import checked
 from spart_blocks.diagram.document import MAX_DEPTH, Document, Key, Keys, parse_value
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, brief, did_you_mean
@@ -27,7 +28,7 @@ def as_texts(overrides: Overrides) -> tuple[str, ...]:
     """Overrides as `path=value`. Raises InputError for a value that no file could hold."""
     if isinstance(overrides, Mapping):
         return tuple(f"{path}={_text(str(path), value)}" for path, value in overrides.items())
-    return (overrides,) if isinstance(overrides, str) else tuple(map(str, overrides))
+    return checked.as_texts(overrides, "an override such as 'params.kp=3'")
 
 
 def _text(path: str, value: Any) -> str:

@@ -69,6 +69,9 @@ def _name_of(package: str | Path) -> str:
     """A package as Python names it; the full path of a file."""
     text = str(package)
     if not is_file_of_blocks(text):
+        if os.sep in text or Path(text).is_file():
+            hint = "blocks are in a module, a package, a Python file (.py) or an FMU (.fmu)"
+            raise InputError(Fault(f"{text} is no file of blocks", hint=hint))
         return text
     path = Path(text).expanduser()
     if not path.is_file():

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.checked import as_text
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.results.names import RATES
 
@@ -115,7 +116,7 @@ def configs_of(results: Results, block: str) -> Mapping[str, JointMotion]:
         for name, names in results.state_names.items()
         if name in results.states and any(n.startswith(POSITION) for n in names)
     ]
-    if block not in plants:
+    if as_text(block, "the name of a plant") not in plants:
         hint = did_you_mean(block, plants) or "no block of this run has joints as states"
         raise InputError(Fault(f"no plant {block!r} in the results", hint=hint))
     states = results.state_names[block]
@@ -131,6 +132,6 @@ def configs_of(results: Results, block: str) -> Mapping[str, JointMotion]:
 def config_of(results: Results, block: str, joint: str) -> JointMotion:
     """The motion of one joint of a plant's robot; see Results.config."""
     found = configs_of(results, block)
-    if joint not in found:
+    if as_text(joint, "the name of a joint") not in found:
         raise InputError(Fault(f"no joint {joint!r} on {block}", hint=did_you_mean(joint, found)))
     return found[joint]

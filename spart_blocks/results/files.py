@@ -27,6 +27,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.checked import as_path
 from spart_blocks.errors import Fault, InputError, brief, told
 from spart_blocks.results.archives import opened, read_array
 from spart_blocks.results.model import Event, FinalState, Results, ScopeSpec
@@ -43,7 +44,7 @@ _MATLAB_WORDS = frozenset(keyword.kwlist) | frozenset(
 
 def save(results: Results, path: str | Path) -> Path:
     """Write results to path by its suffix; see Results.save. Returns the path."""
-    target = Path(path).expanduser()
+    target = as_path(path, "the file of results")
     writers: dict[str, Callable[[Results, IO[bytes]], None]] = {
         ".npz": _write_npz,
         ".csv": _write_csv,
@@ -197,7 +198,7 @@ def _plain(value: Any) -> Any:
 
 def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Results:
     """Results from an .npz file; files that unpack to more than max_bytes are refused."""
-    source = Path(path).expanduser()
+    source = as_path(path, "the file of results")
     if not source.is_file():
         raise InputError(f"no results file {source}")
     if source.suffix.lower() != ".npz":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spart_blocks.checked import as_numbers, as_text
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.results.columns import column_names, state_by_name, state_columns, state_unit
 from spart_blocks.results.names import RATES as RATES
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 Info = str | float | int
+_NAME = "the name of a signal"
 
 
 @dataclass(frozen=True)
@@ -228,6 +230,7 @@ class Results:
     def __getitem__(self, name: str) -> Array:
         """A signal, (N, ...): 'plant.qm', 'ctrl', 'plant.qm[0:2]', 'states.plant', one of those
         states by its name, 'states.plant.qm.Joint_1', and 'rates.plant', the states' rates."""
+        name = as_text(name, _NAME)
         found = self._find(name)
         if found is not None:
             return found
@@ -262,8 +265,8 @@ class Results:
     def at(self, times: ArrayLike) -> Results:
         """The results at other times (m,) [s], by straight lines between the rows that are
         there; at a jump, what is behind it. Raises InputError for times outside the run."""
-        wanted = np.atleast_1d(np.asarray(times, dtype=float))
-        if wanted.ndim != 1 or not (np.diff(wanted) >= 0).all():
+        wanted = as_numbers(times, "times")
+        if not (np.diff(wanted) >= 0).all():
             raise InputError("times must be a list of numbers that rise")
         if not len(self.t) or not ((self.t[0] <= wanted) & (wanted <= self.t[-1])).all():
             span = f"from {self.t[0]:.9g} to {self.t[-1]:.9g} s" if len(self.t) else "empty"
@@ -283,7 +286,7 @@ class Results:
 
     def unit(self, name: str) -> str:
         """The unit of a signal, '' when unknown."""
-        base = split_index(name)[0]
+        base = split_index(as_text(name, _NAME))[0]
         for key in (name, base, self.aliases.get(base, base)):
             if key in self.units:
                 return self.units[key]
@@ -379,6 +382,7 @@ class Results:
 
     def labels(self, name: str) -> list[str]:
         """The name of each element of a signal: 'q[1]', 'q[2]' for 'q[1:3]'."""
+        name = as_text(name, _NAME)
         base, index = (name, None) if self._kept(name) is not None else split_index(name)
         return element_names(base, self[base].shape[1:], index)
 

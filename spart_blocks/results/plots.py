@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from spart_blocks.checked import as_path, as_text
 from spart_blocks.errors import InputError
 from spart_blocks.html import notebook
 from spart_blocks.results.files import make_folder, write_whole
@@ -76,7 +77,7 @@ def write_figures(
 ) -> list[Path]:
     """Write figures by name into a folder, made if missing; each whole or not at all."""
     fmt = _check_format(fmt)
-    target = Path(folder).expanduser()
+    target = as_path(folder, "the folder of plots")
     make_folder(target)
     paths = [target / f"{stem}.{fmt}" for stem in _stems([name for name, _ in figures])]
     for (_, figure), path in zip(figures, paths, strict=True):
@@ -85,7 +86,7 @@ def write_figures(
 
 
 def _check_format(fmt: str) -> str:
-    fmt = fmt.lower().removeprefix(".")
+    fmt = as_text(fmt, "the format of plots").lower().removeprefix(".")
     if fmt not in FORMATS:
         raise InputError(f"cannot write plots as {fmt!r}; choose one of {', '.join(FORMATS)}")
     return fmt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Never, TypedDict, Unpack
 
 from pydantic import ValidationError
 
+from spart_blocks.checked import as_path
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.run_options import RunOptions, Solver
 from spart_blocks.errors import (
@@ -19,6 +20,7 @@ from spart_blocks.errors import (
     InputError,
     RunError,
     SpartError,
+    brief,
     did_you_mean,
     raised_in,
     told,
@@ -35,7 +37,7 @@ from spart_blocks.simulation.recomputing import Recomputing
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.stability import explain_instability, warn_of_instability
 from spart_blocks.simulation.start import prepare
-from spart_blocks.simulation.states import hold_as_now, set_states
+from spart_blocks.simulation.states import hold_as_now, set_states, telling_origin
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
@@ -107,8 +109,8 @@ def simulate(
     options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     steps = {"max_step": max_step, "every": every}  # None is a value of these
     options |= {key: value for key, value in steps.items() if value is not ...}
-    if overrides or variants or blocks:
-        diagram = _file(diagram, overrides, variants or {}, blocks)
+    if _given(overrides) or _given(variants) or _given(blocks):
+        diagram = _file(diagram, overrides, {} if variants is None else variants, blocks)
     run = begin(diagram, engine=engine, initial=initial, progress=progress, **options, **unknown)
     return finish(run)
 
@@ -126,9 +128,18 @@ def _file(
         text = "overrides, variants and blocks of one's own change a file when it is loaded"
         hint = "give its path, or hand them to sb.load"
         raise InputError(Fault(text, hint=hint))
+    if not isinstance(variants, Mapping):
+        raise InputError(f"variants is a mapping from slots to choices, not {brief(variants)}")
     asked = tuple(f"{slot}={choice}" for slot, choice in variants.items())
-    own = tuple(map(str, [blocks] if isinstance(blocks, (str, Path)) else blocks))
+    if isinstance(blocks, (str, Path)) or not isinstance(blocks, Sequence):
+        blocks = [blocks]
+    own = tuple(str(as_path(block, "a package of blocks")) for block in blocks)
     return DiagramFile(Path(diagram), as_texts(overrides), variants=asked, blocks=own)
+
+
+def _given(value: Any) -> bool:
+    """Whether an argument says anything."""
+    return not (value is None or (isinstance(value, Sized) and len(value) == 0))
 
 
 def begin(
@@ -140,15 +151,22 @@ def begin(
     **run_options: Unpack[RunChanges],
 ) -> Run:
     """A run at its start; run_options: as `simulate` takes them. `finish` runs it."""
-    if engine not in ("auto", "native", "interpreter"):
+    if not isinstance(engine, str) or engine not in ("auto", "native", "interpreter"):
         hint = "engine is 'auto', 'native' or 'interpreter'"
-        raise InputError(Fault(f"there is no engine {engine!r}", hint=hint))
+        raise InputError(Fault(f"there is no engine {brief(engine)}", hint=hint))
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is a function of t and T, not {brief(progress)}")
+    if isinstance(initial, (str, Path)):
+        initial = Results.load(initial)
     state = _continued(initial)
     with _failing("the run cannot begin"):
         with collector_paused():
-            run = prepare(_engine(diagram, engine, run_options), state, progress)
+            ready = _engine(diagram, engine, run_options)
+            with telling_origin(initial, ready.title):
+                run = prepare(ready, state, progress)
         if state is not None:
-            set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
+            with telling_origin(initial, run.engine.title):
+                set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
             hold_as_now(run.engine, state.discrete, float(run.t), run.x, run.xd)
         elif isinstance(initial, Mapping):
             set_states(run.engine, initial, run.x, run.xd)
@@ -282,15 +300,13 @@ def _said(entry: Any) -> str:
 
 
 def _continued(initial: Initial | None) -> FinalState | None:
-    if isinstance(initial, (str, Path)):
-        initial = Results.load(initial)
     if isinstance(initial, Results):
         initial = initial.final_state
     if initial is None or isinstance(initial, FinalState):
         return initial
     if isinstance(initial, Mapping):
         return None
-    raise InputError(f"initial must be a final state, a file or a mapping, not {initial!r}")
+    raise InputError(f"initial must be a final state, a file or a mapping, not {brief(initial)}")
 
 
 def results_of(run: Run) -> Results:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.results import Results
 from spart_blocks.simulation.engine import Engine, Floats
 
 if TYPE_CHECKING:
@@ -52,6 +54,20 @@ def set_states(
                     "it: a quaternion of a plant has length 1, a closed chain its loops, an "
                     "integrator its limits"
                 )
+
+
+@contextmanager
+def telling_origin(given: Any, title: str) -> Iterator[None]:
+    """Within, where states do not fit, it is told if they are of another diagram. given: what
+    they came from. title: of the diagram."""
+    try:
+        yield
+    except InputError as error:
+        other = given.diagram_name if isinstance(given, Results) else ""
+        if not other or other == title:
+            raise
+        text = f"these are results of another diagram, {other!r}; this one is {title!r}"
+        raise InputError(Fault(text, hint=str(error))) from None
 
 
 def hold_as_now(engine: Engine, given: Collection[str], t: float, x: Floats, xd: Floats) -> None:
