@@ -54,7 +54,7 @@ def page() -> str:
     subjects = {name: list(group) for name, group in groupby(records, lambda r: r["subject"])}
     parts = [HEAD, _index(records)]
     for subject, group in subjects.items():
-        parts.append(f"## {subject.capitalize()}\n")
+        parts.append(f"## {subject.capitalize().replace('_', ' ')}\n")
         parts.append(f"Source: [{subject}.py](../{PACKAGE}/blocks/{subject}.py)\n")
         parts += [_block(record) for record in group]
     parts += [NAMES, _names({record["name"] for record in records})]

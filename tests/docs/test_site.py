@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
@@ -52,6 +53,17 @@ def test_nothing_of_the_site_is_fetched_from_elsewhere(site):
         text = (site / page).read_text()
         assert 'src="http' not in text
         assert 'rel="stylesheet" href="http' not in text
+
+
+def test_the_search_works_where_the_site_is_opened_from_files(site):
+    index = (site / "search" / "search_index.js").read_text()
+    assert index.startswith("var __index = ")
+    found = json.loads(index.removeprefix("var __index = "))["docs"]
+    assert any(entry["location"] == "blocks.html#transport_delay" for entry in found)
+    # Browsers start no worker from files: this script has it run in a frame.
+    for page in [*site.glob("*.html"), *(site / "source").rglob("*.html")]:
+        (script,) = re.findall(r'<script src="([^"]*iframe-worker[^"]*)"', page.read_text())
+        assert (page.parent / script).resolve().exists() or page.stem == "404"
 
 
 def test_the_gallery_shows_every_shipped_diagram():
