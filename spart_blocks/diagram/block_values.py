@@ -30,7 +30,15 @@ _NUMBERS = {
     "INTEGRATOR": ("gain",),
     "INTEGRATOR_S": ("gain",),
     "DERIV_S": ("gain",),
+    "CLIP": ("min", "max"),
+    "CONSTANT": ("value",),
 }
+_SINGLE = {
+    "STEP": ("T",),
+    "RAMP": ("T",),
+    "WAVEFORM": ("freq", "phase", "duty"),
+}
+"""Those that are one number each, at which the block switches."""
 _LEVELED = ("STEP", "RAMP")
 """Those that keep their values as they were given; the others make arrays of them."""
 
@@ -77,10 +85,11 @@ def _settled(block: Any, name: str) -> Iterator[Fault]:
     kind = str(block.type).upper()
     wrong = False
     for key in _NUMBERS.get(kind, ()):
-        problem = _no_numbers(getattr(block, key))
+        problem, single = _problem(kind, key, getattr(block, key)), key in _SINGLE.get(kind, ())
         if problem:
             wrong = True
-            yield Fault(f"{key} of {name} ({kind}) takes numbers, not {problem}")
+            takes = "one number" if single else "numbers"
+            yield Fault(f"{key} of {name} ({kind}) takes {takes}, not {problem}")
     names = ONE_SHAPE[kind] if kind in _LEVELED else ()
     values = {key: getattr(block, key) for key in names}
     if wrong or not any(np.ndim(value) for value in values.values()):
@@ -92,9 +101,21 @@ def _settled(block: Any, name: str) -> Iterator[Fault]:
         yield Fault(f"{name} ({kind}): {error}", hint="give them one length, or numbers")
 
 
+def _problem(kind: str, key: str, value: Any) -> str | None:
+    """What a value is that a parameter of a block does not take, or None."""
+    if kind == "CLIP" and value is None:  # no limit
+        return None
+    if kind == "CONSTANT":  # a truth is a signal, and so may be a pose
+        odd = value is None or isinstance(value, str) or not np.size(value)
+        return _no_numbers(value) if odd else None
+    if key in _SINGLE.get(kind, ()) and np.size(value) != 1:
+        return brief(value)
+    return _no_numbers(value)
+
+
 def _no_numbers(value: Any) -> str | None:
     """What a value is that is no number, and no array of some."""
-    if isinstance(value, (bool, np.bool_)):
+    if value is None or isinstance(value, (bool, np.bool_)):
         return str(value)
     if isinstance(value, (int, float)):
         return None

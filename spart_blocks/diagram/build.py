@@ -295,6 +295,7 @@ class Builder:
     ) -> None:
         """A constructor's complaint, at the parameter it begins with if there is one."""
         first = message.split(" ", 1)[0].rstrip(":,.'")
+        first = "expression" if first == "formula" else first
         path = (*keys, *_named_by(first, arguments))
         text = f"{name} ({kind.name}): {message}"
         if hint is None and path != keys:

@@ -220,7 +220,11 @@ def _factory(bd: Any, kind: str, of_bdsim: Any) -> Any:
 
     @wraps(of_bdsim)
     def make(*arguments: Any, **named: Any) -> Any:
-        return runtime()._resolve_block_class(kind)(*arguments, bd=bd, **named)
+        try:
+            return runtime()._resolve_block_class(kind)(*arguments, bd=bd, **named)
+        except (ValueError, TypeError, AssertionError) as error:
+            error.add_note(f"by the block {kind}; `spart blocks {kind}` shows what it takes")
+            raise
 
     return make
 

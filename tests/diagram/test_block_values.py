@@ -20,6 +20,17 @@ WRONG = [
 ]
 
 
+ONLY_IN_PYTHON = [
+    ("GAIN", "K", None, "takes numbers, not None"),
+    ("CONSTANT", "value", "x", "takes numbers, not 'x'"),
+    ("CONSTANT", "value", None, "takes numbers, not None"),
+    ("CONSTANT", "value", [], "takes numbers, not an empty array"),
+    ("CLIP", "min", "a", "takes numbers, not 'a'"),
+    ("STEP", "T", [1, 2], "takes one number, not [1, 2]"),
+    ("WAVEFORM", "freq", [1, 2], "takes one number, not [1, 2]"),
+]
+
+
 def made(kind, **arguments):
     bd = sb.new_diagram("values")
     block = getattr(bd, kind)(name="odd", **arguments)
@@ -27,6 +38,19 @@ def made(kind, **arguments):
         bd.connect(bd.CONSTANT(1.0, name="one"), block)
     bd.connect(block, bd.NULL(name="end"))
     return bd
+
+
+@pytest.mark.parametrize(("kind", "key", "value", "says"), ONLY_IN_PYTHON)
+def test_what_only_python_can_give(kind, key, value, says):
+    with pytest.raises(sb.DiagramError) as error:
+        sb.simulate(made(kind, **{key: value}), T=1)
+    assert str(error.value) == f"{key} of odd ({kind}) {says}"
+
+
+def test_a_constructor_that_refuses_says_of_which_block():
+    with pytest.raises(TypeError) as error:
+        sb.new_diagram("d").INTEGRATOR("a")
+    assert "`spart blocks INTEGRATOR` shows what it takes" in error.value.__notes__[0]
 
 
 @pytest.mark.parametrize("engine", ["native", "interpreter"])

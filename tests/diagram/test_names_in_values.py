@@ -52,6 +52,7 @@ def test_of_a_source(faults, block):
 def test_a_formula_that_uses_a_parameter_of_the_file(faults):
     [found] = faults(with_block("type: FCN, expression: Kt*u"))
     assert "there is no 'Kt'" in found[2]
+    assert found[:2] == (4, 30)
     assert "params: {Kt: $Kt}" in found[3]
 
 
