@@ -17,7 +17,7 @@ from spart_blocks.blocks._fmu_instance import FmuError
 from spart_blocks.blocks._fmu_modes import Mode
 from spart_blocks.blocks._fmu_ports import groups_of
 from spart_blocks.blocks._fmu_start import start_values
-from spart_blocks.blocks._ports import port_arguments
+from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.errors import RunError
 from spart_blocks.spatial import Array
 
@@ -63,6 +63,14 @@ class FMU_ME(ContinuousBlock):
     nout = 0
     loads_code = True
     untraced = "an FMU is machine code of another tool, called as it is"
+
+    @staticmethod
+    def ports_of(file: str | Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
+        """The input and output ports of a block of this FMU, where none are asked for."""
+        model = read_model(Path(file).expanduser(), exchange=True)
+        sides = ("input", _TAKEN), ("output", _OWN)
+        inputs, outputs = (groups_of(model, side, None, taken) for side, taken in sides)
+        return tuple(group.port for group in inputs), tuple(group.port for group in outputs)
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spart_blocks.cli.docstrings import BlockText, PortText, read_docstring
+from spart_blocks.cli.fmu_ports import fmu_ports
 from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.restructured import KEPT
@@ -52,7 +53,7 @@ def blocks(
         text = " ".join(words or ())
         kind = find_type(re.sub(r"[\s-]+", "_", text.strip()).upper())
         if kind is not None:
-            record = describe(kind)
+            record = describe(kind) | fmu_ports(kind.cls, packages or ())
             typer.echo(_json(record)) if as_json else put(*_page(record))
             return
         records = [describe(kind) for kind in block_types()]
@@ -208,6 +209,8 @@ def _page(record: dict[str, Any]) -> list[Any]:
         page += [f"elsewhere: {_by_tool(record['elsewhere'])}"]
     if "refused" in record:
         page += ["", f"Not for diagram files: {record['refused']}."]
+    if "ports_by" in record:
+        page += ["", f"The ports are {record['ports_by']}."]
     for section in ("inputs", "outputs"):
         page += ["", Text(section, style="bold"), _port_rows(record[section])]
     page += ["", Text("parameters", style="bold"), _parameter_rows(record["parameters"])]

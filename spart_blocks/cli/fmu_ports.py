@@ -1,0 +1,41 @@
+"""The ports of an FMU on the page of its block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from spart_blocks.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from spart_blocks.blocks._ports import Port
+
+
+def fmu_ports(cls: type[Any], packages: Sequence[str]) -> dict[str, Any]:
+    """What the page of a block says of the FMU named with --blocks: its ports; of none, how they
+    are shown. Empty for blocks of no FMU."""
+    if not hasattr(cls, "ports_of"):
+        return {}
+    fmus = [package for package in packages if package.lower().endswith(".fmu")]
+    if not fmus:
+        return {"ports_by": "those of the FMU: add --blocks NAME.fmu to see them"}
+    if len(fmus) > 1:
+        raise InputError("the ports of one FMU are shown at a time; name one with --blocks")
+    try:
+        inputs, outputs = cls.ports_of(fmus[0])
+    except ValueError as error:
+        raise InputError(Fault(str(error))) from None
+    return {"inputs": _rows(inputs), "outputs": _rows(outputs), "ports_by": f"those of {fmus[0]}"}
+
+
+def _rows(ports: Sequence[Port]) -> list[dict[str, str]]:
+    return [
+        {
+            "port": str(k),
+            "name": port.name,
+            "type": f"ndarray{port.shape}" if port.shape else "float",
+            "unit": port.unit,
+            "text": "",
+        }
+        for k, port in enumerate(ports)
+    ]
