@@ -13,7 +13,8 @@ from spart_blocks.export.loaded import whole_source
 from spart_blocks.export.model import model_header, runtime_file
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.compiler import compiler_name, strict_loaded
-from spart_blocks.realtime.structs import LoopStruct, MeansStruct
+from spart_blocks.program.mirrors import mirrored
+from spart_blocks.realtime.structs import MIRRORS, LoopStruct, MeansStruct
 
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
 OWN_HEADERS = re.compile(r'^#include "sb_\w+\.h"$', re.MULTILINE)
@@ -60,7 +61,7 @@ def runtime_source() -> str:
 
 def runtime_library(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
     """The library of a text that holds sb_loop, with its functions declared."""
-    library = strict_loaded(source, flags)
+    library = strict_loaded(f"{source}\n{mirrored(MIRRORS)}", flags)
     loop, means = ctypes.POINTER(LoopStruct), ctypes.POINTER(MeansStruct)
     signatures: dict[str, tuple[Any, list[Any]]] = {
         "sb_loop_prepare": (None, [means]),
@@ -68,12 +69,10 @@ def runtime_library(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
         "sb_loop_run": (ctypes.c_int, [loop]),
         "sb_loop_tune": (None, [loop, _ADDRESS]),
         "sb_loop_drain": (ctypes.c_longlong, [loop, _ADDRESS, ctypes.c_longlong]),
-        "sb_loop_size": (ctypes.c_longlong, []),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    assert library.sb_loop_size() == ctypes.sizeof(LoopStruct), "sb_loop.h and structs.py differ"
     return library
 
 

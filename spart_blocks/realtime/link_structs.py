@@ -13,6 +13,7 @@ import numpy as np
 
 from spart_blocks.blocks._frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
 from spart_blocks.program.compiler import strict_loaded
+from spart_blocks.program.mirrors import mirrored
 
 COUNTS = ("received", "malformed", "lost", "old", "restarts", "sent", "errors", "replaced")
 """What a link counts, as sb_link_counts has it."""
@@ -71,14 +72,22 @@ class LinkStruct(ctypes.Structure):
     )
 
 
+MIRRORS: dict[str, type[ctypes.Structure]] = {
+    "sb_field": FieldStruct,
+    "sb_frame": FrameStruct,
+    "sb_memory": MemoryStruct,
+    "sb_link_counts": CountsStruct,
+    "sb_link": LinkStruct,
+}
+
+
 @cache
 def library() -> ctypes.CDLL:
     """sb_link as a library. Raises NoCompilerError where there is no compiler."""
     folder = resources.files("spart_blocks.export").joinpath("c")
     header, source = (folder.joinpath(f"sb_link.{end}").read_text("utf-8") for end in "hc")
     text = source.replace('#include "sb_link.h"', header)
-    text += "\nsize_t sb_link_size(void);\nsize_t sb_link_size(void) { return sizeof(sb_link); }\n"
-    made = strict_loaded(text, FLAGS)
+    made = strict_loaded(f"{text}\n{mirrored(MIRRORS)}", FLAGS)
     link, frame = ctypes.POINTER(LinkStruct), ctypes.POINTER(FrameStruct)
     signatures: dict[str, tuple[Any, list[Any]]] = {
         "sb_link_receive": (_INT, [link, _REAL, _POINTER]),
@@ -92,12 +101,10 @@ def library() -> ctypes.CDLL:
             None,
             [frame, ctypes.c_char_p, _POINTER, ctypes.POINTER(_WORD), ctypes.POINTER(_REAL)],
         ),
-        "sb_link_size": (ctypes.c_size_t, []),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(made, name)
         function.restype, function.argtypes = result, arguments
-    assert made.sb_link_size() == ctypes.sizeof(LinkStruct), "sb_link.h and its structs differ"
     return made
 
 

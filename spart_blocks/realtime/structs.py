@@ -69,3 +69,12 @@ class MeansStruct(ctypes.Structure):
     _fields_ = tuple(
         (name, _WHOLE) for name in ("priority", "lock", "priority_error", "lock_error")
     )
+
+
+MIRRORS: dict[str, type[ctypes.Structure]] = {
+    "sb_model": ModelStruct,
+    "sb_histogram": HistogramStruct,
+    "sb_heartbeat": HeartbeatStruct,
+    "sb_loop": LoopStruct,
+    "sb_means": MeansStruct,
+}

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
 from spart_blocks.program.c_code import c_source
+from spart_blocks.program.mirrors import mirrored
 from spart_blocks.simulation.compiled_record import (
     CompiledGauge,
     CompiledRecord,
@@ -88,6 +89,13 @@ class _RunStruct(ctypes.Structure):
     )
 
 
+_MIRRORS: dict[str, type[ctypes.Structure]] = {
+    "sb_run": _RunStruct,
+    "sb_log": LogStruct,
+    "sb_gauge": GaugeStruct,
+}
+
+
 @dataclass(frozen=True)
 class Library:
     """A compiled program: its entry point and the room its functions need.
@@ -150,12 +158,6 @@ def _made(
     handle = loaded_library(_source(program, named))
     if handle is None:
         return None
-    handle.sb_size.restype = ctypes.c_longlong
-    handle.sb_log_size.restype = ctypes.c_longlong
-    assert handle.sb_size() == ctypes.sizeof(_RunStruct), "driver.c and _RunStruct differ"
-    handle.sb_gauge_size.restype = ctypes.c_longlong
-    assert handle.sb_gauge_size() == ctypes.sizeof(GaugeStruct), "measure.c and GaugeStruct differ"
-    assert handle.sb_log_size() == ctypes.sizeof(LogStruct), "record.c and LogStruct differ"
     handle.sb_advance.argtypes = [ctypes.POINTER(_RunStruct)]
     handle.sb_advance.restype = ctypes.c_int
     sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in named.values()]
@@ -221,7 +223,7 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
     parts = [
         folder.joinpath(name).read_text("utf-8") for name in ("record.c", "measure.c", "driver.c")
     ]
-    return "\n".join([*lines, *parts])
+    return "\n".join([*lines, *parts, mirrored(_MIRRORS)])
 
 
 def _tables(function: str, name: str, what: str, states: Sequence[Sequence[int]]) -> list[str]:

@@ -614,11 +614,6 @@ static int sb_integrate(sb_run *r, double end) {
   return SB_DONE;
 }
 
-/* For the caller, to compare with the sizes of its own descriptions. */
-long long sb_size(void) { return (long long)sizeof(sb_run); }
-long long sb_log_size(void) { return (long long)sizeof(sb_log); }
-long long sb_gauge_size(void) { return (long long)sizeof(sb_gauge); }
-
 /* All kept signals (nkept) of each of so many rows of lines, times t, that hold what is looked
    at and the states, with their discrete states; how many rows are finite up to the first that
    is not. */

@@ -341,4 +341,3 @@ int sb_loop_run(sb_loop *l) {
   return (int)l->ended;
 }
 
-long long sb_loop_size(void) { return (long long)sizeof(sb_loop); }

@@ -137,9 +137,6 @@ void sb_loop_tune(sb_loop *l, const double *values);
 /* Copy up to `most` rows out of the ring; returns how many. One thread at a time. */
 long long sb_loop_drain(sb_loop *l, double *rows, long long most);
 
-/* The bytes of an sb_loop, for callers that mirror it in another language. */
-long long sb_loop_size(void);
-
 #ifdef __cplusplus
 }
 #endif
