@@ -38,6 +38,13 @@ SPART's manual is its tutorials and function reference at spart.readthedocs.io.
 [From SPART](from_spart.md) has each SPART function beside its block.
 """
 
+HEAD_OF_BDSIM = """\
+# The blocks of bdsim
+
+What [bdsim](https://github.com/petercorke/bdsim) tells of its blocks, as `spart blocks NAME` shows
+it. Its examples are in Python; in YAML `bd.SUM('+-')` is `{type: SUM, signs: "+-"}`.
+"""
+
 NAMES = """\
 ## Names of Simulink and Drake
 
@@ -46,12 +53,27 @@ are bdsim's: `spart blocks NAME` shows them. The conventions may differ: read th
 """
 
 
-def page() -> str:
-    """The text of the page."""
-    kinds = [kind for kind in block_types() if kind.package == PACKAGE]
+def of_bdsim() -> str:
+    """The page of bdsim's blocks, of its help on them; the site alone has it."""
+    records, subjects = _records("bdsim")
+    parts = [HEAD_OF_BDSIM, _index(records)]
+    for subject, group in subjects.items():
+        parts += [f"## {subject.capitalize()}\n", *(_block(record) for record in group)]
+    return "\n".join(parts)
+
+
+def _records(package: str) -> tuple[list[dict[str, Any]], dict[str, list[dict[str, Any]]]]:
+    """The blocks of a package by their subjects, all of them and each subject's."""
+    kinds = [kind for kind in block_types() if kind.package == package]
     records = [describe(kind) | {"companion": _companion(kind.cls)} for kind in kinds]
     records.sort(key=lambda record: (record["subject"], record["name"]))
     subjects = {name: list(group) for name, group in groupby(records, lambda r: r["subject"])}
+    return records, subjects
+
+
+def page() -> str:
+    """The text of the page."""
+    records, subjects = _records(PACKAGE)
     parts = [HEAD, _index(records)]
     for subject, group in subjects.items():
         parts.append(f"## {subject.capitalize().replace('_', ' ')}\n")

@@ -1,8 +1,9 @@
 """Hooks of MkDocs: pages that are made of what is elsewhere in the repository, and links to
 files that are no pages.
 
-The README becomes the start page, every public name of the package a heading of the API pages
-with its docstring, and a link to a file outside docs/ one to a copy of it under source/.
+The README becomes the start page, bdsim's help on its blocks a page beside that of ours, every
+public name of the package a heading of the API pages with its docstring, and a link to a file
+outside docs/ one to a copy of it under source/.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import importlib
 import posixpath
 import re
+import runpy
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,7 @@ def on_files(files: Files, config: Any) -> Files:
         "api.md": _names(),
         "api_dynamics.md": _module("dynamics"),
         "api_spart.md": _module("spart"),
+        "blocks_bdsim.md": runpy.run_path(str(ROOT / "docs" / "make_blocks_page.py"))["of_bdsim"](),
     }
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))

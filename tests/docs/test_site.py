@@ -41,6 +41,13 @@ def test_the_site_has_every_page_and_public_name(site):
         assert re.search(rf'doc-heading">\s*{name}\s*<', ported), name
 
 
+def test_the_site_has_the_blocks_of_bdsim_too(site):
+    page = (site / "blocks_bdsim.html").read_text()
+    for name in ("STEP", "SUM", "LTI_SISO", "SCOPE"):
+        assert f'<h3 id="{name.lower()}">' in page
+    assert "sum = bd.SUM('+-+')" in page.replace("&#39;", "'")
+
+
 def test_links_out_of_the_docs_lead_to_copies(site):
     page = (site / "gallery.html").read_text()
     assert 'href="source/diagrams/spacecraft_pd.yaml"' in page
