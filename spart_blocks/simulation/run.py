@@ -37,6 +37,7 @@ from spart_blocks.simulation.record import MOST_NUMBERS, Grid, Keeper, Lines, in
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.samples import Samples
 from spart_blocks.simulation.shrinking import Pace, look
+from spart_blocks.simulation.switches import told_switch
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.compiled import CompiledLoop
@@ -416,8 +417,10 @@ class Run:
             if not unfit:
                 return
             for block, k in unfit.items():
-                self.events.append(Event(t, block, "switched"))
+                before = self.x.copy()
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
+                what = told_switch(self.engine, block, before, self.x)
+                self.events.append(Event(t, block, what))
         if modes:
             raise RunError(
                 f"it switches without end: {MOST_SWITCHES:,} times at once",

@@ -173,3 +173,11 @@ def test_an_fmu_has_the_same_friction(exported, tmp_path):
     path = export_fmu(exported, tmp_path, 3)
     found = verify_fmu(path, exported, horizon=1.2)
     assert found.passed, found
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_run_tells_which_joint_sticks_and_which_slips(engine):
+    results = sb.simulate("diagrams/joints/friction.yaml", T=0.9, engine=engine)
+    told = [event.what for event in results.events]
+    assert told[:3] == ["joint 'j2' slips", "joint 'j3' slips", "joint 'j1' slips"]
+    assert told[3] == "joint 'j3' sticks"
