@@ -300,5 +300,5 @@ blocks:
   switch: {type: SWITCH}
 wires: [u -> switch.a, v -> switch.b, t -> switch.control]
 """
-    with pytest.raises(DiagramError, match=r"do not fit together: switch.a is \(3,\)"):
+    with pytest.raises(DiagramError, match=r"do not fit together\n.*\n  switch.a is \(3,\)"):
         sb.simulate(load(text), T=0.1)
