@@ -47,7 +47,7 @@ Discrete State-Space: LTI_SS_S
 Discrete PID Controller: PID_S JOINT_PID_S
 Unit Delay, Delay, Memory: UNIT_DELAY
 Zero-Order Hold, Rate Transition: ZOH UNIT_DELAY
-Saturation: SATURATION CLIP
+Saturation: SATURATION CLIP EFFORT_LIMIT
 Dead Zone: DEADZONE
 Quantizer: QUANTIZER
 Rate Limiter: RATE_LIMITER RATE_LIMITER_S
