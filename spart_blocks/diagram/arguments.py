@@ -39,7 +39,8 @@ _POLYNOMIALS = {(kind, name) for kind in ("LTI_SISO", "LTI_SISO_S") for name in 
 
 _BDSIM = "bdsim.blocks."
 _DISPLAYS = f"{_BDSIM}displays"
-_MAY_BE_EMPTY = ("index", "rows", "cols", "labels", "styles")
+# A signal may be one without numbers.
+_MAY_BE_EMPTY = ("index", "rows", "cols", "labels", "styles", "value", "x0")
 # Of one number each, which switch the block at known times.
 _TIMES = {("STEP", "T"), ("RAMP", "T"), ("WAVEFORM", "freq"), ("WAVEFORM", "phase"),
           ("WAVEFORM", "duty")}  # fmt: skip

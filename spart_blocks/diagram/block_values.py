@@ -106,8 +106,9 @@ def _problem(kind: str, key: str, value: Any) -> str | None:
     if kind == "CLIP" and value is None:  # no limit
         return None
     if kind == "CONSTANT":  # a truth is a signal, and so may be a pose
-        odd = value is None or isinstance(value, str) or not np.size(value)
-        return _no_numbers(value) if odd else None
+        return _no_numbers(value) if value is None or isinstance(value, str) else None
+    if key == "x0" and value is not None and not np.size(value):  # of a signal without numbers
+        return None
     if key in _SINGLE.get(kind, ()) and np.size(value) != 1:
         return brief(value)
     return _no_numbers(value)

@@ -150,5 +150,5 @@ blocks:
 wires: [u -> delay]
 run: {T: 1}
 """)
-    with pytest.raises(InputError, match=r"delay\.yaml:5.* u is \(3,\), delay\.u takes \(2,\)"):
+    with pytest.raises(InputError, match=r"delay\.yaml:6.* u is \(3,\), delay\.u takes \(2,\)"):
         sb.simulate(path)

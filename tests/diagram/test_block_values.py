@@ -24,7 +24,6 @@ ONLY_IN_PYTHON = [
     ("GAIN", "K", None, "takes numbers, not None"),
     ("CONSTANT", "value", "x", "takes numbers, not 'x'"),
     ("CONSTANT", "value", None, "takes numbers, not None"),
-    ("CONSTANT", "value", [], "takes numbers, not an empty array"),
     ("CLIP", "min", "a", "takes numbers, not 'a'"),
     ("STEP", "T", [1, 2], "takes one number, not [1, 2]"),
     ("WAVEFORM", "freq", [1, 2], "takes one number, not [1, 2]"),
