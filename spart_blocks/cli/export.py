@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -164,11 +165,12 @@ def _code(
 
 
 def _verify(diagram: Diagram, code: StepCode, horizon: float, quiet: bool) -> None:
-    from spart_blocks.export import recorded_inputs, verify
+    from spart_blocks.export import moving_inputs, recorded_inputs, verify
 
     if not quiet:
         say(f"comparing it with the program over {horizon:g} s")
-    found = verify(code, recorded_inputs(diagram, code, horizon))
+    inputs, told = moving_inputs(code, recorded_inputs(diagram, code, horizon))
+    found = verify(code, inputs)
     if not quiet:
         put(_table(found))
     if not found.passed:
@@ -176,6 +178,14 @@ def _verify(diagram: Diagram, code: StepCode, horizon: float, quiet: bool) -> No
         raise typer.Exit(FAILED)
     if not quiet:
         typer.echo(f"{code.name}: {found.steps} steps agree to {found.tolerance:g}")
+        say_fed(told)
+
+
+def say_fed(fed: Mapping[str, str]) -> None:
+    """Say how each input moved while a part was compared."""
+    if fed:
+        shown = ", ".join(f"{name} {how}" for name, how in fed.items())
+        typer.echo(f"  fed meanwhile: {shown}")
 
 
 def _table(found: Verification) -> Table:

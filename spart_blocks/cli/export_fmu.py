@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.export import HORIZON, Method, PartOption
+from spart_blocks.cli.export import HORIZON, Method, PartOption, say_fed
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -137,9 +137,7 @@ def _verify(
         found = verify_fmu(path, part, horizon=horizon, diagram=diagram, **options)
     if not quiet and found.errors:
         put(_table(found))
-        fed = ", ".join(f"{name} {how}" for name, how in found.fed.items())
-        if fed:
-            typer.echo(f"  fed meanwhile: {fed}")
+        say_fed(found.fed)
     if found.passed:
         return
     for problem in found.problems:

@@ -5,7 +5,7 @@ from spart_blocks.export.fmu_verify import FmuVerification, verify_fmu
 from spart_blocks.export.links import linked_inputs, live_links
 from spart_blocks.export.package import package_files, write_package
 from spart_blocks.export.step import StepCode, step_code
-from spart_blocks.export.verify import Verification, recorded_inputs, verify
+from spart_blocks.export.verify import Verification, moving_inputs, recorded_inputs, verify
 
 __all__ = [
     "FmuVerification",
@@ -15,6 +15,7 @@ __all__ = [
     "live_links",
     "export_fmu",
     "package_files",
+    "moving_inputs",
     "recorded_inputs",
     "step_code",
     "verify",

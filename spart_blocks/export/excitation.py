@@ -7,6 +7,7 @@ there, or all of them where the diagram cannot be run, is moved by sines.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +43,15 @@ class Excitation:
 def excitation_of(part: Part, horizon: float, diagram: Diagram | None) -> Excitation:
     """How the inputs of a part move over a horizon [s], about their start values."""
     length = horizon / PIECES
-    recorded = _recorded(part, horizon, length, diagram)
-    columns, told, number = [np.zeros((PIECES, 0))], {}, 0
+    rows, told = moved(part, _recorded(part, horizon, length, diagram), PIECES)
+    found = Excitation(rows, length, told)
+    return found if _bearable(part, found, horizon) else _at_rest(part, length)
+
+
+def moved(part: Part, recorded: Mapping[str, Floats], count: int) -> tuple[Floats, dict[str, str]]:
+    """The inputs of a part (count, nu) at so many times, and by input where they come from.
+    recorded: by input its values (count, n), where there are any; those that rest are moved."""
+    columns, told, number = [np.zeros((count, 0))], {}, 0
     for slot in part.inputs:
         values = recorded.get(slot.name)
         told[slot.name] = "as in the diagram"
@@ -51,13 +59,12 @@ def excitation_of(part: Part, horizon: float, diagram: Diagram | None) -> Excita
             start = part.program.p[slot.part] if values is None else values[0]
             moves = not _has_a_norm(slot, start)
             told[slot.name] = "sines" if moves else "held"
-            values = np.tile(start, (PIECES, 1))
+            values = np.tile(start, (count, 1))
             if moves:
-                values = values + _sines(number, values.shape[1]) * _size(start)
+                values = values + _sines(number, values.shape[1], count) * _size(start)
         number += values.shape[1]
         columns.append(values)
-    found = Excitation(np.concatenate(columns, axis=1), length, told)
-    return found if _bearable(part, found, horizon) else _at_rest(part, length)
+    return np.concatenate(columns, axis=1), told
 
 
 def driven(program: Program, part: Part, fed: Excitation) -> Program:
@@ -129,11 +136,11 @@ def _size(start: Floats) -> float:
     return 0.1 * largest if largest else 1.0
 
 
-def _sines(first: int, count: int) -> Floats:
-    """(pieces, count): sines that begin with zero, no two of one frequency."""
-    numbers = np.arange(first, first + count)
+def _sines(first: int, width: int, count: int) -> Floats:
+    """(count, width): sines that begin with zero, no two of one frequency."""
+    numbers = np.arange(first, first + width)
     periods = _SLOWEST * (1 + (numbers * _GOLDEN) % 1)
-    sines: Floats = np.sin(2 * np.pi * periods * np.arange(PIECES)[:, None] / PIECES)
+    sines: Floats = np.sin(2 * np.pi * periods * np.arange(count)[:, None] / count)
     return sines
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spart_blocks.errors import InputError, RunError
+from spart_blocks.export.excitation import moved
 from spart_blocks.export.header import NOT_FINITE, STOPPED
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.loaded import LoadedStep
@@ -66,6 +67,28 @@ def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
     at = at[at < len(results.t)]
     columns = [np.asarray(results[name])[at].reshape(len(at), -1) for name in names]
     return np.concatenate(columns, axis=1)
+
+
+def moving_inputs(code: StepCode, inputs: Floats) -> tuple[Floats, dict[str, str]]:
+    """Inputs (steps, nu) as `recorded_inputs` gives them, of which those that rest move by
+    sines: a part at rest would prove nothing. And by input where its values come from. What
+    rests stays so where the part's numbers would not remain finite."""
+    recorded, start = {}, 0
+    for slot in code.part.inputs:
+        size = slot.part.stop - slot.part.start
+        recorded[slot.name] = inputs[:, start : start + size]
+        start += size
+    rows, told = moved(code.part, recorded, len(inputs))
+    reference, entries = Stepper(code.part, code.schedule), entries_of(code.part.inputs)
+    try:
+        for row in rows:
+            reference.p[entries] = row
+            if reference.output()[1]:
+                break
+            reference.update()
+    except RunError:
+        return inputs, {name: "held" if text == "sines" else text for name, text in told.items()}
+    return rows, told
 
 
 def verify(code: StepCode, inputs: Floats) -> Verification:

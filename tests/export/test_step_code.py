@@ -10,7 +10,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError
-from spart_blocks.export import recorded_inputs, step_code, verify
+from spart_blocks.export import moving_inputs, recorded_inputs, step_code, verify
 from spart_blocks.export.interface import identifier, identifiers
 from spart_blocks.export.loaded import STRICT, LoadedStep
 from spart_blocks.export.model import model_header
@@ -362,3 +362,36 @@ def test_without_a_compiler_it_says_how_to_get_one(monkeypatch):
     code = step_code(part_of(PD, ["ctrl"]))
     with pytest.raises(InputError, match=r"no C compiler, which this needs\n.*pip install"):
         LoadedStep(code)
+
+
+RESTING = """
+blocks:
+  still: {type: CONSTANT, value: 0.0}
+  law: {type: GAIN, K: 3.0}
+  x: {type: INTEGRATOR}
+  root: {type: FCN, expression: "sqrt(1e-3 - u)", arguments: [u]}
+  end: {type: "NULL", nin: 1}
+wires: [still -> law, law -> x, still -> root.u, root -> end]
+run: {T: 1, log: [x]}
+"""
+
+
+def test_inputs_that_rest_move_while_a_part_is_compared(part_from):
+    code = step_code(part_from(RESTING, "law", "x"), rate=100)
+    rest = np.zeros((50, 1))  # what the diagram gives
+    inputs, told = moving_inputs(code, rest)
+    assert told == {"still": "sines"}
+    assert np.ptp(inputs) > 1
+    assert verify(code, inputs).passed
+    wrong = replace(code, source=code.source.replace("3.", "3.001"))
+    assert wrong.source != code.source
+    assert not verify(wrong, inputs).passed
+    assert verify(wrong, rest).passed  # which is why they move
+
+
+def test_inputs_rest_where_the_part_is_not_finite_elsewhere(part_from):
+    code = step_code(part_from(RESTING, "root"), rate=100)
+    rest = np.zeros((50, 1))  # what the diagram gives
+    inputs, told = moving_inputs(code, rest)
+    assert told == {"still": "held"}
+    assert inputs is rest
