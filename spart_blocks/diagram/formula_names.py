@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Collection
 from typing import Any
 
 from spart_blocks.blocks._expression import CONSTANTS, MEANINGS
-from spart_blocks.errors import SpartWarning
+from spart_blocks.errors import warn
 
 _RENAMED = "where the parameter is meant, give it another name"
 
@@ -22,4 +21,4 @@ def warn_of_constants(block: Any, label: str, params: Collection[str]) -> None:
         for name in CONSTANTS.keys() & params:
             if re.search(rf"\b{name}\b", formula.text):
                 text = f"{label} takes {name} for {MEANINGS[name]}, not for the parameter {name}"
-                warnings.warn(f"{text}\n  {_RENAMED}", SpartWarning, stacklevel=7)
+                warn(f"{text}\n  {_RENAMED}")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.diagram.run_options import RunOptions
-from spart_blocks.errors import Fault, InputError, SpartWarning, brief
+from spart_blocks.errors import Fault, InputError, brief, warn
 from spart_blocks.program.compiler import compiler_name
 from spart_blocks.program.switching import MOST_SWITCHES
 from spart_blocks.results import FinalState
@@ -170,7 +169,7 @@ def _check_steps(steps: Fraction, step: float, end: Fraction) -> None:
         raise InputError(Fault(f"{text}; the most is {MOST_STEPS:,}", hint=hint))
     if steps > MANY_STEPS:
         text = f"a max_step of {step:g} s takes at least {float(steps):.3g} {until}"
-        warnings.warn(f"{text}, which lasts long\n  {hint}", SpartWarning, stacklevel=5)
+        warn(f"{text}, which lasts long\n  {hint}")
 
 
 def _check_room(samples: Fraction, width: int, every: Fraction) -> None:
