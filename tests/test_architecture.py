@@ -23,6 +23,7 @@ STATIONS = (
     "robot",
     "dynamics",
     "spart",
+    "links",  # frames of numbers, and where they go: what blocks, export and realtime share
     "blocks",
     "diagram",
     "program",
@@ -34,6 +35,11 @@ STATIONS = (
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])
+PRIVATE_AND_IMPORTED = {
+    f"spart_blocks.blocks.{name}"
+    for name in ("_expression", "_initial", "_lqr_design", "_minimal_state", "_ports", "_tables")
+}
+"""Modules that other folders import though their names begin with _: to be emptied."""
 DRAWING = ("results", "analysis", "cli", "drawing")
 
 
@@ -68,6 +74,27 @@ def test_imports_point_upstream_only(station):
     for path in files_of(station):
         wrong = stations_imported(path) - allowed
         assert not wrong, f"{path.relative_to(PACKAGE)} imports {sorted(wrong)}"
+
+
+def test_what_a_folder_keeps_to_itself_no_other_imports():
+    """A module whose name begins with _ is its folder's own."""
+    found = {
+        name
+        for path in PACKAGE.rglob("*.py")
+        for name in imported(path)
+        if (own := folder_of_private(name)) and not path.is_relative_to(own)
+    }
+    assert found <= PRIVATE_AND_IMPORTED, sorted(found - PRIVATE_AND_IMPORTED)
+    assert found >= PRIVATE_AND_IMPORTED, sorted(PRIVATE_AND_IMPORTED - found)
+
+
+def folder_of_private(name):
+    """The folder of the first module of a dotted name that begins with _."""
+    parts = name.split(".")
+    if parts[0] != PACKAGE.name:
+        return None
+    private = [k for k, part in enumerate(parts) if part.startswith("_") and part[1:2] != "_"]
+    return PACKAGE.joinpath(*parts[1 : private[0]]) if private else None
 
 
 @pytest.mark.parametrize("station", ["errors", "spatial", "robot", "dynamics", "spart"])

@@ -8,8 +8,9 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._endpoints import read_memory
-from spart_blocks.blocks._links import TIMEOUT, Incoming, Outgoing
+from spart_blocks.blocks._links import Incoming, Outgoing
+from spart_blocks.links.connection import TIMEOUT
+from spart_blocks.links.endpoints import read_memory
 
 
 class SHM_In(Incoming, FunctionBlock):

@@ -8,8 +8,9 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._endpoints import LOOPBACK, read_zmq
-from spart_blocks.blocks._links import TIMEOUT, Incoming, Outgoing
+from spart_blocks.blocks._links import Incoming, Outgoing
+from spart_blocks.links.connection import TIMEOUT
+from spart_blocks.links.endpoints import LOOPBACK, read_zmq
 
 
 class ZMQ_In(Incoming, FunctionBlock):

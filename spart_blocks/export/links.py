@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spart_blocks.blocks._frames import Frame, size_of
-from spart_blocks.blocks._links import Link
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.first_values import start_values
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.header import c_comment
 from spart_blocks.export.step import StepCode
+from spart_blocks.links.connection import Link
+from spart_blocks.links.frames import Frame, size_of
 from spart_blocks.program import Slot
 from spart_blocks.program.gains import wired
 from spart_blocks.program.part import Part, is_link

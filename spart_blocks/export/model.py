@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from importlib import resources
 
-from spart_blocks.blocks._endpoints import Udp
 from spart_blocks.export.functions import indented
 from spart_blocks.export.header import c_string
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.links import LiveLink, link_initialisers
 from spart_blocks.export.step import StepCode
+from spart_blocks.links.endpoints import Udp
 
 
 def runtime_file(name: str) -> str:

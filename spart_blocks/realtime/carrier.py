@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from threading import Event, Thread
 
-from spart_blocks.blocks._frames import MOST_BYTES
+from spart_blocks.links.frames import MOST_BYTES
 from spart_blocks.realtime.link_structs import LinkStruct, Transport
 
 PAUSE = 0.1

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
+from spart_blocks.links.frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
 from spart_blocks.program.compiler import strict_loaded
 from spart_blocks.program.mirrors import mirrored
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._endpoints import Memory, Mqtt, Serial, Tcp, Udp, Zmq
 from spart_blocks.diagram import Diagram
 from spart_blocks.errors import Fault, InputError, MissingExtraError, Place
 from spart_blocks.export.links import LiveLink, live_links
+from spart_blocks.links.endpoints import Memory, Mqtt, Serial, Tcp, Udp, Zmq
 from spart_blocks.program.part import Part
 from spart_blocks.realtime.link_structs import (
     COUNTS,

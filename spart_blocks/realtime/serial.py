@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
-from spart_blocks.blocks._endpoints import Serial
 from spart_blocks.errors import InputError, MissingExtraError
+from spart_blocks.links.endpoints import Serial
 from spart_blocks.realtime.link_structs import LinkStruct, Transport
 
 

@@ -11,7 +11,7 @@ import stat
 from contextlib import ExitStack
 from pathlib import Path
 
-from spart_blocks.blocks._endpoints import Memory
+from spart_blocks.links.endpoints import Memory
 from spart_blocks.realtime.link_structs import LinkStruct, MemoryStruct, Transport
 
 FOLDER = Path("/dev/shm")

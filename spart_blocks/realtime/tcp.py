@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack, suppress
 from threading import Event, Thread
 
-from spart_blocks.blocks._endpoints import Tcp
+from spart_blocks.links.endpoints import Tcp
 from spart_blocks.realtime.link_structs import LinkStruct, Transport, library
 
 PAUSE = 0.05

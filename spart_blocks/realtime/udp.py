@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from contextlib import ExitStack
 
-from spart_blocks.blocks._endpoints import Udp
+from spart_blocks.links.endpoints import Udp
 from spart_blocks.realtime.link_structs import LinkStruct, Transport
 
 RECEIVE_BUFFER = 65536

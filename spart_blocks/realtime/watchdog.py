@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from spart_blocks.blocks._endpoints import Memory
-from spart_blocks.blocks._frames import CHECKSUMS, size_of
 from spart_blocks.errors import RunError
+from spart_blocks.links.endpoints import Memory
+from spart_blocks.links.frames import CHECKSUMS, size_of
 from spart_blocks.realtime.link_structs import Transport
 from spart_blocks.realtime.links import OpenLink
 from spart_blocks.realtime.shared_memory import FOLDER, PREFIX

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
-from spart_blocks.blocks._endpoints import Zmq, place
 from spart_blocks.errors import MissingExtraError
+from spart_blocks.links.endpoints import Zmq, place
 from spart_blocks.realtime.carrier import PAUSE, Carrier, carry_out, hand_in, local_pair
 from spart_blocks.realtime.link_structs import LinkStruct
 

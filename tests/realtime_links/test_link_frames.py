@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spart_blocks.blocks._frames import TYPES, read_frame
 from spart_blocks.errors import InputError
+from spart_blocks.links.frames import TYPES, read_frame
 from spart_blocks.realtime.link_structs import decode, encode
 
 LIMITS = {

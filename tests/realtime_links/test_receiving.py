@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from link_pair import Pair
 
-from spart_blocks.blocks._frames import MOST_BYTES
+from spart_blocks.links.frames import MOST_BYTES
 from spart_blocks.realtime.link_structs import decode, encode, frame_struct
 
 TIMEOUT = 1.0

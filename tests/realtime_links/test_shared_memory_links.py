@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 
-from spart_blocks.blocks._frames import read_frame
+from spart_blocks.links.frames import read_frame
 from spart_blocks.realtime.link_structs import (
     LinkStruct,
     MemoryStruct,

@@ -1,0 +1,77 @@
+"""How a block is connected with the outside: its endpoint, its frame, and what is safe to send."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.links.frames import Field, Frame
+
+TIMEOUT = 0.1
+"""How long a received value holds without a new frame, where nothing else is said [s]."""
+LONGEST_TIMEOUT = 3600.0
+
+
+@dataclass(frozen=True)
+class Link:
+    """How a block is connected where its diagram runs in real time.
+
+    way: a block 'in' brings frames to the part that it feeds, 'out' takes those of the part
+    that feeds it. endpoint: where, as a value of the transport's own. timeout [s]: of who
+    receives. safe: (numbers,) what is sent where the outputs are not to be; None: nothing.
+    """
+
+    way: Literal["in", "out"]
+    endpoint: Any
+    frame: Frame
+    timeout: float
+    safe: tuple[float, ...] | None
+
+
+def read_timeout(value: Any) -> float:
+    """A timeout [s]; ValueError where it is none."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value <= LONGEST_TIMEOUT:
+        raise ValueError(f"timeout must be above 0 and at most {LONGEST_TIMEOUT:g} s, not {value}")
+    return float(value)
+
+
+def read_safe(given: Any, frame: Frame) -> tuple[float, ...] | None:
+    """The value of each number of a frame that is safe to send: one for all, or a value
+    for each field, where a number fills it. None where none is given. InputError lists
+    what is wrong."""
+    if given is None:
+        return None
+    fields = {field.name: field for field in frame.fields}
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    values = dict.fromkeys(fields, given) if number else given
+    if not isinstance(values, Mapping):
+        hint = f"write safe: 0, or safe: {{{frame.fields[0].name}: 0}}"
+        raise InputError(Fault(f"safe gives values by field, not {brief(given)}", hint=hint))
+    faults = []
+    for name in (*fields, *(name for name in values if name not in fields)):
+        if name not in fields:
+            near = did_you_mean(str(name), fields)
+            faults.append(Fault(f"safe.{name}: there is no field {brief(name)}", hint=near))
+        elif name not in values:
+            faults.append(Fault(f"safe gives no value for {name}"))
+        elif (problem := _unsafe(values[name], fields[name])) is not None:
+            faults.append(Fault(f"safe{'' if number else f'.{name}'} {problem}"))
+    if faults:
+        raise InputError(faults)
+    return tuple(frame.flat(values).tolist())
+
+
+def _unsafe(value: Any, field: Field) -> str | None:
+    """Why a field cannot have this safe value."""
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return f"takes numbers, not {brief(value)}"
+    if numbers.shape not in ((), field.shape):
+        return f"takes a number, or {field.numbers} of them, not {numbers.size}"
+    return None if np.isfinite(numbers).all() else "takes finite numbers"
