@@ -8,10 +8,10 @@ from typing import Any
 
 from spart_blocks.analysis.names import as_names
 from spart_blocks.analysis.point import Trim
-from spart_blocks.blocks._lqr_design import LqrDesign, period
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.flatten import Wiring, flatten
 from spart_blocks.errors import InputError
+from spart_blocks.plants.lqr_design import LqrDesign, period
 from spart_blocks.program.gains import gain_of
 from spart_blocks.program.lqr_gain import LQRGain
 from spart_blocks.program.plant_names import at_rest, find_plants

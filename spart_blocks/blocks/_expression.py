@@ -112,6 +112,11 @@ class Formula:
         """What is watched, with the values by name."""
         return [entry for watched in self.watched for entry in watched(known)]
 
+    def constants(self) -> dict[str, str]:
+        """What each constant means whose name stands in the text."""
+        found = (name for name in CONSTANTS if re.search(rf"\b{name}\b", self.text))
+        return {name: MEANINGS[name] for name in found}
+
 
 def read_formula(text: Any, names: Collection[str]) -> Formula:
     """A formula of these names, of `t`, `pi` and `e`.

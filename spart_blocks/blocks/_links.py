@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._ports import Port, port_arguments, taken_names
-from spart_blocks.blocks._tables import Pieces
+from spart_blocks.curves.lines import Intervals
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.links.connection import Link, read_safe, read_timeout
 from spart_blocks.links.frames import Field, Frame, read_frame
@@ -28,7 +28,7 @@ class Recording:
 
     def at(self, t: Any, field: Field) -> Any:
         """The value of a field, of its shape; before the first time the first one."""
-        value = Pieces(self.times).pick(t, *self.rows[field.name].T)
+        value = Intervals(self.times).pick(t, *self.rows[field.name].T)
         return np.array(value) if field.count is not None else value[0]
 
 

@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._piecewise import Pieces, cubic_spline, passing_rates, quintic_pieces
 from spart_blocks.blocks._reference_values import limit_of
+from spart_blocks.curves.piecewise import (
+    PiecewisePolynomial,
+    cubic_spline,
+    passing_rates,
+    quintic_pieces,
+)
 from spart_blocks.spatial import Array
 
 
-def through(times: Array, points: Array, method: str, rates: Array | None) -> Pieces:
+def through(times: Array, points: Array, method: str, rates: Array | None) -> PiecewisePolynomial:
     """The pieces of a motion through points by a method of VIA_POINTS."""
     if method == "quintic":
         return quintic_pieces(
@@ -43,7 +48,7 @@ def times_within(
     return T + stretch * times
 
 
-def _largest(pieces: Pieces, times: Array) -> tuple[Array, Array]:
+def _largest(pieces: PiecewisePolynomial, times: Array) -> tuple[Array, Array]:
     """The largest rate and acceleration of each joint: at the ends of pieces, or where the
     derivative after is zero within one."""
     largest = []

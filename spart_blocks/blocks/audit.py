@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock
 
-from spart_blocks.blocks._initial import Parts
 from spart_blocks.blocks._loops import closed_rates_of, force_ports, loads_of
 from spart_blocks.blocks._ports import port_arguments
 from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
@@ -22,6 +21,7 @@ from spart_blocks.dynamics import (
     velocities,
 )
 from spart_blocks.dynamics.joint_effects import driven_forces
+from spart_blocks.plants.state import Parts
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, cross, zeros
 

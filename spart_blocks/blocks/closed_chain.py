@@ -11,8 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._closed_state import ClosedState
-from spart_blocks.blocks._initial import BaseFrame, Parts
 from spart_blocks.blocks._loops import (
     Losing,
     checked_damping,
@@ -28,6 +26,8 @@ from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics.closed_chain import ClosedRates
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.rank_loss import passing, rank_loss_text, reach
+from spart_blocks.plants.closed_state import ClosedState
+from spart_blocks.plants.state import BaseFrame, Parts
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._initial import BaseFrame, Parts, PlantState
 from spart_blocks.blocks._plant import checked_audit, rate_ports
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import (
@@ -25,6 +24,7 @@ from spart_blocks.blocks._quantities import (
 from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
 from spart_blocks.dynamics import HybridRates, hybrid_rates
 from spart_blocks.dynamics.joint_effects import driven_forces
+from spart_blocks.plants.state import BaseFrame, Parts, PlantState
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._piecewise import piecewise
 from spart_blocks.blocks._reference_values import (
     increasing,
     limit_of,
@@ -20,6 +19,7 @@ from spart_blocks.blocks._reference_values import (
 from spart_blocks.blocks._scalings import trapezoid
 from spart_blocks.blocks._to_goal import ToGoal
 from spart_blocks.blocks._via_points import through, times_within
+from spart_blocks.curves.piecewise import piecewise
 from spart_blocks.errors import did_you_mean
 from spart_blocks.robot import Robot
 

@@ -8,8 +8,9 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._tables import INTERPOLATIONS, Line, Pieces, numbers, rising
+from spart_blocks.blocks._tables import numbers, rising
 from spart_blocks.blocks._values import chosen
+from spart_blocks.curves.lines import INTERPOLATIONS, Intervals, Line
 from spart_blocks.spatial import Array
 
 OUTSIDE = ("clip", "extrapolate", "refuse")
@@ -182,7 +183,7 @@ class Lookup_2D(FunctionBlock):
             u, v = np.clip(u, *ends[0]), np.clip(v, *ends[1])
         i, a = _place(self.rows, u)
         j, b = _place(self.columns, v)
-        cells = Pieces(np.arange((len(self.rows) - 1) * (len(self.columns) - 1), dtype=float))
+        cells = Intervals(np.arange((len(self.rows) - 1) * (len(self.columns) - 1), dtype=float))
         z = self.table
         corners = [z[:-1, :-1], z[1:, :-1], z[:-1, 1:], z[1:, 1:]]
         index = i * (len(self.columns) - 1) + j
@@ -210,7 +211,7 @@ def _outside(u: Any, first: float, last: float) -> Any:
 
 def _place(points: Array, u: Any) -> tuple[Any, Any]:
     """The number of the interval that holds u, and how far across it is, from 0 to 1."""
-    pieces = Pieces(points[:-1])
+    pieces = Intervals(points[:-1])
     count = np.arange(len(points) - 1, dtype=float)
     number, start, width = pieces.pick(u, count, points[:-1], np.diff(points))
     return number, (u - start) / width

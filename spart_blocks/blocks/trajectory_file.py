@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._piecewise import MOST_CHOSEN, cubic_spline, linear, piecewise
 from spart_blocks.blocks._reference_values import motion_ports, number, source_arguments
-from spart_blocks.blocks._tables import MOST_NUMBERS, without_sides
+from spart_blocks.blocks._tables import MOST_NUMBERS
+from spart_blocks.curves.lines import without_sides
+from spart_blocks.curves.piecewise import MOST_CHOSEN, cubic_spline, linear, piecewise
 from spart_blocks.errors import InputError, did_you_mean
 from spart_blocks.results.csv_columns import read_csv
 from spart_blocks.spatial import Array

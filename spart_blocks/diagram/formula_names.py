@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Any
 
-from spart_blocks.blocks._expression import CONSTANTS, MEANINGS
 from spart_blocks.errors import warn
 
 _RENAMED = "where the parameter is meant, give it another name"
@@ -18,7 +16,7 @@ def warn_of_constants(block: Any, label: str, params: Collection[str]) -> None:
     label: of the block, with its place. params: the names of the file's parameters.
     """
     for formula in getattr(block, "formulas", ()):
-        for name in CONSTANTS.keys() & params:
-            if re.search(rf"\b{name}\b", formula.text):
-                text = f"{label} takes {name} for {MEANINGS[name]}, not for the parameter {name}"
+        for name, meaning in formula.constants().items():
+            if name in params:
+                text = f"{label} takes {name} for {meaning}, not for the parameter {name}"
                 warn(f"{text}\n  {_RENAMED}")

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from spart_blocks.blocks._lqr_design import LqrDesign
-from spart_blocks.blocks._minimal_state import MinimalState
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.flatten import Node, Wiring, flatten
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, warn
+from spart_blocks.plants.lqr_design import LqrDesign
+from spart_blocks.plants.minimal_state import MinimalState
 from spart_blocks.program.lqr_gain import LQRGain
 
 _LEAK = 1e-6

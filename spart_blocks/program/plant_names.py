@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._initial import PlantState
-from spart_blocks.blocks._minimal_state import MinimalState
 from spart_blocks.diagram.companions import AUDIT, COMPANION
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.plants.minimal_state import MinimalState
+from spart_blocks.plants.state import PlantState
 from spart_blocks.program.derivatives import Floats
 from spart_blocks.program.riccati import Labels
 from spart_blocks.results.names import element_names

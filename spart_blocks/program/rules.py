@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._tables import Pieces, Polynomials
+from spart_blocks.curves.lines import Intervals, Polynomials
 from spart_blocks.program.array_functions import linear_pieces, piece
 from spart_blocks.program.symbol import (
     Condition,
@@ -200,12 +200,12 @@ def _called(table: Any, columns: Any, point: Any) -> Any:
         yield from (np.interp(point, table.x, y) for y in columns.T)
     elif table._kind == "spline":
         for (starts, coefficients), y in zip(_polynomials(table._spline), columns.T, strict=True):
-            inside = Polynomials(Pieces(starts), coefficients).at(point)
+            inside = Polynomials(Intervals(starts), coefficients).at(point)
             yield if_else(point >= float(table.x[-1]), y[-1], inside)
     else:
         for starts, held in _pieces(table, columns, point):
             rising = np.flatnonzero(np.diff(starts, prepend=-np.inf) > 0)
-            yield Pieces(np.asarray(starts)[rising]).pick(point, np.asarray(held)[rising])[0]
+            yield Intervals(np.asarray(starts)[rising]).pick(point, np.asarray(held)[rising])[0]
 
 
 def _pieces(table: Any, columns: Any, point: Any) -> Any:

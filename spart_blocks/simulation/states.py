@@ -13,7 +13,7 @@ from spart_blocks.results import Results
 from spart_blocks.simulation.engine import Engine, Floats
 
 if TYPE_CHECKING:
-    from spart_blocks.blocks._initial import PlantState
+    from spart_blocks.plants.state import PlantState
 
 
 def set_states(

@@ -10,8 +10,8 @@ from ball_robots import random_state, robot_with_balls
 from scipy.spatial.transform import Rotation
 
 from spart_blocks import spatial
-from spart_blocks.blocks._initial import PlantState
 from spart_blocks.errors import InputError
+from spart_blocks.plants.state import PlantState
 
 BASES = ("floating", "fixed")
 

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from spart_blocks import spatial
-from spart_blocks.blocks._joint_values import joint_values
 from spart_blocks.dynamics import joint_effects
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.plants.joint_values import joint_values
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, array
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from spart_blocks import spatial
-from spart_blocks.blocks._initial import BaseFrame, Parts, PlantState
-from spart_blocks.blocks._joint_values import absent
 from spart_blocks.dynamics.assembly import assemble
 from spart_blocks.dynamics.closed_projection import closed_projection
 from spart_blocks.dynamics.loops import loop_jacobian
 from spart_blocks.errors import Fault, InputError, RobotError, did_you_mean
+from spart_blocks.plants.joint_values import absent
+from spart_blocks.plants.state import BaseFrame, Parts, PlantState
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks import _tables
+from spart_blocks.curves.lines import Intervals
 from spart_blocks.spatial import Array, kind_of_scalar
 
 MOST_CHOSEN = 256
@@ -22,28 +22,30 @@ called as tables."""
 
 
 @dataclass(frozen=True)
-class Pieces:
+class PiecewisePolynomial:
     """starts (m,) [s], increasing; coefficients (m, k, ...): of t - starts[i] from there to
     the next start. The first piece holds before the first start too."""
 
     starts: Array
     coefficients: Array
 
-    def held(self, end: float) -> Pieces:
+    def held(self, end: float) -> PiecewisePolynomial:
         """The same within the first start and end [s]; outside, the values there, at rest."""
         powers = (end - self.starts[-1]) ** np.arange(self.coefficients.shape[1])
         outside = np.zeros((2, *self.coefficients.shape[1:]))
         outside[0, 0] = self.coefficients[0, 0]
         outside[1, 0] = np.tensordot(powers, self.coefficients[-1], 1)
         starts = np.concatenate([self.starts[:1], self.starts, [end]])
-        return Pieces(starts, np.concatenate([outside[:1], self.coefficients, outside[1:]]))
+        return PiecewisePolynomial(
+            starts, np.concatenate([outside[:1], self.coefficients, outside[1:]])
+        )
 
 
 def piecewise(t: Any, knots: Array, coefficients: Array, derivatives: int = 0) -> list[Any]:
     """The value of a piecewise polynomial at t, and as many of its derivatives.
 
     knots (m,): where each piece starts; of equal ones the last counts. coefficients
-    (m, k, ...), as those of Pieces. t is a number, or a symbol, for which the piece is
+    (m, k, ...), as those of PiecewisePolynomial. t is a number, or a symbol, for which the piece is
     found by a tree of choices, m - 1 for each coefficient, or in tables that are called.
     """
     if kind_of_scalar(t) is float:
@@ -71,7 +73,7 @@ def _chosen(t: Any, starts: Array, values: Array) -> Any:
 def _called(t: Any, knots: Array, coefficients: Array) -> tuple[Any, Any]:
     """The start and the coefficients of the piece that holds t, out of tables."""
     columns = coefficients.reshape(len(knots), -1).T
-    start, *found = _tables.Pieces(knots).pick(t, knots, *columns)
+    start, *found = Intervals(knots).pick(t, knots, *columns)
     return start, np.array(found).reshape(coefficients.shape[1:])
 
 
@@ -93,40 +95,26 @@ def _polynomial(s: Any, coefficients: list[Any]) -> Any:
 # --- what goes through points ------------------------------------------------------------------
 
 
-def linear(times: Array, points: Array) -> Pieces:
+def linear(times: Array, points: Array) -> PiecewisePolynomial:
     """The lines between points (m, ...) at times (m,) [s]."""
     slopes = np.diff(points, axis=0) / _column(np.diff(times), points)
-    return Pieces(times[:-1], np.stack([points[:-1], slopes], axis=1))
+    return PiecewisePolynomial(times[:-1], np.stack([points[:-1], slopes], axis=1))
 
 
-def cubic_spline(times: Array, points: Array, natural: bool = False) -> Pieces:
+def cubic_spline(times: Array, points: Array, natural: bool = False) -> PiecewisePolynomial:
     """The cubic spline with continuous acceleration through points (m, ...) at times (m,)
     [s]; at its ends rest (rate zero), or zero acceleration where it is natural.
 
-    Its accelerations M solve a tridiagonal system. Source: de Boor (1978), chapter IV.
+    Source: de Boor (1978), chapter IV; SciPy's CubicSpline.
     """
-    from scipy.linalg import solve_banded
+    from scipy.interpolate import CubicSpline
 
-    h = np.diff(times)
-    slopes = np.diff(points, axis=0) / _column(h, points)
-    bands, right = np.zeros((3, len(times))), np.zeros_like(points)
-    bands[1, 1:-1] = 2 * (h[:-1] + h[1:])
-    bands[0, 2:], bands[2, :-2] = h[1:], h[:-1]
-    right[1:-1] = 6 * np.diff(slopes, axis=0)
-    bands[1, 0], bands[1, -1] = (1, 1) if natural else (2 * h[0], 2 * h[-1])
-    if not natural:
-        bands[0, 1], bands[2, -2] = h[0], h[-1]
-        right[0], right[-1] = 6 * slopes[0], -6 * slopes[-1]
-    M = solve_banded((1, 1), bands, right.reshape(len(times), -1)).reshape(points.shape)
-    h = _column(h, points)
-    rates = slopes - h * (2 * M[:-1] + M[1:]) / 6
-    return Pieces(
-        times[:-1],
-        np.stack([points[:-1], rates, M[:-1] / 2, np.diff(M, axis=0) / (6 * h)], axis=1),
-    )
+    found = CubicSpline(times, points, bc_type="natural" if natural else "clamped")
+    constant_first = np.ascontiguousarray(found.c[::-1].swapaxes(0, 1))
+    return PiecewisePolynomial(times[:-1], constant_first)
 
 
-def quintic_pieces(times: Array, points: Array, rates: Array) -> Pieces:
+def quintic_pieces(times: Array, points: Array, rates: Array) -> PiecewisePolynomial:
     """Polynomials of fifth order between points (m, ...) at times (m,) [s], with these rates
     and zero acceleration at each. Source: Siciliano et al. (2009), sec. 4.2.1."""
     h = _column(np.diff(times), points)
@@ -139,7 +127,7 @@ def quintic_pieces(times: Array, points: Array, rates: Array) -> Pieces:
         (-15 * way + 8 * v0 + 7 * v1) / h**4,
         (6 * way - 3 * v0 - 3 * v1) / h**5,
     ]
-    return Pieces(times[:-1], np.stack(coefficients, axis=1))
+    return PiecewisePolynomial(times[:-1], np.stack(coefficients, axis=1))
 
 
 def passing_rates(times: Array, points: Array) -> Array:

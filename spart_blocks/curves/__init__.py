@@ -1,0 +1,1 @@
+"""Curves through points and tables, on numbers and on symbols."""
