@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spart_blocks.dynamics.mobility import Mobility, mobility
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
     from spart_blocks.program import Program, TraceError, compiled
-    from spart_blocks.program.tracing import trace
+    from spart_blocks.program.from_diagram import trace
     from spart_blocks.results import Results
     from spart_blocks.robot import Robot
     from spart_blocks.robot.link import Link

@@ -135,6 +135,14 @@ def loaded_by(statement):
     return set(run.stdout.split())
 
 
+def test_tracing_designs_no_gains():
+    """They are found before, by a pass of their own."""
+    tracing = "import spart_blocks.program.tracing"
+    for module, found in (("gains", False), ("riccati", False), ("rules", True)):
+        check = f"assert ('spart_blocks.program.{module}' in sys.modules) is {found}"
+        assert "spart_blocks" in loaded_by(f"{tracing}; {check}")
+
+
 def test_importing_the_package_loads_nothing_heavy():
     heavy = {"numpy", "scipy", "matplotlib", "bdsim", "casadi", "sympy", "pydantic", "lxml", "yaml"}
     assert not loaded_by("import spart_blocks") & heavy

@@ -27,9 +27,10 @@ from spart_blocks.analysis.taps import Tap, tapped
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.flatten import Wiring
 from spart_blocks.errors import Fault, InputError, RunError, warn
-from spart_blocks.program import Program, Slot, trace
+from spart_blocks.program import Program, Slot
 from spart_blocks.program.derivatives import Derivatives, Point, Rowwise
 from spart_blocks.program.gains import wired
+from spart_blocks.program.tracing import traced
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.parity import native_engine
@@ -219,7 +220,7 @@ class _Traced:
     """The program of a wiring with taps, and where things lie in it."""
 
     def __init__(self, wiring: Wiring, diagram: Diagram) -> None:
-        self.wiring, self.program = wiring, trace(diagram, wiring)
+        self.wiring, self.program = wiring, traced(diagram, wiring)
 
     def parameters(self, pick: _Pick, tap: Tap) -> Elements:
         """What is added to these elements, in the vector of parameters."""

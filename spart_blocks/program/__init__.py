@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from spart_blocks.lazy import lazily
 
 if TYPE_CHECKING:
+    from spart_blocks.program.from_diagram import trace
     from spart_blocks.program.functions import BoundCall, CompiledFunction, compiled
     from spart_blocks.program.program import Program, Slot
     from spart_blocks.program.symbol import TraceError
-    from spart_blocks.program.tracing import trace
 
 __all__ = [
     "BoundCall",
@@ -35,6 +35,6 @@ __getattr__, __dir__ = lazily(
         "Slot": "program",
         "TraceError": "symbol",
         "compiled": "functions",
-        "trace": "tracing",
+        "trace": "from_diagram",
     },
 )

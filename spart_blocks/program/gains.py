@@ -1,13 +1,14 @@
 """Gains that a diagram leaves to be found from its linearised plant.
 
-`wired` is where every use of a diagram gets its wires from: what it hands over has no gain
-that is still to be found. The part of the diagram that moves the plant is traced with the
-loop open at the plant's control inputs, and differentiated.
+`with_gains` comes before tracing: what it hands over has no gain that is still to be found,
+and `wired` is where every use of a diagram gets its wires from. To find a gain, the part of the
+diagram that moves the plant is traced with the loop open at the plant's control inputs, and
+differentiated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,19 +22,27 @@ from spart_blocks.program.lqr_gain import LQRGain
 _LEAK = 1e-6
 
 
-def wired(diagram: Diagram) -> Wiring:
-    """The wiring of a diagram, in which every block has its gain.
+def with_gains(diagram: Diagram) -> Diagram:
+    """The diagram, in which every block has its gain: the pass before any other.
 
     A gain is found once for each diagram, and the block keeps it. Raises DiagramError, at
     the place in the file, where there is none.
     """
+    if not any(_is_pending(block) for block in _blocks(diagram.bd)):
+        return diagram
     wiring = flatten(diagram.bd, diagram.places)
-    unknown = [node for node in _designed(wiring) if node.block.pending]
-    for node in unknown:
-        gain = _gain_at(diagram, wiring, node)
-        plain = node.block.minimal is None and _is_number(gain)
-        node.block.found(*((gain.K[0], gain.u[0]) if plain else (gain.K, gain.u)))
-    return flatten(diagram.bd, diagram.places) if unknown else wiring
+    for node in _designed(wiring):
+        if node.block.pending:
+            gain = _gain_at(diagram, wiring, node)
+            plain = node.block.minimal is None and _is_number(gain)
+            node.block.found(*((gain.K[0], gain.u[0]) if plain else (gain.K, gain.u)))
+    return diagram
+
+
+def wired(diagram: Diagram) -> Wiring:
+    """The wiring of a diagram with its gains. Raises DiagramError, as `with_gains` does."""
+    ready = with_gains(diagram)
+    return flatten(ready.bd, ready.places)
 
 
 def designed_gains(diagram: Diagram) -> dict[str, LQRGain]:
@@ -77,9 +86,28 @@ def gain_of(wiring: Wiring, design: LqrDesign, minimal: MinimalState | None = No
 # --- blocks -------------------------------------------------------------------------------
 
 
+def _blocks(bd: Any) -> Iterator[Any]:
+    """The blocks of a diagram and of its subsystems."""
+    for block in bd.blocklist:
+        if block.blockclass == "subsystem":
+            yield from _blocks(block.subsystem)
+        else:
+            yield block
+
+
+def _is_designed(block: Any) -> bool:
+    """Whether a block's gain is to be found."""
+    return isinstance(getattr(block, "design", None), LqrDesign)
+
+
+def _is_pending(block: Any) -> bool:
+    """Whether it is, and has not been."""
+    return _is_designed(block) and block.pending
+
+
 def _designed(wiring: Wiring) -> list[Node]:
     """The nodes of blocks whose gain is to be found."""
-    return [n for n in wiring.nodes if isinstance(getattr(n.block, "design", None), LqrDesign)]
+    return [node for node in wiring.nodes if _is_designed(node.block)]
 
 
 def _gain_at(diagram: Diagram, wiring: Wiring, node: Node) -> LQRGain:

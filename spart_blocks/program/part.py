@@ -30,7 +30,7 @@ from spart_blocks.program.cuts import Inlet, only
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.symbol import TraceError
-from spart_blocks.program.tracing import trace
+from spart_blocks.program.tracing import traced
 
 ALL = "*"
 """In the place of blocks: all of them, whatever the file says."""
@@ -118,7 +118,7 @@ def part_of(
 
 def _program(diagram: Diagram, wiring: Wiring) -> Program:
     try:
-        return trace(diagram, wiring)
+        return traced(diagram, wiring)
     except TraceError as error:
         blamed = [n.name for n in wiring.nodes if str(error).startswith(f"block {n.name} (")]
         place = diagram.places.get(f"blocks.{blamed[0]}") if blamed else None

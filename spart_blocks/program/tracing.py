@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.clocks import clocks_of
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.display import display_of
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.faults import of_block, tracing
-from spart_blocks.program.gains import wired
 from spart_blocks.program.holds import holds_of, with_holds
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.resets import BlockStates, call_event
@@ -31,20 +29,16 @@ from spart_blocks.program.symbol import box, column_of, is_number, symbols
 from spart_blocks.program.updates import updates_of
 
 
-def trace(
-    diagram: Diagram | str | Path | Any, wiring: Wiring | None = None, *, resets: bool = True
-) -> Program:
-    """The program of a diagram.
+def traced(diagram: Diagram, wiring: Wiring, *, resets: bool = True) -> Program:
+    """The program of a diagram whose blocks have all their numbers.
 
-    diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. wiring: its
-    flattened form, where it is at hand. resets: whether to trace what the functions of
-    EVENT blocks do to the states, which calls each of them once.
+    wiring: its flattened form, or a part of it. resets: whether to trace what the functions
+    of EVENT blocks do to the states, which calls each of them once.
     Raises TraceError naming the block, the line and the reason where a block cannot be
     an expression.
     """
-    diagram = as_diagram(diagram)
     with collector_paused(), tracing(diagram.name):
-        return _traced(diagram, wiring or wired(diagram), resets)
+        return _traced(diagram, wiring, resets)
 
 
 def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from spart_blocks.diagram import load
+from spart_blocks.program import trace
 from spart_blocks.program.symbol import symbols
-from spart_blocks.program.tracing import trace
 
 ARM = Path(__file__).parents[2] / "diagrams/motion/resolved_motion.yaml"
 

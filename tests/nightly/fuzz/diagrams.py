@@ -78,7 +78,7 @@ def _restore(case: Case, ground: Path) -> None:
 def examined(diagram: Any, number: int) -> str:
     """Of what loads, some is traced and some is run."""
     if number % 16 == 0:
-        from spart_blocks.program.tracing import trace
+        from spart_blocks.program import trace
 
         trace(diagram)
         return "traced"

@@ -1,0 +1,27 @@
+"""From a diagram to its program: first its gains are designed, then it is traced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.flatten import Wiring
+from spart_blocks.program.gains import wired
+from spart_blocks.program.program import Program
+from spart_blocks.program.tracing import traced
+
+
+def trace(
+    diagram: Diagram | str | Path | Any, wiring: Wiring | None = None, *, resets: bool = True
+) -> Program:
+    """The program of a diagram.
+
+    diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. wiring: its
+    flattened form with its gains, where it is at hand. resets: whether to trace what the
+    functions of EVENT blocks do to the states, which calls each of them once.
+    Raises TraceError naming the block, the line and the reason where a block cannot be
+    an expression; DiagramError where a gain cannot be designed.
+    """
+    diagram = as_diagram(diagram)
+    return traced(diagram, wiring or wired(diagram), resets=resets)
