@@ -24,7 +24,7 @@ from pathlib import Path
 from spart_blocks.errors import warn
 
 LARGEST_CACHE = 512 * 1024**2  # bytes
-MOST_FILES = 200
+MOST_FILES = 1000
 BUILD = ".build-"
 """How the folders begin in which things are made; one left over is cleared after hours."""
 REMEMBERED = 24 * 3600.0  # s

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, configuration, settings
 from spart_blocks.diagram import own_blocks
 from spart_blocks.diagram.model import STANDARD
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "sets"]
 
 # Random tests are the same on every machine and leave no folder in the project: pytest's
 # hypothesis plugin warns of one, and here warnings are errors.

@@ -1,0 +1,41 @@
+"""The list of slow tests names tests that there are."""
+
+import re
+from pathlib import Path
+
+from sets import LIST
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_slow_test_exists():
+    gone = []
+    for name in LIST.read_text(encoding="utf-8").split():
+        file, _, function = name.partition("::")
+        path = ROOT / file
+        there = path.is_file() and (
+            not function or re.search(rf"^def {function}\b", path.read_text("utf-8"), re.MULTILINE)
+        )
+        if not there:
+            gone.append(name)
+    assert not gone, 'write the list anew: pytest --part-sets -m "slow or not slow"'
+
+
+def test_named_tests_are_all_run_and_a_plain_call_leaves_out_the_slow(pytester):
+    here = Path(__file__).parent
+    pytester.makeini("[pytest]\ntestpaths = tests\n")
+    folder = pytester.mkdir("tests")
+    (folder / "sets.py").write_text((here / "sets.py").read_text("utf-8"))
+    (folder / "conftest.py").write_text("pytest_plugins = ['sets']\n")
+    (folder / "test_a.py").write_text("def test_quick(): pass\ndef test_long(): pass\n")
+    (folder / "slow.txt").write_text("tests/test_a.py::test_long\n")
+    options = ("-p", "no:cacheprovider", "-p", "no:xdist")
+
+    def passed(*more):
+        return pytester.runpytest_subprocess(*options, *more).parseoutcomes()
+
+    assert passed() == {"passed": 1, "deselected": 1}
+    assert passed("tests/test_a.py") == {"passed": 2}
+    assert passed("-m", "slow") == {"passed": 1, "deselected": 1}
+    assert passed("-k", "long") == {"passed": 1, "deselected": 1}
+    assert passed("-m", "slow or not slow") == {"passed": 2}
