@@ -22,10 +22,12 @@ def pytest_addoption(parser):
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes long, and is left out unless it is asked for")
+    if hasattr(config, "workerinput"):  # the controller has decided
+        return
     named = config.args_source is not config.ArgsSource.TESTPATHS
-    if not (named or config.option.markexpr or config.option.keyword or hasattr(config, "workerinput")):
+    if not (named or config.option.markexpr or config.option.keyword):
         config.option.markexpr = "not slow"
-    if config.option.part_sets and not hasattr(config, "workerinput"):
+    if config.option.part_sets:
         config.pluginmanager.register(_Parting(), "parting")
 
 

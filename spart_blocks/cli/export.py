@@ -21,6 +21,7 @@ from spart_blocks.cli.options import (
 )
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, examples, put, say
+from spart_blocks.tableaus import FixedStepMethod
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,14 +30,6 @@ if TYPE_CHECKING:
     from spart_blocks.export import StepCode, Verification
 
 HORIZON = 1.0  # s
-
-
-class Method(StrEnum):
-    """How continuous states are integrated."""
-
-    euler = "euler"
-    heun = "heun"
-    RK4 = "RK4"
 
 
 class Precision(StrEnum):
@@ -62,7 +55,7 @@ RateOption = Annotated[
     ),
 ]
 MethodOption = Annotated[
-    Method | None,
+    FixedStepMethod | None,
     typer.Option(help="How continuous states are integrated, by default RK4.", show_default=False),
 ]
 
@@ -146,7 +139,7 @@ def _code(
     diagram: Diagram,
     part: list[str] | None,
     rate: float | None,
-    method: Method | None,
+    method: FixedStepMethod | None,
     precision: Precision | None,
     name: str | None,
 ) -> StepCode:
@@ -158,7 +151,7 @@ def _code(
     return step_code(
         part_of(diagram, part or ()),
         rate=asked.rate if rate is None else rate,
-        method=method.value if method else asked.method,
+        method=method or asked.method,
         real=precision.value if precision else asked.precision,
         name=name,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.export import HORIZON, Method, PartOption, say_fed
+from spart_blocks.cli.export import HORIZON, PartOption, say_fed
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -23,6 +23,7 @@ from spart_blocks.cli.options import (
 )
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, put, say
+from spart_blocks.tableaus import FixedStepMethod
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,7 +65,7 @@ def export_fmu(
         ),
     ] = None,
     method: Annotated[
-        Method | None,
+        FixedStepMethod | None,
         typer.Option(
             help="Co-simulation in equal steps by this method, by default 1000 Hz.",
             show_default=False,
@@ -103,7 +104,7 @@ def export_fmu(
         made = part_of(diagram, part or ())
         asked = diagram.export
         rate = asked.rate if rate is None else rate
-        chosen = method.value if method else _of_file(asked)
+        chosen = method or _of_file(asked)
         options: dict[str, Any] = {"rate": rate, "method": chosen, "inputs": inputs.value}
         if not quiet:
             say(f"making an FMU of {made.program.name}")

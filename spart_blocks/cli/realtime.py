@@ -98,7 +98,7 @@ def realtime(
             diagram,
             part=part or (),
             rate=rate,
-            method=method and method.value,
+            method=method,
             T=end,
             policy=policy and policy.value,
             cpu=cpu,

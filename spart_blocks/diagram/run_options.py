@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
 
+from spart_blocks.tableaus import FixedStepMethod
+
 STANDARD = ("bdsim", "spart_blocks")
 """The packages of blocks that every diagram knows, and whose names no other block can have."""
 
@@ -19,9 +21,7 @@ Solver = Literal[
     "LSODA",
     "CVODES",
     "Adams",
-    "euler",
-    "heun",
-    "RK4",
+    FixedStepMethod,
 ]
 
 

@@ -10,15 +10,13 @@ import numpy as np
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.expressions import literal
 from spart_blocks.export.functions import array_text
-from spart_blocks.export.schedule import METHODS, checked_rate
+from spart_blocks.export.schedule import checked_rate
 from spart_blocks.program.part import Part
 from spart_blocks.simulation.run import LEAST_STEPS
-from spart_blocks.simulation.tableaus import Tableau, tableau
+from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
 
 USUAL_RATE = 1000.0  # Hz
 RATES = (1e-3, 1e6)  # Hz
-CONTROLLED = "RK45"
-"""The method whose steps are as long as its error allows."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +51,8 @@ def stepping_of(part: Part, rate: float | None = None, method: str | None = None
 
     Raises InputError for a method or a rate that cannot be.
     """
-    if method is not None and method not in METHODS:
-        hint = f"there are {', '.join(METHODS)}"
+    if method is not None and method not in FIXED_STEP:
+        hint = f"there are {', '.join(FIXED_STEP)}"
         raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
     steps = USUAL_RATE if rate is None else checked_rate(rate)
     if not RATES[0] <= steps <= RATES[1]:

@@ -12,15 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, gcd, lcm
-from typing import Any, Literal
+from typing import Any
 
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.errors import DiagramError, Fault, InputError
 from spart_blocks.program.part import Part
-from spart_blocks.simulation.tableaus import Tableau, tableau
-
-Method = Literal["euler", "heun", "RK4"]
-METHODS: tuple[Method, ...] = ("euler", "heun", "RK4")
+from spart_blocks.tableaus import FIXED_STEP, FixedStepMethod, Tableau, tableau
 
 USUAL_RATE = Fraction(1000)  # Hz
 HIGHEST_RATE = 1e6  # Hz
@@ -67,7 +64,7 @@ class Schedule:
     handovers: what comes before the ticks, in this order."""
 
     step: Fraction
-    method: Method
+    method: FixedStepMethod
     clocks: tuple[Ticking, ...]
     handovers: tuple[Handing, ...] = ()
 
@@ -96,8 +93,8 @@ def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> S
     Raises InputError for a rate at which a tick falls between two steps and for an unknown
     method; DiagramError naming the block that a fixed step cannot run.
     """
-    if method not in METHODS:
-        hint = f"there are {', '.join(METHODS)}"
+    if method not in FIXED_STEP:
+        hint = f"there are {', '.join(FIXED_STEP)}"
         raise InputError(Fault(f"no fixed-step method {method!r}", hint=hint))
     refuse_sliding(part)
     _refuse_events(part)

@@ -32,7 +32,7 @@ from spart_blocks.simulation.meeting import held_at
 from spart_blocks.simulation.record import MOST_NUMBERS, blur_at_least, is_book
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import BORDERS, COMPILED, heeds, meet
-from spart_blocks.simulation.tableaus import FIXED_STEP, Tableau
+from spart_blocks.tableaus import FIXED_STEP, Tableau
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.integrate import OdeSolver
 from scipy.interpolate import CubicHermiteSpline
 
-from spart_blocks.simulation.tableaus import Floats, Tableau
+from spart_blocks.simulation.engine import Floats
+from spart_blocks.tableaus import Tableau
 
 BEFORE, PART = 5e-11, 1e-3
 """How far before a located crossing the stages lie, in seconds and as a part of the step:

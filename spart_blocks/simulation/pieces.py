@@ -25,7 +25,7 @@ from spart_blocks.simulation.record import inside as seen
 from spart_blocks.simulation.run import Run
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
-from spart_blocks.simulation.tableaus import tableau
+from spart_blocks.tableaus import tableau
 
 EARLY = 0.99
 """A stage that crosses at this part of the way to the crossing of the step's end, or before,

@@ -167,7 +167,7 @@ class Run:
         if not isinstance(self.engine, Native) or self.engine.display.acting or self.slides:
             return None
         from spart_blocks.simulation.compiled import CompiledLoop, library_of
-        from spart_blocks.simulation.tableaus import tableau
+        from spart_blocks.tableaus import tableau
 
         method = tableau(self.options.solver)
         if method is None:

@@ -11,7 +11,7 @@ import numpy as np
 from spart_blocks.errors import RunError
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.meeting import held_at
-from spart_blocks.simulation.tableaus import FIXED_STEP
+from spart_blocks.tableaus import FIXED_STEP
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run

@@ -15,7 +15,7 @@ import numpy as np
 from spart_blocks.errors import RunError, warn
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.states import vectors_of
-from spart_blocks.simulation.tableaus import Tableau, tableau
+from spart_blocks.tableaus import Tableau, tableau
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run

@@ -15,7 +15,7 @@ from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.samples import Samples
-from spart_blocks.simulation.tableaus import FIXED_STEP
+from spart_blocks.tableaus import FIXED_STEP
 
 DEFAULT_SAMPLES = 500
 MOST_SAMPLES = 20_000_000

@@ -237,7 +237,7 @@ def test_labels_that_do_not_fit_a_scope_are_refused(load):
 def test_the_adaptive_method_is_scipys():
     from scipy.integrate import RK45
 
-    from spart_blocks.simulation.tableaus import tableau
+    from spart_blocks.tableaus import tableau
 
     ours = tableau("RK45")
     for got, want in ((ours.A[:6, :5], RK45.A), (ours.A[6, :6], RK45.B), (ours.b[:6], RK45.B),

@@ -11,7 +11,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.errors import SpartWarning
 from spart_blocks.simulation.stability import growth_of, stable_step
-from spart_blocks.simulation.tableaus import tableau
+from spart_blocks.tableaus import tableau
 
 # A mass held by a PD: s^2 + kd s + kp, with modes at -50 and -2000 1/s.
 PD = """

@@ -1,23 +1,33 @@
-"""Explicit Runge-Kutta methods as tables."""
+"""Explicit Runge-Kutta methods as tables: the one place where they and their names stand."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:  # names alone are asked for by commands that need no numbers
+    import numpy as np
+    from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+    Floats = NDArray[np.float64]
 
-FIXED_STEP = ("euler", "heun", "RK4")
+FixedStepMethod = Literal["euler", "heun", "RK4"]
+FIXED_STEP: tuple[FixedStepMethod, ...] = get_args(FixedStepMethod)
 """The methods below without error control."""
+CONTROLLED = "RK45"
+"""The method below whose steps are as long as its error allows."""
 
 
 @dataclass(frozen=True)
 class Tableau:
     """A (s,s), b (s,), c (s,). e (s,): error weights of the embedded method, or None for
     fixed steps. P (s,m): dense output x + h sum_j K_j sum_m P_jm theta^(m+1), or None for
-    cubic Hermite. A method with P ends on the slope at the new point."""
+    cubic Hermite. A method with P ends on the slope at the new point.
+
+    Raises ValueError for numbers that are no such method of that order, up to the third.
+    """
 
     A: Floats
     b: Floats
@@ -26,8 +36,28 @@ class Tableau:
     e: Floats | None = None
     P: Floats | None = None
 
+    def __post_init__(self) -> None:
+        import numpy as np
+
+        A, b, c = self.A, self.b, self.c
+        claims = {
+            "A is strictly lower triangular": (np.triu(A), 0),
+            "its rows add up to c": (A.sum(axis=1) - c, 0),
+            "b adds up to 1": (b.sum(), 1),
+            "b c = 1/2": (b @ c if self.order > 1 else 0.5, 0.5),
+            "b c^2 = 1/3": (b @ c**2 if self.order > 2 else 1 / 3, 1 / 3),
+            "b A c = 1/6": (b @ A @ c if self.order > 2 else 1 / 6, 1 / 6),
+            "e adds up to 0": (0 if self.e is None else self.e.sum(), 0),
+            "P ends on b": (0 if self.P is None else self.P.sum(axis=1) - b, 0),
+        }
+        for claim, (found, wanted) in claims.items():
+            if np.abs(found - wanted).max() > 1e-12:
+                raise ValueError(f"no explicit Runge-Kutta method: {claim} is not so")
+
 
 def _explicit(rows: list[list[float]], b: list[float], order: int) -> Tableau:
+    import numpy as np
+
     s = len(b)
     A = np.zeros((s, s))
     for i, row in enumerate(rows, start=1):
@@ -38,6 +68,8 @@ def _explicit(rows: list[list[float]], b: list[float], order: int) -> Tableau:
 def _dormand_prince() -> Tableau:
     """Dormand and Prince's 5(4) pair, J. Comput. Appl. Math. 6 (1980), table 2, with L. F.
     Shampine's dense output, Math. Comp. 46 (1986); SciPy's RK45 has the same."""
+    import numpy as np
+
     rows = [
         [1 / 5],
         [3 / 40, 9 / 40],
@@ -61,16 +93,15 @@ def _dormand_prince() -> Tableau:
     return replace(plain, c=c, e=np.array(e), P=np.array(P))
 
 
+_MAKERS: dict[str, Callable[[], Tableau]] = {
+    "euler": lambda: _explicit([], [1.0], 1),
+    "heun": lambda: _explicit([[1.0]], [0.5, 0.5], 2),
+    "RK4": lambda: _explicit([[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], 4),
+    CONTROLLED: _dormand_prince,
+}
+
+
+@cache
 def tableau(name: str) -> Tableau | None:
     """The method of that name, or None for one that is not a table here."""
-    match name:
-        case "euler":
-            return _explicit([], [1.0], 1)
-        case "heun":
-            return _explicit([[1.0]], [0.5, 0.5], 2)
-        case "RK4":
-            return _explicit([[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], 4)
-        case "RK45":
-            return _dormand_prince()
-        case _:
-            return None
+    return _MAKERS[name]() if name in _MAKERS else None
