@@ -135,7 +135,7 @@ def _check_found(gains: dict[str, LQRGain], out: Path | None, file: Path) -> Non
 
 def _value(option: str, text: str | None) -> Any:
     """A number, list or mapping as YAML has it."""
-    from spart_blocks.diagram.document import parse_value
+    from spart_blocks.document import parse_value
 
     return parse_value(text or "", option)
 

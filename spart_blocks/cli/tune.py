@@ -88,7 +88,7 @@ def _parted(words: Sequence[str], loop: str | None) -> tuple[str | None, list[st
 
 def _values(settings: Sequence[str]) -> dict[str, Any]:
     """What is set, by name."""
-    from spart_blocks.diagram.document import parse_value
+    from spart_blocks.document import parse_value
 
     values: dict[str, Any] = {}
     for text in settings:

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.block_values import ONE_SHAPE, UnlikeShapesError, of_one_shape
-from spart_blocks.diagram.document import Document, Keys
 from spart_blocks.diagram.numbers import Stray, stray
 from spart_blocks.diagram.registry import BlockType, Parameter
 from spart_blocks.diagram.schema import shown
+from spart_blocks.document import Document, Keys
 from spart_blocks.errors import Fault, Place, brief, did_you_mean
 
 MAX_PORTS = 1000

@@ -8,7 +8,6 @@ from typing import Any
 
 from spart_blocks.blocks._ports import output_ports
 from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
-from spart_blocks.diagram.document import Document, Keys
 from spart_blocks.diagram.formula_names import warn_of_constants
 from spart_blocks.diagram.other_names import type_hint
 from spart_blocks.diagram.own_blocks import add_installed
@@ -24,6 +23,7 @@ from spart_blocks.diagram.schema import MAX_COLLECTED, BlockSection, PartSection
 from spart_blocks.diagram.subsystems import MAX_BLOCKS, as_block, make_gates
 from spart_blocks.diagram.wires import WireText
 from spart_blocks.diagram.wiring import MAX_WIRES, InputCount, Wiring, count_inputs, read_wires
+from spart_blocks.document import Document, Keys
 from spart_blocks.errors import (
     DiagramError,
     Fault,

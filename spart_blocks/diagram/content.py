@@ -14,7 +14,6 @@ from typing import Any, Generic
 from spart_blocks.diagram.arguments import ArgumentReader, Catalogue, arrays
 from spart_blocks.diagram.build import Builder, Part, Product
 from spart_blocks.diagram.comparison import check_compare
-from spart_blocks.diagram.document import Document, Key, Keys, read_document
 from spart_blocks.diagram.expectations import ExpectSection
 from spart_blocks.diagram.exporting import check_export
 from spart_blocks.diagram.files import MAX_BYTES, Robots, existing, inside
@@ -26,6 +25,7 @@ from spart_blocks.diagram.schema import AnyFile, DiagramSection, PartSection, va
 from spart_blocks.diagram.subsystems import MAX_LEVELS, check_ports, check_subsystems
 from spart_blocks.diagram.tunable import read_tunable
 from spart_blocks.diagram.wiring import Wiring
+from spart_blocks.document import Document, Key, Keys, read_document
 from spart_blocks.errors import DiagramError, Fault, Place
 from spart_blocks.robot import Robot
 

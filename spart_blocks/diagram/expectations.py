@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from spart_blocks.diagram.document import Keys
+from spart_blocks.document import Keys
 from spart_blocks.errors import Place
 
 Value = float | tuple["Value", ...]

@@ -9,8 +9,8 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.document import Document, read_document
 from spart_blocks.diagram.robot_section import RobotSection
+from spart_blocks.document import Document, read_document
 from spart_blocks.errors import Fault, InputError, Place, did_you_mean, told
 from spart_blocks.robot import Robot
 

@@ -12,7 +12,6 @@ from spart_blocks.diagram.alike import Choices
 from spart_blocks.diagram.block_values import settle_values
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.content import DiagramContent
-from spart_blocks.diagram.document import Document, read_document
 from spart_blocks.diagram.expectations import Expectations
 from spart_blocks.diagram.files import Robots, project_root
 from spart_blocks.diagram.model import Diagram
@@ -22,6 +21,7 @@ from spart_blocks.diagram.references import MAX_EXPANDED
 from spart_blocks.diagram.schema import VariantSection
 from spart_blocks.diagram.variants import Asked, Chosen, chosen_of, read_variants, with_choices
 from spart_blocks.diagram.wires import complete
+from spart_blocks.document import Document, read_document
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, refusing
 
 MAX_SHOWN = 100

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from spart_blocks.diagram.document import Key, Keys
+from spart_blocks.document import Key, Keys
 from spart_blocks.errors import brief
 
 _ROWS = "all rows need the same length, all entries must be numbers"

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from spart_blocks import checked
-from spart_blocks.diagram.document import MAX_DEPTH, Document, Key, Keys, parse_value
 from spart_blocks.diagram.model import RunOptions
+from spart_blocks.document import MAX_DEPTH, Document, Key, Keys, parse_value
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, brief, did_you_mean
 
 SECTIONS = (

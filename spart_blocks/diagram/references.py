@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spart_blocks.diagram.document import (
+from spart_blocks.document import (
     MAX_DEPTH,
     MAX_FAULTS,
     MAX_NODES,

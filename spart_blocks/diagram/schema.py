@@ -24,13 +24,13 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from spart_blocks.diagram.comparison import CompareOptions
-from spart_blocks.diagram.document import Document, Key, Keys
 from spart_blocks.diagram.expectations import MODELS as EXPECT_MODELS
 from spart_blocks.diagram.expectations import ExpectSection, section_at
 from spart_blocks.diagram.exporting import ExportOptions
 from spart_blocks.diagram.model import RunOptions
 from spart_blocks.diagram.realtime_options import RealtimeOptions
 from spart_blocks.diagram.robot_section import RobotSection
+from spart_blocks.document import Document, Key, Keys
 from spart_blocks.errors import Fault, brief, did_you_mean
 
 MAX_COLLECTED = 2000

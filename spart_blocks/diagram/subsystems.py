@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from spart_blocks.diagram.arguments import MAX_PORTS
-from spart_blocks.diagram.document import Document, Keys
 from spart_blocks.diagram.registry import find_type, name_problem
 from spart_blocks.diagram.schema import BlockSection, PartSection, SubsystemSection
+from spart_blocks.document import Document, Keys
 from spart_blocks.errors import Fault
 
 MAX_BLOCKS = 20_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from spart_blocks.diagram.document import Document
+from spart_blocks.document import Document
 from spart_blocks.errors import Fault, did_you_mean
 
 QUANTITIES = ("mass", "inertia")

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from spart_blocks.diagram.document import Document, Keys, read_document
 from spart_blocks.diagram.schema import DiagramSection, VariantSection, validate
+from spart_blocks.document import Document, Keys, read_document
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 
 Asked = Mapping[str, str] | Sequence[str]

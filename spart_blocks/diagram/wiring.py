@@ -13,7 +13,6 @@ from spart_blocks.diagram.companions import (
     make_companion,
     wants_audit,
 )
-from spart_blocks.diagram.document import MAX_FAULTS, Document, Keys
 from spart_blocks.diagram.registry import port_names
 from spart_blocks.diagram.wires import (
     End,
@@ -29,6 +28,7 @@ from spart_blocks.diagram.wires import (
     unconnected,
     wire_name,
 )
+from spart_blocks.document import MAX_FAULTS, Document, Keys
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 
 # Blocks whose wires take the next free input when they name none.

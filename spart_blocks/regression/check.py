@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spart_blocks.diagram import load_expectations
-from spart_blocks.diagram.document import Keys
 from spart_blocks.diagram.expectations import EnginesClaim, Expectations
 from spart_blocks.diagram.model import RunOptions
+from spart_blocks.document import Keys
 from spart_blocks.errors import Fault, InputError, Place, RunError, SpartError, SpartWarning
 from spart_blocks.regression import baselines
 from spart_blocks.regression.claims import (

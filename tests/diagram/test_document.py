@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from spart_blocks.diagram.document import MAX_DEPTH, parse_document, parse_value, read_document
+from spart_blocks.document import MAX_DEPTH, parse_document, parse_value, read_document
 from spart_blocks.errors import DiagramError, Place
 
 

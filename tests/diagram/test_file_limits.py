@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spart_blocks.diagram import build
-from spart_blocks.diagram.document import MAX_KEY, MAX_NODES, TEXT_NODE, parse_document
+from spart_blocks.document import MAX_KEY, MAX_NODES, TEXT_NODE, parse_document
 from spart_blocks.errors import DiagramError
 
 TIME = "blocks: {t: {type: TIME}}\n"

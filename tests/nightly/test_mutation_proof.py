@@ -29,10 +29,10 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.document import read_document
 from spart_blocks.diagram.first_values import first_values
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.wires import parse_wire, selection_text
+from spart_blocks.document import read_document
 from spart_blocks.regression.check import check
 from spart_blocks.regression.files import Case, cases
 from spart_blocks.simulation import DiagramFile, begin, finish
