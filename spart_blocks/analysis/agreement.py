@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,14 +60,14 @@ def compare_engines(
     if diagram.run.every is None:  # what each run needs of its own are other times
         options["every"] = end / (samples or DEFAULT_SAMPLES)
     if diagram.run.solver == "auto":  # the same for both, on any machine
-        diagram = replace(diagram, run=diagram.run.model_copy(update={"solver": "RK45"}))
+        diagram = diagram.with_sections(run=diagram.run.model_copy(update={"solver": "RK45"}))
     if file is None:
         native = simulate(diagram, engine="native", progress=progress, **options)
     else:
         more = {**options, "solver": diagram.run.solver}
         native = finish(begin(file, engine="native", progress=progress, **more))
     if diagram.run.solver in METHODS:
-        diagram = replace(diagram, run=diagram.run.model_copy(update={"solver": "DOP853"}))
+        diagram = diagram.with_sections(run=diagram.run.model_copy(update={"solver": "DOP853"}))
     blocks = simulate(diagram, engine="interpreter", progress=progress, **options)
     for results in (native, blocks):
         if results.stopped and "interrupted" in results.stopped:

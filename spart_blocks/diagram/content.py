@@ -13,18 +13,16 @@ from typing import Any, Generic
 
 from spart_blocks.diagram.arguments import ArgumentReader, Catalogue, arrays
 from spart_blocks.diagram.build import Builder, Part, Product
-from spart_blocks.diagram.comparison import check_compare
 from spart_blocks.diagram.expectations import ExpectSection
-from spart_blocks.diagram.exporting import check_export
 from spart_blocks.diagram.files import MAX_BYTES, Robots, existing, inside
 from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.own_blocks import is_allowed
 from spart_blocks.diagram.references import MAX_EXPANDED, Resolved, Resolver, Scope
 from spart_blocks.diagram.registry import BlockType, name_problem, new_clock, new_diagram
 from spart_blocks.diagram.schema import AnyFile, DiagramSection, PartSection, validate
+from spart_blocks.diagram.sections import rows
 from spart_blocks.diagram.subsystems import MAX_LEVELS, check_ports, check_subsystems
 from spart_blocks.diagram.tunable import read_tunable
-from spart_blocks.diagram.wiring import Wiring
 from spart_blocks.document import Document, Key, Keys, read_document
 from spart_blocks.errors import DiagramError, Fault, Place
 from spart_blocks.robot import Robot
@@ -193,7 +191,7 @@ class _Content(Generic[AnyFile]):
         """The data with references replaced outside its blocks, and where they fail."""
         data = dict(self.document.data)
         unresolved: set[Keys] = set()
-        for name in ("run", "clocks", "robots", "expect"):
+        for name in ("clocks", "robots", *(name for name, row in rows() if row.refers)):
             section = data.get(name)
             if not isinstance(section, dict):
                 continue
@@ -254,26 +252,21 @@ class DiagramContent(_Content[DiagramSection]):
         known_bad = _names(dropped, "blocks")
         wiring = builder.level(bd, sections.blocks, sections.wires, scope, broken=known_bad)
         self._check_content(sections, dropped)
-        self._log(sections, wiring)
-        check_compare(sections.compare, wiring)
-        check_export(sections.export, wiring)
-        self._expect(sections.expect, wiring)
+        sections.check(wiring)
+        if sections.expect is not None:
+            self._baseline(sections.expect)
         tunable = self._tunable(sections, robots, dropped)
         wiring.finish()
         builder.check_unused(scope)
         return Diagram(
             name=bd.name,
             bd=bd,
-            run=sections.run,
+            sections=sections.alone(),
             robots={name: robot for name, robot in robots.items() if robot is not None},
             params={name: arrays(item.value) for name, item in scope.values.items()},
             source=source,
             places=product.places,
             shared={name: tuple(pairs) for name, pairs in product.shared.items()},
-            compare=sections.compare,
-            export=sections.export,
-            realtime=sections.realtime,
-            expect=sections.expect,
             tunable=tunable,
             files=tuple(self.files.read),
             packages=frozenset(product.packages),
@@ -294,16 +287,6 @@ class DiagramContent(_Content[DiagramSection]):
             if ("tunable", number) not in dropped
         }
         return read_tunable(asked, robots, self.document, self.faults)
-
-    def _log(self, sections: DiagramSection, wiring: Wiring) -> None:
-        for number, text in enumerate(sections.run.log):
-            wiring.check_signal(text, ("run", "log", number))
-
-    def _expect(self, expect: ExpectSection | None, wiring: Wiring) -> None:
-        if expect is not None:
-            for keys, text in expect.signals():
-                wiring.check_signal(text, ("expect", *keys), "expect")
-            self._baseline(expect)
 
     def _baseline(self, expect: ExpectSection) -> Path | None:
         """The file of the baseline, which may not be there yet."""

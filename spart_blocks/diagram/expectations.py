@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -20,6 +20,9 @@ from pydantic import (
 
 from spart_blocks.document import Keys
 from spart_blocks.errors import Place
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.wiring import Wiring
 
 Value = float | tuple["Value", ...]
 """A number, or nested tuples of numbers in the shape of a signal."""
@@ -215,21 +218,10 @@ CLAIMS: dict[str, type[_Claim]] = {
 }
 """The kinds of claims about a signal."""
 
-_SINGLE: dict[str, type[_Section]] = {
-    "baseline": BaselineSection,
-    "engines": EnginesClaim,
-    "speed": SpeedClaim,
-    "audit": AuditClaim,
-}
+_SINGLE = ("baseline", "engines", "speed", "audit")
 
 
-def section_at(path: Keys) -> type[BaseModel]:
-    """The model whose keys stand at this path within the section."""
-    if not path:
-        return ExpectSection
-    name = str(path[0])
-    return CLAIMS.get(name) or _SINGLE.get(name) or ExpectSection
-
-
-MODELS = ("ExpectSection", *(model.__name__ for model in (*CLAIMS.values(), *_SINGLE.values())))
-"""The models whose entries may be references to parameters."""
+def check_expect(section: ExpectSection, wiring: Wiring) -> None:
+    """See that every signal of the section exists."""
+    for keys, text in section.signals():
+        wiring.check_signal(text, ("expect", *keys), "expect")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel
 
 from spart_blocks.diagram.comparison import CompareOptions
 from spart_blocks.diagram.expectations import ExpectSection
@@ -14,6 +16,7 @@ from spart_blocks.diagram.realtime_options import RealtimeOptions
 from spart_blocks.diagram.run_options import STANDARD as STANDARD
 from spart_blocks.diagram.run_options import RunOptions as RunOptions
 from spart_blocks.diagram.run_options import Solver as Solver
+from spart_blocks.diagram.sections import Sections
 from spart_blocks.errors import Place
 from spart_blocks.robot import Robot
 
@@ -28,6 +31,8 @@ class Diagram:
     bd is bdsim's BlockDiagram. places maps 'blocks.ctrl', 'wires.ctrl.tau -> plant.taum'
     and the like to the file, line and column they were read from.
 
+    sections: how it runs, what is compared, what becomes code: what the file says of that.
+
     shared: for each parameter of the file's `params:`, the (block, argument) pairs that
     took its value unchanged, so that all of them are one parameter of the program. The
     block goes by its full name (`arm/ctrl`), the argument by its name in the constructor.
@@ -38,30 +43,51 @@ class Diagram:
     files: those read besides its source, such as robots.
     variants: the choice for each slot of the file's `variants:`.
     packages: those that the blocks of a file are of.
-    compare: what comparisons measure.
-    export: what becomes code, and how it steps.
-    realtime: how that keeps its deadlines on a real clock.
     tunable: the quantities of robots that stay parameters of the program, such as
     'sc.mass', where they would otherwise be folded into it as constants.
-    expect: what its runs must show, where it is a regression test.
     """
 
     name: str
     bd: Any
-    run: RunOptions = field(default_factory=RunOptions)
+    sections: Sections = field(default_factory=lambda: Sections.model_validate({}))
     robots: Mapping[str, Robot] = field(default_factory=dict)
     params: Mapping[str, Any] = field(default_factory=dict)
     source: Path | None = None
     places: Mapping[str, Place] = field(default_factory=dict)
     shared: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    export: ExportOptions = field(default_factory=lambda: ExportOptions.model_validate({}))
-    realtime: RealtimeOptions = field(default_factory=lambda: RealtimeOptions.model_validate({}))
-    compare: CompareOptions = field(default_factory=lambda: CompareOptions.model_validate({}))
     tunable: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)
     packages: frozenset[str] = frozenset()
-    expect: ExpectSection | None = None
+
+    @property
+    def run(self) -> RunOptions:
+        """How it runs."""
+        return self.sections.run
+
+    @property
+    def compare(self) -> CompareOptions:
+        """What comparisons measure."""
+        return self.sections.compare
+
+    @property
+    def export(self) -> ExportOptions:
+        """What becomes code, and how it steps."""
+        return self.sections.export
+
+    @property
+    def realtime(self) -> RealtimeOptions:
+        """How that keeps its deadlines on a real clock."""
+        return self.sections.realtime
+
+    @property
+    def expect(self) -> ExpectSection | None:
+        """What its runs must show, where it is a regression test."""
+        return self.sections.expect
+
+    def with_sections(self, **changed: BaseModel | None) -> Diagram:
+        """The same diagram with other sections, by name."""
+        return replace(self, sections=self.sections.changed(**changed))
 
     def __repr__(self) -> str:
         robots = f"; robots {', '.join(self.robots)}" if self.robots else ""

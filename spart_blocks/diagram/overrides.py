@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import Any
 
 from spart_blocks import checked
-from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.run_options import RunOptions
+from spart_blocks.diagram.sections import rows
 from spart_blocks.document import MAX_DEPTH, Document, Key, Keys, parse_value
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, brief, did_you_mean
 
 SECTIONS = (
-    *("params", "blocks", "run", "clocks", "robots", "subsystems", "name"),
-    *("export", "realtime"),
+    *("params", "blocks", "clocks", "robots", "subsystems", "name"),
+    *(name for name, row in rows() if row.settable),
 )
 
 Overrides = Mapping[str, Any] | Sequence[str]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
 
 from spart_blocks.tableaus import FixedStepMethod
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.wiring import Wiring
 
 STANDARD = ("bdsim", "spart_blocks")
 """The packages of blocks that every diagram knows, and whose names no other block can have."""
@@ -71,3 +74,9 @@ class RunOptions(BaseModel):
         "accumulate: the run ends with an error, or (filippov) the states slide along the "
         "surface, and rest at zero",
     )
+
+
+def check_run(section: RunOptions, wiring: Wiring) -> None:
+    """See that the signals to keep exist."""
+    for number, text in enumerate(section.log):
+        wiring.check_signal(text, ("run", "log", number))

@@ -7,8 +7,9 @@ constructor, and wires against the ports, once the blocks are known.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
-from typing import Annotated, Any, TypeVar
+from collections.abc import Collection, Iterable, Iterator
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -23,13 +24,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from spart_blocks.diagram.comparison import CompareOptions
-from spart_blocks.diagram.expectations import MODELS as EXPECT_MODELS
-from spart_blocks.diagram.expectations import ExpectSection, section_at
-from spart_blocks.diagram.exporting import ExportOptions
-from spart_blocks.diagram.model import RunOptions
-from spart_blocks.diagram.realtime_options import RealtimeOptions
 from spart_blocks.diagram.robot_section import RobotSection
+from spart_blocks.diagram.sections import MAPPING, Sections, rows
 from spart_blocks.document import Document, Key, Keys
 from spart_blocks.errors import Fault, brief, did_you_mean
 
@@ -39,17 +35,12 @@ MAX_COLLECTED = 2000
 REFERENCE_PATTERN = r"^\$[A-Za-z_][A-Za-z0-9_]*$"
 
 
-def _empty_mapping(value: Any) -> Any:
-    return {} if value is None else value
-
-
 def _empty_list(value: Any) -> Any:
     return [] if value is None else value
 
 
-_Mapping = BeforeValidator(_empty_mapping)
 _List = BeforeValidator(_empty_list)
-Params = Annotated[dict[StrictStr, Any], _Mapping]
+Params = Annotated[dict[StrictStr, Any], MAPPING]
 Wires = Annotated[tuple[StrictStr, ...], _List]
 
 
@@ -113,7 +104,7 @@ class SubsystemSection(_Section):
     params: Params = Field(default_factory=dict, description="parameters and their defaults")
     inputs: Wires = Field((), description="names of the input ports, outputs of block `in`")
     outputs: Wires = Field((), description="names of the output ports, inputs of block `out`")
-    blocks: Annotated[dict[StrictStr, BlockSection], _Mapping] = Field(default_factory=dict)
+    blocks: Annotated[dict[StrictStr, BlockSection], MAPPING] = Field(default_factory=dict)
     wires: Wires = Field(())
 
 
@@ -131,10 +122,10 @@ class FileSection(_Section):
 
     name: StrictStr | None = Field(None, description="by default the file's name")
     description: StrictStr | None = Field(None, description="free text")
-    robots: Annotated[dict[StrictStr, RobotSection], _Mapping] = Field(default_factory=dict)
+    robots: Annotated[dict[StrictStr, RobotSection], MAPPING] = Field(default_factory=dict)
     params: Params = Field(default_factory=dict, description="values that $name refers to")
-    clocks: Annotated[dict[StrictStr, ClockSection], _Mapping] = Field(default_factory=dict)
-    subsystems: Annotated[dict[StrictStr, SubsystemSection], _Mapping] = Field(default_factory=dict)
+    clocks: Annotated[dict[StrictStr, ClockSection], MAPPING] = Field(default_factory=dict)
+    subsystems: Annotated[dict[StrictStr, SubsystemSection], MAPPING] = Field(default_factory=dict)
     blocks: dict[StrictStr, BlockSection] = Field(description="the blocks, by name")
     wires: Wires = Field((), description="wires such as `plant.qm[0:2] -> ctrl.qm, scope`")
 
@@ -146,33 +137,19 @@ class PartSection(FileSection):
     outputs: Wires = Field((), description="names of the output ports, inputs of block `out`")
 
 
-class DiagramSection(FileSection):
-    """A diagram file."""
+class _WholeFile(FileSection):
+    """What only the file of a diagram has."""
 
-    variants: Annotated[dict[StrictStr, VariantSection], _Mapping] = Field(
+    variants: Annotated[dict[StrictStr, VariantSection], MAPPING] = Field(
         default_factory=dict, description="blocks by name, and the alternatives for each"
     )
     tunable: Wires = Field(
         (), description="robots' quantities that stay parameters: ROBOT.mass, ROBOT.inertia"
     )
-    run: Annotated[RunOptions, _Mapping] = Field(
-        default_factory=lambda: RunOptions.model_validate({})
-    )
-    compare: Annotated[CompareOptions, _Mapping] = Field(
-        default_factory=lambda: CompareOptions.model_validate({}),
-        description="what `spart compare` measures",
-    )
-    export: Annotated[ExportOptions, _Mapping] = Field(
-        default_factory=lambda: ExportOptions.model_validate({}),
-        description="what becomes code: for `spart export` and `spart realtime`",
-    )
-    realtime: Annotated[RealtimeOptions, _Mapping] = Field(
-        default_factory=lambda: RealtimeOptions.model_validate({}),
-        description="how that keeps its deadlines: for `spart realtime`",
-    )
-    expect: Annotated[ExpectSection | None, _Mapping] = Field(
-        None, description="what its runs must show, for `spart test` and pytest"
-    )
+
+
+class DiagramSection(Sections, _WholeFile):
+    """A diagram file."""
 
 
 _MAY_BE_EMPTY = (
@@ -180,9 +157,9 @@ _MAY_BE_EMPTY = (
     *("inputs", "outputs", "wires", "tunable"),
 )
 # Whose entries are left out one by one when they are wrong.
-_SECTIONS = (
-    *("robots", "clocks", "subsystems", "blocks", "run", "compare", "wires", "tunable"),
-    *("export", "realtime", "expect"),
+_DIVIDED = (
+    *("robots", "clocks", "subsystems", "blocks", "wires", "tunable"),
+    *(name for name, _ in rows()),
 )
 
 
@@ -195,7 +172,7 @@ def json_schema(model: type[FileSection] = DiagramSection) -> str:
     definitions = schema["$defs"]
     reference = {"type": "string", "pattern": REFERENCE_PATTERN, "description": "a parameter"}
     definitions["Reference"] = reference
-    for name in definitions.keys() & {"RunOptions", "ClockSection", *EXPECT_MODELS}:
+    for name in definitions.keys() & {model.__name__ for model in _referring()}:
         for key, entry in definitions[name]["properties"].items():
             definitions[name]["properties"][key] = _or_reference(entry)
     for holder in (schema, definitions["SubsystemSection"]):
@@ -203,6 +180,25 @@ def json_schema(model: type[FileSection] = DiagramSection) -> str:
             if key in holder["properties"]:
                 holder["properties"][key]["type"] = [holder["properties"][key]["type"], "null"]
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _referring() -> Iterator[type[BaseModel]]:
+    """The models whose entries may be references to parameters."""
+    yield ClockSection
+    for name, row in rows():
+        if row.refers:
+            yield from _models_in(Sections.model_fields[name].annotation)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type is made of, and those of their fields."""
+    if _is_model(annotation):
+        yield annotation
+        for entry in annotation.model_fields.values():
+            yield from _models_in(entry.annotation)
+    else:
+        for part in get_args(annotation):
+            yield from _models_in(part)
 
 
 def _or_reference(entry: dict[str, Any]) -> dict[str, Any]:
@@ -251,7 +247,7 @@ def _path(loc: tuple[int | str, ...]) -> Keys:
 
 def _entry_path(path: Keys) -> Keys:
     """The smallest part of the file that can be left out because of a fault at path."""
-    if path and path[0] in _SECTIONS:
+    if path and path[0] in _DIVIDED:
         return path[:2]
     return path[:1]
 
@@ -281,25 +277,30 @@ def _without_keys(section: Any, keys: set[Key]) -> Any:
 
 
 def _model_at(path: Keys, top: type[FileSection]) -> type[BaseModel]:
-    """The model whose keys stand at this path of a file."""
-    models: dict[Key, type[BaseModel]] = {
-        "robots": RobotSection,
-        "clocks": ClockSection,
-        "subsystems": SubsystemSection,
-        "blocks": BlockSection,
-        "variants": VariantSection,
-        "run": RunOptions,
-        "compare": CompareOptions,
-        "export": ExportOptions,
-        "realtime": RealtimeOptions,
-    }
-    if not path:
-        return top
-    if path[0] == "subsystems" and "blocks" in path[2:3]:
-        return BlockSection
-    if path[0] == "expect":
-        return section_at(path[1:])
-    return models.get(path[0], top)
+    """The innermost model around what stands at this path of a file."""
+    found: type[BaseModel] = top
+    inside: Any = top
+    for key in path:
+        inside = _entry_type(inside, key)
+        if _is_model(inside):
+            found = inside
+    return found
+
+
+def _entry_type(holder: Any, key: Key) -> Any:
+    """The type of an entry of a model, a mapping or a list; None where none is known."""
+    entry: Any = None
+    if _is_model(holder):
+        fields = holder.model_fields.items()
+        entry = next((f.annotation for name, f in fields if key in (name, f.alias)), None)
+    elif get_origin(holder) in (dict, tuple):
+        entry = get_args(holder)[1 if get_origin(holder) is dict else 0]
+    models = [part for part in get_args(entry) if _is_model(part)]
+    return models[0] if get_origin(entry) in (Union, UnionType) and models else entry
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _unknown_key(document: Document, path: Keys, top: type[FileSection]) -> Fault:

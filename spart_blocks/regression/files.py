@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 SUFFIXES = (".yaml", ".yml")
-MAX_BYTES = 4_000_000  # of a diagram, as diagram.document has it
+MAX_BYTES = 4_000_000  # of a diagram, as spart_blocks.document has it
 _SECTIONS = tuple(
     re.compile(rb"^(?:\xef\xbb\xbf)?[\"']?" + name + rb"[\"']?[ \t]*:(?=\s|$)", re.MULTILINE)
     for name in (b"expect", b"blocks")

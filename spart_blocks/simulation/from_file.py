@@ -125,7 +125,7 @@ def engine_of_file(
             return Native(replace(found, run=run), file.reference)
     with overheard() as told:
         diagram = file.load()
-        changed = replace(diagram, run=options(diagram.run))
+        changed = diagram.with_sections(run=options(diagram.run))
         engine = make(changed)
     if isinstance(engine, Native) and changed.run.first_tick == diagram.run.first_tick:
         file.remember(diagram, replace(engine.program, run=diagram.run), told)

@@ -249,7 +249,7 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
     from spart_blocks.simulation.kept_traces import engine_of_object
 
     ready = as_diagram(diagram)
-    ready = replace(ready, run=changed(ready.run))
+    ready = ready.with_sections(run=changed(ready.run))
     if name == "interpreter":
         return engine_of(ready, name)
     return engine_of_object(ready, lambda same: engine_of(same, name))

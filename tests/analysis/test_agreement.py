@@ -49,5 +49,5 @@ def test_runs_of_different_length_are_no_comparison(sampled, monkeypatch):
 
 
 def test_a_solver_of_one_engine_is_compared_with_one_of_the_other(servo):
-    diagram = replace(servo, run=servo.run.model_copy(update={"solver": "CVODES"}))
+    diagram = servo.with_sections(run=servo.run.model_copy(update={"solver": "CVODES"}))
     assert all(one.alike for one in agreement.compare_engines(diagram, T=0.5))

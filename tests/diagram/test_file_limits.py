@@ -237,7 +237,8 @@ def test_a_broken_json_file_is_told_at_its_place(read, tmp_path, text, place, me
 def test_the_documents_state_the_limits_as_they_are():
     from pathlib import Path
 
-    from spart_blocks.diagram import content, document, files, references, sizes, subsystems, wiring
+    from spart_blocks import document
+    from spart_blocks.diagram import content, files, references, sizes, subsystems, wiring
     from spart_blocks.simulation import start
 
     page = (Path(__file__).parents[2] / "docs" / "diagrams.md").read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 in co-simulation and by every importer's model exchange."""
 
 import zipfile
-from dataclasses import replace
 
 import importers
 import numpy as np
@@ -134,7 +133,7 @@ def settled(diagram, sliding, T=2.0):
     """The diagram, with how it meets surfaces."""
     diagram = as_diagram(diagram)
     run = diagram.run.model_copy(update={**TIGHT, "sliding": sliding, "T": T})
-    return replace(diagram, run=run)
+    return diagram.with_sections(run=run)
 
 
 @pytest.fixture(scope="module")
