@@ -22,13 +22,20 @@ def pytest_addoption(parser):
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: takes long, and is left out unless it is asked for")
-    if hasattr(config, "workerinput"):  # the controller has decided
+    if hasattr(config, "workerinput"):
+        config.option.markexpr = config.workerinput["markexpr"]
         return
     named = config.args_source is not config.ArgsSource.TESTPATHS
     if not (named or config.option.markexpr or config.option.keyword):
         config.option.markexpr = "not slow"
     if config.option.part_sets:
         config.pluginmanager.register(_Parting(), "parting")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """What xdist's processes leave out is decided once."""
+    node.workerinput["markexpr"] = node.config.option.markexpr
 
 
 @pytest.hookimpl(tryfirst=True)
