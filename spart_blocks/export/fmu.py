@@ -110,7 +110,9 @@ def _sources(version: Version, slide: bool) -> dict[str, str]:
     if slide:
         names.append("sb_fmu_slide.h")
     folder = files("spart_blocks.export") / "c"
-    return {name: (folder / name).read_text(encoding="utf-8") for name in names}
+    found = {name: (folder / name).read_text(encoding="utf-8") for name in names}
+    step = files("spart_blocks.simulation") / "sb_step.h"
+    return {**found, step.name: step.read_text(encoding="utf-8")}
 
 
 def _token(texts: list[str]) -> str:

@@ -83,7 +83,7 @@ def stepping_text(stepping: Stepping) -> str:
             f"#define SB_MAX_STEP {literal(stepping.max_step)}",
             f"#define SB_RTOL {literal(stepping.rtol)}",
             f"#define SB_ATOL_PER_RTOL {literal(stepping.atol / stepping.rtol)}",
-            f"#define SB_EXPONENT {literal(-1.0 / table.order)}",
+            f"#define SB_EXPONENT(m) ((void)(m), {literal(-1.0 / table.order)})",
             *(
                 array_text("double", f"sb_rk_{name}", [literal(value) for value in values])
                 for name, values in (

@@ -220,9 +220,9 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         f"{_list([numbers[one.clock] for one in program.handovers])};",
     ]
     folder = resources.files("spart_blocks.simulation")
-    parts = [
-        folder.joinpath(name).read_text("utf-8") for name in ("record.c", "measure.c", "driver.c")
-    ]
+    names = ("record.c", "measure.c", "driver.c", "sb_step.h")
+    *parts, step = (folder.joinpath(name).read_text("utf-8") for name in names)
+    parts[-1] = parts[-1].replace('#include "sb_step.h"', step)
     return "\n".join([*lines, *parts, mirrored(_MIRRORS)])
 
 

@@ -2,9 +2,8 @@
 
    Explicit Runge-Kutta steps by tableau, between stops: clock ticks and known event
    times. At a stop the clocks due read the values before it and update together. Samples
-   come from the dense output of a step, or, at a stop, from after it. The step control and
-   the choice of the first step are those of E. Hairer, S. P. Norsett, G. Wanner, "Solving
-   Ordinary Differential Equations I" (1993), sec. II.4.
+   come from the dense output of a step, or, at a stop, from after it. What one step is, and how
+   long, stands in sb_step.h.
 
    Everything lives in memory of the caller; a call works off at most `budget` steps, so
    that the caller can report progress and be interrupted. Above this file stand the
@@ -16,8 +15,6 @@
 
 /* A piece is seen from within: switching times are known to some units in the last place. */
 #define SB_INSIDE 8
-#define SB_BEFORE 5e-11 /* s, and */
-#define SB_PART 1e-3 /* of a fixed step: its stages lie so far before a crossing */
 #define SB_AHEAD 1e-9 /* s: over this it is looked whether a signal comes back */
 #define SB_EARLY 0.99 /* a stage that crosses so early has made the end of the step wrong */
 enum { SB_TICK = 1, SB_SWITCH }; /* what jumps at a stop */
@@ -96,52 +93,34 @@ static int sb_finite(const double *v, long long n) {
   return sum == 0;
 }
 
-static double sb_norm(const double *v, const double *x, const double *y, const sb_run *r) {
-  double sum = 0;
-  for (long long i = 0; i < r->nx; i++) {
-    double size = fabs(x[i]) > fabs(y[i]) ? fabs(x[i]) : fabs(y[i]);
-    double e = v[i] / (r->atol + r->rtol * size);
-    sum += e * e;
-  }
-  return sqrt(sum / (double)r->nx);
+/* What sb_step.h is told. */
+#define SB_SELF sb_run
+#define SB_REAL double
+#define SB_N(r) ((r)->nx)
+#define SB_STAGES_OF(r) ((r)->stages)
+#define SB_T(r) ((r)->t)
+#define SB_X(r) ((r)->x)
+#define SB_XN(r) ((r)->xn)
+#define SB_XT(r) ((r)->xt)
+#define SB_XM(r) ((r)->xm)
+#define SB_K(r) ((r)->K)
+#define SB_SLOPE(r) ((r)->K + (r)->stages * (r)->nx)
+#define SB_A(r) ((r)->A)
+#define SB_B(r) ((r)->b)
+#define SB_C(r) ((r)->c)
+#define SB_E(r) ((r)->e)
+#define SB_EXPONENT(r) ((r)->error_exponent)
+#define SB_ERROR_OF(r, size) ((r)->atol + (r)->rtol * (size))
+
+/* Blocks with a one-step map of their own. */
+static void sb_own_steps(sb_run *r, double h) {
+  if (!SB_STEPPED || r->e) return;
+  r->arg[4] = &h;
+  sb_call(r, program_advance, r->t, r->x, r->xm);
+  for (long long i = 0; i < SB_STEPPED; i++) r->xn[sb_stepped[i]] = r->xm[sb_stepped[i]];
 }
 
-static double sb_first_step(sb_run *r, double end) {
-  double d0 = sb_norm(r->x, r->x, r->x, r), d1 = sb_norm(r->K, r->x, r->x, r);
-  double h0 = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
-  if (h0 > end - r->t) h0 = end - r->t;
-  for (long long i = 0; i < r->nx; i++) r->xt[i] = r->x[i] + h0 * r->K[i];
-  sb_slope(r, r->t + h0, r->xt, r->f);
-  for (long long i = 0; i < r->nx; i++) r->xm[i] = r->f[i] - r->K[i];
-  double d2 = sb_norm(r->xm, r->x, r->x, r) / h0, d = d1 > d2 ? d1 : d2;
-  double h1 = d <= 1e-15 ? (h0 * 1e-3 > 1e-6 ? h0 * 1e-3 : 1e-6)
-                         : pow(0.01 / d, -r->error_exponent);
-  double h = 100 * h0 < h1 ? 100 * h0 : h1;
-  return h == h ? h : 1e-6;
-}
-
-/* One trial step of size h from r->x with slopes K[0]: result in xn, slopes in K. */
-static void sb_try(sb_run *r, double h) {
-  long long nx = r->nx, S = r->stages;
-  for (long long s = 1; s < S; s++) {
-    for (long long i = 0; i < nx; i++) {
-      double sum = 0;
-      for (long long j = 0; j < s; j++) sum += r->A[s * S + j] * r->K[j * nx + i];
-      r->xt[i] = r->x[i] + h * sum;
-    }
-    sb_slope(r, r->t + r->c[s] * h, r->xt, r->K + s * nx);
-  }
-  for (long long i = 0; i < nx; i++) {
-    double sum = 0;
-    for (long long j = 0; j < S; j++) sum += r->b[j] * r->K[j * nx + i];
-    r->xn[i] = r->x[i] + h * sum;
-  }
-  if (SB_STEPPED && !r->e) { /* blocks with a one-step map of their own */
-    r->arg[4] = &h;
-    sb_call(r, program_advance, r->t, r->x, r->xm);
-    for (long long i = 0; i < SB_STEPPED; i++) r->xn[sb_stepped[i]] = r->xm[sb_stepped[i]];
-  }
-}
+#include "sb_step.h"
 
 /* Whether stability bounds the step just done: Hairer's test, as in stiffness.py; the last two
    stages of the pair, at the same time, part the state by what the fastest mode makes of it. */
@@ -178,11 +157,7 @@ static void sb_blame(sb_run *r, double h) {
     r->bad = r->t + h;
     return;
   }
-  for (long long i = 0; i < nx; i++) {
-    double sum = 0;
-    for (long long j = 0; j < s; j++) sum += r->A[s * S + j] * r->K[j * nx + i];
-    r->xt[i] = r->x[i] + h * sum;
-  }
+  sb_stage(r, s, h);
   r->bad = r->t + r->c[s] * h;
 }
 
@@ -398,19 +373,13 @@ static int sb_hits(sb_run *r) {
   return acts;
 }
 
-/* A step of length h to just behind the crossing found, with all its stages before it: where
-   the rates jump there, one stage behind it would count as for the whole step. */
-static void sb_up_to(sb_run *r, double h) {
-  double gap = fmin(h, fmax(SB_BEFORE, SB_PART * h)), *slope = r->K + r->stages * r->nx;
-  sb_try(r, h - gap);
-  sb_slope(r, r->t + h - gap, r->xn, slope); /* the rest by the midpoint rule */
-  for (long long i = 0; i < r->nx; i++) r->xm[i] = r->xn[i] + 0.5 * gap * slope[i];
-  sb_slope(r, r->t + h - 0.5 * gap, r->xm, slope);
-  for (long long i = 0; i < r->nx; i++) r->xn[i] += gap * slope[i];
+/* The same to just behind the crossing found, if it leads there. */
+static void sb_up_to_crossing(sb_run *r, double h) {
+  sb_up_to(r, h);
   sb_call(r, program_cross, r->t + h, r->xn, r->f);
   if (r->staged || sb_crossed(r, r->g0[r->crossed], r->f[r->crossed], r->crossed)) return;
   sb_try(r, h);
-  sb_slope(r, r->t + h, r->xn, slope);
+  sb_slope(r, r->t + h, r->xn, SB_SLOPE(r));
 }
 
 /* Pass over an interval without states, watching signals that depend on time alone. */
@@ -512,7 +481,7 @@ static int sb_integrate(sb_run *r, double end) {
     if (!r->have_slope) {
       sb_slope(r, r->t, r->x, r->K);
       r->have_slope = 1;
-      if (r->e && r->h <= 0) r->h = sb_first_step(r, end);
+      if (r->e && r->h <= 0) r->h = sb_first_step(r, end - r->t);
     }
     if (r->budget-- <= 0) return SB_MORE;
     if (sb_is_full(r)) return SB_FULL;
@@ -525,12 +494,11 @@ static int sb_integrate(sb_run *r, double end) {
     reach = fmin(reach, r->limit);
     if (r->e) {
       if (r->h > fmin(r->max_step, reach)) r->h = fmin(r->max_step, reach);
-      last = r->h >= left * (1 - 1e-12);
+      last = sb_is_last(r->h, left);
       h = last ? left : r->h;
     } else {
-      double count = ceil(left / fmin(r->fixed_step, reach) - 1e-9);
-      h = left / (count > 1 ? count : 1);
-      last = h >= left * (1 - 1e-12);
+      h = sb_equal_length(left, fmin(r->fixed_step, reach));
+      last = sb_is_last(h, left);
     }
     if (h < 10 * (nextafter(r->t, INFINITY) - r->t) && !last) {
       memcpy(r->xt, r->x, (size_t)nx * sizeof(double));
@@ -539,15 +507,9 @@ static int sb_integrate(sb_run *r, double end) {
     }
     sb_try(r, h);
     if (r->e) {
-      for (long long i = 0; i < nx; i++) {
-        double sum = 0;
-        for (long long j = 0; j < S; j++) sum += r->e[j] * r->K[j * nx + i];
-        r->xm[i] = h * sum;
-      }
-      error = sb_norm(r->xm, r->x, r->xn, r);
+      error = sb_error(r, h);
       if (!(error < 1)) { /* too large, or not a number */
-        double factor = error > 0 && error < INFINITY ? 0.9 * pow(error, r->error_exponent) : 0.2;
-        r->h = h * (factor > 0.2 ? factor : 0.2);
+        r->h = sb_next_length(r, h, error);
         if (r->h < 10 * (nextafter(r->t, INFINITY) - r->t)) {
           sb_blame(r, h);
           return SB_STEP_TOO_SMALL;
@@ -579,7 +541,7 @@ static int sb_integrate(sb_run *r, double end) {
       if (!r->e) { /* the shorter step itself */
         h *= theta;
         theta = 1;
-        sb_up_to(r, h);
+        sb_up_to_crossing(r, h);
       }
       if (!sb_keep_step(r, h, tc, 0)) return SB_BAD_SAMPLE;
       sb_dense(r, h, theta, r->xm);
@@ -605,8 +567,7 @@ static int sb_integrate(sb_run *r, double end) {
       r->have_slope = 0;
     }
     if (r->e) {
-      double factor = error == 0 ? 10 : 0.9 * pow(error, r->error_exponent);
-      double grown = h * (factor < 10 ? (factor > 0.2 ? factor : 0.2) : 10);
+      double grown = sb_next_length(r, h, error);
       if (!last || grown > r->h) r->h = grown; /* a step cut short says little */
     }
     if (stiff && r->t < end) return SB_STIFF;

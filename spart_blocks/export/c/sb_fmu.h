@@ -44,8 +44,6 @@ enum {
 #define SB_TICK_EXACT 9007199254740992LL /* 2^53: up to here quotients are rounded once */
 #define SB_INSIDE 8          /* units in the last place by which a piece is seen from within */
 #define SB_LATEST 1e12       /* s, when a run may start: ticks are counted in 64 bits */
-#define SB_BEFORE 5e-11 /* s, and */
-#define SB_PART 1e-3 /* of a step: its stages lie so far before a crossing */
 #define SB_FINEST 1e-13   /* tolerances lie between these */
 #define SB_COARSEST 0.1
 #define SB_PROBE 1e-4    /* s, over which a signal's rates are taken */

@@ -1,62 +1,47 @@
 /* Co-simulation: a communication step in explicit Runge-Kutta steps, cut at ticks, at known
    switching times and at crossings. Their length is chosen by the error that an embedded
-   method tells, to the importer's tolerance, or is the same all along, at most SB_STEP. The
-   step control and the first step are those of E. Hairer, S. P. Norsett, G. Wanner, "Solving
-   Ordinary Differential Equations I" (1993), sec. II.4. */
+   method tells, to the importer's tolerance, or is the same all along, at most SB_STEP
+   (sb_step.h). */
 
 #ifndef SB_FMU_STEP_H
 #define SB_FMU_STEP_H
 
-/* One step from s.x with the slope in stages[0]: the result in xn. */
-static void sb_try(sb_fmu *m, double h) {
-  const double *K = m->stages;
-  for (int s = 1; s < SB_STAGES; s++) {
-    for (int i = 0; i < SB_NX; i++) {
-      double sum = 0;
-      for (int j = 0; j < s; j++) sum += sb_rk_a[s * SB_STAGES + j] * K[j * SB_NX + i];
-      m->xt[i] = m->s.x[i] + h * sum;
-    }
-    sb_rates(m, m->s.t + sb_rk_c[s] * h, m->xt, m->s.x, m->stages + s * SB_NX);
-  }
-  for (int i = 0; i < SB_NX; i++) {
-    double sum = 0;
-    for (int j = 0; j < SB_STAGES; j++) sum += sb_rk_b[j] * K[j * SB_NX + i];
-    m->xn[i] = m->s.x[i] + h * sum;
-  }
-  if (SB_STEPPED && !SB_CONTROLLED) { /* blocks with a one-step map of their own */
-    sb_model_advance(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, h, m->xt);
-    for (int i = 0; i < SB_STEPPED; i++) m->xn[sb_stepped[i]] = m->xt[sb_stepped[i]];
-  }
+/* What sb_step.h is told. */
+#define SB_SELF sb_fmu
+#define SB_REAL double
+#define SB_N(m) SB_NX
+#define SB_STAGES_OF(m) SB_STAGES
+#define SB_T(m) ((m)->s.t)
+#define SB_X(m) ((m)->s.x)
+#define SB_XN(m) ((m)->xn)
+#define SB_XT(m) ((m)->xt)
+#define SB_XM(m) ((m)->xt)
+#define SB_K(m) ((m)->stages)
+#define SB_SLOPE(m) ((m)->slope)
+#define SB_A(m) sb_rk_a
+#define SB_B(m) sb_rk_b
+#define SB_C(m) sb_rk_c
+#define SB_E(m) sb_rk_e
+#define SB_ERROR_OF(m, size) ((m)->s.rtol * (SB_ATOL_PER_RTOL + (size)))
+
+static void sb_slope(sb_fmu *m, double t, const double *x, double *out) {
+  sb_rates(m, t, x, m->s.x, out);
 }
+
+/* Blocks with a one-step map of their own. */
+static void sb_own_steps(sb_fmu *m, double h) {
+  if (!SB_STEPPED || SB_CONTROLLED) return;
+  sb_model_advance(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, h, m->xt);
+  for (int i = 0; i < SB_STEPPED; i++) m->xn[sb_stepped[i]] = m->xt[sb_stepped[i]];
+}
+
+#include "sb_step.h"
 
 /* --- the length of a step ---------------------------------------------------------------- */
 
-static double sb_norm(const sb_fmu *m, const double *v, const double *x, const double *y) {
-  double sum = 0;
-  for (int i = 0; i < SB_NX; i++) {
-    double e = v[i] / (m->s.rtol * (SB_ATOL_PER_RTOL + fmax(fabs(x[i]), fabs(y[i]))));
-    sum += e * e;
-  }
-  return sqrt(sum / SB_ROOM(SB_NX));
-}
-
-static double sb_first_step(sb_fmu *m, double left) {
-  const double *x = m->s.x, *K = m->stages;
-  double d0 = sb_norm(m, x, x, x), d1 = sb_norm(m, K, x, x), d2, d, h0, h1, h;
-  h0 = fmin(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, left);
-  for (int i = 0; i < SB_NX; i++) m->xt[i] = x[i] + h0 * K[i];
-  sb_rates(m, m->s.t + h0, m->xt, x, m->xn);
-  for (int i = 0; i < SB_NX; i++) m->xn[i] -= K[i];
-  d2 = sb_norm(m, m->xn, x, x) / h0;
-  d = fmax(d1, d2);
-  h1 = d <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / d, -SB_EXPONENT);
-  h = fmin(100 * h0, h1);
-  return h > 0 ? h : 1e-6; /* also for what is no number */
-}
-
 /* The length of the step to try where `left` is left, and whether it is the last. */
 static double sb_length(sb_fmu *m, double left, int *last) {
-  double longest = SB_CONTROLLED ? SB_MAX_STEP : SB_STEP, count;
+  double longest = SB_CONTROLLED ? SB_MAX_STEP : SB_STEP, h;
   if (!SB_NX) { /* signals of time alone may cross */
     *last = !SB_NG || left <= SB_STEP;
     return *last ? left : SB_STEP;
@@ -70,25 +55,20 @@ static double sb_length(sb_fmu *m, double left, int *last) {
   if (SB_CONTROLLED) {
     if (!(m->s.h > 0)) m->s.h = sb_first_step(m, left);
     m->s.h = fmin(m->s.h, longest);
-    *last = m->s.h >= left * (1 - 1e-12);
+    *last = sb_is_last(m->s.h, left);
     return *last ? left : m->s.h;
   }
-  count = fmax(1, ceil(left / longest - 1e-9));
-  *last = count <= 1;
-  return left / count;
+  h = sb_equal_length(left, longest);
+  *last = sb_is_last(h, left);
+  return h;
 }
 
 /* Whether the error of the step just tried is small enough; sets the length of the next. */
 static int sb_accurate(sb_fmu *m, double h, int last) {
   double error, grown;
   if (!SB_CONTROLLED) return 1;
-  for (int i = 0; i < SB_NX; i++) {
-    double sum = 0;
-    for (int j = 0; j < SB_STAGES; j++) sum += sb_rk_e[j] * m->stages[j * SB_NX + i];
-    m->xt[i] = h * sum;
-  }
-  error = sb_norm(m, m->xt, m->s.x, m->xn);
-  grown = h * fmin(10, fmax(0.2, error > 0 ? 0.9 * pow(error, SB_EXPONENT) : error == 0 ? 10 : 0));
+  error = sb_error(m, h);
+  grown = sb_next_length(m, h, error);
   if (!(error < 1)) { /* too large, or no number */
     m->s.h = grown;
     return 0;
@@ -106,18 +86,6 @@ static int sb_any_crossed(sb_fmu *m, double h) {
   return 0;
 }
 
-/* A step of length h to just behind a crossing, with all its stages before it: where the rates
-   jump there, one stage behind it would count as for the whole step. */
-static void sb_up_to(sb_fmu *m, double h) {
-  double gap = fmin(h, fmax(SB_BEFORE, SB_PART * h));
-  sb_try(m, h - gap);
-  sb_rates(m, m->s.t + h - gap, m->xn, m->s.x, m->slope); /* the rest by the midpoint rule */
-  for (int i = 0; i < SB_NX; i++) m->xt[i] = m->xn[i] + 0.5 * gap * m->slope[i];
-  sb_rates(m, m->s.t + h - 0.5 * gap, m->xt, m->s.x, m->slope);
-  for (int i = 0; i < SB_NX; i++) m->xn[i] += gap * m->slope[i];
-  if (!sb_any_crossed(m, h)) sb_try(m, h);
-}
-
 /* The length of the step up to the first crossing within h, just at its far side; the result
    of that step is in xn. */
 static double sb_until_crossing(sb_fmu *m, double h) {
@@ -128,7 +96,10 @@ static double sb_until_crossing(sb_fmu *m, double h) {
     if (sb_any_crossed(m, middle)) high = middle;
     else low = middle;
   }
-  if (SB_NX) sb_up_to(m, high);
+  if (SB_NX) {
+    sb_up_to(m, high);
+    if (!sb_any_crossed(m, high)) sb_try(m, high);
+  }
   return high;
 }
 
