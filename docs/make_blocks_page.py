@@ -1,4 +1,4 @@
-"""Writes docs/blocks.md, the page of all our blocks, from their docstrings.
+"""Writes docs/blocks.md, the page of all our blocks, from their declarations and docstrings.
 
 python docs/make_blocks_page.py
 """
@@ -20,7 +20,7 @@ PAGE = Path(__file__).with_name("blocks.md")
 HEAD = """\
 # The blocks
 
-<!-- Written by docs/make_blocks_page.py from the blocks' docstrings. Do not edit. -->
+<!-- Written by docs/make_blocks_page.py from the classes of the blocks. Do not edit. -->
 
 The blocks of this package. Those of [bdsim](https://github.com/petercorke/bdsim) (STEP,
 GAIN, SUM, SCOPE, ...) work beside them: `spart blocks` lists both, `spart blocks NAME`

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._ports import Port, port_arguments, taken_names
 from spart_blocks.curves.lines import Intervals
 from spart_blocks.errors import Fault, InputError
-from spart_blocks.links.connection import Link, read_safe, read_timeout
+from spart_blocks.links.connection import TIMEOUT, Link, read_safe, read_timeout
 from spart_blocks.links.frames import Field, Frame, read_frame
 from spart_blocks.results.csv_columns import read_csv
 
@@ -32,30 +34,73 @@ class Recording:
         return np.array(value) if field.count is not None else value[0]
 
 
-class _Connected:
-    def _layout(self, frame: Any, endpoint: Any) -> Frame:
+_VALUES = PortSpec("values", "count", "", "an output for each field of the frame, by its name")
+_GIVEN = replace(_VALUES, text="an input for each field of the frame, by its name")
+
+
+class Connected(Declared):
+    """
+    :param frame: the layout, such as {fields: {qm: 7 f64}, sequence: u32}
+    :type frame: mapping
+    :param timeout: how long values hold without a new frame before they are stale [s]
+    :type timeout: float
+    """
+
+    # A block is a transport and a way, in or out. Its help is theirs: what their docstrings
+    # tell is for users, and follows on the block's own.
+
+    takes = (_GIVEN,)
+    gives = (_VALUES,)
+    _endpoint: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        if "nin" in vars(cls):
+            parts = [base for base in cls.__mro__ if issubclass(base, Connected)]
+            cls.__doc__ = "\n\n".join(_own_help(part) for part in parts)
+        super().__init_subclass__(**options)
+
+    def __init__(self, **blockargs: Any) -> None:
+        super().__init__(**blockargs)
+
+    def _layout(self, frame: Any) -> Frame:
         """The frame, which suits the transport and the names of ports."""
         layout = read_frame(frame)
-        if getattr(endpoint, "needs_header", False) and not layout.header:
+        if getattr(self._endpoint, "needs_header", False) and not layout.header:
             hint = "such as header: '0xA55A'"
             raise InputError(Fault("frame needs a header, to be found in a stream", hint=hint))
         check_names(self, layout)
         return layout
 
 
-class Incoming(_Connected):
-    """What the blocks share through which numbers come in."""
+def _own_help(part: type[Connected]) -> str:
+    """What a docstring tells, without the ports."""
+    lines = cleandoc(part.__doc__ or "").splitlines()
+    told = (line for line in lines if not line.startswith((":input ", ":output ")))
+    return "\n".join(told).strip()
 
-    def connect(
-        self, endpoint: Any, frame: Any, timeout: Any, recorded: str | Path | None
-    ) -> dict[str, Any]:
-        """Give the block its link and ports; the arguments of bdsim's constructor."""
-        layout = self._layout(frame, endpoint)
-        self.link = Link("in", endpoint, layout, read_timeout(timeout), None)
+
+class Incoming(Connected):
+    """With `recorded` a simulation takes its values from a file, and the block has no inputs.
+
+    :param recorded: a CSV file with the columns t, qm[0], ..., each row held until the next
+    :type recorded: Path
+    """
+
+    takes = (replace(_GIVEN, optional=True),)
+
+    def __init__(
+        self,
+        frame: Mapping[str, Any],
+        timeout: float = TIMEOUT,
+        recorded: str | Path | None = None,
+        **blockargs: Any,
+    ) -> None:
+        layout = self._layout(frame)
+        self.link = Link("in", self._endpoint, layout, read_timeout(timeout), None)
         self.recording = None if recorded is None else read_recording(recorded, layout)
         ports = _ports(layout, optional=True)
         self.in_ports, self.out_ports = (() if self.recording else ports), _ports(layout)
-        return port_arguments(self.in_ports, self.out_ports)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def start(self, simstate: Any) -> None:
         """Tell the times at which a recording switches."""
@@ -70,15 +115,25 @@ class Incoming(_Connected):
         return [self.recording.at(t, field) for field in self.link.frame.fields]
 
 
-class Outgoing(_Connected):
-    """What the blocks share through which numbers go out."""
+class Outgoing(Connected):
+    """
+    :param safe: what is sent where the loop ends or its inputs are stale: a number for all,
+        or values by field, such as {tau: 0}; where not given, nothing is sent then
+    :type safe: float or mapping
+    """
 
-    def connect(self, endpoint: Any, frame: Any, timeout: Any, safe: Any) -> dict[str, Any]:
-        """Give the block its link and ports; the arguments of bdsim's constructor."""
-        layout = self._layout(frame, endpoint)
-        self.link = Link("out", endpoint, layout, read_timeout(timeout), read_safe(safe, layout))
+    def __init__(
+        self,
+        frame: Mapping[str, Any],
+        timeout: float = TIMEOUT,
+        safe: float | Mapping[str, Any] | None = None,
+        **blockargs: Any,
+    ) -> None:
+        layout = self._layout(frame)
+        held, sent = read_timeout(timeout), read_safe(safe, layout)
+        self.link = Link("out", self._endpoint, layout, held, sent)
         self.in_ports = self.out_ports = _ports(layout)
-        return port_arguments(self.in_ports, self.out_ports)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return list(inputs)

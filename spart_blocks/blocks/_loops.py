@@ -13,7 +13,6 @@ from spart_blocks.blocks._quantities import QUANTITIES
 from spart_blocks.dynamics.applied_forces import Applied, applied_forces, port_widths
 from spart_blocks.dynamics.closed_chain import ClosedRates, closed_rates
 from spart_blocks.dynamics.joint_effects import driven_forces, joint_effects
-from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.errors import InputError, brief
 from spart_blocks.plants.state import Parts
 from spart_blocks.robot import Robot
@@ -29,11 +28,6 @@ def force_ports(robot: Robot) -> tuple[Port, ...]:
         if name in QUANTITIES or name in ("umdot_k", "tau_k", "lam", "modes", "load", "state"):
             raise InputError(f"forces of {robot.name}: a plant has a port {name!r} of its own")
     return tuple(Port(name, (width,), "N m, N") for name, width in widths.items())
-
-
-def lam_port(robot: Robot) -> Port:
-    """The output for the forces of the loops."""
-    return Port("lam", (len(kept_rows(robot)),), "N, N m")
 
 
 def checked_damping(singular: Any, damping: Any) -> float:

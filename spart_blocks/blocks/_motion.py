@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spart_blocks.blocks._ports import Port
-from spart_blocks.blocks._quantities import link_id, need_robot, ports
+from spart_blocks.blocks._quantities import link_id, need_robot
 from spart_blocks.blocks._values import finite
 from spart_blocks.dynamics import (
     EndEffector,
@@ -48,10 +47,9 @@ def need_floating(robot: Any, block: str) -> Robot:
     return found
 
 
-def with_momentum(robot: Robot, *taken: Port) -> tuple[Port, ...]:
-    """The configuration, what else a block takes, and, of a floating robot, its momentum."""
-    momentum = "p? h?" if robot.base == "floating" else ""
-    return (*ports(robot, "R0 r0 qm"), *taken, *ports(robot, momentum))
+def no_momentum(robot: Robot) -> str:
+    """The ports for a momentum that a robot on a fixed base has not."""
+    return "" if robot.base == "floating" else "p h"
 
 
 def momentum_of(robot: Robot, inputs: list[Any]) -> tuple[Array, Array]:

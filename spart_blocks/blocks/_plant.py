@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.blocks._declared import joint_unit, resolved
 from spart_blocks.blocks._ports import Port
-from spart_blocks.blocks._quantities import held_ports, joint_unit, ports
+from spart_blocks.blocks._quantities import held_ports, quantities
 from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics import modes_of_rates, next_modes, unfit_modes
 from spart_blocks.errors import InputError
@@ -84,7 +85,10 @@ def checked_audit(audit: Any) -> bool:
     return audit
 
 
+RATES = quantities("u0dot umdot reaction")
+
+
 def rate_ports(robot: Robot) -> tuple[Port, ...]:
     """The outputs of a plant's companion."""
     load = (Port("load", (robot.nu,), joint_unit(robot, "N m, N")),) if robot.effects else ()
-    return (*ports(robot, "u0dot umdot reaction"), *held_ports(robot), *load)
+    return (*resolved(RATES, robot), *held_ports(robot), *load)

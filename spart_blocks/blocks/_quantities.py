@@ -1,101 +1,118 @@
-"""SPART's quantities as ports: one table of shapes and units for every robot block."""
+"""SPART's quantities as ports: one table of shapes, units and texts for every robot block."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from spart_blocks.blocks._ports import Port, Shape, port_arguments
+from spart_blocks.blocks._declared import Declared, PortSpec, joint_unit, resolved
+from spart_blocks.blocks._ports import Port
 from spart_blocks.dynamics import joint_effects
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.robot import Robot
-from spart_blocks.robot.parts import JointType
 
 _TWIST, _TWIST_RATE, _WRENCH = "rad/s, m/s", "rad/s^2, m/s^2", "N m, N"
 
-# name: shape from (n links, nq, nu), unit
-QUANTITIES: dict[str, tuple[Callable[[int, int, int], Shape], str]] = {
-    "R0": (lambda n, nq, nu: (3, 3), ""),
-    "r0": (lambda n, nq, nu: (3,), "m"),
-    "qm": (lambda n, nq, nu: (nq,), "rad, m"),
-    "u0": (lambda n, nq, nu: (6,), _TWIST),
-    "um": (lambda n, nq, nu: (nu,), "rad/s, m/s"),
-    "u0dot": (lambda n, nq, nu: (6,), _TWIST_RATE),
-    "umdot": (lambda n, nq, nu: (nu,), "rad/s^2, m/s^2"),
-    "tau0": (lambda n, nq, nu: (6,), _WRENCH),
-    "taum": (lambda n, nq, nu: (nu,), "N m, N"),
-    "wF0": (lambda n, nq, nu: (6,), _WRENCH),
-    "wFm": (lambda n, nq, nu: (n, 6), _WRENCH),
-    "RJ": (lambda n, nq, nu: (n, 3, 3), ""),
-    "RL": (lambda n, nq, nu: (n, 3, 3), ""),
-    "rJ": (lambda n, nq, nu: (n, 3), "m"),
-    "rL": (lambda n, nq, nu: (n, 3), "m"),
-    "e": (lambda n, nq, nu: (n, 3), ""),
-    "g": (lambda n, nq, nu: (n, 3), "m"),
-    "Bij": (lambda n, nq, nu: (n, n, 6, 6), ""),
-    "Bi0": (lambda n, nq, nu: (n, 6, 6), ""),
-    "P0": (lambda n, nq, nu: (6, 6), ""),
-    "pm": (lambda n, nq, nu: (n, 6), ""),
-    "t0": (lambda n, nq, nu: (6,), _TWIST),
-    "tL": (lambda n, nq, nu: (n, 6), _TWIST),
-    "t0dot": (lambda n, nq, nu: (6,), _TWIST_RATE),
-    "tLdot": (lambda n, nq, nu: (n, 6), _TWIST_RATE),
-    "rp": (lambda n, nq, nu: (3,), "m"),
-    "tp": (lambda n, nq, nu: (6,), _TWIST),
-    "r_com": (lambda n, nq, nu: (3,), "m"),
-    "J0": (lambda n, nq, nu: (6, 6), ""),
-    "Jm": (lambda n, nq, nu: (6, nu), ""),
-    "J0dot": (lambda n, nq, nu: (6, 6), ""),
-    "Jmdot": (lambda n, nq, nu: (6, nu), ""),
-    "N": (lambda n, nq, nu: (6 + 6 * n, 6 + nu), ""),
-    "Ndot": (lambda n, nq, nu: (6 + 6 * n, 6 + nu), ""),
-    "I0": (lambda n, nq, nu: (3, 3), "kg m^2"),
-    "Im": (lambda n, nq, nu: (n, 3, 3), "kg m^2"),
-    "M0_tilde": (lambda n, nq, nu: (6, 6), "kg m^2, kg m, kg"),
-    "Mm_tilde": (lambda n, nq, nu: (n, 6, 6), "kg m^2, kg m, kg"),
-    "H0": (lambda n, nq, nu: (6, 6), "kg m^2, kg m, kg"),
-    "H0m": (lambda n, nq, nu: (6, nu), "kg m^2, kg m, kg"),
-    "Hm": (lambda n, nq, nu: (nu, nu), "kg m^2, kg m, kg"),
-    "H": (lambda n, nq, nu: (6 + nu, 6 + nu), "kg m^2, kg m, kg"),
-    "C": (lambda n, nq, nu: (6 + nu, 6 + nu), ""),
-    "C0": (lambda n, nq, nu: (6, 6), ""),
-    "C0m": (lambda n, nq, nu: (6, nu), ""),
-    "Cm0": (lambda n, nq, nu: (nu, 6), ""),
-    "Cm": (lambda n, nq, nu: (nu, nu), ""),
-    "reaction": (lambda n, nq, nu: (6,), _WRENCH),
-    "p": (lambda n, nq, nu: (3,), "kg m/s"),
-    "h": (lambda n, nq, nu: (3,), "N m s"),
-    "energy": (lambda n, nq, nu: (), "J"),
-    "work": (lambda n, nq, nu: (), "J"),
-    "p_balance": (lambda n, nq, nu: (3,), "kg m/s"),
-    "h_balance": (lambda n, nq, nu: (3,), "N m s"),
-    "energy_balance": (lambda n, nq, nu: (), "J"),
-}
+_TABLE = (
+    PortSpec("R0", "3, 3", "", "rotation of the base-link, body to inertial"),
+    PortSpec("r0", "3", "m", "centre of mass of the base-link"),
+    PortSpec("qm", "nq", "rad, m", "joint positions", of_joints=True),
+    PortSpec("u0", "6", _TWIST, "base rates: angular in base axes, linear inertial"),
+    PortSpec("um", "nu", "rad/s, m/s", "joint rates", of_joints=True),
+    PortSpec("u0dot", "6", _TWIST_RATE, "rates of u0"),
+    PortSpec("umdot", "nu", "rad/s^2, m/s^2", "rates of um", of_joints=True),
+    PortSpec("tau0", "6", _WRENCH, "base torque in base axes and force, inertial"),
+    PortSpec("taum", "nu", "N m, N", "joint torques and forces", of_joints=True),
+    PortSpec("wF0", "6", _WRENCH, "wrench on the base-link at its centre of mass"),
+    PortSpec("wFm", "n, 6", _WRENCH, "wrenches on the links at their centres of mass"),
+    PortSpec("RJ", "n, 3, 3", "", "rotations of the joints"),
+    PortSpec("RL", "n, 3, 3", "", "rotations of the links"),
+    PortSpec("rJ", "n, 3", "m", "positions of the joints"),
+    PortSpec("rL", "n, 3", "m", "centres of mass of the links"),
+    PortSpec("e", "n, 3", "", "joint axes"),
+    PortSpec("g", "n, 3", "m", "from joint origin to the centre of mass of its link"),
+    PortSpec("Bij", "n, n, 6, 6", "", "twist-propagation matrices between links"),
+    PortSpec("Bi0", "n, 6, 6", "", "twist-propagation matrices from the base"),
+    PortSpec("P0", "6, 6", "", "base twist-propagation matrix"),
+    PortSpec("pm", "n, 6", "", "joint twist-propagation vectors"),
+    PortSpec("t0", "6", _TWIST, "twist of the base-link"),
+    PortSpec("tL", "n, 6", _TWIST, "twists of the links"),
+    PortSpec("t0dot", "6", _TWIST_RATE, "twist rate of the base-link"),
+    PortSpec("tLdot", "n, 6", _TWIST_RATE, "twist rates of the links"),
+    PortSpec("rp", "3", "m", "position of the point, inertial"),
+    PortSpec("tp", "6", _TWIST, "twist of the point, inertial"),
+    PortSpec("r_com", "3", "m", "centre of mass of the system"),
+    PortSpec("J0", "6, 6", "", "Jacobian of the base"),
+    PortSpec("Jm", "6, nu", "", "Jacobian of the joints"),
+    PortSpec("J0dot", "6, 6", "", "rate of the base Jacobian"),
+    PortSpec("Jmdot", "6, nu", "", "rate of the joint Jacobian"),
+    PortSpec("N", "6+6n, 6+nu", "", "natural orthogonal complement"),
+    PortSpec("Ndot", "6+6n, 6+nu", "", "its rate"),
+    PortSpec("I0", "3, 3", "kg m^2", "inertia of the base-link, inertial axes"),
+    PortSpec("Im", "n, 3, 3", "kg m^2", "inertias of the links, inertial axes"),
+    PortSpec("M0_tilde", "6, 6", "kg m^2, kg m, kg", "composite body of the base"),
+    PortSpec("Mm_tilde", "n, 6, 6", "kg m^2, kg m, kg", "composite bodies of the links"),
+    PortSpec("H0", "6, 6", "kg m^2, kg m, kg", "inertia matrix of the base"),
+    PortSpec("H0m", "6, nu", "kg m^2, kg m, kg", "coupling inertia matrix"),
+    PortSpec("Hm", "nu, nu", "kg m^2, kg m, kg", "inertia matrix of the joints"),
+    PortSpec("H", "6+nu, 6+nu", "kg m^2, kg m, kg", "inertia matrix of base and joints"),
+    PortSpec("C", "6+nu, 6+nu", "", "convective matrix of base and joints"),
+    PortSpec("C0", "6, 6", "", "convective matrix of the base"),
+    PortSpec("C0m", "6, nu", "", "its coupling block, base by joints"),
+    PortSpec("Cm0", "nu, 6", "", "its coupling block, joints by base"),
+    PortSpec("Cm", "nu, nu", "", "convective matrix of the joints"),
+    PortSpec("reaction", "6", _WRENCH, "wrench of the ground on a fixed base, inertial"),
+    PortSpec("p", "3", "kg m/s", "linear momentum"),
+    PortSpec("h", "3", "N m s", "angular momentum about the inertial origin"),
+    PortSpec("energy", "", "J", "kinetic energy, that of motors with it"),
+    PortSpec("work", "", "J", "work of all forces since the start"),
+    PortSpec("p_balance", "3", "kg m/s", "momentum less the impulse of the forces: constant"),
+    PortSpec("h_balance", "3", "N m s", "angular momentum less its impulse: constant"),
+    PortSpec("energy_balance", "", "J", "energy less work: constant"),
+)
+QUANTITIES = {spec.name: spec for spec in _TABLE}
+"""Quantities of a robot. A plant's ports are among them."""
 
-OF_JOINTS = ("qm", "um", "umdot", "taum")
-"""Quantities with an entry for each joint."""
+_CONTROL = (
+    PortSpec("qd", "nq", "rad, m", "desired joint positions"),
+    PortSpec("ud", "nu", "rad/s, m/s", "desired joint rates"),
+    PortSpec("ad", "nu", "rad/s^2, m/s^2", "desired joint accelerations"),
+    PortSpec("tau", "nu", "N m, N", "joint torques and forces"),
+    PortSpec("rd", "3", "m", "desired position of the frame, inertial"),
+    PortSpec("quatd", "4", "", "desired attitude of the frame, quaternion, scalar last"),
+    PortSpec("td", "6", _TWIST, "desired twist, inertial"),
+    PortSpec("tdotd", "6", _TWIST_RATE, "desired twist rate"),
+    PortSpec("u0d", "6", _TWIST, "desired base rates"),
+    PortSpec("state", "N", "", "the whole state"),
+    PortSpec("lam", "m", "N, N m", "forces of the loops, one for each row that is kept"),
+)
+_ALL = QUANTITIES | {spec.name: spec for spec in _CONTROL}
+
+
+def quantities(names: str, **texts: str) -> tuple[PortSpec, ...]:
+    """The declarations of the named quantities; a trailing `?` makes an input optional. texts:
+    what a block says of some of them in place of the table."""
+    return tuple(_quantity(name, texts) for name in names.split())
+
+
+def _quantity(name: str, texts: Mapping[str, str]) -> PortSpec:
+    optional, name = name.endswith("?"), name.removesuffix("?")
+    spec = _ALL[name]
+    return replace(spec, optional=optional, text=texts.get(name, spec.text))
+
+
+KNOWN = {
+    "tau0": "known torque, base axes, and force on a free base",
+    "wF0": "known wrench on the base-link",
+    "wFm": "known wrenches on the links",
+}
+"""Texts of the forces that a controller takes into account."""
 
 
 def ports(robot: Robot, names: str) -> tuple[Port, ...]:
-    """Ports for the named quantities of a robot; a trailing `?` makes an input optional."""
-    return tuple(_port(robot, name) for name in names.split())
-
-
-def _port(robot: Robot, name: str) -> Port:
-    optional, name = name.endswith("?"), name.removesuffix("?")
-    shape, unit = QUANTITIES[name]
-    unit = joint_unit(robot, unit) if name in OF_JOINTS else unit
-    return Port(name, shape(robot.n_links_joints, robot.nq, robot.nu), unit, optional)
-
-
-def joint_unit(robot: Robot, unit: str) -> str:
-    """Of a unit for those that turn and one for those that slide, "rad, m", the one that all
-    joints of a robot have, or both."""
-    moving = {joint.type for joint in robot.joints} - {JointType.FIXED}
-    turning, sliding = unit.split(", ")
-    if JointType.PRISMATIC not in moving:
-        return turning
-    return sliding if moving == {JointType.PRISMATIC} else unit
+    """The ports of a robot for the named quantities."""
+    return resolved(quantities(names), robot)
 
 
 def prescribed_ports(robot: Robot) -> tuple[Port, ...]:
@@ -138,14 +155,12 @@ def need_open(robot: Any, block: str) -> Robot:
     return found
 
 
-class OfRobot:
-    """A block that is one function of the dynamics: its ports are quantities of a robot,
-    named in `takes` and `gives`; after its inputs the function takes `arguments` and the
-    robot. takes_joints: what it takes by name where the robot has joints of that kind:
-    umdot_k with prescribed joints, for which it gives tau_k, and qm with stops."""
+class OfRobot(Declared):
+    """A block that is one function of the dynamics: its ports are quantities of a robot; after
+    its inputs the function takes `arguments` and the robot. takes_joints: what it takes by name
+    where the robot has joints of that kind: umdot_k with prescribed joints, for which it gives
+    tau_k, and qm with stops."""
 
-    takes: ClassVar[str]
-    gives: ClassVar[str]
     takes_joints: ClassVar[tuple[str, ...]] = ()
     function: ClassVar[Callable[..., Any]]
     arguments: tuple[Any, ...] = ()
@@ -158,10 +173,8 @@ class OfRobot:
         }
         more = [port for name in self.takes_joints for port in joints[name]]
         held = held_ports(robot) if "umdot_k" in self.takes_joints else ()
-        self.in_ports = (*ports(robot, self.takes), *more)
-        self.out_ports = (*ports(robot, self.gives), *held)
         self.by_name = tuple(port.name for port in more)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(robot, more=(more, held)), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         count = len(inputs) - len(self.by_name)

@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._ports import Port, Shape
+from spart_blocks.blocks._declared import PortSpec
+from spart_blocks.blocks._ports import Shape
 from spart_blocks.blocks._values import finite
 from spart_blocks.errors import brief
 from spart_blocks.spatial import Array
+
+MOTION = (
+    PortSpec("q", "float or n", "rad, m", "position"),
+    PortSpec("u", "float or n", "rad/s, m/s", "rate"),
+    PortSpec("a", "float or n", "rad/s^2, m/s^2", "acceleration"),
+)
+"""What a reference for joints gives."""
 
 
 def numbers(value: Any, name: str, shape: Shape | None = None) -> Array:
@@ -76,17 +84,3 @@ def increasing(value: Any, name: str, count: int) -> Array:
             f"{name} must increase: {times[k + 1]:g} s (number {k + 1}) follows {times[k]:g} s"
         )
     return times
-
-
-def motion_ports(shape: Shape, positions: Shape | None = None) -> tuple[Port, ...]:
-    """The ports q, u, a of a reference for joints; positions: the shape of q if another."""
-    return (
-        Port("q", shape if positions is None else positions, "rad, m"),
-        Port("u", shape, "rad/s, m/s"),
-        Port("a", shape, "rad/s^2, m/s^2"),
-    )
-
-
-def source_arguments(outputs: tuple[Port, ...]) -> dict[str, Any]:
-    """What gives a source of bdsim these ports."""
-    return {"nout": len(outputs), "onames": [port.name for port in outputs]}

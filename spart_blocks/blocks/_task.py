@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._gains import gain
-from spart_blocks.blocks._ports import Port
-from spart_blocks.blocks._quantities import link_id, ports
+from spart_blocks.blocks._quantities import KNOWN, link_id, quantities
 from spart_blocks.dynamics import FrameMotion, frame_motion, joint_equations, joint_jacobian
 from spart_blocks.dynamics.components import rows_of
 from spart_blocks.robot import Robot
@@ -90,42 +90,36 @@ def _moving(robot: Robot, link: int) -> int:
     return count
 
 
-def reference_ports(task: Task, acceleration: bool) -> tuple[Port, ...]:
-    """Pose, twist and perhaps twist rate that are wanted; a pose that no component asks
-    for need not be wired."""
-    pose = (
-        Port("rd", (3,), "m", optional=not task.moves),
-        Port("quatd", (4,), optional=not task.turns),
-        Port("td", (6,), "rad/s, m/s", optional=True),
+class OfTask(Declared):
+    """A controller of a task: its outputs, and which of its inputs need no wire."""
+
+    gives = (
+        *quantities("tau"),
+        PortSpec("error", "k", "rad, m", "from the frame to its reference"),
     )
-    return pose + ((Port("tdotd", (6,), "rad/s^2, m/s^2", optional=True),) if acceleration else ())
-
-
-def state_ports(robot: Robot) -> tuple[Port, ...]:
-    """The robot's own motion; a fixed base has no rates."""
-    u0 = "u0" if robot.base == "floating" else "u0?"
-    return ports(robot, f"R0 r0 qm {u0} um")
-
-
-def output_ports(robot: Robot, task: Task) -> tuple[Port, ...]:
-    return (
-        Port("tau", (robot.nu,), "N m, N"),
-        Port("error", (len(task.rows),), "rad, m"),
-    )
-
-
-class ForceLaw:
-    """A controller with the whole dynamics in it: tau = J' F + h, and what does not move
-    the frame of a torque of the user's."""
-
     robot: Robot
     task: Task
 
-    def _ports(self, robot: Robot) -> None:
-        rest = (Port("taun", (robot.nu,), "N m, N", optional=True),)
-        loads = ports(robot, "tau0? wF0? wFm?")
-        self.in_ports = (*reference_ports(self.task, True), *loads, *state_ports(robot), *rest)
-        self.out_ports = output_ports(robot, self.task)
+    def task_ports(self) -> dict[str, Any]:
+        """Give the block its ports. A pose that no component asks for need not be wired, and a
+        fixed base has no rates."""
+        needed = {
+            "rd": self.task.moves,
+            "quatd": self.task.turns,
+            "u0": self.robot.base == "floating",
+        }
+        optional = " ".join(name for name, is_needed in needed.items() if not is_needed)
+        return self.resolve_ports(self.robot, optional=optional, k=len(self.task.rows))
+
+
+class ForceLaw(OfTask):
+    """A controller with the whole dynamics in it: tau = J' F + h, and what does not move
+    the frame of a torque of the user's."""
+
+    takes = (
+        *quantities("rd quatd td? tdotd? tau0? wF0? wFm? R0 r0 qm u0 um", **KNOWN),
+        PortSpec("taun", "nu", "N m, N", "for joints that the frame leaves free", optional=True),
+    )
 
     def _law(
         self,

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._gains import gain
-from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._quantities import quantities
 from spart_blocks.spatial import (
     Array,
     cross,
@@ -18,52 +19,9 @@ from spart_blocks.spatial import (
 )
 
 
-class Attitude_PD(FunctionBlock):
-    """
-    :blockname:`ATTITUDE_PD`
-
-    Proportional-derivative control of the base's attitude on quaternions, the shortest way
+class Attitude_PD(Declared, FunctionBlock):
+    """Proportional-derivative control of the base's attitude on quaternions, the shortest way
     round.
-
-    :inputs: 5
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(4,)
-            - ``quatd``: desired attitude, quaternion, scalar last, of either sign
-        *   - Input
-            - 1
-            - ndarray(3,)
-            - ``omegad`` [rad/s]: desired angular rate, inertial (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(3,)
-            - ``omegadotd`` [rad/s^2]: its rate, used where inertia is given (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 4
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates
-        *   - Output
-            - 0
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: base torque in base axes, and no force
-        *   - Output
-            - 1
-            - ndarray(3,)
-            - ``error`` [rad]: 2 sin(angle / 2) along the axis of the turn that is left, base axes
 
     With the angular rate w and the desired one wd, both in base axes, the torque is
     kp e + kd (wd - w), and where inertia I is given also w x I w + I (R0' omegadotd - w x wd):
@@ -85,21 +43,30 @@ class Attitude_PD(FunctionBlock):
 
     nin = 5
     nout = 2
+    takes = (
+        *quantities("quatd", quatd="desired attitude, quaternion, scalar last, of either sign"),
+        PortSpec("omegad", "3", "rad/s", "desired angular rate, inertial", optional=True),
+        PortSpec(
+            "omegadotd", "3", "rad/s^2", "its rate, used where inertia is given", optional=True
+        ),
+        *quantities("R0 u0"),
+    )
+    gives = (
+        *quantities("tau0", tau0="base torque in base axes, and no force"),
+        PortSpec(
+            "error",
+            "3",
+            "rad",
+            "2 sin(angle / 2) along the axis of the turn that is left, base axes",
+        ),
+    )
     tunable = ("kp", "kd", "inertia")
 
     def __init__(self, kp: Any, kd: Any, inertia: Any = None, **blockargs: Any) -> None:
         of = "one for each of {} axes"
         self.kp, self.kd = gain(kp, "kp", 3, of), gain(kd, "kd", 3, of)
         self.inertia = None if inertia is None else _inertia(inertia)
-        self.in_ports = (
-            Port("quatd", (4,)),
-            Port("omegad", (3,), "rad/s", optional=True),
-            Port("omegadotd", (3,), "rad/s^2", optional=True),
-            Port("R0", (3, 3)),
-            Port("u0", (6,), "rad/s, m/s"),
-        )
-        self.out_ports = (Port("tau0", (6,), "N m, N"), Port("error", (3,), "rad"))
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         quatd, omegad, omegadotd, R0, u0 = inputs

@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock
 
+from spart_blocks.blocks._declared import Declared
 from spart_blocks.blocks._loops import closed_rates_of, force_ports, loads_of
-from spart_blocks.blocks._ports import port_arguments
-from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
+from spart_blocks.blocks._quantities import (
+    mode_ports,
+    need_robot,
+    prescribed_ports,
+    quantities,
+)
 from spart_blocks.dynamics import (
     diff_kinematics,
     hybrid_rates,
@@ -26,87 +31,8 @@ from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array, cross, zeros
 
 
-class Audit(ContinuousBlock):
-    """
-    :blockname:`AUDIT`
-
-    Momentum, energy and work of a robot, and balances that an exact run keeps constant.
-
-    :inputs: 9
-    :outputs: 7
-    :states: 7
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``taum`` [N m, N]: joint torques and forces
-        *   - Input
-            - 2
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
-        *   - Input
-            - 4
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 5
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 6
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 7
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
-        *   - Input
-            - 8
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(3,)
-            - ``p`` [kg m/s]: linear momentum
-        *   - Output
-            - 1
-            - ndarray(3,)
-            - ``h`` [N m s]: angular momentum about the inertial origin
-        *   - Output
-            - 2
-            - ndarray()
-            - ``energy`` [J]: kinetic energy, that of motors with it
-        *   - Output
-            - 3
-            - ndarray()
-            - ``work`` [J]: work of all forces since the start
-        *   - Output
-            - 4
-            - ndarray(3,)
-            - ``p_balance`` [kg m/s]: momentum less the impulse of the forces: constant
-        *   - Output
-            - 5
-            - ndarray(3,)
-            - ``h_balance`` [N m s]: angular momentum less its impulse: constant
-        *   - Output
-            - 6
-            - ndarray()
-            - ``energy_balance`` [J]: energy less work: constant
+class Audit(Declared, ContinuousBlock):
+    """Momentum, energy and work of a robot, and balances that an exact run keeps constant.
 
     Wire it to what the plant gets and gives. A wrong sign or frame anywhere in a diagram
     shows as a balance that drifts. The state is [work, impulse, angular impulse]; the
@@ -124,20 +50,19 @@ class Audit(ContinuousBlock):
 
     nin = 9
     nout = 7
+    takes = quantities("tau0? taum wF0? wFm? R0 r0 qm u0 um")
+    gives = quantities("p h energy work p_balance h_balance energy_balance")
 
     def __init__(self, robot: Robot, damping: float = 0.0, **blockargs: Any) -> None:
         self.robot = need_robot(robot, "AUDIT")
         self.damping, self.closed = damping, bool(robot.loops or robot.forces)
-        taum = "taum" if robot.nu and not self.closed else "taum?"
-        plant = ports(robot, f"tau0? {taum} wF0? wFm? R0 r0 qm u0 um")
+        optional = "" if robot.nu and not self.closed else "taum"
         more = (*prescribed_ports(robot), *mode_ports(robot), *force_ports(robot))
-        self.in_ports = (*plant, *more)
-        self.out_ports = ports(robot, "p h energy work p_balance h_balance energy_balance")
         super().__init__(
             nstates=7,
             x0=np.zeros(7),
             feedthrough=True,
-            **port_arguments(self.in_ports, self.out_ports),
+            **self.resolve_ports(robot, optional=optional, more=(more, ())),
             **blockargs,
         )
 

@@ -7,10 +7,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._gains import gain
-from spart_blocks.blocks._motion import TWIST, need_floating
-from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import ports
+from spart_blocks.blocks._motion import need_floating
+from spart_blocks.blocks._quantities import KNOWN, ports, quantities
 from spart_blocks.dynamics import base_control_free_joints, multibody_forces
 from spart_blocks.errors import brief
 from spart_blocks.robot import Robot
@@ -19,75 +19,8 @@ from spart_blocks.spatial import Array
 Joints = Literal["free", "prescribed"]
 
 
-class Base_Control(FunctionBlock):
-    """
-    :blockname:`BASE_CONTROL`
-
-    The base torques and forces that move a floating base as wanted.
-
-    :inputs: 12
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3, 3)
-            - ``R0d``: desired rotation of the base-link, body to inertial
-        *   - Input
-            - 1
-            - ndarray(3,)
-            - ``r0d`` [m]: desired centre of mass of the base-link
-        *   - Input
-            - 2
-            - ndarray(6,)
-            - ``u0d`` [rad/s, m/s]: desired base rates (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(6,)
-            - ``u0dotd`` [rad/s^2, m/s^2]: desired base accelerations (optional, zeros)
-        *   - Input
-            - 4
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
-        *   - Input
-            - 5
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
-        *   - Input
-            - 6
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 7
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 8
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 9
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
-        *   - Input
-            - 10
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Input
-            - 11
-            - ndarray(nu,)
-            - ``taum`` [N m, N]: joint torques and forces
-        *   - Output
-            - 0
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: base torque in base axes and force, inertial
+class Base_Control(Declared, FunctionBlock):
+    """The base torques and forces that move a floating base as wanted.
 
     The base is given the acceleration a = u0dotd + kd (u0d - u0) + kp e, with e the
     attitude error, the axis times the sine of the angle from R0 to R0d in base axes, and
@@ -118,6 +51,17 @@ class Base_Control(FunctionBlock):
 
     nin = 12
     nout = 1
+    takes = (
+        PortSpec("R0d", "3, 3", "", "desired rotation of the base-link, body to inertial"),
+        PortSpec("r0d", "3", "m", "desired centre of mass of the base-link"),
+        *quantities("u0d?"),
+        PortSpec("u0dotd", "6", "rad/s^2, m/s^2", "desired base accelerations", optional=True),
+        *quantities(
+            "wF0? wFm? R0 r0 qm u0 um taum",
+            **KNOWN,
+        ),
+    )
+    gives = quantities("tau0")
     tunable = ("kp", "kd")
 
     def __init__(
@@ -133,16 +77,12 @@ class Base_Control(FunctionBlock):
         of = "the base has {} components of motion"
         self.kp, self.kd = gain(kp, "kp", 6, of), gain(kd, "kd", 6, of)
         self.joints = joints
-        motion = (
-            Port("R0d", (3, 3)),
-            Port("r0d", (3,), "m"),
-            Port("u0d", (6,), TWIST, optional=True),
-            Port("u0dotd", (6,), "rad/s^2, m/s^2", optional=True),
-        )
-        driven, gives = ("taum", "tau0") if joints == "free" else ("umdot?", "tau0 taum")
-        self.in_ports = (*motion, *ports(robot, f"wF0? wFm? R0 r0 qm u0 um {driven}"))
-        self.out_ports = ports(robot, gives)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        if joints == "free":
+            given = self.resolve_ports(robot)
+        else:
+            more = ports(robot, "umdot?"), ports(robot, "taum")
+            given = self.resolve_ports(robot, without="taum", more=more)
+        super().__init__(**given, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0d, r0d, u0d, u0dotd, wF0, wFm, R0, r0, qm, u0, um, driven = inputs

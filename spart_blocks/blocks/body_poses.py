@@ -7,50 +7,14 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import link_id, need_robot, ports
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._quantities import link_id, need_robot, quantities
 from spart_blocks.dynamics import frame_of_link, kinematics
 from spart_blocks.robot import Robot
 
 
-class Body_Poses(FunctionBlock):
-    """
-    :blockname:`BODY_POSES`
-
-    Positions and rotations of the bodies of a robot.
-
-    :inputs: 3
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial (optional for a fixed base,
-              no turn)
-        *   - Input
-            - 1
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link (optional for a fixed base, zeros)
-        *   - Input
-            - 2
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Output
-            - 0
-            - ndarray(k, 3)
-            - ``r`` [m]: origins of the body frames, inertial
-        *   - Output
-            - 1
-            - ndarray(k, 3, 3)
-            - ``R``: rotations of the body frames, to inertial
+class Body_Poses(Declared, FunctionBlock):
+    """Positions and rotations of the bodies of a robot.
 
     The frame of a body is the one in which its file tells it: the URDF link frame, or the
     frame of a body in a list of bodies. Row j belongs to the j-th name in bodies. A program
@@ -67,17 +31,24 @@ class Body_Poses(FunctionBlock):
 
     nin = 3
     nout = 2
+    takes = quantities(
+        "R0 r0 qm",
+        R0="rotation of the base-link, body to inertial (optional for a fixed base, no turn)",
+        r0="centre of mass of the base-link (optional for a fixed base, zeros)",
+    )
+    gives = (
+        PortSpec("r", "k, 3", "m", "origins of the body frames, inertial"),
+        PortSpec("R", "k, 3, 3", "", "rotations of the body frames, to inertial"),
+    )
 
     def __init__(
         self, robot: Robot, bodies: str | list[str] | None = None, **blockargs: Any
     ) -> None:
         self.robot = need_robot(robot, "BODY_POSES")
         self.links = _links(robot, bodies)
-        base = "R0 r0" if robot.base == "floating" else "R0? r0?"
-        self.in_ports = ports(robot, f"{base} qm")
-        k = len(self.links)
-        self.out_ports = (Port("r", (k, 3), "m"), Port("R", (k, 3, 3)))
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        optional = "R0 r0" if robot.base == "fixed" else ""
+        given = self.resolve_ports(robot, optional=optional, k=len(self.links))
+        super().__init__(**given, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm = inputs

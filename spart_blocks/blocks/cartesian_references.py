@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._ports import Port
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._reference_values import (
     number,
     numbers,
     positive,
-    source_arguments,
     unit_vector,
 )
 from spart_blocks.blocks._scalings import quintic, run_up
@@ -25,35 +24,8 @@ from spart_blocks.spatial import (
 )
 
 
-class Circle(SourceBlock):
-    """
-    :blockname:`CIRCLE`
-
-    A point that goes round on a circle in space.
-
-    :inputs: 0
-    :outputs: 3
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Output
-            - 0
-            - ndarray(3,)
-            - ``r`` [m]: position
-        *   - Output
-            - 1
-            - ndarray(3,)
-            - ``v`` [m/s]: velocity
-        *   - Output
-            - 2
-            - ndarray(3,)
-            - ``a`` [m/s^2]: acceleration
+class Circle(Declared, SourceBlock):
+    """A point that goes round on a circle in space.
 
     The point goes round the normal by the right hand. At the phase 0 it lies from the centre
     in the direction zero, as far as that lies in the plane: x by default, or y where the
@@ -85,6 +57,11 @@ class Circle(SourceBlock):
 
     nin = 0
     nout = 3
+    gives = (
+        PortSpec("r", "3", "m", "position"),
+        PortSpec("v", "3", "m/s", "velocity"),
+        PortSpec("a", "3", "m/s^2", "acceleration"),
+    )
     tunable = ("centre", "radius", "period", "rate", "phase", "T")
 
     def __init__(
@@ -116,9 +93,7 @@ class Circle(SourceBlock):
             raise ValueError("zero has the direction of the normal; it must have another one")
         first = in_plane / np.linalg.norm(in_plane)
         self.plane = first, np.cross(axis, first)
-        self.in_ports = ()
-        self.out_ports = (Port("r", (3,), "m"), Port("v", (3,), "m/s"), Port("a", (3,), "m/s^2"))
-        super().__init__(**source_arguments(self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         clock = run_up(t, self.T, self.rise)
@@ -134,43 +109,8 @@ class Circle(SourceBlock):
         return [(self.T, 0.0)] + ([(self.T + self.rise, 0.0)] if self.rise else [])
 
 
-class Cartesian_Quintic(SourceBlock):
-    """
-    :blockname:`CARTESIAN_QUINTIC`
-
-    A frame that goes straight from one pose to another, and turns about one axis.
-
-    :inputs: 0
-    :outputs: 5
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Output
-            - 0
-            - ndarray(3,)
-            - ``r`` [m]: position
-        *   - Output
-            - 1
-            - ndarray(3, 3)
-            - ``R``: rotation, body to inertial
-        *   - Output
-            - 2
-            - ndarray(4,)
-            - ``quaternion``: the same as a unit quaternion, scalar last
-        *   - Output
-            - 3
-            - ndarray(6,)
-            - ``twist`` [rad/s, m/s]: inertial
-        *   - Output
-            - 4
-            - ndarray(6,)
-            - ``twist_rate`` [rad/s^2, m/s^2]: inertial
+class Cartesian_Quintic(Declared, SourceBlock):
+    """A frame that goes straight from one pose to another, and turns about one axis.
 
     It rests at both ends, with zero acceleration. The turn takes the shorter way; position
     and angle go by the same polynomial of fifth order in time. The quaternion is continuous.
@@ -196,6 +136,13 @@ class Cartesian_Quintic(SourceBlock):
 
     nin = 0
     nout = 5
+    gives = (
+        PortSpec("r", "3", "m", "position"),
+        PortSpec("R", "3, 3", "", "rotation, body to inertial"),
+        PortSpec("quaternion", "4", "", "the same as a unit quaternion, scalar last"),
+        PortSpec("twist", "6", "rad/s, m/s", "inertial"),
+        PortSpec("twist_rate", "6", "rad/s^2, m/s^2", "inertial"),
+    )
     tunable = ("r0", "rf", "duration", "T")
 
     def __init__(
@@ -213,15 +160,7 @@ class Cartesian_Quintic(SourceBlock):
         self.first = _quaternion(attitude0, "attitude0")
         last = self.first if attitudef is None else _quaternion(attitudef, "attitudef")
         self.axis, self.angle = _turn(self.first, last)
-        self.in_ports = ()
-        self.out_ports = (
-            Port("r", (3,), "m"),
-            Port("R", (3, 3)),
-            Port("quaternion", (4,)),
-            Port("twist", (6,), "rad/s, m/s"),
-            Port("twist_rate", (6,), "rad/s^2, m/s^2"),
-        )
-        super().__init__(**source_arguments(self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         s, rate, acceleration = quintic(t, self.T, self.duration)

@@ -11,16 +11,21 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
+from spart_blocks.blocks._declared import Declared, resolved
 from spart_blocks.blocks._loops import (
     Losing,
     checked_damping,
     closed_rates_of,
     force_ports,
-    lam_port,
 )
-from spart_blocks.blocks._plant import checked_audit, rate_ports
+from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
 from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import mode_ports, need_robot, ports, prescribed_ports
+from spart_blocks.blocks._quantities import (
+    mode_ports,
+    need_robot,
+    prescribed_ports,
+    quantities,
+)
 from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
 from spart_blocks.blocks.audit import Audit
 from spart_blocks.dynamics.closed_chain import ClosedRates
@@ -37,63 +42,11 @@ die as (1 + 3 t) exp(-3 t), in two seconds. Fast beside a drift of minutes; a st
 explicit solvers steps, for it answers to the error that they make within one."""
 
 
-class Closed_Chain(Steps, ContinuousBlock):
-    """
-    :blockname:`CLOSED_CHAIN`
+LAM = quantities("lam")
 
-    A multibody robot whose loops are closed, with a fixed or floating base.
 
-    :inputs: 4
-    :outputs: 6
-    :states: N
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``taum`` [N m, N]: joint torques and forces (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Output
-            - 1
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Output
-            - 2
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Output
-            - 3
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
-        *   - Output
-            - 4
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 5
-            - ndarray(N,)
-            - ``state``: the whole state
+class Closed_Chain(Declared, Steps, ContinuousBlock):
+    """A multibody robot whose loops are closed, with a fixed or floating base.
 
     Ports and state are those of MULTIBODY: a fixed base has neither ``tau0`` nor ``wF0``;
     ``umdot_k``, ``modes``, and the companion's ``tau_k`` and ``load`` come with prescribed
@@ -135,6 +88,8 @@ class Closed_Chain(Steps, ContinuousBlock):
 
     nin = 4
     nout = 6
+    takes = quantities("tau0? taum? wF0? wFm?")
+    gives = quantities("R0 r0 qm u0 um state")
     companion: ClassVar[str] = "CLOSED_CHAIN_RATES"
     companion_outputs: tuple[str, ...] = ("u0dot", "umdot", "reaction", "lam")
     drifts: ClassVar[bool] = True
@@ -156,17 +111,15 @@ class Closed_Chain(Steps, ContinuousBlock):
         self.robot = need_robot(robot, "CLOSED_CHAIN")
         self.damping = checked_damping(singular, damping)
         self.plant_state = ClosedState(robot)
-        takes = "tau0? taum? wF0? wFm?" if robot.base == "floating" else "taum? wFm?"
         self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
-        self.in_ports = (*ports(robot, takes), *prescribed_ports(robot), *force_ports(robot))
-        state = Port("state", (len(x0),))
-        self.out_ports = (*ports(robot, "R0 r0 qm u0 um"), state, *mode_ports(robot))
         self.companion_outputs = tuple(port.name for port in closed_rate_ports(robot))
+        more = (*prescribed_ports(robot), *force_ports(robot)), mode_ports(robot)
+        without = "tau0 wF0" if robot.base == "fixed" else ""
         super().__init__(
             nstates=len(x0),
             x0=x0,
             snames=list(self.plant_state.names),
-            **port_arguments(self.in_ports, self.out_ports),
+            **self.resolve_ports(robot, without=without, more=more, N=len(x0)),
             **blockargs,
         )
 
@@ -221,75 +174,8 @@ class Closed_Chain(Steps, ContinuousBlock):
         return Audit(self.robot, self.damping, **blockargs)
 
 
-class Closed_Chain_Rates(FunctionBlock):
-    """
-    :blockname:`CLOSED_CHAIN_RATES`
-
-    Accelerations of a robot with its loops closed, and the forces that close them.
-
-    :inputs: 9
-    :outputs: 4
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``taum`` [N m, N]: joint torques and forces (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
-        *   - Input
-            - 4
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 5
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 6
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 7
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
-        *   - Input
-            - 8
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(6,)
-            - ``u0dot`` [rad/s^2, m/s^2]: rates of u0
-        *   - Output
-            - 1
-            - ndarray(nu,)
-            - ``umdot`` [rad/s^2, m/s^2]: rates of um
-        *   - Output
-            - 2
-            - ndarray(6,)
-            - ``reaction`` [N m, N]: wrench of the ground on a fixed base, inertial
-        *   - Output
-            - 3
-            - ndarray(m,)
-            - ``lam`` [N, N m]: forces of the loops, one for each row that is kept
+class Closed_Chain_Rates(Declared, FunctionBlock):
+    """Accelerations of a robot with its loops closed, and the forces that close them.
 
     Wire it to what CLOSED_CHAIN gets and gives; further ports as there. J' lam acts on the
     joints beside taum. The reaction holds what the loops hand to a fixed base too.
@@ -302,13 +188,14 @@ class Closed_Chain_Rates(FunctionBlock):
 
     nin = 9
     nout = 4
+    takes = quantities("tau0? taum? wF0? wFm? R0 r0 qm u0 um")
+    gives = (*RATES, *LAM)
 
     def __init__(self, robot: Robot, damping: float = 0.0, **blockargs: Any) -> None:
         self.robot = need_robot(robot, "CLOSED_CHAIN_RATES")
         self.damping = damping
-        plant = ports(robot, "tau0? taum? wF0? wFm? R0 r0 qm u0 um")
         more = (*prescribed_ports(robot), *mode_ports(robot), *force_ports(robot))
-        self.in_ports = (*plant, *more)
+        self.in_ports = (*resolved(self.takes, robot), *more)
         self.out_ports = closed_rate_ports(robot)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
@@ -321,4 +208,4 @@ class Closed_Chain_Rates(FunctionBlock):
 
 def closed_rate_ports(robot: Robot) -> tuple[Port, ...]:
     """The outputs of a closed plant's companion."""
-    return (*rate_ports(robot), lam_port(robot))
+    return (*rate_ports(robot), *resolved(LAM, m=len(kept_rows(robot))))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._gains import gain
-from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import link_id, need_robot, ports
+from spart_blocks.blocks._quantities import KNOWN, link_id, need_robot, quantities
 from spart_blocks.dynamics.actuated import (
     ActuatedForces,
     actuated_forces,
@@ -27,7 +27,7 @@ from spart_blocks.spatial import Array
 MOST_ITERATIONS = 50
 
 
-_STATE = "wF0? wFm? R0 qm u0 um"
+_STATE = quantities("wF0? wFm? R0 qm u0 um", **KNOWN, qm="joint positions, which close the loops")
 
 
 def _forces(ad: Array, given: list[Any], robot: Robot, actuated: list[int]) -> ActuatedForces:
@@ -41,69 +41,14 @@ def _forces(ad: Array, given: list[Any], robot: Robot, actuated: list[int]) -> A
     )
 
 
-def _state_ports(robot: Robot) -> tuple[Port, ...]:
-    """The inputs in `_STATE`; a fixed base has no rates that count."""
+def _optional(robot: Robot) -> str:
+    """What need not be wired; a fixed base has no rates that count."""
     port_widths(robot)
-    return ports(robot, _STATE if robot.base == "floating" else _STATE.replace("u0", "u0?"))
+    return "" if robot.base == "floating" else "u0"
 
 
-class Closed_ID(FunctionBlock):
-    """
-    :blockname:`CLOSED_ID`
-
-    Inverse dynamics of a closed robot for the joints that have motors.
-
-    :inputs: 7
-    :outputs: 3
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(n_a,)
-            - ``ad`` [rad/s^2, m/s^2]: accelerations of the actuated joints (optional, zeros)
-        *   - Input
-            - 1
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 4
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions, which close the loops
-        *   - Input
-            - 5
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates
-        *   - Input
-            - 6
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(n_a,)
-            - ``tau`` [N m, N]: forces of the actuated joints
-        *   - Output
-            - 1
-            - ndarray(nu,)
-            - ``umdot`` [rad/s^2, m/s^2]: accelerations of all joints
-        *   - Output
-            - 2
-            - ndarray(m,)
-            - ``lam`` [N, N m]: forces of the loops, a row each, as CLOSED_CHAIN has them
+class Closed_ID(Declared, FunctionBlock):
+    """Inverse dynamics of a closed robot for the joints that have motors.
 
     The other joints, and a floating base, move as they must. The robot's own springs, dampers,
     motors and friction count; prescribed joints keep their rates.
@@ -119,80 +64,40 @@ class Closed_ID(FunctionBlock):
 
     nin = 7
     nout = 3
+    takes = (
+        PortSpec(
+            "ad", "n_a", "rad/s^2, m/s^2", "accelerations of the actuated joints", optional=True
+        ),
+        *_STATE,
+    )
+    gives = (
+        PortSpec("tau", "n_a", "N m, N", "forces of the actuated joints"),
+        *quantities(
+            "umdot lam",
+            umdot="accelerations of all joints",
+            lam="forces of the loops, a row each, as CLOSED_CHAIN has them",
+        ),
+    )
 
     def __init__(self, robot: Robot, actuated: Sequence[str], **blockargs: Any) -> None:
         self.robot = need_robot(robot, "CLOSED_ID")
         self.actuated = actuated_places(robot, actuated)
-        count = len(self.actuated)
-        given = Port("ad", (count,), "rad/s^2, m/s^2", optional=True)
-        self.in_ports = (given, *_state_ports(robot))
-        lam = Port("lam", (len(kept_rows(robot)),), "N, N m")
-        self.out_ports = (Port("tau", (count,), "N m, N"), *ports(robot, "umdot"), lam)
         driven_robot(robot, tuple(self.actuated))
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        given = self.resolve_ports(
+            robot,
+            optional=_optional(robot),
+            n_a=len(self.actuated),
+            m=len(kept_rows(robot)),
+        )
+        super().__init__(**given, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         ad, *given = inputs
         return list(_forces(ad, given, self.robot, self.actuated))
 
 
-class Closed_Computed_Torque(FunctionBlock):
-    """
-    :blockname:`CLOSED_COMPUTED_TORQUE`
-
-    Computed-torque control of a closed robot by the joints that have motors.
-
-    :inputs: 9
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(n_a,)
-            - ``qd`` [rad, m]: desired positions of the actuated joints
-        *   - Input
-            - 1
-            - ndarray(n_a,)
-            - ``ud`` [rad/s, m/s]: their desired rates (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(n_a,)
-            - ``ad`` [rad/s^2, m/s^2]: their desired accelerations (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
-        *   - Input
-            - 4
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
-        *   - Input
-            - 5
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 6
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions, which close the loops
-        *   - Input
-            - 7
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates
-        *   - Input
-            - 8
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(n_a,)
-            - ``tau`` [N m, N]: forces of the actuated joints
+class Closed_Computed_Torque(Declared, FunctionBlock):
+    """Computed-torque control of a closed robot by the joints that have motors.
 
     The actuated joints are given the acceleration ad + kd (ud - ua) + kp (qd - qa) by
     inverse dynamics with the loops closed, so that their error obeys e'' + kd e' + kp e = 0
@@ -214,6 +119,13 @@ class Closed_Computed_Torque(FunctionBlock):
 
     nin = 9
     nout = 1
+    takes = (
+        PortSpec("qd", "n_a", "rad, m", "desired positions of the actuated joints"),
+        PortSpec("ud", "n_a", "rad/s, m/s", "their desired rates", optional=True),
+        PortSpec("ad", "n_a", "rad/s^2, m/s^2", "their desired accelerations", optional=True),
+        *_STATE,
+    )
+    gives = (PortSpec("tau", "n_a", "N m, N", "forces of the actuated joints"),)
     tunable = ("kp", "kd")
 
     def __init__(
@@ -224,15 +136,9 @@ class Closed_Computed_Torque(FunctionBlock):
         self.positions = [position_of(robot, k) for k in self.actuated]
         count = len(self.actuated)
         self.kp, self.kd = gain(kp, "kp", count), gain(kd, "kd", count)
-        desired = (
-            Port("qd", (count,), "rad, m"),
-            Port("ud", (count,), "rad/s, m/s", optional=True),
-            Port("ad", (count,), "rad/s^2, m/s^2", optional=True),
-        )
-        self.in_ports = (*desired, *_state_ports(robot))
-        self.out_ports = (Port("tau", (count,), "N m, N"),)
         driven_robot(robot, tuple(self.actuated))
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        given = self.resolve_ports(robot, optional=_optional(robot), n_a=count)
+        super().__init__(**given, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qd, ud, ad, *given = inputs
@@ -241,71 +147,8 @@ class Closed_Computed_Torque(FunctionBlock):
         return [_forces(ad + away, given, self.robot, self.actuated).tau]
 
 
-class Closed_IK(FunctionBlock):
-    """
-    :blockname:`CLOSED_IK`
-
-    Inverse kinematics of a closed robot: its joints where a link is at a target.
-
-    :inputs: 7
-    :outputs: 5
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3,)
-            - ``r`` [m]: desired origin of the link's frame, in the base-link's frame
-        *   - Input
-            - 1
-            - ndarray(3,)
-            - ``v`` [m/s]: its velocity (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(3,)
-            - ``a`` [m/s^2]: its acceleration (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(3, 3)
-            - ``R``: desired rotation of the frame, to the base-link's axes, with ``pose``
-        *   - Input
-            - 4
-            - ndarray(3,)
-            - ``w`` [rad/s]: its angular velocity, base-link's axes (optional, zeros)
-        *   - Input
-            - 5
-            - ndarray(3,)
-            - ``wdot`` [rad/s^2]: its angular acceleration (optional, zeros)
-        *   - Input
-            - 6
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions to start from, such as the plant's
-        *   - Output
-            - 0
-            - ndarray(n_a,)
-            - ``qd`` [rad, m]: positions of the actuated joints
-        *   - Output
-            - 1
-            - ndarray(n_a,)
-            - ``ud`` [rad/s, m/s]: their rates
-        *   - Output
-            - 2
-            - ndarray(n_a,)
-            - ``ad`` [rad/s^2, m/s^2]: their accelerations
-        *   - Output
-            - 3
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: all joint positions
-        *   - Output
-            - 4
-            - ndarray(3,)
-            - ``error`` [m, rad]: by how much the link is away from the target, (6,) with ``pose``
+class Closed_IK(Declared, FunctionBlock):
+    """Inverse kinematics of a closed robot: its joints where a link is at a target.
 
     Newton's steps from qm close the loops with the link at the target, by the smallest
     joint motion; each squares the error. A target out of reach leaves them anywhere: ``error``
@@ -329,6 +172,26 @@ class Closed_IK(FunctionBlock):
 
     nin = 7
     nout = 5
+    takes = (
+        PortSpec("r", "3", "m", "desired origin of the link's frame, in the base-link's frame"),
+        PortSpec("v", "3", "m/s", "its velocity", optional=True),
+        PortSpec("a", "3", "m/s^2", "its acceleration", optional=True),
+        PortSpec(
+            "R", "3, 3", "", "desired rotation of the frame, to the base-link's axes, with pose"
+        ),
+        PortSpec("w", "3", "rad/s", "its angular velocity, base-link's axes", optional=True),
+        PortSpec("wdot", "3", "rad/s^2", "its angular acceleration", optional=True),
+        *quantities("qm", qm="joint positions to start from, such as the plant's"),
+    )
+    gives = (
+        PortSpec("qd", "n_a", "rad, m", "positions of the actuated joints"),
+        PortSpec("ud", "n_a", "rad/s, m/s", "their rates"),
+        PortSpec("ad", "n_a", "rad/s^2, m/s^2", "their accelerations"),
+        *quantities("qm", qm="all joint positions"),
+        PortSpec(
+            "error", "3", "m, rad", "by how much the link is away from the target, (6,) with pose"
+        ),
+    )
 
     def __init__(
         self,
@@ -346,27 +209,10 @@ class Closed_IK(FunctionBlock):
         self.link, self.pose, self.iterations = link, bool(pose), int(iterations)
         self.actuated = actuated_places(robot, actuated)
         self.positions = [position_of(robot, k) for k in self.actuated]
-        attitude = (
-            Port("R", (3, 3)),
-            Port("w", (3,), "rad/s", optional=True),
-            Port("wdot", (3,), "rad/s^2", optional=True),
-        )
-        self.in_ports = (
-            Port("r", (3,), "m"),
-            Port("v", (3,), "m/s", optional=True),
-            Port("a", (3,), "m/s^2", optional=True),
-            *(attitude if pose else ()),
-            *ports(robot, "qm"),
-        )
-        count = (len(self.actuated),)
-        self.out_ports = (
-            Port("qd", count, "rad, m"),
-            Port("ud", count, "rad/s, m/s"),
-            Port("ad", count, "rad/s^2, m/s^2"),
-            *ports(robot, "qm"),
-            Port("error", (6 if pose else 3,), "m, rad"),
-        )
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        without = "" if pose else "R w wdot"
+        shapes = {"error": (6,)} if pose else {}
+        given = self.resolve_ports(robot, without=without, shapes=shapes, n_a=len(self.actuated))
+        super().__init__(**given, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         *target, qm = inputs
@@ -381,39 +227,8 @@ class Closed_IK(FunctionBlock):
         ]
 
 
-class Joint_Select(FunctionBlock):
-    """
-    :blockname:`JOINT_SELECT`
-
-    The positions and rates of chosen joints, such as those with motors.
-
-    :inputs: 2
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(k,)
-            - ``q`` [rad, m]: positions of the chosen joints, in their order
-        *   - Output
-            - 1
-            - ndarray(k,)
-            - ``u`` [rad/s, m/s]: their rates
+class Joint_Select(Declared, FunctionBlock):
+    """The positions and rates of chosen joints, such as those with motors.
 
     :param robot: the robot model
     :type robot: Robot
@@ -423,15 +238,17 @@ class Joint_Select(FunctionBlock):
 
     nin = 2
     nout = 2
+    takes = quantities("qm um?")
+    gives = (
+        PortSpec("q", "k", "rad, m", "positions of the chosen joints, in their order"),
+        PortSpec("u", "k", "rad/s, m/s", "their rates"),
+    )
 
     def __init__(self, robot: Robot, joints: Sequence[str], **blockargs: Any) -> None:
         self.robot = need_robot(robot, "JOINT_SELECT")
         self.places = actuated_places(robot, joints)
         self.positions = [position_of(robot, k) for k in self.places]
-        self.in_ports = ports(robot, "qm um?")
-        count = (len(self.places),)
-        self.out_ports = (Port("q", count, "rad, m"), Port("u", count, "rad/s, m/s"))
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(robot, k=len(self.places)), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qm, um = inputs

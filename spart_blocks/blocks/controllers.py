@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._declared import Declared
 from spart_blocks.blocks._gains import gain, one_length
-from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.blocks._quantities import KNOWN, need_robot, quantities
 from spart_blocks.dynamics import (
     accelerations,
     diff_kinematics,
@@ -25,43 +25,8 @@ from spart_blocks.dynamics import (
 from spart_blocks.robot import Robot
 
 
-class Joint_PD(FunctionBlock):
-    """
-    :blockname:`JOINT_PD`
-
-    Proportional-derivative control of joint positions.
-
-    :inputs: 4
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(nq,)
-            - ``qd`` [rad, m]: desired joint positions
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``ud`` [rad/s, m/s]: desired joint rates (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 3
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces
+class Joint_PD(Declared, FunctionBlock):
+    """Proportional-derivative control of joint positions.
 
     tau = kp (qd - qm) + kd (ud - um). A scalar gain holds for every joint. A robot is needed
     where joints are spherical: qd - qm then has the turn from their quaternion in qm to that
@@ -77,6 +42,8 @@ class Joint_PD(FunctionBlock):
 
     nin = 4
     nout = 1
+    takes = quantities("qd ud? qm um")
+    gives = quantities("tau")
     tunable = ("kp", "kd")
 
     def __init__(self, kp: Any, kd: Any, robot: Robot | None = None, **blockargs: Any) -> None:
@@ -84,16 +51,8 @@ class Joint_PD(FunctionBlock):
         joints = None if robot is None else robot.nu
         self.kp, self.kd = gain(kp, "kp", joints), gain(kd, "kd", joints)
         length = one_length({"kp": self.kp, "kd": self.kd}, without=joints)
-        shape = None if length is None else (length,)
-        positions = shape if robot is None else (robot.nq,)
-        self.in_ports = (
-            Port("qd", positions, "rad, m"),
-            Port("ud", shape, "rad/s, m/s", optional=True),
-            Port("qm", positions, "rad, m"),
-            Port("um", shape, "rad/s, m/s"),
-        )
-        self.out_ports = (Port("tau", shape, "N m, N"),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        given = self.resolve_ports(nu=length, nq=length if robot is None else robot.nq)
+        super().__init__(**given, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qd, ud, qm, um = inputs
@@ -101,67 +60,8 @@ class Joint_PD(FunctionBlock):
         return [self.kp * error + self.kd * (ud - um)]
 
 
-class Computed_Torque(FunctionBlock):
-    """
-    :blockname:`COMPUTED_TORQUE`
-
-    Computed-torque control: inverse dynamics of a corrected joint acceleration.
-
-    :inputs: 10
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(nq,)
-            - ``qd`` [rad, m]: desired joint positions
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``ud`` [rad/s, m/s]: desired joint rates (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(nu,)
-            - ``ad`` [rad/s^2, m/s^2]: desired joint accelerations (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
-        *   - Input
-            - 4
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
-        *   - Input
-            - 5
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 6
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 7
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 8
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates
-        *   - Input
-            - 9
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces
+class Computed_Torque(Declared, FunctionBlock):
+    """Computed-torque control: inverse dynamics of a corrected joint acceleration.
 
     The joints are given the acceleration ad + kd (ud - um) + kp (qd - qm), through ID
     for a fixed base and Floating_ID for a free one, so that the error obeys
@@ -185,20 +85,18 @@ class Computed_Torque(FunctionBlock):
 
     nin = 10
     nout = 1
+    takes = quantities(
+        "qd ud? ad? wF0? wFm? R0 r0 qm u0 um",
+        **KNOWN,
+    )
+    gives = quantities("tau")
     tunable = ("kp", "kd")
 
     def __init__(self, robot: Robot, kp: Any, kd: Any, **blockargs: Any) -> None:
         self.robot = need_robot(robot, "COMPUTED_TORQUE")
         self.kp, self.kd = gain(kp, "kp", robot.nu), gain(kd, "kd", robot.nu)
-        desired = (
-            Port("qd", (robot.nq,), "rad, m"),
-            Port("ud", (robot.nu,), "rad/s, m/s", optional=True),
-            Port("ad", (robot.nu,), "rad/s^2, m/s^2", optional=True),
-        )
-        u0 = "u0" if robot.base == "floating" else "u0?"
-        self.in_ports = (*desired, *ports(robot, f"wF0? wFm? R0 r0 qm {u0} um"))
-        self.out_ports = (Port("tau", (robot.nu,), "N m, N"),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        optional = "" if robot.base == "floating" else "u0"
+        super().__init__(**self.resolve_ports(robot, optional=optional), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qd, ud, ad, wF0, wFm, R0, r0, qm, u0, um = inputs

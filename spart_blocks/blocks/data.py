@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import SourceBlock
 
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._ports import Port, port_arguments, taken_names
 from spart_blocks.blocks._tables import MOST_NUMBERS
 from spart_blocks.blocks._values import chosen
@@ -24,27 +25,8 @@ _SIGNALS = "write signals: [plant.qm, plant.um], or {qm: plant.qm}"
 _NAME = re.compile(r"[A-Za-z]\w{0,59}")
 
 
-class Data(SourceBlock):
-    """
-    :blockname:`DATA`
-
-    Signals by time out of a file.
-
-    :inputs: 0
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Output
-            - 0
-            - float, ndarray
-            - ``u``: an output for each signal, by its name
+class Data(Declared, SourceBlock):
+    """Signals by time out of a file.
 
     The file is one that `results.save` or `spart run --out` wrote, so that a run is recorded
     and replayed, or any other of these kinds: .csv with a header row, where a vector q has the
@@ -77,6 +59,7 @@ class Data(SourceBlock):
 
     nin = 0
     nout = 1
+    gives = (PortSpec("u", "any", "", "an output for each signal, by its name"),)
 
     def __init__(
         self,

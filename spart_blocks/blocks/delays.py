@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._tables import numbers
 from spart_blocks.blocks._values import chosen
 from spart_blocks.spatial import Array
@@ -39,31 +39,8 @@ def _of(values: Any, shape: tuple[int, ...]) -> Any:
     return values.reshape(shape) if shape else values[0]
 
 
-class Unit_Delay(SampledBlock):
-    """
-    :blockname:`UNIT_DELAY`
-
-    The signal of one clock tick before, or of several.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float, ndarray
-            - ``u``: a number or an array of any shape
-        *   - Output
-            - 0
-            - float, ndarray
-            - ``y``: the input at the tick N before the last; before that, ``initial``
+class Unit_Delay(Declared, SampledBlock):
+    """The signal of one clock tick before, or of several.
 
     z^-N: between the ticks k and k + 1 of its clock y is u(k - N + 1), so that a block on the
     same clock, which reads it at tick k + 1, gets u of N ticks before. For N = 1 that is the
@@ -83,6 +60,10 @@ class Unit_Delay(SampledBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "any", "", "a number or an array of any shape"),)
+    gives = (
+        PortSpec("y", "any", "", "the input at the tick N before the last; before that, initial"),
+    )
 
     def __init__(
         self, clock: Any, initial: Any = 0.0, shape: Any = None, N: int = 1, **blockargs: Any
@@ -92,8 +73,7 @@ class Unit_Delay(SampledBlock):
             raise ValueError(f"N must be a whole number above 0, not {N}")
         _refuse_many(int(N) * start.size, "make N smaller, or its clock slower")
         self.signal_shape = start.shape
-        self.in_ports, self.out_ports = (Port("u", start.shape),), (Port("y", start.shape),)
-        ports = port_arguments(self.in_ports, self.out_ports)
+        ports = self.resolve_ports(any=start.shape)
         super().__init__(clock=clock, x0=np.tile(start.ravel(), int(N)), **ports, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
@@ -103,31 +83,8 @@ class Unit_Delay(SampledBlock):
         return np.concatenate([np.ravel(inputs[0]), x[: -math.prod(self.signal_shape)]])
 
 
-class Transport_Delay(SampledBlock):
-    """
-    :blockname:`TRANSPORT_DELAY`
-
-    A continuous signal, some time later.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float, ndarray
-            - ``u``: a number or an array of any shape
-        *   - Output
-            - 0
-            - float, ndarray
-            - ``y``: u(t - delay); ``initial`` until the first sample is that old
+class Transport_Delay(Declared, SampledBlock):
+    """A continuous signal, some time later.
 
     The input is sampled at every tick of the clock, of period T [s]; between the samples the
     output is interpolated at t - delay. With lines its error is at most T^2 / 8 max |u''|,
@@ -152,6 +109,8 @@ class Transport_Delay(SampledBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "any", "", "a number or an array of any shape"),)
+    gives = (PortSpec("y", "any", "", "u(t - delay); initial until the first sample is that old"),)
     varies_between_ticks = True
 
     def __init__(
@@ -171,9 +130,8 @@ class Transport_Delay(SampledBlock):
         # From the newest sample to the oldest that an interpolation reads.
         self.held = math.ceil(self.ticks) + 1 + self.cubic
         _refuse_many(self.held * start.size, "give it a clock of a longer period")
-        self.in_ports, self.out_ports = (Port("u", start.shape),), (Port("y", start.shape),)
         x0 = np.concatenate([[0.0, 0.0], np.tile(self.initial, self.held)])
-        ports = port_arguments(self.in_ports, self.out_ports)
+        ports = self.resolve_ports(any=start.shape)
         super().__init__(clock=clock, x0=x0, **ports, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:

@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._crossings import flat
-from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import joint_unit, need_robot, ports
+from spart_blocks.blocks._declared import Declared
+from spart_blocks.blocks._quantities import need_robot, quantities
 from spart_blocks.dynamics.joint_effects import driven_forces, joint_effects
 from spart_blocks.robot import Robot
 
 
-class Effort_Limit(FunctionBlock):
-    """
-    :blockname:`EFFORT_LIMIT`
-
-    What of the forces asked of the joints acts within their limits of effort.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(nu,)
-            - ``taum`` [N m, N]: joint torques and forces
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces
+class Effort_Limit(Declared, FunctionBlock):
+    """What of the forces asked of the joints acts within their limits of effort.
 
     tau = min(max(taum, -E), E), E the effort of each joint's limits; a joint without one lets
     all through. It is what the effect ``limits`` leaves of a plant's taum, as a signal to look
@@ -50,6 +28,8 @@ class Effort_Limit(FunctionBlock):
 
     nin = 1
     nout = 1
+    takes = quantities("taum")
+    gives = (replace(quantities("taum")[0], name="tau"),)
 
     def __init__(self, robot: Robot, **blockargs: Any) -> None:
         robot = need_robot(robot, "EFFORT_LIMIT")
@@ -57,9 +37,7 @@ class Effort_Limit(FunctionBlock):
         effort = joint_effects(self.robot).effort
         self._bounded = np.flatnonzero(np.isfinite(effort))
         self._effort = effort[self._bounded]
-        self.in_ports = ports(robot, "taum")
-        self.out_ports = (Port("tau", (robot.nu,), joint_unit(robot, "N m, N")),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(robot), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [driven_forces(inputs[0], self.robot)]

@@ -11,6 +11,7 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._crossings import bare
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._expression import (
     CHOICE,
     CONSTANTS,
@@ -27,31 +28,8 @@ _TAKEN = {"t", CHOICE, *CONSTANTS, *FUNCTIONS}
 """Names that mean something in every formula."""
 
 
-class Fcn(FunctionBlock):
-    """
-    :blockname:`FCN`
-
-    A formula of its inputs, of time and of parameters.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray
-            - ``u``: or an input for each of `arguments`, by its name
-        *   - Output
-            - 0
-            - float or ndarray
-            - ``y``: the formula's value
+class Fcn(Declared, FunctionBlock):
+    """A formula of its inputs, of time and of parameters.
 
     A formula has numbers, the arguments, the params, t [s], pi and e; + - * / and % as Python has
     them, and powers with two asterisks; comparisons, `and`, `or`, `not` and
@@ -74,6 +52,8 @@ class Fcn(FunctionBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "any", "", "or an input for each of `arguments`, by its name"),)
+    gives = (PortSpec("y", "any", "", "the formula's value"),)
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
+from spart_blocks.blocks._declared import Declared
 from spart_blocks.blocks._fmu_file import read_model
 from spart_blocks.blocks._fmu_instance import FmuError
 from spart_blocks.blocks._fmu_live import Live
@@ -27,15 +28,8 @@ _OWN = ("nin", "nout", "in_ports", "out_ports")
 _NEVER = float(np.finfo(float).max)
 
 
-class FMU(SampledBlock):
-    """
-    :blockname:`FMU`
-
-    A model of another tool: a Functional Mock-up Unit for co-simulation, FMI 2.0 or 3.0.
-
-    :inputs: 0
-    :outputs: 0
-    :states: 0
+class FMU(Declared, SampledBlock):
+    """A model of another tool: a Functional Mock-up Unit for co-simulation, FMI 2.0 or 3.0.
 
     The ports are the FMU's inputs and outputs by name, in its order: `motor.w` becomes
     `motor_w`, and the elements `u[1]`, `u[2]`, ... one port `u`. At every tick the FMU reads

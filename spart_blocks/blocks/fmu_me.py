@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock
 
+from spart_blocks.blocks._declared import Declared
 from spart_blocks.blocks._fmu_continuous import Continuous
 from spart_blocks.blocks._fmu_file import read_model
 from spart_blocks.blocks._fmu_instance import FmuError
@@ -27,15 +28,8 @@ _JUMP = 1e-9
 """Part of an input's size by which it has jumped; less is rounding."""
 
 
-class FMU_ME(ContinuousBlock):
-    """
-    :blockname:`FMU_ME`
-
-    A model of another tool: a Functional Mock-up Unit for model exchange, FMI 2.0 or 3.0.
-
-    :inputs: 0
-    :outputs: 0
-    :states: N
+class FMU_ME(Declared, ContinuousBlock):
+    """A model of another tool: a Functional Mock-up Unit for model exchange, FMI 2.0 or 3.0.
 
     The ports are the FMU's inputs and outputs by name, as those of the block FMU. The run's
     solver integrates its continuous states with those of the diagram. A step ends where an

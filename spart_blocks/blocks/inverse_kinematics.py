@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._quantities import need_robot, quantities
 from spart_blocks.blocks._reference_values import numbers, positive
 from spart_blocks.dynamics.components import COMPONENTS, rows_of
 from spart_blocks.dynamics.inverse_kinematics import (
@@ -28,52 +28,8 @@ MOST_ITERATIONS = 50
 """Steps at one tick; each is an expression of its own in a program."""
 
 
-class IK(SampledBlock):
-    """
-    :blockname:`IK`
-
-    Inverse kinematics: joint positions that bring a link frame to a pose.
-
-    :inputs: 4
-    :outputs: 3
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3,)
-            - ``rd`` [m]: desired position of the frame
-        *   - Input
-            - 1
-            - ndarray(3, 3)
-            - ``Rd``: desired rotation of the frame, body to inertial (optional where no
-              component of the rotation counts)
-        *   - Input
-            - 2
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 3
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Output
-            - 0
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Output
-            - 1
-            - float
-            - ``position_error`` [m]: distance left at the last tick
-        *   - Output
-            - 2
-            - float
-            - ``rotation_error`` [rad]: angle left at the last tick
+class IK(Declared, SampledBlock):
+    """Inverse kinematics: joint positions that bring a link frame to a pose.
 
     At every tick it goes some damped least-squares steps from its last solution towards the
     pose, within the joints' limits, as `spart_blocks.ik` does. A pose that moves slowly is
@@ -104,6 +60,22 @@ class IK(SampledBlock):
 
     nin = 4
     nout = 3
+    takes = (
+        *quantities("rd", rd="desired position of the frame"),
+        PortSpec(
+            "Rd",
+            "3, 3",
+            "",
+            "desired rotation of the frame, body to inertial "
+            "(optional where no component of the rotation counts)",
+        ),
+        *quantities("R0 r0"),
+    )
+    gives = (
+        *quantities("qm"),
+        PortSpec("position_error", "", "m", "distance left at the last tick"),
+        PortSpec("rotation_error", "", "rad", "angle left at the last tick"),
+    )
     tunable = ("damping",)
 
     def __init__(
@@ -128,16 +100,10 @@ class IK(SampledBlock):
         none = np.full(robot.nq, np.inf)
         self.limits = joint_limits(robot) if limits else (-none, none)
         start = _within(self.limits, numbers(q0, "q0", (robot.nq,)), robot)
-        self.in_ports = (
-            Port("rd", (3,), "m"),
-            Port("Rd", (3, 3), optional=min(self.rows) > 2),
-            *ports(robot, "R0 r0"),
-        )
-        errors = Port("position_error", (), "m"), Port("rotation_error", (), "rad")
-        self.out_ports = (*ports(robot, "qm"), *errors)
+        optional = "Rd" if min(self.rows) > 2 else ""
         super().__init__(
             x0=np.concatenate([start, [0.0, 0.0]]),
-            **port_arguments(self.in_ports, self.out_ports),
+            **self.resolve_ports(robot, optional=optional),
             **blockargs,
         )
 

@@ -6,56 +6,13 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._quantities import OfRobot, link_id
+from spart_blocks.blocks._quantities import OfRobot, link_id, quantities
 from spart_blocks.dynamics import jacobian, jacobian_dot, noc, noc_dot
 from spart_blocks.robot import Robot
 
 
 class Jacob(OfRobot, FunctionBlock):
-    """
-    :blockname:`JACOB`
-
-    Geometric Jacobian of a point fixed to a link.
-
-    :inputs: 5
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3,)
-            - ``rp`` [m]: position of the point
-        *   - Input
-            - 1
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 2
-            - ndarray(n, 3)
-            - ``rL`` [m]: centres of mass of the links
-        *   - Input
-            - 3
-            - ndarray(6, 6)
-            - ``P0``: base twist-propagation matrix
-        *   - Input
-            - 4
-            - ndarray(n, 6)
-            - ``pm``: joint twist-propagation vectors
-        *   - Output
-            - 0
-            - ndarray(6, 6)
-            - ``J0``: Jacobian of the base
-        *   - Output
-            - 1
-            - ndarray(6, nu)
-            - ``Jm``: Jacobian of the joints
+    """Geometric Jacobian of a point fixed to a link.
 
     Source: SPART's manual, Jacob.
 
@@ -67,8 +24,8 @@ class Jacob(OfRobot, FunctionBlock):
 
     nin = 5
     nout = 2
-    takes = "rp r0 rL P0 pm"
-    gives = "J0 Jm"
+    takes = quantities("rp r0 rL P0 pm")
+    gives = quantities("J0 Jm")
     function = staticmethod(jacobian)
 
     def __init__(self, robot: Robot, link: str | int, **blockargs: Any) -> None:
@@ -78,62 +35,7 @@ class Jacob(OfRobot, FunctionBlock):
 
 
 class Jacobdot(OfRobot, FunctionBlock):
-    """
-    :blockname:`JACOBDOT`
-
-    Time derivative of the geometric Jacobian of a point fixed to a link.
-
-    :inputs: 8
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3,)
-            - ``rp`` [m]: position of the point
-        *   - Input
-            - 1
-            - ndarray(6,)
-            - ``tp`` [rad/s, m/s]: twist of the point
-        *   - Input
-            - 2
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 3
-            - ndarray(6,)
-            - ``t0`` [rad/s, m/s]: twist of the base-link
-        *   - Input
-            - 4
-            - ndarray(n, 3)
-            - ``rL`` [m]: centres of mass of the links
-        *   - Input
-            - 5
-            - ndarray(n, 6)
-            - ``tL`` [rad/s, m/s]: twists of the links
-        *   - Input
-            - 6
-            - ndarray(6, 6)
-            - ``P0``: base twist-propagation matrix
-        *   - Input
-            - 7
-            - ndarray(n, 6)
-            - ``pm``: joint twist-propagation vectors
-        *   - Output
-            - 0
-            - ndarray(6, 6)
-            - ``J0dot``: rate of the base Jacobian
-        *   - Output
-            - 1
-            - ndarray(6, nu)
-            - ``Jmdot``: rate of the joint Jacobian
+    """Time derivative of the geometric Jacobian of a point fixed to a link.
 
     Source: SPART's manual, Jacobdot.
 
@@ -145,8 +47,8 @@ class Jacobdot(OfRobot, FunctionBlock):
 
     nin = 8
     nout = 2
-    takes = "rp tp r0 t0 rL tL P0 pm"
-    gives = "J0dot Jmdot"
+    takes = quantities("rp tp r0 t0 rL tL P0 pm")
+    gives = quantities("J0dot Jmdot")
     function = staticmethod(jacobian_dot)
 
     def __init__(self, robot: Robot, link: str | int, **blockargs: Any) -> None:
@@ -156,42 +58,7 @@ class Jacobdot(OfRobot, FunctionBlock):
 
 
 class NOC(OfRobot, FunctionBlock):
-    """
-    :blockname:`NOC`
-
-    Natural orthogonal complement: all twists, base first, are N [u0, um].
-
-    :inputs: 4
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 1
-            - ndarray(n, 3)
-            - ``rL`` [m]: centres of mass of the links
-        *   - Input
-            - 2
-            - ndarray(6, 6)
-            - ``P0``: base twist-propagation matrix
-        *   - Input
-            - 3
-            - ndarray(n, 6)
-            - ``pm``: joint twist-propagation vectors
-        *   - Output
-            - 0
-            - ndarray(6+6n, 6+nu)
-            - ``N``: natural orthogonal complement
+    """Natural orthogonal complement: all twists, base first, are N [u0, um].
 
     Source: SPART's manual, NOC.
 
@@ -201,56 +68,13 @@ class NOC(OfRobot, FunctionBlock):
 
     nin = 4
     nout = 1
-    takes = "r0 rL P0 pm"
-    gives = "N"
+    takes = quantities("r0 rL P0 pm")
+    gives = quantities("N")
     function = staticmethod(noc)
 
 
 class NOCdot(OfRobot, FunctionBlock):
-    """
-    :blockname:`NOCDOT`
-
-    Time derivative of the natural orthogonal complement.
-
-    :inputs: 6
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 1
-            - ndarray(6,)
-            - ``t0`` [rad/s, m/s]: twist of the base-link
-        *   - Input
-            - 2
-            - ndarray(n, 3)
-            - ``rL`` [m]: centres of mass of the links
-        *   - Input
-            - 3
-            - ndarray(n, 6)
-            - ``tL`` [rad/s, m/s]: twists of the links
-        *   - Input
-            - 4
-            - ndarray(6, 6)
-            - ``P0``: base twist-propagation matrix
-        *   - Input
-            - 5
-            - ndarray(n, 6)
-            - ``pm``: joint twist-propagation vectors
-        *   - Output
-            - 0
-            - ndarray(6+6n, 6+nu)
-            - ``Ndot``: its rate
+    """Time derivative of the natural orthogonal complement.
 
     Source: SPART's manual, NOCdot.
 
@@ -260,6 +84,6 @@ class NOCdot(OfRobot, FunctionBlock):
 
     nin = 6
     nout = 1
-    takes = "r0 t0 rL tL P0 pm"
-    gives = "Ndot"
+    takes = quantities("r0 t0 rL tL P0 pm")
+    gives = quantities("Ndot")
     function = staticmethod(noc_dot)

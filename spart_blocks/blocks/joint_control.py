@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._gains import gain, one_length, positive
-from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.blocks._quantities import KNOWN, need_robot, quantities
 from spart_blocks.dynamics import joint_equations
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
@@ -19,9 +19,13 @@ MOST_JOINTS = 10_000
 _DERIVATIVES = ("error", "measurement")
 
 
-class _Pid:
+class _Pid(Declared):
     """The law that JOINT_PID and JOINT_PID_S share: its parameters, terms and limits."""
 
+    takes = (
+        PortSpec("qd", "nu", "rad, m", "desired joint positions"),
+        PortSpec("qm", "nu", "rad, m", "joint positions"),
+    )
     n: int
     kp: Array
     ki: Array
@@ -48,8 +52,6 @@ class _Pid:
         self.n, self.of_error = length, derivative == "error"
         for name in (*gains, *times):
             setattr(self, name, given.get(name))
-        self.in_ports = (Port("qd", (length,), "rad, m"), Port("qm", (length,), "rad, m"))
-        self.out_ports = (Port("tau", (length,), "N m, N"),)
         return np.concatenate([np.zeros(length), np.broadcast_to(z, length)])
 
     def _filtered(self, qd: Array, qm: Array) -> Array:
@@ -66,34 +68,7 @@ class _Pid:
 
 
 class Joint_PID(_Pid, ContinuousBlock):
-    """
-    :blockname:`JOINT_PID`
-
-    Proportional-integral-derivative control of joint positions, with limits.
-
-    :inputs: 2
-    :outputs: 1
-    :states: N
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(nu,)
-            - ``qd`` [rad, m]: desired joint positions
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces
+    """Proportional-integral-derivative control of joint positions, with limits.
 
     u = kp e + I + kd N (y - z) with e = qd - qm, z' = N (y - z), and y = e, or -qm where
     the derivative is that of the measurement. tau is u within limit. I' = ki e +
@@ -128,6 +103,7 @@ class Joint_PID(_Pid, ContinuousBlock):
 
     nin = 2
     nout = 1
+    gives = quantities("tau")
     tunable = ("kp", "ki", "kd", "N", "limit", "integral_limit", "Tt")
 
     def __init__(
@@ -152,7 +128,7 @@ class Joint_PID(_Pid, ContinuousBlock):
             x0=start,
             snames=names,
             feedthrough=True,
-            **port_arguments(self.in_ports, self.out_ports),
+            **self.resolve_ports(nu=self.n),
             **blockargs,
         )
 
@@ -190,34 +166,7 @@ class Joint_PID(_Pid, ContinuousBlock):
 
 
 class Joint_PID_S(_Pid, SampledBlock):
-    """
-    :blockname:`JOINT_PID_S`
-
-    Proportional-integral-derivative control of joint positions, as a computer runs it.
-
-    :inputs: 2
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(nu,)
-            - ``qd`` [rad, m]: desired joint positions
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces, held between ticks
+    """Proportional-integral-derivative control of joint positions, as a computer runs it.
 
     JOINT_PID at the ticks of a clock with the period T: the torque of a tick is that of its
     own samples, and held. The filter takes backward differences, the integral sums after
@@ -251,6 +200,7 @@ class Joint_PID_S(_Pid, SampledBlock):
 
     nin = 2
     nout = 1
+    gives = quantities("tau", tau="joint torques and forces, held between ticks")
     tunable = ("kp", "ki", "kd", "N", "limit", "integral_limit", "Tt")
 
     def __init__(
@@ -276,7 +226,7 @@ class Joint_PID_S(_Pid, SampledBlock):
             clock=clock,
             ndstates=3 * self.n,
             x0=np.concatenate([start, np.zeros(self.n)]),
-            **port_arguments(self.in_ports, self.out_ports),
+            **self.resolve_ports(nu=self.n),
             **blockargs,
         )
         self.T = clock.T
@@ -295,47 +245,8 @@ class Joint_PID_S(_Pid, SampledBlock):
         return np.concatenate([after, z + self.T * derivative, tau])
 
 
-class Gravity_Compensation(FunctionBlock):
-    """
-    :blockname:`GRAVITY_COMPENSATION`
-
-    Joint forces that carry known loads, such as the weight of the links.
-
-    :inputs: 5
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: known torque, base axes, and force on a free base (optional, zeros)
-        *   - Input
-            - 1
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 4
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces
+class Gravity_Compensation(Declared, FunctionBlock):
+    """Joint forces that carry known loads, such as the weight of the links.
 
     At rest they keep the joints where they are: ID with zero rates for a fixed base. For a
     free base it is Floating_ID with zero rates: the base gives way to the loads, and the
@@ -352,12 +263,12 @@ class Gravity_Compensation(FunctionBlock):
 
     nin = 5
     nout = 1
+    takes = quantities("tau0? wF0? wFm? R0 qm", **KNOWN)
+    gives = quantities("tau")
 
     def __init__(self, robot: Robot, **blockargs: Any) -> None:
         self.robot = need_robot(robot, "GRAVITY_COMPENSATION")
-        self.in_ports = ports(robot, "tau0? wF0? wFm? R0 qm")
-        self.out_ports = (Port("tau", (robot.nu,), "N m, N"),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(robot), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         tau0, wF0, wFm, R0, qm = inputs

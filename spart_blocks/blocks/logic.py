@@ -20,6 +20,7 @@ from spart_blocks.blocks._crossings import (
     numbers,
     zero_or_one,
 )
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._values import chosen
 from spart_blocks.errors import Fault, InputError, brief
@@ -28,39 +29,8 @@ CRITERIA = (">=", ">", "!=")
 MOST_INPUTS = 1000
 
 
-class Switch(FunctionBlock):
-    """
-    :blockname:`SWITCH`
-
-    One of two signals, by the value of a third.
-
-    :inputs: 3
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray
-            - ``a``: what passes where the criterion holds
-        *   - Input
-            - 1
-            - float or ndarray
-            - ``control``: what is compared with the threshold
-        *   - Input
-            - 2
-            - float or ndarray
-            - ``b``: what passes where it does not
-        *   - Output
-            - 0
-            - float or ndarray
-            - ``y``: a or b
+class Switch(Declared, FunctionBlock):
+    """One of two signals, by the value of a third.
 
     y = a where `control criterion threshold` holds, otherwise b. a and b have one shape, or one
     of them is a scalar; control is a scalar, or chooses entry by entry. A step ends where control
@@ -74,14 +44,18 @@ class Switch(FunctionBlock):
 
     nin = 3
     nout = 1
+    takes = (
+        PortSpec("a", "any", "", "what passes where the criterion holds"),
+        PortSpec("control", "any", "", "what is compared with the threshold"),
+        PortSpec("b", "any", "", "what passes where it does not"),
+    )
+    gives = (PortSpec("y", "any", "", "a or b"),)
     tunable = ("threshold",)
 
     def __init__(self, criterion: str = ">=", threshold: Any = 0.0, **blockargs: Any) -> None:
         self.criterion = chosen(criterion, "criterion", CRITERIA)
         self.threshold = numbers(threshold, "threshold")
-        self.in_ports = (Port("a"), Port("control"), Port("b"))
-        self.out_ports = (Port("y"),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         a, control, b = inputs
@@ -92,35 +66,8 @@ class Switch(FunctionBlock):
         return comparison_crossings(inputs[1], self.criterion, self.threshold)
 
 
-class Compare(FunctionBlock):
-    """
-    :blockname:`COMPARE`
-
-    Whether two signals stand in a relation, or a signal and a constant.
-
-    :inputs: 2
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray
-            - ``a``: the left side
-        *   - Input
-            - 1
-            - float or ndarray
-            - ``b``: the right side, where `constant` is not given
-        *   - Output
-            - 0
-            - float or ndarray
-            - ``y``: 1 where the comparison holds, otherwise 0
+class Compare(Declared, FunctionBlock):
+    """Whether two signals stand in a relation, or a signal and a constant.
 
     y = a operator b, entry by entry, as floats. With `constant` the block has one input. A step
     ends where the comparison changes.
@@ -133,15 +80,18 @@ class Compare(FunctionBlock):
 
     nin = 2
     nout = 1
+    takes = (
+        PortSpec("a", "any", "", "the left side"),
+        PortSpec("b", "any", "", "the right side, where `constant` is not given"),
+    )
+    gives = (PortSpec("y", "any", "", "1 where the comparison holds, otherwise 0"),)
     tunable = ("constant",)
 
     def __init__(self, operator: str, constant: Any = None, **blockargs: Any) -> None:
         self.operator = chosen(operator, "operator", tuple(COMPARISONS))
         self.constant = None if constant is None else numbers(constant, "constant")
-        both = (Port("a"), Port("b"))
-        self.in_ports = both if constant is None else both[:1]
-        self.out_ports = (Port("y"),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        without = "" if constant is None else "b"
+        super().__init__(**self.resolve_ports(without=without), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [zero_or_one(COMPARISONS[self.operator](*self._sides(inputs)))]
@@ -154,35 +104,8 @@ class Compare(FunctionBlock):
         return inputs[0], inputs[1] if self.constant is None else self.constant
 
 
-class Logic(FunctionBlock):
-    """
-    :blockname:`LOGIC`
-
-    A logical operator on any number of signals.
-
-    :inputs: 2
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray
-            - ``u1``: true where it is not zero
-        *   - Input
-            - 1
-            - float or ndarray
-            - ``u2``: likewise; u3 and so on with `nin`
-        *   - Output
-            - 0
-            - float or ndarray
-            - ``y``: 1 where the operator gives true, otherwise 0
+class Logic(Declared, FunctionBlock):
+    """A logical operator on any number of signals.
 
     Entry by entry. `xor` is true where an odd number of inputs is; `not` takes one input. A step
     ends where an input comes to zero or leaves it.
@@ -195,6 +118,11 @@ class Logic(FunctionBlock):
 
     nin = 2
     nout = 1
+    takes = (
+        PortSpec("u1", "any", "", "true where it is not zero"),
+        PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
+    )
+    gives = (PortSpec("y", "any", "", "1 where the operator gives true, otherwise 0"),)
 
     def __init__(self, operator: str = "and", nin: int | None = None, **blockargs: Any) -> None:
         self.operator = chosen(operator, "operator", tuple(_LOGIC))

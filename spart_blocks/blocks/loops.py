@@ -6,8 +6,9 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._ports import Port
+from spart_blocks.blocks._quantities import need_robot, quantities
 from spart_blocks.dynamics.loops import (
     kept_rows,
     loop_bias,
@@ -20,39 +21,8 @@ from spart_blocks.errors import Fault, InputError
 from spart_blocks.robot import Robot
 
 
-class Loop_Error(FunctionBlock):
-    """
-    :blockname:`LOOP_ERROR`
-
-    How far each loop of a robot is open, and how fast it opens.
-
-    :inputs: 2
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(m,)
-            - ``error`` [m, rad]: how far each row is open
-        *   - Output
-            - 1
-            - ndarray(m,)
-            - ``rate`` [m/s, rad/s]: how fast
+class Loop_Error(Declared, FunctionBlock):
+    """How far each loop of a robot is open, and how fast it opens.
 
     The rows are all of the robot's loops, those that others imply too; their names are
     ``dynamics.loops.row_names(robot)``, such as ``pin.x``.
@@ -65,13 +35,15 @@ class Loop_Error(FunctionBlock):
 
     nin = 2
     nout = 2
+    takes = quantities("qm um?")
+    gives = (
+        PortSpec("error", "m", "m, rad", "how far each row is open"),
+        PortSpec("rate", "m", "m/s, rad/s", "how fast"),
+    )
 
     def __init__(self, robot: Robot, **blockargs: Any) -> None:
         self.robot = need_loops(robot, "LOOP_ERROR")
-        m = len(row_names(robot))
-        self.in_ports = ports(robot, "qm um?")
-        self.out_ports = (Port("error", (m,), "m, rad"), Port("rate", (m,), "m/s, rad/s"))
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(robot, m=len(row_names(robot))), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qm, um = inputs
@@ -79,39 +51,8 @@ class Loop_Error(FunctionBlock):
         return [loop_errors(qm, self.robot, every=True), J @ um]
 
 
-class Loop_Jacobian(FunctionBlock):
-    """
-    :blockname:`LOOP_JACOBIAN`
-
-    The constraint Jacobian of a robot's loops: they open at J um.
-
-    :inputs: 2
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(m, nu)
-            - ``J``: of the rows that others do not imply everywhere
-        *   - Output
-            - 1
-            - ndarray(m,)
-            - ``bias`` [m/s^2, rad/s^2]: J' um, how the loops open at accelerations of zero
+class Loop_Jacobian(Declared, FunctionBlock):
+    """The constraint Jacobian of a robot's loops: they open at J um.
 
     The forces lam of a CLOSED_CHAIN act on its joints as J' lam. With derivative: true there
     is one more output, ``Jdot`` ndarray(m, nu), the rate of J.
@@ -126,17 +67,21 @@ class Loop_Jacobian(FunctionBlock):
 
     nin = 2
     nout = 2
+    takes = quantities("qm um?")
+    gives = (
+        PortSpec("J", "m, nu", "", "of the rows that others do not imply everywhere"),
+        PortSpec(
+            "bias", "m", "m/s^2, rad/s^2", "J' um, how the loops open at accelerations of zero"
+        ),
+    )
 
     def __init__(self, robot: Robot, derivative: bool = False, **blockargs: Any) -> None:
         self.robot = need_loops(robot, "LOOP_JACOBIAN")
         if not isinstance(derivative, bool):
             raise InputError(f"derivative is {derivative!r}; it must be true or false")
         self.derivative, m = derivative, len(kept_rows(robot))
-        self.in_ports = ports(robot, "qm um?")
-        out = [Port("J", (m, robot.nu)), Port("bias", (m,), "m/s^2, rad/s^2")]
-        out += [Port("Jdot", (m, robot.nu))] if derivative else []
-        self.out_ports = tuple(out)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        more = (Port("Jdot", (m, robot.nu)),) if derivative else ()
+        super().__init__(**self.resolve_ports(robot, more=((), more), m=m), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         qm, um = inputs

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._declared import Declared, PortSpec, resolved
 from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.blocks._quantities import need_robot, ports, quantities
 from spart_blocks.errors import InputError, brief
 from spart_blocks.plants.lqr_design import LqrDesign, read_design
 from spart_blocks.plants.minimal_state import MinimalState
@@ -21,47 +22,8 @@ from spart_blocks.spatial import Array
 _CONTROLS = (("taum",), ("tau0", "taum"))
 
 
-class LQR(FunctionBlock):
-    """
-    :blockname:`LQR`
-
-    State feedback with a constant gain, such as that of a linear quadratic regulator.
-
-    :inputs: 5
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(nu,)
-            - ``qd`` [rad, m]: desired joint positions, from those of setpoint (optional, zeros)
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``ud`` [rad/s, m/s]: desired joint rates (optional, zeros)
-        *   - Input
-            - 2
-            - ndarray(m,)
-            - ``uff`` [N m, N]: what is added to the outputs (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 4
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces
+class LQR(Declared, FunctionBlock):
+    """State feedback with a constant gain, such as that of a linear quadratic regulator.
 
     u = hold + uff + K (x_ref - x). The state x of a robot is [qm, um], measured from the
     set-point: a spherical joint has three entries in qm, the turn from there. qd is as wide.
@@ -96,6 +58,15 @@ class LQR(FunctionBlock):
 
     nin = 5
     nout = 1
+    takes = (
+        PortSpec(
+            "qd", "nu", "rad, m", "desired joint positions, from those of setpoint", optional=True
+        ),
+        *quantities("ud?"),
+        PortSpec("uff", "m", "N m, N", "what is added to the outputs", optional=True),
+        *quantities("qm um"),
+    )
+    gives = quantities("tau")
     tunable = ("K", "hold", "qm_ref", "r0_ref")
 
     def __init__(
@@ -152,9 +123,7 @@ class LQR(FunctionBlock):
         self.r0_ref, self.qm_ref = self.pose_ref[1], state[len(state) - robot.nq :]
         size = robot.nu + 6 * base
         self.in_ports = (
-            Port("qd", (robot.nu,), "rad, m", optional=True),
-            Port("ud", (robot.nu,), "rad/s, m/s", optional=True),
-            Port("uff", (size,), "N m, N", optional=True),
+            *resolved(self.takes[:3], robot, m=size),
             *ports(robot, self.minimal.takes),
         )
         [*before, joints] = ports(robot, " ".join(controls))

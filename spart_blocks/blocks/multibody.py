@@ -12,14 +12,15 @@ from typing import Any, ClassVar
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._plant import checked_audit, rate_ports
-from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._declared import Declared, resolved
+from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
+from spart_blocks.blocks._ports import port_arguments
 from spart_blocks.blocks._quantities import (
     mode_ports,
     need_open,
     need_robot,
-    ports,
     prescribed_ports,
+    quantities,
 )
 from spart_blocks.blocks._variational import Integrator, Steps, checked_integrator
 from spart_blocks.dynamics import HybridRates, hybrid_rates
@@ -29,63 +30,8 @@ from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
 
-class Multibody(Steps, ContinuousBlock):
-    """
-    :blockname:`MULTIBODY`
-
-    A multibody robot with a fixed or floating base, as ``robot.base`` says.
-
-    :inputs: 4
-    :outputs: 6
-    :states: N
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``taum`` [N m, N]: joint torques and forces
-        *   - Input
-            - 2
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Output
-            - 1
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Output
-            - 2
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Output
-            - 3
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
-        *   - Output
-            - 4
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 5
-            - ndarray(N,)
-            - ``state``: the whole state
+class Multibody(Declared, Steps, ContinuousBlock):
+    """A multibody robot with a fixed or floating base, as ``robot.base`` says.
 
     A fixed-base robot has the inputs ``taum`` and ``wFm`` only; ``R0``, ``r0`` and
     ``u0`` are constant. The state is [quaternion of the base, r0, qm, u0, um, modes], or
@@ -126,6 +72,8 @@ class Multibody(Steps, ContinuousBlock):
 
     nin = 4
     nout = 6
+    takes = quantities("tau0? taum wF0? wFm?")
+    gives = quantities("R0 r0 qm u0 um state")
     companion: ClassVar[str] = "MULTIBODY_RATES"
     companion_outputs: tuple[str, ...] = ("u0dot", "umdot", "reaction")
 
@@ -142,18 +90,20 @@ class Multibody(Steps, ContinuousBlock):
         self.audit = checked_audit(audit)
         self.robot = need_open(robot, "MULTIBODY")
         self.plant_state = PlantState(robot)
-        taum = "taum" if robot.nu else "taum?"
-        takes = f"tau0? {taum} wF0? wFm?" if robot.base == "floating" else f"{taum} wFm?"
         self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
-        self.in_ports = (*ports(robot, takes), *prescribed_ports(robot))
-        state = Port("state", (len(x0),))
-        self.out_ports = (*ports(robot, "R0 r0 qm u0 um"), state, *mode_ports(robot))
         self.companion_outputs = tuple(port.name for port in rate_ports(robot))
+        given = self.resolve_ports(
+            robot,
+            without="" if robot.base == "floating" else "tau0 wF0",
+            optional="" if robot.nu else "taum",
+            more=(prescribed_ports(robot), mode_ports(robot)),
+            N=len(x0),
+        )
         super().__init__(
             nstates=len(x0),
             x0=x0,
             snames=list(self.plant_state.names),
-            **port_arguments(self.in_ports, self.out_ports),
+            **given,
             **blockargs,
         )
 
@@ -172,71 +122,8 @@ class Multibody(Steps, ContinuousBlock):
         return Multibody_Rates(self.robot, **blockargs)
 
 
-class Multibody_Rates(FunctionBlock):
-    """
-    :blockname:`MULTIBODY_RATES`
-
-    Accelerations of a multibody robot, and the wrench of the ground on a fixed base.
-
-    :inputs: 9
-    :outputs: 3
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: base torque in base axes and force, inertial (optional, zeros)
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``taum`` [N m, N]: joint torques and forces
-        *   - Input
-            - 2
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: wrench on the base-link at its centre of mass (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: wrenches on the links at their centres of mass (optional, zeros)
-        *   - Input
-            - 4
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 5
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 6
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 7
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
-        *   - Input
-            - 8
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(6,)
-            - ``u0dot`` [rad/s^2, m/s^2]: rates of u0
-        *   - Output
-            - 1
-            - ndarray(nu,)
-            - ``umdot`` [rad/s^2, m/s^2]: rates of um
-        *   - Output
-            - 2
-            - ndarray(6,)
-            - ``reaction`` [N m, N]: wrench of the ground on a fixed base, inertial
+class Multibody_Rates(Declared, FunctionBlock):
+    """Accelerations of a multibody robot, and the wrench of the ground on a fixed base.
 
     Wire it to what MULTIBODY gets and gives; further ports as there. A fixed base passes
     tau0 and wF0 on to the ground: they change the reaction only.
@@ -247,11 +134,12 @@ class Multibody_Rates(FunctionBlock):
 
     nin = 9
     nout = 3
+    takes = quantities("tau0? taum wF0? wFm? R0 r0 qm u0 um")
+    gives = RATES
 
     def __init__(self, robot: Robot, **blockargs: Any) -> None:
         self.robot = need_open(robot, "MULTIBODY_RATES")
-        plant = ports(robot, "tau0? taum wF0? wFm? R0 r0 qm u0 um")
-        self.in_ports = (*plant, *prescribed_ports(robot), *mode_ports(robot))
+        self.in_ports = (*resolved(self.takes, robot), *prescribed_ports(robot), *mode_ports(robot))
         self.out_ports = rate_ports(robot)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
@@ -263,43 +151,8 @@ class Multibody_Rates(FunctionBlock):
         return [rates[port.name] for port in self.out_ports]
 
 
-class State_Integrator(ContinuousBlock):
-    """
-    :blockname:`STATE_INTEGRATOR`
-
-    Integrates the rates u0 and um to the base pose and the joint positions.
-
-    :inputs: 2
-    :outputs: 3
-    :states: N
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates: angular in base axes, linear inertial
-        *   - Input
-            - 1
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Output
-            - 1
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Output
-            - 2
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
+class State_Integrator(Declared, ContinuousBlock):
+    """Integrates the rates u0 and um to the base pose and the joint positions.
 
     The state is [quaternion of the base, r0, qm], or [qm] for a fixed base. The quaternions
     of spherical joints in qm are kept at unit length as the base's is.
@@ -316,6 +169,8 @@ class State_Integrator(ContinuousBlock):
 
     nin = 2
     nout = 3
+    takes = quantities("u0 um")
+    gives = quantities("R0 r0 qm")
 
     def __init__(
         self,
@@ -327,13 +182,12 @@ class State_Integrator(ContinuousBlock):
         self.robot = need_robot(robot, "STATE_INTEGRATOR")
         self.plant_state = PlantState(robot, rates=False)
         self.base_pose, x0 = self.plant_state.initial(initial, base_frame)
-        self.in_ports = ports(robot, "u0? um" if robot.base == "fixed" else "u0 um")
-        self.out_ports = ports(robot, "R0 r0 qm")
+        optional = "u0" if robot.base == "fixed" else ""
         super().__init__(
             nstates=len(x0),
             x0=x0,
             snames=list(self.plant_state.names),
-            **port_arguments(self.in_ports, self.out_ports),
+            **self.resolve_ports(robot, optional=optional),
             **blockargs,
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import SampledBlock
 
-from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._random import NUMBERS, advanced, normal, seeded, uniform
 from spart_blocks.blocks._tables import numbers
 from spart_blocks.blocks._values import chosen
@@ -16,27 +16,8 @@ from spart_blocks.spatial import Array
 MOST_CHANNELS = 1_000
 
 
-class Noise(SampledBlock):
-    """
-    :blockname:`NOISE`
-
-    Random numbers, new ones at each tick of a clock.
-
-    :inputs: 0
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Output
-            - 0
-            - float, ndarray(N,)
-            - ``y``: normal or uniform numbers
+class Noise(Declared, SampledBlock):
+    """Random numbers, new ones at each tick of a clock.
 
     ``normal``: mean + std z, or with a ``covariance`` C mean + L z where C = L L'.
     ``uniform``: from low to high. Entries of a vector are independent but for C, and so are
@@ -72,6 +53,7 @@ class Noise(SampledBlock):
 
     nin = 0
     nout = 1
+    gives = (PortSpec("y", "float or N", "", "normal or uniform numbers"),)
 
     def __init__(
         self,
@@ -107,9 +89,8 @@ class Noise(SampledBlock):
         self._check_signs()
         self.channels = 1 if width is None else width
         self.vector = width is not None
-        self.in_ports, self.out_ports = (), (Port("y", () if width is None else (width,)),)
         start = advanced(seeded(_whole(seed, "seed"), self.channels))
-        ports = port_arguments(self.in_ports, self.out_ports)
+        ports = self.resolve_ports(N=() if width is None else width)
         super().__init__(clock=clock, x0=start.ravel(), **ports, **blockargs)
 
     def _check_signs(self) -> None:

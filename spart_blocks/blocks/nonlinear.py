@@ -19,50 +19,14 @@ from spart_blocks.blocks._crossings import (
     numbers,
     positive,
 )
-from spart_blocks.blocks._ports import Port, Shape, port_arguments
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._values import chosen
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.spatial import Array
 
 
-def _ports(shape: Shape) -> dict[str, Any]:
-    """One input u and one output y. Numbers as parameters hold for every entry of a signal of
-    any shape."""
-    return {
-        "in_ports": (Port("u", shape or None),),
-        "out_ports": (Port("y", shape or None),),
-    }
-
-
-def _arguments(block: Any) -> dict[str, Any]:
-    return port_arguments(block.in_ports, block.out_ports)
-
-
-class Saturation(FunctionBlock):
-    """
-    :blockname:`SATURATION`
-
-    A signal between two limits.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray
-            - ``u``: any signal
-        *   - Output
-            - 0
-            - float or ndarray
-            - ``y``: the signal within its limits, in the unit of u
+class Saturation(Declared, FunctionBlock):
+    """A signal between two limits.
 
     y = min(max(u, lower), upper). A limit that is left out is none. bdsim's CLIP does the same;
     this block checks its limits when it is made (finite, of one length, lower below upper), takes
@@ -76,6 +40,8 @@ class Saturation(FunctionBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (PortSpec("y", "any", "", "the signal within its limits, in the unit of u"),)
     tunable = ("lower", "upper")
 
     def __init__(self, lower: Any = None, upper: Any = None, **blockargs: Any) -> None:
@@ -85,8 +51,7 @@ class Saturation(FunctionBlock):
             raise InputError(Fault("it has no limit", hint="give lower, upper or both"))
         shape = common_shape(lower=self.lower, upper=self.upper)
         in_order(self.lower, self.upper, ("lower", "upper"))
-        self.__dict__.update(_ports(shape))
-        super().__init__(**_arguments(self), **blockargs)
+        super().__init__(**self.resolve_ports(any=shape or None), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [bare(np.clip(inputs[0], self.lower, self.upper))]
@@ -96,31 +61,8 @@ class Saturation(FunctionBlock):
         return flat(*(inputs[0] - limit for limit in limits))
 
 
-class Deadzone(FunctionBlock):
-    """
-    :blockname:`DEADZONE`
-
-    Nothing within a zone, and outside what exceeds it.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray
-            - ``u``: any signal
-        *   - Output
-            - 0
-            - float or ndarray
-            - ``y``: what exceeds the zone, in the unit of u
+class Deadzone(Declared, FunctionBlock):
+    """Nothing within a zone, and outside what exceeds it.
 
     y = u - lower below the zone, 0 within it, u - upper above it.
 
@@ -132,14 +74,15 @@ class Deadzone(FunctionBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (PortSpec("y", "any", "", "what exceeds the zone, in the unit of u"),)
     tunable = ("lower", "upper")
 
     def __init__(self, lower: Any, upper: Any, **blockargs: Any) -> None:
         self.lower, self.upper = numbers(lower, "lower"), numbers(upper, "upper")
         shape = common_shape(lower=self.lower, upper=self.upper)
         in_order(self.lower, self.upper, ("lower", "upper"))
-        self.__dict__.update(_ports(shape))
-        super().__init__(**_arguments(self), **blockargs)
+        super().__init__(**self.resolve_ports(any=shape or None), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [bare(inputs[0] - np.clip(inputs[0], self.lower, self.upper))]
@@ -148,31 +91,8 @@ class Deadzone(FunctionBlock):
         return flat(inputs[0] - self.lower, inputs[0] - self.upper)
 
 
-class Quantizer(FunctionBlock):
-    """
-    :blockname:`QUANTIZER`
-
-    A signal in steps, as a sensor with few bits gives it.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray
-            - ``u``: any signal
-        *   - Output
-            - 0
-            - float or ndarray
-            - ``y``: the nearest level, in the unit of u
+class Quantizer(Declared, FunctionBlock):
+    """A signal in steps, as a sensor with few bits gives it.
 
     y = offset + interval round((u - offset) / interval), halves away from zero as in Simulink's
     Quantizer. A solver's step ends where the level changes; it may pass over up to 15 levels and
@@ -186,13 +106,14 @@ class Quantizer(FunctionBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (PortSpec("y", "any", "", "the nearest level, in the unit of u"),)
     tunable = ("interval", "offset")
 
     def __init__(self, interval: Any, offset: Any = 0.0, **blockargs: Any) -> None:
         self.interval, self.offset = positive(interval, "interval"), numbers(offset, "offset")
         shape = common_shape(interval=self.interval, offset=self.offset)
-        self.__dict__.update(_ports(shape))
-        super().__init__(**_arguments(self), **blockargs)
+        super().__init__(**self.resolve_ports(any=shape or None), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         levels = (inputs[0] - self.offset) / self.interval
@@ -203,31 +124,8 @@ class Quantizer(FunctionBlock):
         return level_crossings((inputs[0] - self.offset) / self.interval + 0.5)
 
 
-class Relay(ContinuousBlock):
-    """
-    :blockname:`RELAY`
-
-    A switch with hysteresis: a Schmitt trigger, a thermostat, a thruster's valve.
-
-    :inputs: 1
-    :outputs: 1
-    :states: N
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray(n,)
-            - ``u``: any signal
-        *   - Output
-            - 0
-            - float or ndarray(n,)
-            - ``y``: `on_value` or `off_value`
+class Relay(Declared, ContinuousBlock):
+    """A switch with hysteresis: a Schmitt trigger, a thermostat, a thruster's valve.
 
     It turns on when u rises above `on`, and off when u falls below `off`; in between it stays as
     it is. The mode is the block's state: 1 on, 0 off, for each entry on its own. It changes at the
@@ -251,6 +149,8 @@ class Relay(ContinuousBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "float or n", "", "any signal"),)
+    gives = (PortSpec("y", "float or n", "", "`on_value` or `off_value`"),)
     tunable = ("on", "off", "on_value", "off_value")
 
     def __init__(
@@ -271,9 +171,8 @@ class Relay(ContinuousBlock):
             values["width"] = np.zeros(_count(width))
         shape = common_shape(**values)
         in_order(self.off, self.on, ("off", "on"))
-        self.in_ports, self.out_ports = (Port("u", shape),), (Port("y", shape),)
         start = np.full(shape or (1,), _MODES[chosen(initial, "initial", tuple(_MODES))])
-        super().__init__(nstates=start.size, x0=start, **_arguments(self), **blockargs)
+        super().__init__(nstates=start.size, x0=start, **self.resolve_ports(n=shape), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         return [bare(np.where(self._mode(x) > 0.75, self.on_value, self.off_value))]

@@ -13,7 +13,7 @@ from spart_blocks.blocks._crossings import (
     numbers,
     positive,
 )
-from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.spatial import Array
 
@@ -28,31 +28,8 @@ def _slew_rates(rising: Any, falling: Any) -> tuple[Any, Any]:
     return up, down
 
 
-class Rate_Limiter(ContinuousBlock):
-    """
-    :blockname:`RATE_LIMITER`
-
-    A signal that follows another at limited rates, in continuous time.
-
-    :inputs: 1
-    :outputs: 1
-    :states: N
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray(n,)
-            - ``u``: any signal
-        *   - Output
-            - 0
-            - float or ndarray(n,)
-            - ``y``: the signal at limited rates, in the unit of u
+class Rate_Limiter(Declared, ContinuousBlock):
+    """A signal that follows another at limited rates, in continuous time.
 
     y' = clip(bandwidth (u - y), falling, rising): a first-order lag whose rate is limited. A ramp
     of slope r within the limits is followed with the error r / bandwidth, at most
@@ -71,6 +48,8 @@ class Rate_Limiter(ContinuousBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "float or n", "", "any signal"),)
+    gives = (PortSpec("y", "float or n", "", "the signal at limited rates, in the unit of u"),)
     tunable = ("rising", "falling", "bandwidth")
 
     def __init__(
@@ -83,12 +62,11 @@ class Rate_Limiter(ContinuousBlock):
         shape = common_shape(
             rising=self.rising, falling=self.falling, bandwidth=self.bandwidth, x0=start
         )
-        self.in_ports, self.out_ports = (Port("u", shape),), (Port("y", shape),)
         start = np.broadcast_to(start, shape or (1,)).copy()
         super().__init__(
             nstates=start.size,
             x0=start,
-            **port_arguments(self.in_ports, self.out_ports),
+            **self.resolve_ports(n=shape),
             **blockargs,
         )
 
@@ -107,31 +85,8 @@ class Rate_Limiter(ContinuousBlock):
         return self.bandwidth * (np.reshape(inputs[0], (len(x),)) - x)
 
 
-class Rate_Limiter_S(SampledBlock):
-    """
-    :blockname:`RATE_LIMITER_S`
-
-    A signal at limited rates, in the samples of a clock.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float or ndarray(n,)
-            - ``u``: any signal
-        *   - Output
-            - 0
-            - float or ndarray(n,)
-            - ``y``: the signal at limited rates, in the unit of u
+class Rate_Limiter_S(Declared, SampledBlock):
+    """A signal at limited rates, in the samples of a clock.
 
     At a tick y becomes y + clip(u - y, falling T, rising T), with the clock's period T, and is
     held to the next: where u changes no faster, y is u of the last tick, exactly.
@@ -148,6 +103,8 @@ class Rate_Limiter_S(SampledBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "float or n", "", "any signal"),)
+    gives = (PortSpec("y", "float or n", "", "the signal at limited rates, in the unit of u"),)
     tunable = ("rising", "falling")
 
     def __init__(
@@ -156,13 +113,12 @@ class Rate_Limiter_S(SampledBlock):
         self.rising, self.falling = _slew_rates(rising, falling)
         start = numbers(x0, "x0")
         shape = common_shape(rising=self.rising, falling=self.falling, x0=start)
-        self.in_ports, self.out_ports = (Port("u", shape),), (Port("y", shape),)
         start = np.broadcast_to(start, shape or (1,)).copy()
         super().__init__(
             clock=clock,
             ndstates=start.size,
             x0=start,
-            **port_arguments(self.in_ports, self.out_ports),
+            **self.resolve_ports(n=shape),
             **blockargs,
         )
         self.T = clock.T

@@ -7,14 +7,14 @@ from typing import Any, Literal
 import numpy as np
 from bdsim.components import SourceBlock
 
+from spart_blocks.blocks._declared import Declared
 from spart_blocks.blocks._reference_values import (
+    MOTION,
     increasing,
     limit_of,
-    motion_ports,
     number,
     numbers,
     positive,
-    source_arguments,
 )
 from spart_blocks.blocks._scalings import trapezoid
 from spart_blocks.blocks._to_goal import ToGoal
@@ -27,35 +27,8 @@ _SHORTEST = 1e-9
 """Seconds that the parts of a motion take at least, so that none divides by zero."""
 
 
-class Quintic(ToGoal, SourceBlock):
-    """
-    :blockname:`QUINTIC`
-
-    Joint motion from one position to another by a polynomial of fifth order in time.
-
-    :inputs: 0
-    :outputs: 3
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Output
-            - 0
-            - float or ndarray(n,)
-            - ``q`` [rad, m]: position
-        *   - Output
-            - 1
-            - float or ndarray(n,)
-            - ``u`` [rad/s, m/s]: rate
-        *   - Output
-            - 2
-            - float or ndarray(n,)
-            - ``a`` [rad/s^2, m/s^2]: acceleration
+class Quintic(Declared, ToGoal, SourceBlock):
+    """Joint motion from one position to another by a polynomial of fifth order in time.
 
     The motion begins at T and ends at T + duration, with zero acceleration at both. Before
     and after it the position is held, or goes on at the rate given for that end. With a robot
@@ -83,6 +56,7 @@ class Quintic(ToGoal, SourceBlock):
 
     nin = 0
     nout = 3
+    gives = MOTION
     tunable = ("q0", "qf", "duration", "T", "rate0", "ratef")
 
     def __init__(
@@ -98,8 +72,7 @@ class Quintic(ToGoal, SourceBlock):
     ) -> None:
         shape = self._take(q0, qf, robot, {"rate0": rate0, "ratef": ratef})
         self.duration, self.T = positive(duration, "duration", "s"), number(T, "T")
-        self.in_ports, self.out_ports = (), motion_ports(shape, self.q0.shape)
-        super().__init__(**source_arguments(self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(n=shape, shapes={"q": self.q0.shape}), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         D = self.duration
@@ -119,35 +92,8 @@ class Quintic(ToGoal, SourceBlock):
         return [(self.T, 0.0), (self.T + self.duration, 0.0)]
 
 
-class Trapezoid(ToGoal, SourceBlock):
-    """
-    :blockname:`TRAPEZOID`
-
-    Joint motion at constant acceleration, constant rate and constant braking.
-
-    :inputs: 0
-    :outputs: 3
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Output
-            - 0
-            - float or ndarray(n,)
-            - ``q`` [rad, m]: position
-        *   - Output
-            - 1
-            - float or ndarray(n,)
-            - ``u`` [rad/s, m/s]: rate
-        *   - Output
-            - 2
-            - float or ndarray(n,)
-            - ``a`` [rad/s^2, m/s^2]: acceleration
+class Trapezoid(Declared, ToGoal, SourceBlock):
+    """Joint motion at constant acceleration, constant rate and constant braking.
 
     All joints speed up, cruise and brake together, so that they go straight from q0 to qf,
     as fast as the limits of all of them allow: the joint that is slowest, in rate or in
@@ -180,6 +126,7 @@ class Trapezoid(ToGoal, SourceBlock):
 
     nin = 0
     nout = 3
+    gives = MOTION
     tunable = ("q0", "qf", "velocity", "acceleration", "duration", "blend", "T")
 
     def __init__(
@@ -216,8 +163,7 @@ class Trapezoid(ToGoal, SourceBlock):
             self.blend = 1 / 3 if blend is None else positive(blend, "blend", "of the duration")
             if self.blend > 0.5:
                 raise ValueError(f"blend is {self.blend:g}; it is at most 0.5 of the duration")
-        self.in_ports, self.out_ports = (), motion_ports(shape, self.q0.shape)
-        super().__init__(**source_arguments(self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(n=shape, shapes={"q": self.q0.shape}), **blockargs)
 
     def marks(self) -> tuple[Any, Any, Any, Any]:
         """Where the motion starts, cruises, brakes and ends [s]."""
@@ -242,35 +188,8 @@ class Trapezoid(ToGoal, SourceBlock):
         return [(mark, 0.0) for mark in self.marks()]
 
 
-class Via_Points(SourceBlock):
-    """
-    :blockname:`VIA_POINTS`
-
-    Joint motion through points, with continuous acceleration.
-
-    :inputs: 0
-    :outputs: 3
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Output
-            - 0
-            - float or ndarray(n,)
-            - ``q`` [rad, m]: position
-        *   - Output
-            - 1
-            - float or ndarray(n,)
-            - ``u`` [rad/s, m/s]: rate
-        *   - Output
-            - 2
-            - float or ndarray(n,)
-            - ``a`` [rad/s^2, m/s^2]: acceleration
+class Via_Points(Declared, SourceBlock):
+    """Joint motion through points, with continuous acceleration.
 
     Methods:
 
@@ -308,6 +227,7 @@ class Via_Points(SourceBlock):
 
     nin = 0
     nout = 3
+    gives = MOTION
     METHODS = ("clamped", "natural", "quintic")
 
     def __init__(
@@ -336,8 +256,7 @@ class Via_Points(SourceBlock):
         else:
             self.times = increasing(times, "times", len(via))
         self.pieces = through(self.times, via, method, given).held(self.times[-1])
-        self.in_ports, self.out_ports = (), motion_ports(via.shape[1:])
-        super().__init__(**source_arguments(self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(n=via.shape[1:]), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return piecewise(t, self.pieces.starts, self.pieces.coefficients, derivatives=2)

@@ -6,72 +6,24 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._gains import one_gain
 from spart_blocks.blocks._motion import (
-    TWIST,
     Point,
     TwistTask,
     momentum_in_base_axes,
     momentum_of,
+    no_momentum,
     turned,
-    with_momentum,
 )
-from spart_blocks.blocks._ports import Port, port_arguments
-from spart_blocks.blocks._quantities import need_robot, ports
+from spart_blocks.blocks._quantities import need_robot, quantities
 from spart_blocks.dynamics import resolved_rate, resolved_rate_min_energy
 from spart_blocks.dynamics.components import ALL, rows_of
 from spart_blocks.robot import Robot
 
 
-class Generalized_Jacobian(FunctionBlock):
-    """
-    :blockname:`GENERALIZED_JACOBIAN`
-
-    How an end-effector moves with the joints while the base floats.
-
-    :inputs: 5
-    :outputs: 3
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 1
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 2
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 3
-            - ndarray(3,)
-            - ``p`` [kg m/s]: linear momentum (optional, zeros)
-        *   - Input
-            - 4
-            - ndarray(3,)
-            - ``h`` [N m s]: angular momentum about the inertial origin (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(6, nu)
-            - ``Jstar``: generalized Jacobian, inertial
-        *   - Output
-            - 1
-            - ndarray(6,)
-            - ``drift`` [rad/s, m/s]: twist with the joints at rest, inertial
-        *   - Output
-            - 2
-            - ndarray(nu, nu)
-            - ``Hstar`` [kg m^2, kg m, kg]: inertia that the joints feel
+class Generalized_Jacobian(Declared, FunctionBlock):
+    """How an end-effector moves with the joints while the base floats.
 
     The twist is Jstar um + drift: Jstar = Jm - J0 H0^-1 H0m, drift = J0 H0^-1 M. Hstar is
     Hm - H0m' H0^-1 H0m. For a fixed base these are Jm, zeros and Hm, and there are no
@@ -89,19 +41,19 @@ class Generalized_Jacobian(FunctionBlock):
 
     nin = 5
     nout = 3
+    takes = quantities("R0 r0 qm p? h?")
+    gives = (
+        PortSpec("Jstar", "6, nu", "", "generalized Jacobian, inertial"),
+        PortSpec("drift", "6", "rad/s, m/s", "twist with the joints at rest, inertial"),
+        PortSpec("Hstar", "nu, nu", "kg m^2, kg m, kg", "inertia that the joints feel"),
+    )
 
     def __init__(
         self, robot: Robot, frame: str | int, offset: Any = None, **blockargs: Any
     ) -> None:
         self.robot = need_robot(robot, "GENERALIZED_JACOBIAN")
         self.point = Point.of(robot, frame, offset)
-        self.in_ports = with_momentum(robot)
-        self.out_ports = (
-            Port("Jstar", (6, robot.nu)),
-            Port("drift", (6,), TWIST),
-            Port("Hstar", (robot.nu, robot.nu), "kg m^2, kg m, kg"),
-        )
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(robot, without=no_momentum(robot)), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm = inputs[:3]
@@ -110,55 +62,8 @@ class Generalized_Jacobian(FunctionBlock):
         return [turned(R0, motion.J), turned(R0, motion.drift), motion.W]
 
 
-class Resolved_Rate(FunctionBlock):
-    """
-    :blockname:`RESOLVED_RATE`
-
-    The least joint rates that give an end-effector a twist.
-
-    :inputs: 7
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 1
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 2
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 3
-            - ndarray(6,)
-            - ``td`` [rad/s, m/s]: desired twist, inertial
-        *   - Input
-            - 4
-            - ndarray(nu,)
-            - ``um_null`` [rad/s, m/s]: secondary joint rates (optional, zeros)
-        *   - Input
-            - 5
-            - ndarray(3,)
-            - ``p`` [kg m/s]: linear momentum (optional, zeros)
-        *   - Input
-            - 6
-            - ndarray(3,)
-            - ``h`` [N m s]: angular momentum about the inertial origin (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
+class Resolved_Rate(Declared, FunctionBlock):
+    """The least joint rates that give an end-effector a twist.
 
     um = J+ (td - drift) + (1 - J+ J) um_null, J and drift those of GENERALIZED_JACOBIAN
     and J+ = J' (J J' + damping^2)^-1: the pseudo-inverse where damping is zero. Of a twist
@@ -184,6 +89,12 @@ class Resolved_Rate(FunctionBlock):
 
     nin = 7
     nout = 1
+    takes = (
+        *quantities("R0 r0 qm td"),
+        PortSpec("um_null", "nu", "rad/s, m/s", "secondary joint rates", optional=True),
+        *quantities("p? h?"),
+    )
+    gives = quantities("um")
     tunable = ("damping",)
 
     def __init__(
@@ -199,10 +110,7 @@ class Resolved_Rate(FunctionBlock):
         point = Point.of(robot, frame, offset)
         self.task = TwistTask(point, tuple(rows_of(components)))
         self.damping = one_gain(damping, "damping")
-        secondary = Port("um_null", (robot.nu,), TWIST, optional=True)
-        self.in_ports = with_momentum(robot, Port("td", (6,), TWIST), secondary)
-        self.out_ports = ports(robot, "um")
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(robot, without=no_momentum(robot)), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, td, um_null = inputs[:5]
@@ -210,51 +118,8 @@ class Resolved_Rate(FunctionBlock):
         return [resolved_rate(task.A, task.b, self.damping, um_null)]
 
 
-class Resolved_Rate_Min_Energy(FunctionBlock):
-    """
-    :blockname:`RESOLVED_RATE_MIN_ENERGY`
-
-    The joint rates that give an end-effector a twist at the least kinetic energy.
-
-    :inputs: 6
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 1
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 2
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 3
-            - ndarray(6,)
-            - ``td`` [rad/s, m/s]: desired twist, inertial
-        *   - Input
-            - 4
-            - ndarray(3,)
-            - ``p`` [kg m/s]: linear momentum (optional, zeros)
-        *   - Input
-            - 5
-            - ndarray(3,)
-            - ``h`` [N m s]: angular momentum about the inertial origin (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
+class Resolved_Rate_Min_Energy(Declared, FunctionBlock):
+    """The joint rates that give an end-effector a twist at the least kinetic energy.
 
     um = W^-1 J' (J W^-1 J')^-1 (td - drift), J, W = Hstar and drift those of
     GENERALIZED_JACOBIAN: of all rates that give the twist, those of the least energy of the
@@ -276,6 +141,8 @@ class Resolved_Rate_Min_Energy(FunctionBlock):
 
     nin = 6
     nout = 1
+    takes = quantities("R0 r0 qm td p? h?")
+    gives = quantities("um")
 
     def __init__(
         self,
@@ -288,9 +155,7 @@ class Resolved_Rate_Min_Energy(FunctionBlock):
         self.robot = need_robot(robot, "RESOLVED_RATE_MIN_ENERGY")
         point = Point.of(robot, frame, offset)
         self.task = TwistTask(point, tuple(rows_of(components)))
-        self.in_ports = with_momentum(robot, Port("td", (6,), TWIST))
-        self.out_ports = ports(robot, "um")
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(robot, without=no_momentum(robot)), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         R0, r0, qm, td = inputs[:4]

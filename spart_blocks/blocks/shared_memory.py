@@ -3,127 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._links import Incoming, Outgoing
-from spart_blocks.links.connection import TIMEOUT
+from spart_blocks.blocks._links import Connected, Incoming, Outgoing
 from spart_blocks.links.endpoints import read_memory
 
 
-class SHM_In(Incoming, FunctionBlock):
-    """
-    :blockname:`SHM_IN`
-
-    Numbers that come in through shared memory.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(count,)
-            - ``values``: an input for each field of the frame, by its name (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(count,)
-            - ``values``: an output for each field of the frame, by its name
-
-    In a simulation the inputs pass to the outputs. In `spart realtime` the part that reads the
-    outputs reads from the memory, and the part that feeds the inputs writes to it. With
-    `recorded` a simulation takes its values from a file, and the block has no inputs. See
+class _SHM(Connected):
+    """In a simulation the inputs pass to the outputs. In `spart realtime` the part that reads the
+    outputs reads from the memory, and the part that feeds the inputs writes to it. See
     docs/links.md.
 
     The newest frame alone is kept. Both sides are on one machine, and of one user.
 
     :param memory: its name: /dev/shm/spart-NAME is the memory
     :type memory: str
-    :param frame: the layout, such as {fields: {qm: 7 f64}, sequence: u32}
-    :type frame: mapping
-    :param timeout: how long values hold without a new frame before they are stale [s]
-    :type timeout: float
-    :param recorded: a CSV file with the columns t, qm[0], ..., each row held until the next
-    :type recorded: Path
     """
+
+    def __init__(self, memory: str, frame: Mapping[str, Any], **linkargs: Any) -> None:
+        self._endpoint = read_memory(memory)
+        super().__init__(frame=frame, **linkargs)
+
+
+class SHM_In(_SHM, Incoming, FunctionBlock):
+    """Numbers that come in through shared memory."""
 
     nin = 1
     nout = 1
 
-    def __init__(
-        self,
-        memory: str,
-        frame: Mapping[str, Any],
-        timeout: float = TIMEOUT,
-        recorded: str | Path | None = None,
-        **blockargs: Any,
-    ) -> None:
-        ports = self.connect(read_memory(memory), frame, timeout, recorded)
-        super().__init__(**ports, **blockargs)
 
-
-class SHM_Out(Outgoing, FunctionBlock):
-    """
-    :blockname:`SHM_OUT`
-
-    Numbers that go out through shared memory.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(count,)
-            - ``values``: an input for each field of the frame, by its name
-        *   - Output
-            - 0
-            - ndarray(count,)
-            - ``values``: an output for each field of the frame, by its name
-
-    In a simulation the inputs pass to the outputs. In `spart realtime` the part that feeds the
-    inputs writes to it, and the part that reads the outputs reads from the memory. See
-    docs/links.md.
-
-    The newest frame alone is kept. Both sides are on one machine, and of one user.
-
-    :param memory: its name: /dev/shm/spart-NAME is the memory
-    :type memory: str
-    :param frame: the layout, such as {fields: {qm: 7 f64}, sequence: u32}
-    :type frame: mapping
-    :param timeout: how long values hold without a new frame before they are stale [s]
-    :type timeout: float
-    :param safe: what is sent where the loop ends or its inputs are stale: a number for all,
-        or values by field, such as {tau: 0}; where not given, nothing is sent then
-    :type safe: float or mapping
-    """
+class SHM_Out(_SHM, Outgoing, FunctionBlock):
+    """Numbers that go out through shared memory."""
 
     nin = 1
     nout = 1
-
-    def __init__(
-        self,
-        memory: str,
-        frame: Mapping[str, Any],
-        timeout: float = TIMEOUT,
-        safe: float | Mapping[str, Any] | None = None,
-        **blockargs: Any,
-    ) -> None:
-        ports = self.connect(read_memory(memory), frame, timeout, safe)
-        super().__init__(**ports, **blockargs)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._ports import Port, port_arguments
+from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._tables import numbers, rising
 from spart_blocks.blocks._values import chosen
 from spart_blocks.curves.lines import INTERPOLATIONS, Intervals, Line
@@ -18,31 +18,8 @@ MOST_WATCHED = 32
 """Breakpoints at which steps end; with more, the solver's error control meets the bends."""
 
 
-class Lookup(FunctionBlock):
-    """
-    :blockname:`LOOKUP`
-
-    A function given by a table, of one input.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float, ndarray
-            - ``u``: where to look
-        *   - Output
-            - 0
-            - float, ndarray
-            - ``y``: the value there
+class Lookup(Declared, FunctionBlock):
+    """A function given by a table, of one input.
 
     An array is looked up entry by entry, unless the table holds vectors: then the input is a
     number. ``linear`` draws lines between the values, ``previous`` holds each until the next
@@ -68,6 +45,8 @@ class Lookup(FunctionBlock):
 
     nin = 1
     nout = 1
+    takes = (PortSpec("u", "any", "", "where to look"),)
+    gives = (PortSpec("y", "any", "", "the value there"),)
 
     def __init__(
         self,
@@ -89,10 +68,8 @@ class Lookup(FunctionBlock):
         columns, extends = values.reshape(len(points), -1), self.outside == "extrapolate"
         self.line = Line(points, columns, self.interpolation, extends)
         self.vectors = values.ndim == 2
-        shape = (values.shape[1],) if self.vectors else None
-        self.in_ports = (Port("u", () if self.vectors else None),)
-        self.out_ports = (Port("y", shape),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        shapes = {"u": (), "y": values.shape[1:]} if self.vectors else {}
+        super().__init__(**self.resolve_ports(shapes=shapes), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         (u,) = inputs
@@ -114,35 +91,8 @@ class Lookup(FunctionBlock):
         return [value - bend for value in np.ravel(inputs[0]) for bend in bends]
 
 
-class Lookup_2D(FunctionBlock):
-    """
-    :blockname:`LOOKUP_2D`
-
-    A function given by a table, of two inputs.
-
-    :inputs: 2
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - float
-            - ``x``: where to look along the rows of the table
-        *   - Input
-            - 1
-            - float
-            - ``y``: where to look along its columns
-        *   - Output
-            - 0
-            - float
-            - ``z``: the value there
+class Lookup_2D(Declared, FunctionBlock):
+    """A function given by a table, of two inputs.
 
     Bilinear: within each cell z = (1 - a)(1 - b) z00 + a (1 - b) z10 + (1 - a) b z01 + a b z11,
     with a and b from 0 to 1 across the cell. Outside the table, ``clip`` takes the nearest
@@ -161,6 +111,11 @@ class Lookup_2D(FunctionBlock):
 
     nin = 2
     nout = 1
+    takes = (
+        PortSpec("x", "", "", "where to look along the rows of the table"),
+        PortSpec("y", "", "", "where to look along its columns"),
+    )
+    gives = (PortSpec("z", "", "", "the value there"),)
 
     def __init__(self, x: Any, y: Any, z: Any, outside: str = "clip", **blockargs: Any) -> None:
         self.rows, self.columns = rising(x, "x"), rising(y, "y")
@@ -172,9 +127,7 @@ class Lookup_2D(FunctionBlock):
                 f"it has shape {self.table.shape}"
             )
         self.outside = chosen(outside, "outside", OUTSIDE)
-        self.in_ports = (Port("x", ()), Port("y", ()))
-        self.out_ports = (Port("z", ()),)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         u, v = inputs

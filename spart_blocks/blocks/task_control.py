@@ -6,13 +6,10 @@ from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._ports import port_arguments
-from spart_blocks.blocks._quantities import need_robot
+from spart_blocks.blocks._quantities import need_robot, quantities
 from spart_blocks.blocks._task import (
     ForceLaw,
-    output_ports,
-    reference_ports,
-    state_ports,
+    OfTask,
     task_of,
 )
 from spart_blocks.dynamics import base_answer, frame_motion, joint_jacobian
@@ -21,83 +18,8 @@ from spart_blocks.robot import Robot
 
 
 class Operational_Space(ForceLaw, FunctionBlock):
-    """
-    :blockname:`OPERATIONAL_SPACE`
-
-    Operational-space control: a frame is given an acceleration, its own inertia and all
+    """Operational-space control: a frame is given an acceleration, its own inertia and all
     other forces compensated.
-
-    :inputs: 13
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3,)
-            - ``rd`` [m]: desired position of the frame, inertial
-        *   - Input
-            - 1
-            - ndarray(4,)
-            - ``quatd``: desired attitude of the frame, quaternion, scalar last
-        *   - Input
-            - 2
-            - ndarray(6,)
-            - ``td`` [rad/s, m/s]: desired twist (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(6,)
-            - ``tdotd`` [rad/s^2, m/s^2]: desired twist rate (optional, zeros)
-        *   - Input
-            - 4
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: known torque, base axes, and force on a free base (optional, zeros)
-        *   - Input
-            - 5
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
-        *   - Input
-            - 6
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
-        *   - Input
-            - 7
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 8
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 9
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 10
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates
-        *   - Input
-            - 11
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Input
-            - 12
-            - ndarray(nu,)
-            - ``taun`` [N m, N]: for joints that the frame leaves free (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces
-        *   - Output
-            - 1
-            - ndarray(k,)
-            - ``error`` [rad, m]: from the frame to its reference
 
     tau = J' Lambda (tdotd + kd (td - t) + kp e - Jdot u) + h, Lambda = (J H^-1 J')^-1, so
     that the frame obeys e'' + kd e' + kp e = 0 where the model is exact (an orientation's e
@@ -145,91 +67,15 @@ class Operational_Space(ForceLaw, FunctionBlock):
         self.task = task_of(robot, frame, components)
         self.kp, self.kd = self.task.gain(kp, "kp"), self.task.gain(kd, "kd")
         self.damping = self.task.gain(damping, "damping")
-        self._ports(robot)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.task_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self._law(inputs, pull=(self.kp, self.kd), softness=self.damping)
 
 
 class Impedance(ForceLaw, FunctionBlock):
-    """
-    :blockname:`IMPEDANCE`
-
-    Impedance control: a frame answers to contact as a spring and a damper with its own
+    """Impedance control: a frame answers to contact as a spring and a damper with its own
     inertia; no force is measured.
-
-    :inputs: 13
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3,)
-            - ``rd`` [m]: desired position of the frame, inertial
-        *   - Input
-            - 1
-            - ndarray(4,)
-            - ``quatd``: desired attitude of the frame, quaternion, scalar last
-        *   - Input
-            - 2
-            - ndarray(6,)
-            - ``td`` [rad/s, m/s]: desired twist (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(6,)
-            - ``tdotd`` [rad/s^2, m/s^2]: desired twist rate (optional, zeros)
-        *   - Input
-            - 4
-            - ndarray(6,)
-            - ``tau0`` [N m, N]: known torque, base axes, and force on a free base (optional, zeros)
-        *   - Input
-            - 5
-            - ndarray(6,)
-            - ``wF0`` [N m, N]: known wrench on the base-link (optional, zeros)
-        *   - Input
-            - 6
-            - ndarray(n, 6)
-            - ``wFm`` [N m, N]: known wrenches on the links (optional, zeros)
-        *   - Input
-            - 7
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 8
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 9
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 10
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates
-        *   - Input
-            - 11
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Input
-            - 12
-            - ndarray(nu,)
-            - ``taun`` [N m, N]: for joints that the frame leaves free (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces
-        *   - Output
-            - 1
-            - ndarray(k,)
-            - ``error`` [rad, m]: from the frame to its reference
 
     tau = J' (Lambda (tdotd - Jdot u) + D (td - t) + K e) + h, Lambda = (J H^-1 J')^-1, so
     that a wrench F on the frame that nobody measures moves it by
@@ -270,70 +116,14 @@ class Impedance(ForceLaw, FunctionBlock):
         self.task = task_of(robot, frame, components)
         self.stiffness = self.task.gain(stiffness, "stiffness")
         self.damping = self.task.gain(damping, "damping")
-        self._ports(robot)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.task_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return self._law(inputs, spring=(self.stiffness, self.damping))
 
 
-class Transpose_Jacobian(FunctionBlock):
-    """
-    :blockname:`TRANSPOSE_JACOBIAN`
-
-    A spring and a damper between a frame and its reference, made by the joints.
-
-    :inputs: 8
-    :outputs: 2
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(3,)
-            - ``rd`` [m]: desired position of the frame, inertial
-        *   - Input
-            - 1
-            - ndarray(4,)
-            - ``quatd``: desired attitude of the frame, quaternion, scalar last
-        *   - Input
-            - 2
-            - ndarray(6,)
-            - ``td`` [rad/s, m/s]: desired twist (optional, zeros)
-        *   - Input
-            - 3
-            - ndarray(3, 3)
-            - ``R0``: rotation of the base-link, body to inertial
-        *   - Input
-            - 4
-            - ndarray(3,)
-            - ``r0`` [m]: centre of mass of the base-link
-        *   - Input
-            - 5
-            - ndarray(nq,)
-            - ``qm`` [rad, m]: joint positions
-        *   - Input
-            - 6
-            - ndarray(6,)
-            - ``u0`` [rad/s, m/s]: base rates
-        *   - Input
-            - 7
-            - ndarray(nu,)
-            - ``um`` [rad/s, m/s]: joint rates
-        *   - Output
-            - 0
-            - ndarray(nu,)
-            - ``tau`` [N m, N]: joint torques and forces
-        *   - Output
-            - 1
-            - ndarray(k,)
-            - ``error`` [rad, m]: from the frame to its reference
+class Transpose_Jacobian(OfTask, FunctionBlock):
+    """A spring and a damper between a frame and its reference, made by the joints.
 
     tau = J' (K e + D (td - t)): no inertia is needed on a fixed base, and no inverse. For a
     free base J is the generalized Jacobian. A GRAVITY_COMPENSATION carries weights.
@@ -356,6 +146,7 @@ class Transpose_Jacobian(FunctionBlock):
 
     nin = 8
     nout = 2
+    takes = quantities("rd quatd td? R0 r0 qm u0 um")
     tunable = ("stiffness", "damping")
 
     def __init__(
@@ -371,9 +162,7 @@ class Transpose_Jacobian(FunctionBlock):
         self.task = task_of(robot, frame, components, inverted=False)
         self.stiffness = self.task.gain(stiffness, "stiffness")
         self.damping = self.task.gain(damping, "damping")
-        self.in_ports = (*reference_ports(self.task, False), *state_ports(robot))
-        self.out_ports = output_ports(robot, self.task)
-        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+        super().__init__(**self.task_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         rd, quatd, td, R0, r0, qm, u0, um = inputs

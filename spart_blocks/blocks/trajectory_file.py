@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._reference_values import motion_ports, number, source_arguments
+from spart_blocks.blocks._declared import Declared
+from spart_blocks.blocks._reference_values import MOTION, number
 from spart_blocks.blocks._tables import MOST_NUMBERS
 from spart_blocks.curves.lines import without_sides
 from spart_blocks.curves.piecewise import MOST_CHOSEN, cubic_spline, linear, piecewise
@@ -16,35 +18,8 @@ from spart_blocks.results.csv_columns import read_csv
 from spart_blocks.spatial import Array
 
 
-class Trajectory_File(SourceBlock):
-    """
-    :blockname:`TRAJECTORY_FILE`
-
-    Joint motion through the samples of a CSV file.
-
-    :inputs: 0
-    :outputs: 3
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Output
-            - 0
-            - ndarray(n,)
-            - ``q`` [rad, m]: position
-        *   - Output
-            - 1
-            - ndarray(n,)
-            - ``u`` [rad/s, m/s]: rate
-        *   - Output
-            - 2
-            - ndarray(n,)
-            - ``a`` [rad/s^2, m/s^2]: acceleration
+class Trajectory_File(Declared, SourceBlock):
+    """Joint motion through the samples of a CSV file.
 
     The file has a row of names, then rows of numbers with commas between; lines that begin
     with # are comments. `results.save("run.csv")` writes such a file. A name such as
@@ -71,6 +46,7 @@ class Trajectory_File(SourceBlock):
 
     nin = 0
     nout = 3
+    gives = tuple(replace(spec, shape="n") for spec in MOTION)
     METHODS = ("clamped", "natural", "linear")
 
     def __init__(
@@ -95,8 +71,7 @@ class Trajectory_File(SourceBlock):
         # A run stops where a line bends; at the samples of a long spline it need not.
         few = method == "linear" or len(self.times) <= MOST_CHOSEN
         self.bends = self.times if few else self.times[[0, -1]]
-        self.in_ports, self.out_ports = (), motion_ports(points.shape[1:])
-        super().__init__(**source_arguments(self.out_ports), **blockargs)
+        super().__init__(**self.resolve_ports(n=points.shape[1:]), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return piecewise(t, self.pieces.starts, self.pieces.coefficients, derivatives=2)

@@ -3,45 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._links import Incoming, Outgoing
-from spart_blocks.links.connection import TIMEOUT
+from spart_blocks.blocks._links import Connected, Incoming, Outgoing
 from spart_blocks.links.endpoints import LOOPBACK, read_zmq
 
 
-class ZMQ_In(Incoming, FunctionBlock):
-    """
-    :blockname:`ZMQ_IN`
-
-    Numbers that come in over ZeroMQ.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(count,)
-            - ``values``: an input for each field of the frame, by its name (optional, zeros)
-        *   - Output
-            - 0
-            - ndarray(count,)
-            - ``values``: an output for each field of the frame, by its name
-
-    In a simulation the inputs pass to the outputs. In `spart realtime` the part that reads the
-    outputs subscribes to all there is, and the part that feeds the inputs publishes. With
-    `recorded` a simulation takes its values from a file, and the block has no inputs. See
+class _ZMQ(Connected):
+    """In a simulation the inputs pass to the outputs. In `spart realtime` the part that reads the
+    outputs subscribes to all there is, and the part that feeds the inputs publishes. See
     docs/links.md.
 
     A message is a frame. A thread in Python carries them, so that they come later and less
@@ -49,20 +21,11 @@ class ZMQ_In(Incoming, FunctionBlock):
 
     :param port: of the one who binds
     :type port: int
-    :param frame: the layout, such as {fields: {qm: 7 f64}, sequence: u32}
-    :type frame: mapping
     :param address: where the one who binds is
     :type address: str
     :param server: who binds the address: sender or receiver; the other one connects to it
     :type server: str
-    :param timeout: how long values hold without a new frame before they are stale [s]
-    :type timeout: float
-    :param recorded: a CSV file with the columns t, qm[0], ..., each row held until the next
-    :type recorded: Path
     """
-
-    nin = 1
-    nout = 1
 
     def __init__(
         self,
@@ -70,74 +33,21 @@ class ZMQ_In(Incoming, FunctionBlock):
         frame: Mapping[str, Any],
         address: str = LOOPBACK,
         server: str = "sender",
-        timeout: float = TIMEOUT,
-        recorded: str | Path | None = None,
-        **blockargs: Any,
+        **linkargs: Any,
     ) -> None:
-        ports = self.connect(read_zmq(address, port, server), frame, timeout, recorded)
-        super().__init__(**ports, **blockargs)
+        self._endpoint = read_zmq(address, port, server)
+        super().__init__(frame=frame, **linkargs)
 
 
-class ZMQ_Out(Outgoing, FunctionBlock):
-    """
-    :blockname:`ZMQ_OUT`
-
-    Numbers that go out over ZeroMQ.
-
-    :inputs: 1
-    :outputs: 1
-    :states: 0
-
-    .. list-table::
-        :header-rows: 1
-
-        *   - Port type
-            - Port number
-            - Types
-            - Description
-        *   - Input
-            - 0
-            - ndarray(count,)
-            - ``values``: an input for each field of the frame, by its name
-        *   - Output
-            - 0
-            - ndarray(count,)
-            - ``values``: an output for each field of the frame, by its name
-
-    In a simulation the inputs pass to the outputs. In `spart realtime` the part that feeds the
-    inputs publishes, and the part that reads the outputs subscribes to all there is. See
-    docs/links.md.
-
-    A message is a frame. A thread in Python carries them, so that they come later and less
-    evenly than over UDP. Needs pyzmq: pip install 'spart_blocks[zmq]'.
-
-    :param port: of the one who binds
-    :type port: int
-    :param frame: the layout, such as {fields: {qm: 7 f64}, sequence: u32}
-    :type frame: mapping
-    :param address: where the one who binds is
-    :type address: str
-    :param server: who binds the address: sender or receiver; the other one connects to it
-    :type server: str
-    :param timeout: how long values hold without a new frame before they are stale [s]
-    :type timeout: float
-    :param safe: what is sent where the loop ends or its inputs are stale: a number for all,
-        or values by field, such as {tau: 0}; where not given, nothing is sent then
-    :type safe: float or mapping
-    """
+class ZMQ_In(_ZMQ, Incoming, FunctionBlock):
+    """Numbers that come in over ZeroMQ."""
 
     nin = 1
     nout = 1
 
-    def __init__(
-        self,
-        port: int,
-        frame: Mapping[str, Any],
-        address: str = LOOPBACK,
-        server: str = "sender",
-        timeout: float = TIMEOUT,
-        safe: float | Mapping[str, Any] | None = None,
-        **blockargs: Any,
-    ) -> None:
-        ports = self.connect(read_zmq(address, port, server), frame, timeout, safe)
-        super().__init__(**ports, **blockargs)
+
+class ZMQ_Out(_ZMQ, Outgoing, FunctionBlock):
+    """Numbers that go out over ZeroMQ."""
+
+    nin = 1
+    nout = 1

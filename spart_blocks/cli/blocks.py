@@ -21,6 +21,7 @@ from spart_blocks.cli.terminal import put
 from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
+    from spart_blocks.blocks import PortSpec
     from spart_blocks.blocks._ports import Port
     from spart_blocks.diagram.registry import BlockType
 
@@ -94,10 +95,11 @@ def _is_about(record: dict[str, Any], text: str) -> bool:
 
 
 def describe(kind: BlockType) -> dict[str, Any]:
-    """A block type as plain data; what its docstring leaves out comes from its class."""
+    """A block type as plain data: of the ports that its class declares, and of its docstring."""
     from spart_blocks.diagram.other_names import names_elsewhere
 
-    text = read_docstring(str(kind.info.get("doc") or kind.cls.__doc__ or ""))
+    takes, gives = kind.declared
+    text = read_docstring(kind.doc)
     summary, more = _first_sentence(text.prose[0] if text.prose else "")
     record = {
         "name": kind.name,
@@ -106,8 +108,8 @@ def describe(kind: BlockType) -> dict[str, Any]:
         "summary": summary,
         "description": [*more, *text.prose[1:]],
         "elsewhere": [{"tool": o.tool, "name": o.name} for o in names_elsewhere(kind.name)],
-        "inputs": _ports(text.inputs, kind.inputs),
-        "outputs": _ports(text.outputs, kind.outputs),
+        "inputs": _ports(text.inputs, takes, kind.inputs),
+        "outputs": _ports(text.outputs, gives, kind.outputs),
         "parameters": _parameters(kind, text),
     }
     return record | ({"refused": kind.refusal} if kind.refusal else {})
@@ -126,23 +128,36 @@ def _subject(kind: BlockType) -> str:
     return kind.cls.__module__.rpartition(".")[2] if kind.package in STANDARD else "own"
 
 
-def _ports(told: Sequence[PortText], declared: Sequence[Port]) -> list[dict[str, str]]:
-    if not told:
+def _ports(
+    told: Sequence[PortText], specs: Sequence[PortSpec], named: Sequence[Port]
+) -> list[dict[str, str]]:
+    """The ports of one side: as a docstring has them in a table, as the class declares them, or
+    their names alone."""
+    if told:
+        return _told_ports(told, named)
+    if specs:
         return [
-            {"port": str(i), "name": port.name, "type": "", "unit": port.unit, "text": ""}
-            for i, port in enumerate(declared)
+            _row(str(i), spec.name, spec.type, spec.unit, spec.told) for i, spec in enumerate(specs)
         ]
-    names = [port.name for port in declared] if len(declared) == len(told) else []
+    return [_row(str(i), port.name, "", port.unit, "") for i, port in enumerate(named)]
+
+
+def _told_ports(told: Sequence[PortText], named: Sequence[Port]) -> list[dict[str, str]]:
+    names = [port.name for port in named] if len(named) == len(told) else []
     return [
-        {
-            "port": port.number,
-            "name": port.name or _spoken(names[i] if names else "") or port.number,
-            "type": port.types,
-            "unit": port.unit,
-            "text": port.text,
-        }
+        _row(
+            port.number,
+            port.name or _spoken(names[i] if names else "") or port.number,
+            port.types,
+            port.unit,
+            port.text,
+        )
         for i, port in enumerate(told)
     ]
+
+
+def _row(number: str, name: str, types: str, unit: str, text: str) -> dict[str, str]:
+    return {"port": number, "name": name, "type": types, "unit": unit, "text": text}
 
 
 def _spoken(name: str) -> str:

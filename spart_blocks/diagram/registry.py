@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from functools import cache, cached_property, wraps
 from io import StringIO
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spart_blocks.blocks._ports import Port
 from spart_blocks.diagram.later import imported_later
 from spart_blocks.diagram.wrong_names import tell_names
+
+if TYPE_CHECKING:
+    from spart_blocks.blocks import PortSpec
 
 PACKAGE = "spart_blocks"
 
@@ -147,6 +150,19 @@ class BlockType:
     def loads_code(self) -> bool:
         """Whether a file that it names holds code that it runs."""
         return bool(getattr(self.cls, "loads_code", False))
+
+    @property
+    def doc(self) -> str:
+        """The help on this type. Blocks of bdsim have a part of it at their constructor."""
+        told = "" if any(self.declared) else self.info.get("doc")
+        return str(told or self.cls.__doc__ or "")
+
+    @cached_property
+    def declared(self) -> tuple[tuple[PortSpec, ...], tuple[PortSpec, ...]]:
+        """What a class that is Declared takes and gives; of others nothing."""
+        from spart_blocks.blocks import Declared
+
+        return (self.cls.takes, self.cls.gives) if issubclass(self.cls, Declared) else ((), ())
 
     @cached_property
     def inputs(self) -> tuple[Port, ...]:

@@ -13,6 +13,9 @@ import pytest
 import robots
 from closed_robots import four_bar
 
+from spart_blocks.blocks._declared import Declared
+from spart_blocks.diagram.registry import find_type
+
 FOLDER = Path(__file__).parents[2] / "spart_blocks/blocks"
 FILES = sorted(path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
 BASES = {"FunctionBlock", "ContinuousBlock", "SampledBlock", "SourceBlock", "SinkBlock"}
@@ -116,6 +119,10 @@ def library(runtime, package="spart_blocks"):
     return {n: v for n, v in runtime._blocklibrary.items() if v["package"] == package}
 
 
+def cls_of(node, runtime):
+    return runtime._resolve_block_class(node.name.upper())
+
+
 def make(name, robot=ROBOT, runtime=None):
     """A block of a type, alone in a diagram."""
     runtime = runtime or bdsim.BDSim
@@ -135,10 +142,8 @@ def test_every_class_is_found(path, node, bdsim_runtime):
 
 
 @pytest.mark.parametrize(("path", "node"), classes())
-def test_class_names_do_not_end_in_block_and_are_the_documented_names(path, node):
+def test_class_names_do_not_end_in_block(path, node):
     assert not node.name.endswith("Block")
-    name = re.search(r":blockname:`(\w+)`", ast.get_docstring(node))[1]
-    assert name == node.name.upper()
 
 
 @pytest.mark.parametrize(("path", "node"), classes())
@@ -163,53 +168,53 @@ def test_port_counts_are_literals_in_the_class(path, node):
 @pytest.mark.parametrize(("path", "node"), classes())
 def test_every_parameter_is_documented_with_its_type(path, node):
     text = ast.get_docstring(node)
-    params = re.findall(r":param (\w+):", text)
-    assert params == re.findall(r":type (\w+):", text)
-    made = next((s for s in node.body if getattr(s, "name", "") == "__init__"), None)
-    if made is not None:
-        names = [a.arg for a in made.args.args[1:] + made.args.kwonlyargs]
-        assert sorted(names) == sorted(params)
-    elif "OfRobot" in [base.id for base in node.bases]:
-        assert params == ["robot"]
-    else:
-        assert params == []
-
-
-def rows(text):
-    """The port table of a docstring: (Input or Output, number, name)."""
-    pattern = r"\* {3}- (Input|Output)\s+- (\d+)\s+- (.+)\s+- ``(\w+)``"
-    return [(kind, int(number), name) for kind, number, _, name in re.findall(pattern, text)]
+    assert re.findall(r":param (\w+):", text) == re.findall(r":type (\w+):", text)  # for bdsim
+    kind = find_type(node.name.upper())
+    told = re.findall(r"^:param (\w+):", kind.doc, re.MULTILINE)
+    assert told == re.findall(r"^:type (\w+):", kind.doc, re.MULTILINE)
+    assert sorted({*told} - {"clock"}) == sorted({*kind.parameters} - {"clock"})
+    assert len(told) == len(set(told))
 
 
 @pytest.mark.parametrize(("path", "node"), classes())
-def test_docstrings_list_exactly_the_ports(path, node, bdsim_runtime):
-    block = make(node.name.upper(), runtime=bdsim_runtime)
-    table = [("Input", i, port.name) for i, port in enumerate(block.in_ports)]
-    table += [("Output", i, port.name) for i, port in enumerate(block.out_ports)]
+def test_ports_are_declared_once_and_completely(path, node, bdsim_runtime):
+    cls = cls_of(node, bdsim_runtime)
+    assert issubclass(cls, Declared)
+    specs = [*cls.takes, *cls.gives]
+    for spec in specs:
+        assert spec.text, f"{spec.name} has no text"
+        assert not spec.text.endswith("."), spec.name
+        assert spec.unit == spec.unit.strip()
+    if not hasattr(cls, "ports_of"):  # those of an FMU are in its file
+        assert specs
     text = ast.get_docstring(node)
-    assert rows(text) == table
-    for kind, ports in (("in", block.in_ports), ("out", block.out_ports)):
-        assert int(re.search(rf":{kind}puts: (\d+)", text)[1]) == len(ports)
-    documented = re.search(r":states: (\w+)", text)[1]
-    states = getattr(block, "nstates", 0) or 0
-    assert documented == ("N" if documented == "N" and states else str(states))
+    for again in ("list-table", ":input", ":output", ":states:", ":blockname:"):
+        assert again not in text
 
 
 @pytest.mark.parametrize(("path", "node"), classes())
-def test_docstrings_say_units_and_which_inputs_are_optional(path, node, bdsim_runtime):
+def test_the_help_on_a_class_has_its_ports(path, node, bdsim_runtime):
+    cls = cls_of(node, bdsim_runtime)
+    for way, specs in (("input", cls.takes), ("output", cls.gives)):
+        told = re.findall(rf"^:{way} (\w+): (.+)$", cls.__doc__, re.MULTILINE)
+        assert [name for name, _ in told] == [spec.name for spec in specs]
+        for (_, text), spec in zip(told, specs, strict=True):
+            assert text.startswith(spec.type)
+            assert text.endswith(spec.told)
+
+
+@pytest.mark.parametrize(("path", "node"), classes())
+def test_a_block_has_the_ports_that_its_class_declares(path, node, bdsim_runtime):
     block = make(node.name.upper(), runtime=bdsim_runtime)
-    text = ast.get_docstring(node)
-    for port in (*block.in_ports, *block.out_ports):
-        lines = [line for line in text.splitlines() if f"- ``{port.name}``" in line]
-        assert lines
-        if port.unit:  # of a robot whose joints all turn one of "rad, m"
-            told = [re.search(r"\[(.*?)\]", line) for line in lines]
-            assert all(unit and port.unit in (unit[1], *unit[1].split(", ")) for unit in told), (
-                port.name
-            )
-    for port in block.in_ports:
-        line = next(line for line in text.splitlines() if f"- ``{port.name}``" in line)
-        assert port.optional == ("(optional, zeros)" in line), port.name
+    for ports, specs in (
+        (block.in_ports, type(block).takes),
+        (block.out_ports, type(block).gives),
+    ):
+        assert [port.name for port in ports] == [spec.name for spec in specs]
+        for port, spec in zip(ports, specs, strict=True):
+            assert port.optional == spec.optional, port.name
+            assert port.unit in (spec.unit, *spec.unit.split(", ")), port.name
+            assert bool(port.unit) == bool(spec.unit), port.name
 
 
 @pytest.mark.parametrize(("path", "node"), classes())

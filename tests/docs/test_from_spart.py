@@ -32,8 +32,8 @@ def test_a_row_names_the_function_its_block_and_its_arguments(row):
     assert kind is not None
     assert kind.cls.function is getattr(dynamics, function)
     inputs = re.sub(r"\(.*\)", "", takes).replace(" ", "").split(",")
-    assert inputs == [port.removesuffix("?") for port in kind.cls.takes.split()]
-    assert gives.replace(" ", "").split(",") == kind.cls.gives.split()
+    assert inputs == [port.name for port in kind.cls.takes]
+    assert gives.replace(" ", "").split(",") == [port.name for port in kind.cls.gives]
 
 
 @pytest.mark.parametrize("row", ATTITUDE, ids=lambda row: row[0])
