@@ -40,6 +40,18 @@ STATIONS = (
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])
 PRIVATE_AND_IMPORTED = {"spart_blocks.blocks._ports"}
 """Modules that other folders import though their names begin with _: to be emptied."""
+IN_CIRCLES = {
+    *(f"spart_blocks.simulation.{name}" for name in ("fitness", "interpreter", "pieces", "run")),
+    *(
+        f"spart_blocks.robot.{name}"
+        for name in (
+            *("_bodies_fields", "_bodies_forces", "_bodies_joints", "_closing", "_fields"),
+            *("_mimics", "_urdf_elements", "bodies", "checks", "configs", "dh", "drives_file"),
+            *("link", "links", "loops_file", "model", "structure", "urdf"),
+        )
+    ),
+}
+"""Modules that import each other in circles: to be emptied."""
 DRAWING = ("results", "analysis", "cli", "drawing")
 
 
@@ -86,6 +98,62 @@ def test_what_a_folder_keeps_to_itself_no_other_imports():
     }
     assert found <= PRIVATE_AND_IMPORTED, sorted(found - PRIVATE_AND_IMPORTED)
     assert found >= PRIVATE_AND_IMPORTED, sorted(PRIVATE_AND_IMPORTED - found)
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Imports within functions count; those for the type checker alone do not."""
+    ours = {module_of(path): path for path in PACKAGE.rglob("*.py")}
+    edges = {
+        module: {name for name in needed(path) if name in ours and name != module}
+        for module, path in ours.items()
+    }
+    circles = {frozenset(circle) for circle in circles_of(edges)}
+    found = {name for circle in circles for name in circle}
+    assert found <= IN_CIRCLES, sorted(found - IN_CIRCLES)
+
+
+def module_of(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def needed(path):
+    """The modules that a file imports when it runs; of a package's names, their modules."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typed = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and id(node) not in typed:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif isinstance(node, ast.Import) and id(node) not in typed:
+            yield from (name.name for name in node.names)
+
+
+def circles_of(edges):
+    """The sets of two or more nodes of which each reaches each."""
+
+    def reached(start):
+        seen, waiting = set(), [start]
+        while waiting:
+            for after in edges[waiting.pop()] - seen:
+                seen.add(after)
+                waiting.append(after)
+        return seen
+
+    reach = {node: reached(node) for node in edges}
+    for node in edges:
+        if node in reach[node]:
+            yield {other for other in reach[node] if node in reach[other]}
+
+
+def test_circles_are_found():
+    assert list(circles_of({"a": {"b"}, "b": {"c"}, "c": set()})) == []
+    assert {"a", "b"} in list(circles_of({"a": {"b"}, "b": {"a"}, "c": {"a"}}))
 
 
 def folder_of_private(name):

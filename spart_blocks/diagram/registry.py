@@ -201,7 +201,7 @@ def runtime() -> Any:
         import bdsim
         import bdsim.blocks.continuous
 
-    tell_names()
+    tell_names(type_names)
     with _LOCK, redirect_stdout(StringIO()):
         earlier = bdsim.BDSim._blocklibrary
         if earlier is not None and not any(i["package"] == PACKAGE for i in earlier.values()):

@@ -7,25 +7,28 @@ answer as they did; its text is made when it is read, for blocks are asked often
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
 from spart_blocks.blocks._ports import input_ports, output_ports
 from spart_blocks.errors import Fault, InputError, did_you_mean
 
+Kinds = Callable[[], Iterable[str]]
+
 
 class UnknownNameError(InputError, AttributeError):
     """A name that a block or a diagram does not have."""
 
-    def __init__(self, name: str, owner: Any) -> None:
+    def __init__(self, name: str, owner: Any, kinds: Kinds = tuple) -> None:
+        """kinds: gives the types of blocks, where the owner is a diagram."""
         Exception.__init__(self, name)
-        self.unknown, self.owner = name, owner
+        self.unknown, self.owner, self.kinds = name, owner, kinds
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:  # type: ignore[override]
         """What is wrong, with the nearest names."""
-        return (_fault(self.unknown, self.owner),)
+        return (_fault(self.unknown, self.owner, self.kinds),)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.faults))
@@ -34,9 +37,9 @@ class UnknownNameError(InputError, AttributeError):
         return InputError, (self.faults,)
 
 
-def _fault(name: str, owner: Any) -> Fault:
+def _fault(name: str, owner: Any, kinds: Kinds) -> Fault:
     if hasattr(owner, "blocklist"):
-        return _of_diagram(name, owner)
+        return _of_diagram(name, owner, kinds())
     label = f"{getattr(owner, 'name', None)} ({str(getattr(owner, 'type', None)).upper()})"
     inputs, outputs = (_names(ports(owner)) for ports in (input_ports, output_ports))
     own = [key for key in (*vars(owner), *dir(type(owner))) if not key.startswith("_")]
@@ -55,13 +58,12 @@ def _names(ports: Iterable[Any]) -> Sequence[str]:
     return [port.name for port in ports if not port.name.isdecimal()]
 
 
-def _of_diagram(name: str, bd: Any) -> Fault:
-    from spart_blocks.diagram.registry import type_names
-
+def _of_diagram(name: str, bd: Any, kinds: Iterable[str]) -> Fault:
+    kinds = list(kinds)
     own = _near(name, (key for key in dir(bd) if not (key.startswith("_") or key.isupper())))
-    kind = None if own else _near(name.upper(), type_names())
+    kind = None if own else _near(name.upper(), kinds)
     if name.isupper() or kind:
-        hint = _near(name.upper(), type_names()) or "`spart blocks` lists them"
+        hint = _near(name.upper(), kinds) or "`spart blocks` lists them"
         return Fault(f"there is no block type {name!r}", hint=hint)
     return Fault(f"a block diagram has no {name!r}", hint=own)
 
@@ -71,8 +73,10 @@ def _near(name: str, choices: Iterable[str]) -> str | None:
     return hint if hint and hint.startswith("did") else None
 
 
-def tell_names() -> None:
-    """Let bdsim's blocks and diagrams raise UnknownNameError for names that they do not have."""
+def tell_names(kinds: Kinds) -> None:
+    """Let bdsim's blocks and diagrams raise UnknownNameError for names that they do not have.
+
+    kinds: gives the types of blocks."""
     from bdsim.block import Block
     from bdsim.blockdiagram import BlockDiagram
     from bdsim.connect import Plug
@@ -97,7 +101,7 @@ def tell_names() -> None:
     def kind(self: Any, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        raise UnknownNameError(name, self)
+        raise UnknownNameError(name, self, kinds)
 
     Block.__getattr__, Block.__setattr__ = port, wire
     BlockDiagram.__getattr__ = kind

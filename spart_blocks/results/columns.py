@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 from spart_blocks.results.names import STATES, element_names
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import Results
+    from spart_blocks.results.model import RunData
 
 _UNITS = {"omega0": "rad/s", "v0": "m/s"}
 """Of states of a plant that are part of a signal with two units."""
 
 
-def column_names(results: Results, name: str) -> list[str]:
+def column_names(results: RunData, name: str) -> list[str]:
     """The names of the columns of a signal, or of all states of a block."""
     block = name.removeprefix(STATES)
     whole = name.startswith(STATES) and block in results.states
     return state_columns(results, block) if whole else results.labels(name)
 
 
-def state_columns(results: Results, block: str) -> list[str]:
+def state_columns(results: RunData, block: str) -> list[str]:
     """A name for each state of a block: its own, or by number where it has none."""
     names, width = results.state_names.get(block, ()), results.states[block].shape[1:]
     if width == (len(names),) and len(set(names)) == len(names):
@@ -33,7 +33,7 @@ def state_columns(results: Results, block: str) -> list[str]:
     return element_names(STATES + block, width)
 
 
-def state_by_name(results: Results, name: str) -> NDArray[Any] | None:
+def state_by_name(results: RunData, name: str) -> NDArray[Any] | None:
     """One state (N,) by its name; None where there is none."""
     for block, array in results.states.items():
         names = state_columns(results, block) if name.startswith(f"{STATES}{block}.") else []
@@ -43,7 +43,7 @@ def state_by_name(results: Results, name: str) -> NDArray[Any] | None:
     return None
 
 
-def state_unit(results: Results, name: str) -> str:
+def state_unit(results: RunData, name: str) -> str:
     """The unit of a state by its name: that of the signal it is part of; '' when unknown."""
     for block in results.states:
         before = f"{STATES}{block}."

@@ -14,7 +14,7 @@ from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.results.names import RATES
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import Results
+    from spart_blocks.results.model import RunData
 
 Array = NDArray[Any]
 POSITION, RATE = "qm.", "um."
@@ -55,7 +55,7 @@ class JointMotion:
     final: the three at the last sample.
     """
 
-    results: Results
+    results: RunData
     block: str
     name: str
 
@@ -109,7 +109,7 @@ class JointMotion:
         raise InputError(Fault(text, hint="only a plant such as MULTIBODY has"))
 
 
-def configs_of(results: Results, block: str) -> Mapping[str, JointMotion]:
+def configs_of(results: RunData, block: str) -> Mapping[str, JointMotion]:
     """The motion of each joint of a plant's robot; see Results.configs."""
     plants = [
         name
@@ -129,7 +129,7 @@ def configs_of(results: Results, block: str) -> Mapping[str, JointMotion]:
     return {name: JointMotion(results, block, name) for name in names}
 
 
-def config_of(results: Results, block: str, joint: str) -> JointMotion:
+def config_of(results: RunData, block: str, joint: str) -> JointMotion:
     """The motion of one joint of a plant's robot; see Results.config."""
     found = configs_of(results, block)
     if as_text(joint, "the name of a joint") not in found:

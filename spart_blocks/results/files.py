@@ -20,6 +20,7 @@ import zlib
 from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 from spart_blocks.checked import as_path
 from spart_blocks.errors import Fault, InputError, brief, told
 from spart_blocks.results.archives import opened, read_array
-from spart_blocks.results.model import Event, FinalState, Results, ScopeSpec
+from spart_blocks.results.model import Event, FinalState, RunData, ScopeSpec
 from spart_blocks.results.names import STATES
 
 FORMAT = "spart_blocks results 1"
@@ -42,10 +43,13 @@ _MATLAB_WORDS = frozenset(keyword.kwlist) | frozenset(
 )
 
 
-def save(results: Results, path: str | Path) -> Path:
+AnyData = TypeVar("AnyData", bound=RunData)
+
+
+def save(results: RunData, path: str | Path) -> Path:
     """Write results to path by its suffix; see Results.save. Returns the path."""
     target = as_path(path, "the file of results")
-    writers: dict[str, Callable[[Results, IO[bytes]], None]] = {
+    writers: dict[str, Callable[[RunData, IO[bytes]], None]] = {
         ".npz": _write_npz,
         ".csv": _write_csv,
         ".mat": _write_mat,
@@ -137,7 +141,7 @@ def make_folder(folder: Path) -> None:
 # .npz
 
 
-def _write_npz(results: Results, file: IO[bytes]) -> None:
+def _write_npz(results: RunData, file: IO[bytes]) -> None:
     arrays, meta = _pack(results)
     meta["format"] = FORMAT
     arrays["meta"] = np.array(json.dumps(meta, default=_plain))
@@ -147,7 +151,7 @@ def _write_npz(results: Results, file: IO[bytes]) -> None:
                 np.lib.format.write_array(member, np.asarray(array), allow_pickle=False)
 
 
-def _pack(results: Results) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def _pack(results: RunData) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays by entry, and the rest as JSON; the meta maps our names to entries."""
     arrays: dict[str, NDArray[Any]] = {"t": results.t}
 
@@ -196,15 +200,15 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no place in a results file")
 
 
-def load(path: str | Path, max_bytes: int = MAX_BYTES) -> Results:
-    """Results from an .npz file; files that unpack to more than max_bytes are refused."""
+def load(kind: type[AnyData], path: str | Path, max_bytes: int = MAX_BYTES) -> AnyData:
+    """Results of a kind from an .npz file; files that unpack to more than max_bytes are refused."""
     source = as_path(path, "the file of results")
     if not source.is_file():
         raise InputError(f"no results file {source}")
     if source.suffix.lower() != ".npz":
         hint = "only .npz files hold everything; .csv and .mat are for other programs"
         raise InputError(Fault(f"cannot load results from {source}", hint=hint))
-    return _from_archive(source, max_bytes, _unpack)
+    return _from_archive(source, max_bytes, partial(_unpack, kind))
 
 
 def load_arrays(
@@ -218,7 +222,7 @@ def load_arrays(
         entries = [name.removesuffix(".npy") for name in read.archive.namelist()]
         if "meta" not in entries:
             return {entry: read(entry) if entry in wanted else None for entry in entries}
-        found = _unpack(read)
+        found = _unpack(RunData, read)
         return {"t": found.t, **found.signals, **{STATES + k: v for k, v in found.states.items()}}
 
     return _from_archive(Path(path), max_bytes, arrays)
@@ -275,14 +279,14 @@ def _facts(info: Any) -> dict[str, Any]:
     return {k: v if isinstance(v, plain) else brief(v) for k, v in _mapping(info).items()}
 
 
-def _unpack(read: _Reader) -> Results:
+def _unpack(kind: type[AnyData], read: _Reader) -> AnyData:
     if read.archive.getinfo("meta.npy").file_size > _MAX_META:
         raise InputError("its description is too large to be one")
     meta = _mapping(json.loads(str(read("meta", kinds="U"))))
     if meta.get("format") != FORMAT:
         raise InputError(f"format is {meta.get('format')!r}, this version reads {FORMAT!r}")
     final = meta["final_state"]
-    return Results(
+    return kind(
         t=read("t"),
         signals=read.group(meta["signals"]),
         states=read.group(meta["states"]),
@@ -311,7 +315,7 @@ def _unpack(read: _Reader) -> Results:
 # .csv and .mat
 
 
-def _write_csv(results: Results, file: IO[bytes]) -> None:
+def _write_csv(results: RunData, file: IO[bytes]) -> None:
     columns = results.table()
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -325,7 +329,7 @@ def _write_csv(results: Results, file: IO[bytes]) -> None:
     file.write(text.getvalue().encode())
 
 
-def _write_mat(results: Results, file: IO[bytes]) -> None:
+def _write_mat(results: RunData, file: IO[bytes]) -> None:
     from scipy.io import savemat
 
     signals = {**results.signals, **{STATES + b: array for b, array in results.states.items()}}

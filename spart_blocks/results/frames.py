@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from spart_blocks.results.model import Results
+    from spart_blocks.results.model import RunData
 
 
-def to_dataframe(results: Results, names: Sequence[str]) -> pandas.DataFrame:
+def to_dataframe(results: RunData, names: Sequence[str]) -> pandas.DataFrame:
     """See Results.to_dataframe."""
     try:
         from pandas import DataFrame
@@ -29,7 +29,7 @@ def to_dataframe(results: Results, names: Sequence[str]) -> pandas.DataFrame:
     return frame
 
 
-def to_xarray(results: Results, names: Sequence[str]) -> xarray.Dataset:
+def to_xarray(results: RunData, names: Sequence[str]) -> xarray.Dataset:
     """See Results.to_xarray."""
     try:
         from xarray import Dataset

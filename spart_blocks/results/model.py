@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,13 +16,6 @@ from spart_blocks.results.columns import column_names, state_by_name, state_colu
 from spart_blocks.results.names import RATES as RATES
 from spart_blocks.results.names import STATES, element_names, select, split_index
 from spart_blocks.results.times import Lines, Moved
-
-if TYPE_CHECKING:
-    import pandas
-    import xarray
-    from matplotlib.figure import Figure
-
-    from spart_blocks.results.configs import JointMotion
 
 Array = NDArray[Any]
 Info = str | float | int
@@ -146,19 +138,8 @@ def _tuples(value: Any) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results:
-    """What a run produced. Arrays are read-only; copy one to change it.
-
-    t (N,) [s]; signals: name to (N, ...); states: block to (N, nstates).
-    aliases: short names for signals ('ctrl' for 'ctrl.tau'); units: signal to unit.
-    info: how it ran: engine, solver, steps, evaluations, wall_time [s], versions, and
-    "notes", a line each, where its numbers depend on what is easily overlooked.
-    state_names: block to the names of its states, where it has named them.
-    recompute: gives a signal that was not kept, (N, ...), or raises KeyError.
-
-    Results can be copied and pickled. A copy computes what its original does; what comes out of
-    a pickle computes the signals of a native run, and says of others that they were not kept.
-    """
+class RunData:
+    """The numbers of a run, by name; see Results, which also shows and writes them."""
 
     t: Array
     signals: Mapping[str, Array]
@@ -193,21 +174,21 @@ class Results:
 
     # --- copies ------------------------------------------------------------------------
 
-    def __copy__(self) -> Results:
+    def __copy__(self) -> Self:
         return replace(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Results:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """All arrays anew; what computes other signals only reads, so it is shared."""
         parts = self._parts()
         recompute = parts.pop("recompute")
-        return Results(**deepcopy(parts, memo), recompute=recompute)
+        return type(self)(**deepcopy(parts, memo), recompute=recompute)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         parts = self._parts()
         portable = getattr(self.recompute, "portable", None)
         # It is given these very arrays, which a pickle writes once.
         parts["recompute"] = portable(self.t, self.states) if portable else None
-        return _rebuilt, (parts,)
+        return _rebuilt, (type(self), parts)
 
     def _parts(self) -> dict[str, Any]:
         return {part.name: getattr(self, part.name) for part in fields(self) if part.init}
@@ -220,12 +201,6 @@ class Results:
             f"<results of {self.diagram_name or 'a run'}: {len(self.t)} samples{end}; "
             f"{len(self.signals)} signals>"
         )
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: a table of the kept signals and a small plot."""
-        from spart_blocks.results.notebook import to_html
-
-        return to_html(self)
 
     def __getitem__(self, name: str) -> Array:
         """A signal, (N, ...): 'plant.qm', 'ctrl', 'plant.qm[0:2]', 'states.plant', one of those
@@ -262,7 +237,7 @@ class Results:
         others = getattr(self.recompute, "names", ())
         return list(dict.fromkeys([*self.signals, *others, *self.aliases, *blocks, *states]))
 
-    def at(self, times: ArrayLike) -> Results:
+    def at(self, times: ArrayLike) -> Self:
         """The results at other times (m,) [s], by straight lines between the rows that are
         there; at a jump, what is behind it. Raises InputError for times outside the run."""
         wanted = as_numbers(times, "times")
@@ -326,21 +301,6 @@ class Results:
         hint = did_you_mean(name, choices) or "nothing was kept; name it under run: log:"
         return Fault(f"no signal {name!r} in the results", hint=hint)
 
-    def configs(self, block: str) -> Mapping[str, JointMotion]:
-        """The motion of each joint of a plant's robot, by the joint's name."""
-        from spart_blocks.results.configs import configs_of
-
-        return configs_of(self, block)
-
-    def config(self, block: str, joint: str) -> JointMotion:
-        """The motion of one joint of a plant's robot: q, dq and ddq (N,).
-
-        Raises InputError where the block has no such joint.
-        """
-        from spart_blocks.results.configs import config_of
-
-        return config_of(self, block, joint)
-
     def to_dict(self) -> dict[str, Array]:
         """'t' and every kept signal, arrays as they are."""
         return {"t": self.t, **self.signals}
@@ -359,73 +319,16 @@ class Results:
             columns |= zip(column_names(self, name), flat.T, strict=True)
         return columns
 
-    def to_dataframe(self, *names: str) -> pandas.DataFrame:
-        """The columns of `table(*names)` as a pandas DataFrame, a row for each sample.
-
-        `attrs["units"]` has the unit of each column, '' where unknown. Needs pandas (extra
-        `pandas`); raises InputError where it is not installed, and for unknown names.
-        """
-        from spart_blocks.results.frames import to_dataframe
-
-        return to_dataframe(self, names)
-
-    def to_xarray(self, *names: str) -> xarray.Dataset:
-        """The given signals, or all signals and states, as an xarray Dataset over 't' [s].
-
-        A variable (N, ...) for each, with its unit in `attrs["units"]` where it is known; its
-        elements are the axes 'plant.qm.0', ...; states with names go by them along theirs.
-        Needs xarray (extra `xarray`); raises InputError as `to_dataframe` does.
-        """
-        from spart_blocks.results.frames import to_xarray
-
-        return to_xarray(self, names)
-
     def labels(self, name: str) -> list[str]:
         """The name of each element of a signal: 'q[1]', 'q[2]' for 'q[1:3]'."""
         name = as_text(name, _NAME)
         base, index = (name, None) if self._kept(name) is not None else split_index(name)
         return element_names(base, self[base].shape[1:], index)
 
-    def summary(self, versions: bool = False) -> str:
-        """What ran, how, how long it took, and where it ended, as text. versions: also those of
-        the packages it was made with, which `info` has."""
-        from spart_blocks.results.summary import summary
 
-        return summary(self, versions)
-
-    def save(self, path: str | Path) -> Path:
-        """Write to .npz (everything), .csv (columns) or .mat, by the suffix; atomically."""
-        from spart_blocks.results.files import save
-
-        return save(self, path)
-
-    @staticmethod
-    def load(path: str | Path) -> Results:
-        """What `save` wrote to an .npz file. The file is not trusted: no pickles."""
-        from spart_blocks.results.files import load
-
-        return load(path)
-
-    def plot(self, *names: str, show: bool | None = None) -> list[Figure]:
-        """One figure for each scope, or one with a panel for each named signal.
-
-        With neither scopes nor names: a panel for each kept signal, or each state.
-        show: open them in windows. In a notebook they are shown in the cell unless it is False.
-        """
-        from spart_blocks.results.plots import plot, presented
-
-        return presented(plot(self, names), show)
-
-    def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
-        """Write the figures of `plot()` into a folder, made if missing: png, svg or pdf."""
-        from spart_blocks.results.plots import save_plots
-
-        return save_plots(self, folder, fmt)
-
-
-def _rebuilt(parts: dict[str, Any]) -> Results:
+def _rebuilt(kind: type[RunData], parts: dict[str, Any]) -> RunData:
     """Results out of a pickle."""
-    return Results(**parts)
+    return kind(**parts)
 
 
 def _frozen(value: Any, name: str) -> Array:

@@ -12,14 +12,14 @@ from spart_blocks.errors import InputError
 from spart_blocks.results.summary import notes
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import Results
+    from spart_blocks.results.model import RunData
 
 _COLUMNS = ("signal", "shape", "unit", "least", "largest", "at the end")
 _MOST_ELEMENTS = 4
 _MOST_SIGNALS = 12
 
 
-def to_html(results: Results) -> str:
+def to_html(results: RunData) -> str:
     """See Results._repr_html_."""
     t = results.t
     ended = "complete" if results.complete else f"stopped early: {results.stopped or 'unknown'}"
@@ -35,7 +35,7 @@ def to_html(results: Results) -> str:
     return "".join([*parts, html.lines(notes(results))])
 
 
-def _row(results: Results, name: str) -> tuple[str, ...]:
+def _row(results: RunData, name: str) -> tuple[str, ...]:
     array = results[name]
     shape = " x ".join(map(str, array.shape[1:]))
     if not array.size or array.dtype.kind == "c":
@@ -47,7 +47,7 @@ def _row(results: Results, name: str) -> tuple[str, ...]:
     return name, shape, results.unit(name), *extremes, end + more
 
 
-def _picture(results: Results) -> bytes | None:
+def _picture(results: RunData) -> bytes | None:
     """The first scope, or signal, or state, as SVG; None where nothing can be drawn."""
     from spart_blocks.results.plots import preview, render
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.results.model import Results, ScopeSpec
+from spart_blocks.results.model import RunData, ScopeSpec
 from spart_blocks.results.plots import (
     COLOURS,
     DASHES,
@@ -33,12 +33,12 @@ class _Curve:
     """A run's line, and the look that belongs to the run."""
 
     run: str
-    results: Results
+    results: RunData
     line: Line
     style: Mapping[str, Any]
 
 
-def overlay(runs: Mapping[str, Results]) -> dict[str, Figure]:
+def overlay(runs: Mapping[str, RunData]) -> dict[str, Figure]:
     """A figure for each scope that a run has, by the scope's name; without scopes, for each
     kept signal.
 
@@ -51,7 +51,7 @@ def overlay(runs: Mapping[str, Results]) -> dict[str, Figure]:
     return {scope.name: _figure(scope, _curves(scope, runs)) for scope in scopes}
 
 
-def scopes_of(runs: Mapping[str, Results]) -> tuple[ScopeSpec, ...]:
+def scopes_of(runs: Mapping[str, RunData]) -> tuple[ScopeSpec, ...]:
     """The scopes of all runs; the first of each name."""
     return _first_of_each(scope for results in runs.values() for scope in results.scopes)
 
@@ -72,7 +72,7 @@ def _look(number: int) -> dict[str, Any]:
     }
 
 
-def _curves(scope: ScopeSpec, runs: Mapping[str, Results]) -> list[list[_Curve]]:
+def _curves(scope: ScopeSpec, runs: Mapping[str, RunData]) -> list[list[_Curve]]:
     """For each run that has a scope (or signal) of this name, its curves."""
     found = []
     for number, (run, results) in enumerate(runs.items()):

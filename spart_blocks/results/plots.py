@@ -15,7 +15,7 @@ from spart_blocks.checked import as_path, as_text
 from spart_blocks.errors import InputError
 from spart_blocks.html import notebook
 from spart_blocks.results.files import make_folder, write_whole
-from spart_blocks.results.model import Results, ScopeSpec
+from spart_blocks.results.model import RunData, ScopeSpec
 from spart_blocks.results.names import STATES, file_name
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Line:
     held: bool = False
 
 
-def plot(results: Results, names: Sequence[str]) -> list[Figure]:
+def plot(results: RunData, names: Sequence[str]) -> list[Figure]:
     """See Results.plot."""
     if names:
         return [_panels(results, names)]
@@ -52,7 +52,7 @@ def plot(results: Results, names: Sequence[str]) -> list[Figure]:
     return [_panels(results, every)] if every else []
 
 
-def preview(results: Results) -> Figure | None:
+def preview(results: RunData) -> Figure | None:
     """A small figure of the first scope, or without scopes of the first signal or state; None
     where there is none."""
     if not len(results.t):
@@ -65,7 +65,7 @@ def preview(results: Results) -> Figure | None:
     return first
 
 
-def save_plots(results: Results, folder: str | Path, fmt: str) -> list[Path]:
+def save_plots(results: RunData, folder: str | Path, fmt: str) -> list[Path]:
     """See Results.save_plots."""
     _check_format(fmt)
     names = [scope.name for scope in results.scopes] or [results.diagram_name or "signals"]
@@ -204,7 +204,7 @@ def new_figure(label: str, height: float = 4.5) -> Figure:
     return figure
 
 
-def _panels(results: Results, names: Sequence[str]) -> Figure:
+def _panels(results: RunData, names: Sequence[str]) -> Figure:
     """One panel under another, a signal in each, over a common time axis."""
     figure = new_figure(results.diagram_name or names[0], max(4.5, 0.8 + 1.9 * len(names)))
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
@@ -219,7 +219,7 @@ def _panels(results: Results, names: Sequence[str]) -> Figure:
     return figure
 
 
-def _scope(results: Results, scope: ScopeSpec) -> Figure:
+def _scope(results: RunData, scope: ScopeSpec) -> Figure:
     figure = new_figure(scope.title or scope.name)
     axis = figure.subplots()
     dress(axis, plain_text(scope.title or scope.name, keep_math=scope.title is not None))
@@ -251,7 +251,7 @@ def dress(axis: Axes, title: str) -> None:
     axis.yaxis.get_offset_text().set(color=FAINT, fontsize=8)
 
 
-def _draw_time(axis: Axes, results: Results, lines: Sequence[Line], stairs: bool = False) -> None:
+def _draw_time(axis: Axes, results: RunData, lines: Sequence[Line], stairs: bool = False) -> None:
     for number, line in enumerate(lines):
         held = {"drawstyle": "steps-post"} if stairs or line.held else {}
         _curve(axis, results.t, line.values, line, number, held)
@@ -260,7 +260,7 @@ def _draw_time(axis: Axes, results: Results, lines: Sequence[Line], stairs: bool
         axis.set_xlim(results.t[0], results.t[-1])
 
 
-def _draw_xy(axis: Axes, results: Results, scope: ScopeSpec, lines: Sequence[Line]) -> None:
+def _draw_xy(axis: Axes, results: RunData, scope: ScopeSpec, lines: Sequence[Line]) -> None:
     x, y = lines
     style = scope.styles[0] if scope.styles else None
     _curve(axis, x.values, y.values, Line(y.values, "", style), 0, {})
@@ -306,7 +306,7 @@ def _curve(
 # Lines and their names
 
 
-def lines_of(results: Results, scope: ScopeSpec) -> list[Line]:
+def lines_of(results: RunData, scope: ScopeSpec) -> list[Line]:
     """The curves of a scope: each port's elements, with labels and styles dealt out."""
     values: list[tuple[NDArray[Any], str, int]] = []
     for port, signal in enumerate(scope.signals):
@@ -347,7 +347,7 @@ def _deal(given: Sequence[Any] | None, line_ports: Sequence[int], ports: int) ->
 
 
 def _line_label(
-    results: Results, scope: ScopeSpec, element: str, given: str | None, port: int
+    results: RunData, scope: ScopeSpec, element: str, given: str | None, port: int
 ) -> str:
     name = scope.signals[port]
     label = plain_text(element)
@@ -358,7 +358,7 @@ def _line_label(
     return label
 
 
-def _common_label(results: Results, scope: ScopeSpec, lines: Sequence[Line]) -> str:
+def _common_label(results: RunData, scope: ScopeSpec, lines: Sequence[Line]) -> str:
     """The y label: the one line's name and unit, or the unit all lines share."""
     units = {results.unit(name) for name in scope.signals}
     unit = units.pop() if len(units) == 1 else ""
@@ -398,7 +398,7 @@ def add_legend(axis: Axes, labels: Sequence[str]) -> None:
     )  # fmt: skip
 
 
-def _note_stop(axis: Axes, results: Results) -> None:
+def _note_stop(axis: Axes, results: RunData) -> None:
     if results.complete or not len(results.t):
         return
     why = f": {results.stopped}" if results.stopped else ""

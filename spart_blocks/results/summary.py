@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import Results
+    from spart_blocks.results.model import RunData
 
 _SHOWN_EVENTS = 12
 _PACKAGES = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")
@@ -18,7 +18,7 @@ UNITS = {"wall_time": "s", "T": "s"}
 """Of what `info` tells in numbers."""
 
 
-def summary(results: Results, versions: bool = False) -> str:
+def summary(results: RunData, versions: bool = False) -> str:
     """See Results.summary."""
     blocks = [
         _heading(results),
@@ -31,12 +31,12 @@ def summary(results: Results, versions: bool = False) -> str:
     return "\n".join(line for block in blocks for line in block)
 
 
-def _heading(results: Results) -> list[str]:
+def _heading(results: RunData) -> list[str]:
     state = "complete" if results.complete else f"stopped early: {results.stopped or 'unknown'}"
     return [f"{results.diagram_name or 'diagram'}: {state}"]
 
 
-def _facts(results: Results) -> list[str]:
+def _facts(results: RunData) -> list[str]:
     t = results.t
     span = f"{t[0]:g} to {t[-1]:g} s" if len(t) else "none"
     rows = [("time", span), ("samples", f"{len(t)}")]
@@ -58,14 +58,14 @@ def _is_version(key: str, value: str | float | int) -> bool:
     return key in _PACKAGES and isinstance(value, str)
 
 
-def _versions(results: Results) -> list[str]:
+def _versions(results: RunData) -> list[str]:
     found = {key: value for key, value in results.info.items() if _is_version(key, value)}
     return ["made with " + ", ".join(f"{key} {value}" for key, value in found.items())] * bool(
         found
     )
 
 
-def _signals(results: Results) -> list[str]:
+def _signals(results: RunData) -> list[str]:
     if not results.signals:
         return ["signals kept: none"]
     width = max(len(name) for name in results.signals)
@@ -85,7 +85,7 @@ def _value(sample: NDArray[Any]) -> str:
     return text.replace("\n", "")
 
 
-def _events(results: Results) -> list[str]:
+def _events(results: RunData) -> list[str]:
     if not results.events:
         return []
     shown = [f"  {e.t:<12.6g} {e.block}: {e.what}" for e in results.events[:_SHOWN_EVENTS]]
@@ -93,6 +93,6 @@ def _events(results: Results) -> list[str]:
     return [f"events: {len(results.events)}", *shown, *([f"  ... and {more} more"] if more else [])]
 
 
-def notes(results: Results) -> list[str]:
+def notes(results: RunData) -> list[str]:
     """The notes of a run, a line each."""
     return [f"note: {note}" for note in str(results.info.get("notes", "")).splitlines()]

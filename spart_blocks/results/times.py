@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import Results
+    from spart_blocks.results.model import RunData
 
 Array = NDArray[Any]
 
@@ -42,7 +42,7 @@ class Lines:
 class Moved:
     """What results at other times take signals from that were not kept: the run itself."""
 
-    results: Results
+    results: RunData
     lines: Lines
 
     def __call__(self, name: str) -> Array:

@@ -193,7 +193,7 @@ def test_a_header_that_claims_more_than_is_there_is_refused(run, tmp_path):
 def test_a_file_that_unpacks_too_large_is_refused(run, tmp_path):
     path = run.save(tmp_path / "run.npz")
     with pytest.raises(InputError, match=r"unpacks to .* more than the 1,000 allowed"):
-        files.load(path, max_bytes=1000)
+        files.load(Results, path, max_bytes=1000)
 
 
 @pytest.mark.parametrize(

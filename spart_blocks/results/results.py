@@ -1,0 +1,111 @@
+"""Results as users have them: the numbers of a run, and how these are shown and written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spart_blocks.results.model import RunData
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.figure import Figure
+
+    from spart_blocks.results.configs import JointMotion
+
+# What draws and writes is imported where it is used: most runs do neither.
+
+
+class Results(RunData):
+    """What a run produced. Arrays are read-only; copy one to change it.
+
+    t (N,) [s]; signals: name to (N, ...); states: block to (N, nstates).
+    aliases: short names for signals ('ctrl' for 'ctrl.tau'); units: signal to unit.
+    info: how it ran: engine, solver, steps, evaluations, wall_time [s], versions, and
+    "notes", a line each, where its numbers depend on what is easily overlooked.
+    state_names: block to the names of its states, where it has named them.
+    recompute: gives a signal that was not kept, (N, ...), or raises KeyError.
+
+    Results can be copied and pickled. A copy computes what its original does; what comes out of
+    a pickle computes the signals of a native run, and says of others that they were not kept.
+    """
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table of the kept signals and a small plot."""
+        from spart_blocks.results.notebook import to_html
+
+        return to_html(self)
+
+    def configs(self, block: str) -> Mapping[str, JointMotion]:
+        """The motion of each joint of a plant's robot, by the joint's name."""
+        from spart_blocks.results.configs import configs_of
+
+        return configs_of(self, block)
+
+    def config(self, block: str, joint: str) -> JointMotion:
+        """The motion of one joint of a plant's robot: q, dq and ddq (N,).
+
+        Raises InputError where the block has no such joint.
+        """
+        from spart_blocks.results.configs import config_of
+
+        return config_of(self, block, joint)
+
+    def to_dataframe(self, *names: str) -> pandas.DataFrame:
+        """The columns of `table(*names)` as a pandas DataFrame, a row for each sample.
+
+        `attrs["units"]` has the unit of each column, '' where unknown. Needs pandas (extra
+        `pandas`); raises InputError where it is not installed, and for unknown names.
+        """
+        from spart_blocks.results.frames import to_dataframe
+
+        return to_dataframe(self, names)
+
+    def to_xarray(self, *names: str) -> xarray.Dataset:
+        """The given signals, or all signals and states, as an xarray Dataset over 't' [s].
+
+        A variable (N, ...) for each, with its unit in `attrs["units"]` where it is known; its
+        elements are the axes 'plant.qm.0', ...; states with names go by them along theirs.
+        Needs xarray (extra `xarray`); raises InputError as `to_dataframe` does.
+        """
+        from spart_blocks.results.frames import to_xarray
+
+        return to_xarray(self, names)
+
+    def summary(self, versions: bool = False) -> str:
+        """What ran, how, how long it took, and where it ended, as text. versions: also those of
+        the packages it was made with, which `info` has."""
+        from spart_blocks.results.summary import summary
+
+        return summary(self, versions)
+
+    def save(self, path: str | Path) -> Path:
+        """Write to .npz (everything), .csv (columns) or .mat, by the suffix; atomically."""
+        from spart_blocks.results.files import save
+
+        return save(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> Results:
+        """What `save` wrote to an .npz file. The file is not trusted: no pickles."""
+        from spart_blocks.results.files import load
+
+        return load(Results, path)
+
+    def plot(self, *names: str, show: bool | None = None) -> list[Figure]:
+        """One figure for each scope, or one with a panel for each named signal.
+
+        With neither scopes nor names: a panel for each kept signal, or each state.
+        show: open them in windows. In a notebook they are shown in the cell unless it is False.
+        """
+        from spart_blocks.results.plots import plot, presented
+
+        return presented(plot(self, names), show)
+
+    def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
+        """Write the figures of `plot()` into a folder, made if missing: png, svg or pdf."""
+        from spart_blocks.results.plots import save_plots
+
+        return save_plots(self, folder, fmt)
