@@ -52,16 +52,20 @@ SkewSym = spatial.skew_matrix
 
 def urdf2robot(filename: str | Path, verbose_flag: bool = False) -> tuple[Robot, RobotKeys]:
     """SPART's reader: the robot of a URDF file, and its name-to-id maps."""
+    from spart_blocks.robot import Robot
     from spart_blocks.robot.urdf import urdf2robot as read
 
-    return read(filename, verbose_flag)
+    model, keys = read(filename, verbose_flag)
+    return Robot.of(model), keys
 
 
 def DH_Serial2robot(DH_data: Any) -> tuple[Robot, Array]:
     """SPART's reader of Denavit-Hartenberg data: the robot and T_Ln_EE (4,4) [m]."""
+    from spart_blocks.robot import Robot
     from spart_blocks.robot.dh import dh_serial_to_robot
 
-    return dh_serial_to_robot(DH_data)
+    model, T_Ln_EE = dh_serial_to_robot(DH_data)
+    return Robot.of(model), T_Ln_EE
 
 
 def DH_Rs(DH: Any, qm: Any, type: int) -> tuple[Array, Array]:

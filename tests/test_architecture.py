@@ -42,14 +42,6 @@ PRIVATE_AND_IMPORTED = {"spart_blocks.blocks._ports"}
 """Modules that other folders import though their names begin with _: to be emptied."""
 IN_CIRCLES = {
     *(f"spart_blocks.simulation.{name}" for name in ("fitness", "interpreter", "pieces", "run")),
-    *(
-        f"spart_blocks.robot.{name}"
-        for name in (
-            *("_bodies_fields", "_bodies_forces", "_bodies_joints", "_closing", "_fields"),
-            *("_mimics", "_urdf_elements", "bodies", "checks", "configs", "dh", "drives_file"),
-            *("link", "links", "loops_file", "model", "structure", "urdf"),
-        )
-    ),
 }
 """Modules that import each other in circles: to be emptied."""
 DRAWING = ("results", "analysis", "cli", "drawing")

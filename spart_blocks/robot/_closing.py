@@ -10,19 +10,19 @@ import numpy as np
 from spart_blocks.robot._bodies_joints import Distance
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.loop import Loop
-from spart_blocks.robot.model import Robot
+from spart_blocks.robot.model import RobotModel
 from spart_blocks.robot.parts import Joint, JointType, Link
 
 _Z = np.array([0.0, 0.0, 1.0])
 
 
 def closed_robot(
-    robot: Robot,
+    robot: RobotModel,
     loops: Sequence[Loop],
     distances: Sequence[Distance],
     prescribed: Sequence[str],
     home: Mapping[str, Floats],
-) -> Robot:
+) -> RobotModel:
     """The robot with these loops, the joints of those distances that are prescribed, these
     prescribed joints beside its own, and its home with these positions by coordinate."""
     lengths = [distance.loop.name for distance in distances if distance.q is not None]
@@ -37,7 +37,7 @@ def closed_robot(
     return replace(robot, home=full)
 
 
-def _with_lengths(robot: Robot, names: Sequence[str]) -> Robot:
+def _with_lengths(robot: RobotModel, names: Sequence[str]) -> RobotModel:
     """The robot with the joints of prescribed lengths, which nothing depends on."""
     links, joints = list(robot.links), list(robot.joints)
     for q_id, name in enumerate(names, start=robot.n_q + 1):

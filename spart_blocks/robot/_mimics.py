@@ -15,7 +15,7 @@ import numpy as np
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._urdf_elements import JointElement
 from spart_blocks.robot.loop import Coupling, Loop
-from spart_blocks.robot.model import Robot
+from spart_blocks.robot.model import RobotModel
 from spart_blocks.robot.parts import JointType
 
 
@@ -61,7 +61,7 @@ def _leaders_first(followed: Mapping[str, str]) -> tuple[list[str], set[str]]:
     return order, circular
 
 
-def with_mimics(robot: Robot, joints: Sequence[JointElement]) -> Robot:
+def with_mimics(robot: RobotModel, joints: Sequence[JointElement]) -> RobotModel:
     """The robot with a coupling for each mimic joint, and a home that keeps them."""
     mimics = {joint.name: joint.mimic for joint in joints if joint.mimic is not None}
     if not mimics:

@@ -43,7 +43,7 @@ from spart_blocks.robot.drive import DEFAULT_EFFECTS
 from spart_blocks.robot.force import Force, PointPort, PointSpring
 from spart_blocks.robot.graph import GROUND, BodiesGraph, GraphJoint, Tie, spanning_tree
 from spart_blocks.robot.joint_kinds import KINDS, is_ball, with_suffix
-from spart_blocks.robot.model import Base, Robot
+from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
 
 SECTIONS = "a file of bodies has bodies: and joints:, and may have distances:, forces: and more"
@@ -83,7 +83,9 @@ class Bodies:
     places: Mapping[tuple[str, str], Place]
 
 
-def robot_from_bodies(source: str | Path | Mapping[str, Any], *, strict: bool = False) -> Robot:
+def robot_from_bodies(
+    source: str | Path | Mapping[str, Any], *, strict: bool = False
+) -> RobotModel:
     """The robot of a file of bodies, or of what it holds; see Robot.from_bodies."""
     read = read_bodies(source)
     robot = robot_of(read)
@@ -290,7 +292,7 @@ class _Tree:
         return i
 
 
-def robot_of(read: Bodies) -> Robot:
+def robot_of(read: Bodies) -> RobotModel:
     """The robot of what a file holds. Warns of what a cut joint loses."""
     base: Base = "fixed"
     base_link = BaseLink(GROUND, np.eye(4), 0.0, np.zeros((3, 3)))
@@ -303,7 +305,7 @@ def robot_of(read: Bodies) -> Robot:
         else:
             _add_rows(tree, joint, _joint_of(joint, read), read.bodies[joint.far])
     ids = {place: tree.ids.get(name, 0) for place, name in enumerate((GROUND, *read.bodies))}
-    robot = Robot(
+    robot = RobotModel(
         name=read.name,
         links=tuple(tree.links),
         joints=tuple(tree.joints),

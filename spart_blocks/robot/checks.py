@@ -16,7 +16,7 @@ from spart_blocks.errors import Fault, Place, RobotError, warn
 from spart_blocks.robot._faults import MOST_FAULTS, names_list
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import skew
-from spart_blocks.robot.model import Robot
+from spart_blocks.robot.model import RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
 
 MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
@@ -78,7 +78,7 @@ def unit_axis(axis: Floats) -> tuple[Floats, bool] | None:
     return scaled / length, bool(abs(length * size - 1) <= AXIS_ROUNDING)
 
 
-def doubts(robot: Robot, point_masses: Iterable[str] = ()) -> list[Doubt]:
+def doubts(robot: RobotModel, point_masses: Iterable[str] = ()) -> list[Doubt]:
     """Everything doubtful about the inertias of a robot, one entry for each kind.
 
     A fixed base-link never moves, so its figures are not looked at. A loop that closes over
@@ -127,7 +127,7 @@ def _body_doubts(bodies: Iterable[Link | BaseLink], points: set[str]) -> list[Do
     return [kind for kind in kinds if kind.names]
 
 
-def _singular_doubts(robot: Robot) -> list[Doubt]:
+def _singular_doubts(robot: RobotModel) -> list[Doubt]:
     joints, base_singular = singular_joints(robot)
     looped = _joints_in_loops(robot)
     joints = tuple(name for name in joints if name not in looped)
@@ -143,7 +143,7 @@ def _singular_doubts(robot: Robot) -> list[Doubt]:
     return found
 
 
-def _joints_in_loops(robot: Robot) -> set[str]:
+def _joints_in_loops(robot: RobotModel) -> set[str]:
     """The joints whose motion a loop ties to that of others, so that H may be singular, and
     those that are prescribed."""
     names = {joint.name for joint in robot.joints if joint.kinematic}
@@ -156,7 +156,7 @@ def _joints_in_loops(robot: Robot) -> set[str]:
     return names
 
 
-def _path(link: int, robot: Robot) -> list[int]:
+def _path(link: int, robot: RobotModel) -> list[int]:
     """The ids of the joints between the base-link and a link."""
     path = []
     while link:
@@ -166,7 +166,7 @@ def _path(link: int, robot: Robot) -> list[int]:
 
 
 def report_doubts(
-    robot: Robot,
+    robot: RobotModel,
     *,
     strict: bool,
     places: Mapping[tuple[str, str], Place] | None = None,
@@ -192,7 +192,7 @@ def report_doubts(
         warn(where + doubt.warning())
 
 
-def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:
+def singular_joints(robot: RobotModel) -> tuple[tuple[str, ...], bool]:
     """The joints about which nothing has inertia, and whether the floating base has none.
 
     H is singular exactly where D = S' IA S of the articulated-body recursion is zero
@@ -227,7 +227,7 @@ def singular_joints(robot: Robot) -> tuple[tuple[str, ...], bool]:
     return tuple(reversed(singular)), base_singular
 
 
-def _motor_inertia(joint: Joint, robot: Robot) -> float:
+def _motor_inertia(joint: Joint, robot: RobotModel) -> float:
     """The inertia of the joint's motor at the joint [kg m^2 or kg], where it counts."""
     drive = joint.drive if "motors" in robot.effects else None
     return drive.gear**2 * drive.motor_inertia if drive else 0.0

@@ -7,12 +7,13 @@ the two kinds; trep's documentation for what is told of each.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from spart_blocks.errors import Fault, RobotError, did_you_mean
 from spart_blocks.robot._faults import quote
 from spart_blocks.robot._record import Record
-from spart_blocks.robot.model import Robot
+from spart_blocks.robot.model import RobotModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ class Config(Record):
     masses: tuple[str, ...]
 
 
-def configs_of(robot: Robot) -> tuple[Config, ...]:
+def configs_of(robot: RobotModel) -> tuple[Config, ...]:
     """The configuration variables of a robot; see Robot.configs."""
     names = robot.active_joints
     if len(set(names)) < len(names):
@@ -59,12 +60,10 @@ def configs_of(robot: Robot) -> tuple[Config, ...]:
     )
 
 
-def config_named(name: str, robot: Robot) -> Config:
-    """The configuration variable of this name; see Robot.config."""
-    found = {config.name: config for config in robot.configs}
+def config_named(name: str, configs: Iterable[Config], robot: str) -> Config:
+    """That of this name; see Robot.config. robot: its name."""
+    found = {config.name: config for config in configs}
     if name not in found:
         hint = did_you_mean(str(name), found)
-        raise RobotError(
-            Fault(f"no configuration variable {quote(name)} on {robot.name}", None, hint)
-        )
+        raise RobotError(Fault(f"no configuration variable {quote(name)} on {robot}", None, hint))
     return found[name]

@@ -32,7 +32,7 @@ from spart_blocks.spatial import (
 )
 
 if TYPE_CHECKING:
-    from spart_blocks.robot.model import Robot
+    from spart_blocks.robot.model import RobotModel
 
 BALL_AXES = "xyz"
 """The rows of a spherical joint `ball` are joints ball.x, ball.y and ball.z."""
@@ -55,13 +55,13 @@ class JointSlice(NamedTuple):
         return bool(self.q.stop - self.q.start == 4)
 
 
-def balls_of(robot: Robot) -> tuple[int, ...]:
+def balls_of(robot: RobotModel) -> tuple[int, ...]:
     """The ids of the first rows of the spherical joints."""
     rows = [joint.id for joint in robot.joints if joint.type is type(joint.type).SPHERICAL]
     return tuple(rows[::3])
 
 
-def layout_of(robot: Robot) -> tuple[JointSlice, ...]:
+def layout_of(robot: RobotModel) -> tuple[JointSlice, ...]:
     """The slices of each active joint, in the order of um."""
     active = sorted((j for j in robot.joints if j.q_id > 0), key=lambda j: j.q_id)
     first, entries, q, u = set(robot.balls), [], 0, 0

@@ -16,7 +16,7 @@ from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rotation_x, rotation_z, translation
 from spart_blocks.robot.checks import report_doubts
-from spart_blocks.robot.model import Base, Robot
+from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
 from spart_blocks.spatial import Array, cos, filled, one_scalar, sin
 
@@ -25,7 +25,7 @@ _AXIS = (0.0, 0.0, 1.0)  # joint axes are z in this convention
 
 def dh_serial_to_robot(
     data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
-) -> tuple[Robot, Floats]:
+) -> tuple[RobotModel, Floats]:
     """The robot of DH data, and T_Ln_EE (4,4) [m] from its last link to the end-effector.
 
     data: n, the number of links; man, a list with one entry for each link: type (1 revolute,
@@ -57,7 +57,7 @@ def dh_serial_to_robot(
     name = top.text("name", "DH robot")
     faults.raise_if_any()
     base_link = BaseLink("base", np.eye(4), *base_body)
-    robot = Robot(name, tuple(links), tuple(joints), base_link, base=base)
+    robot = RobotModel(name, tuple(links), tuple(joints), base_link, base=base)
     report_doubts(robot, strict=strict)
     return robot, T
 

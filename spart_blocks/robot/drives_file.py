@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._fields import FieldReader, noting
 from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Limits
-from spart_blocks.robot.model import Robot
+from spart_blocks.robot.model import RobotModel
 
 MOST_FAULTS = 100
 """After so many the rest of a file is not looked at."""
@@ -32,7 +32,10 @@ DRIVE_FIELDS = (*_DRIVE, "limits", "qlim")
 _LIMITS = ("lower", "upper", "effort", "velocity")
 
 
-def robot_with_drives(robot: Robot, drives: str | Path | Mapping[str, Any]) -> Robot:
+AnyRobot = TypeVar("AnyRobot", bound=RobotModel)
+
+
+def robot_with_drives(robot: AnyRobot, drives: str | Path | Mapping[str, Any]) -> AnyRobot:
     """The robot with these drives at its joints; see Robot.with_drives."""
     document = None
     if isinstance(drives, (str, Path)):

@@ -14,7 +14,7 @@ from spart_blocks.robot._faults import Faults, names_list, quote
 from spart_blocks.robot._record import ARRAY, Floats, Record
 
 if TYPE_CHECKING:
-    from spart_blocks.robot.model import Robot
+    from spart_blocks.robot.model import RobotModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class PointPort(Force):
 # --- whether they can act -----------------------------------------------------------------
 
 
-def check_forces(robot: Robot, places: Mapping[str, Place] | None = None) -> None:
+def check_forces(robot: RobotModel, places: Mapping[str, Place] | None = None) -> None:
     """Raise RobotError with every force that cannot act on the robot, and why.
 
     places: where the forces stand in a file, by name.
@@ -112,7 +112,7 @@ def _wrong_numbers(force: Force) -> Wrong:
             yield f"{key} is {value:g}; it must not be negative", None
 
 
-def _wrong_place(force: Force, robot: Robot, faults: Faults) -> Wrong:
+def _wrong_place(force: Force, robot: RobotModel, faults: Faults) -> Wrong:
     if isinstance(force, (JointSpring, JointPort)):
         return _wrong_joint(force, robot, faults)
     if isinstance(force, (PointSpring, PointPort)):
@@ -120,7 +120,7 @@ def _wrong_place(force: Force, robot: Robot, faults: Faults) -> Wrong:
     return iter([(f"{type(force).__name__} is no kind of force that acts on a robot", None)])
 
 
-def _wrong_joint(force: JointSpring | JointPort, robot: Robot, faults: Faults) -> Wrong:
+def _wrong_joint(force: JointSpring | JointPort, robot: RobotModel, faults: Faults) -> Wrong:
     name, entries = quote(force.joint), {entry.name: entry for entry in robot.layout}
     entry, ball = entries.get(force.joint), entries.get(force.joint.rpartition(".")[0])
     if entry is None and ball is not None and ball.spherical:
@@ -142,7 +142,7 @@ def _wrong_joint(force: JointSpring | JointPort, robot: Robot, faults: Faults) -
         )
 
 
-def _wrong_points(force: PointSpring | PointPort, robot: Robot) -> Wrong:
+def _wrong_points(force: PointSpring | PointPort, robot: RobotModel) -> Wrong:
     bodies = [robot.base_link.name, *(link.name for link in robot.links)]
     ends = [(force.a, force.pa)]
     if force.b is not None:

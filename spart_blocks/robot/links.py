@@ -24,7 +24,7 @@ from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.checks import inertia_faults, report_doubts
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Effect, Limits
 from spart_blocks.robot.link import DYN_LENGTH, Link
-from spart_blocks.robot.model import Base, Robot
+from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType
 from spart_blocks.robot.parts import Link as Body
 
@@ -54,7 +54,7 @@ def robot_from_links(
     base_transform: ArrayLike | None = None,
     tool: ArrayLike | None = None,
     effects: Iterable[Effect] = DEFAULT_EFFECTS,
-) -> Robot:
+) -> RobotModel:
     """The robot of these links; see Robot.from_links."""
     if base not in ("fixed", "floating"):
         raise RobotError(f"base is {base!r}; it must be 'fixed' or 'floating'")
@@ -115,7 +115,7 @@ def joint_name(i: int, link: Link) -> str:
     return link.name or f"j{i + 1}"
 
 
-def _assemble(top: FieldReader, chain: list[Link], base: Base, source: str | None) -> Robot:
+def _assemble(top: FieldReader, chain: list[Link], base: Base, source: str | None) -> RobotModel:
     name = top.text("name", Path(source).stem if source else "links")
     mass, inertia = top.number("base_mass", 0.0), np.zeros((3, 3))
     if "base_inertia" in top.data:
@@ -133,7 +133,7 @@ def _assemble(top: FieldReader, chain: list[Link], base: Base, source: str | Non
         T = translation(-link.r)
     _add_end(bodies, joints, _halves(chain[-1])[1], tool)
     base_link = BaseLink("base", np.eye(4), mass, inertia)
-    return Robot(name, tuple(bodies), tuple(joints), base_link, base=base, source=source)
+    return RobotModel(name, tuple(bodies), tuple(joints), base_link, base=base, source=source)
 
 
 def _halves(link: Link) -> tuple[Floats, Floats]:

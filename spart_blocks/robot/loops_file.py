@@ -26,13 +26,13 @@ from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._yaml import read_yaml
-from spart_blocks.robot.model import Robot
+from spart_blocks.robot.model import RobotModel
 
 SECTIONS = "a file of loops has joints: or distances:, and may have forces:, prescribed:, home:"
 _FILE = ("joints", "distances", "forces", "prescribed", "home")
 
 
-def robot_with_loops(robot: Robot, loops: str | Path | Mapping[str, Any]) -> Robot:
+def robot_with_loops(robot: RobotModel, loops: str | Path | Mapping[str, Any]) -> RobotModel:
     """The robot with these loops, forces, prescribed joints and home; see Robot.from_urdf."""
     document = read_yaml(loops, SECTIONS) if isinstance(loops, (str, Path)) else None
     faults = Faults()
@@ -53,7 +53,7 @@ def robot_with_loops(robot: Robot, loops: str | Path | Mapping[str, Any]) -> Rob
     return closed_robot(closed, loops_made, distances, prescribed, given)
 
 
-def _coordinates(robot: Robot) -> Coordinates:
+def _coordinates(robot: RobotModel) -> Coordinates:
     """What forces and prescriptions may name of a robot's joints."""
     moving = {name: name for name in robot.active_joints}
     balls = frozenset(entry.name for entry in robot.layout if entry.spherical)
@@ -61,7 +61,7 @@ def _coordinates(robot: Robot) -> Coordinates:
     return Coordinates(moving, balls, fixed)
 
 
-def _home(top: FieldReader, robot: Robot) -> dict[str, Floats]:
+def _home(top: FieldReader, robot: RobotModel) -> dict[str, Floats]:
     """The positions that are given, by joint."""
     if "home" not in top.data:
         return {}

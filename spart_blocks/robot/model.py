@@ -1,4 +1,4 @@
-"""The robot model: SPART's structure as frozen dataclasses.
+"""The robot model: SPART's structure as frozen dataclasses, without what reads and shows it.
 
 Ids are SPART's: the base-link is 0, links and joints 1..n, and link i is the
 child of joint i. Source: SPART's manual, "Robot Model"; SPART's documentation.
@@ -6,17 +6,14 @@ child of joint i. Source: SPART's manual, "Robot Model"; SPART's documentation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from spart_blocks.errors import Fault, RobotError, brief, did_you_mean
-from spart_blocks.robot._faults import reading
 from spart_blocks.robot._record import Floats, Record
 from spart_blocks.robot.coordinates import (
     BALL_AXES,
@@ -28,14 +25,10 @@ from spart_blocks.robot.coordinates import (
     position_rates,
     with_unit_quaternions,
 )
-from spart_blocks.robot.drive import DEFAULT_EFFECTS, EFFECTS, Drive, Effect
+from spart_blocks.robot.drive import EFFECTS, Drive, Effect
 from spart_blocks.robot.force import Force
 from spart_blocks.robot.loop import Loop
 from spart_blocks.robot.parts import BaseLink, Connectivity, Joint, JointType, Link, RobotKeys
-
-if TYPE_CHECKING:
-    from spart_blocks.robot.configs import Config
-    from spart_blocks.robot.link import Link as DHLink
 
 Base = Literal["fixed", "floating"]
 
@@ -48,15 +41,8 @@ def _listed(names: Iterable[Any], what: str) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Robot(Record):
-    """A kinematic tree of rigid bodies with SPART's fields.
-
-    Make one with `from_urdf`, `from_bodies`, `from_dh`, `from_links` or `from_spart`. Immutable,
-    picklable.
-    `base` says whether the base-link floats or is fixed to the ground; effects, which of
-    its joints' motors, friction and stops act in its dynamics. loops: the constraints that
-    close it; forces: its springs, dampers and ports; home (nq,): about where its loops close.
-    """
+class RobotModel(Record):
+    """The numbers of a robot, and what follows from them alone; see Robot."""
 
     name: str
     links: tuple[Link, ...]
@@ -123,7 +109,7 @@ class Robot(Record):
         mass = np.array([body.mass for body in bodies])
         return mass, np.array([body.inertia for body in bodies])
 
-    def with_matter(self, mass: Any, inertia: Any) -> Robot:
+    def with_matter(self, mass: Any, inertia: Any) -> Self:
         """The same tree with other masses (n+1,) [kg] and inertias (n+1, 3, 3) [kg m^2],
         the base-link first; floats, or arrays of symbolic scalars."""
         base = replace(self.base_link, mass=mass[0], inertia=inertia[0])
@@ -134,7 +120,7 @@ class Robot(Record):
         return other
 
     @cached_property
-    def nominal(self) -> Robot:
+    def nominal(self) -> Self:
         """The robot with numbers for masses that are symbols, by which its structure is told;
         any other robot itself."""
         return self
@@ -235,7 +221,7 @@ class Robot(Record):
         inertia = np.array([drive.gear**2 * drive.motor_inertia for drive in drives])
         return inertia * ("motors" in self.effects)
 
-    def with_effects(self, effects: Iterable[Effect]) -> Robot:
+    def with_effects(self, effects: Iterable[Effect]) -> Self:
         """The same robot with these effects of its joints acting: any of "motors",
         "friction", "stops", and "limits", which brings the stops with it. Raises RobotError
         for others, and for stops at limits of which the lower one is above the upper."""
@@ -253,20 +239,7 @@ class Robot(Record):
                 )
         return replace(self, effects=tuple(effect for effect in EFFECTS if effect in chosen))
 
-    def with_drives(self, drives: str | Path | Mapping[str, Any]) -> Robot:
-        """The same robot with these motors, friction, stops and limits at its joints, and
-        with the effects "motors" and "friction".
-
-        drives: a YAML file, or what it holds: `joints`, and for each by name gear,
-        motor_inertia, viscous, coulomb, static, ... as in Drive, limits or qlim.
-        A joint that is not named keeps what it has. Raises RobotError with every fault.
-        """
-        from spart_blocks.robot.drives_file import robot_with_drives
-
-        with reading(drives):
-            return robot_with_drives(self, drives)
-
-    def with_kinematic(self, joints: Iterable[str]) -> Robot:
+    def with_kinematic(self, joints: Iterable[str]) -> Self:
         """The same robot with these joints prescribed: their accelerations are inputs, the
         others answer. Raises RobotError for a name that is no moving joint."""
         chosen = _listed(joints, "prescribed joints")
@@ -300,33 +273,6 @@ class Robot(Record):
             )
         return f"no joint {brief(name)} on {self.name}"
 
-    # --- configuration variables ------------------------------------------------------
-
-    @cached_property
-    def configs(self) -> tuple[Config, ...]:
-        """The configuration variables of the joints: the dynamic ones first, then the
-        kinematic ones, each in the order of um. Those of a floating base are none of them.
-        Raises RobotError where two joints have one name."""
-        from spart_blocks.robot.configs import configs_of
-
-        return configs_of(self)
-
-    @property
-    def dyn_configs(self) -> tuple[Config, ...]:
-        """The configuration variables that the dynamics moves."""
-        return tuple(config for config in self.configs if not config.kinematic)
-
-    @property
-    def kin_configs(self) -> tuple[Config, ...]:
-        """The configuration variables whose acceleration is prescribed."""
-        return tuple(config for config in self.configs if config.kinematic)
-
-    def config(self, name: str) -> Config:
-        """The configuration variable of this name. Raises RobotError where there is none."""
-        from spart_blocks.robot.configs import config_named
-
-        return config_named(name, self)
-
     # --- configurations ---------------------------------------------------------
 
     def integrate(self, q: Any, v: Any) -> Any:
@@ -346,119 +292,11 @@ class Robot(Record):
         """The configuration q (nq,) with its quaternions at unit length."""
         return with_unit_quaternions(q, self.layout) if self.balls else q
 
-    def with_base(self, base: Base) -> Robot:
+    def with_base(self, base: Base) -> Self:
         """The same robot with its base-link fixed to the ground or floating."""
         if base not in ("fixed", "floating"):
             raise RobotError(f"base is {base!r}; it must be 'fixed' or 'floating'")
         return replace(self, base=base)
-
-    # --- where robots come from -------------------------------------------------
-
-    @classmethod
-    def from_urdf(
-        cls,
-        path: str | Path,
-        *,
-        base: Base | None = None,
-        strict: bool = False,
-        drives: str | Path | Mapping[str, Any] | None = None,
-        loops: str | Path | Mapping[str, Any] | None = None,
-        mimic: bool = True,
-    ) -> Robot:
-        """Read a URDF file.
-
-        base: 'fixed' or 'floating'; by default floating, unless the root link is
-        massless or called world. strict: doubtful inertias are refused, not warned of.
-        drives: the motors of its joints, see with_drives. Its own damping and friction act
-        as its limits do: only where `with_effects` asks for them. loops: a YAML file, or what
-        it holds, of the joints and distances that close loops between its links, forces,
-        prescribed joints, and home by joint; see docs/bodies.md. mimic: whether mimic joints
-        follow theirs, each by a constraint among `loops`; without, they move on their own.
-        Raises RobotError with every fault of the file. Source: SPART's manual.
-        """
-        from spart_blocks.robot.urdf import read_urdf
-
-        with reading(path):
-            return read_urdf(
-                path, base=base, strict=strict, drives=drives, loops=loops, mimic=mimic
-            )
-
-    @classmethod
-    def from_dh(
-        cls, data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
-    ) -> Robot:
-        """A serial robot from Denavit-Hartenberg data (SPART's DH_data as a mapping)."""
-        from spart_blocks.robot.dh import dh_serial_to_robot
-
-        with reading(data):
-            return dh_serial_to_robot(data, base=base, strict=strict)[0]
-
-    @classmethod
-    def from_links(
-        cls,
-        links: Iterable[DHLink] | str | Path,
-        *,
-        name: str | None = None,
-        base: Base = "fixed",
-        base_mass: float = 0.0,
-        base_inertia: ArrayLike | None = None,
-        base_transform: ArrayLike | None = None,
-        tool: ArrayLike | None = None,
-        effects: Iterable[Effect] = DEFAULT_EFFECTS,
-    ) -> Robot:
-        """A serial robot of link objects, or of the YAML file that lists them.
-
-        Joints are named j1, j2, ... or as their links are; links link1, link2, ... The frame
-        of the last link of the robot is that of the last of the chain: where the convention
-        puts it elsewhere, and where there is a tool, a massless link "ee" carries it.
-        base_mass [kg], base_inertia (3,3) [kg m^2]: of the base-link. base_transform (4,4)
-        [m]: from its centre of mass to the frame 0 of the chain. tool (4,4) [m]: from the
-        last frame to the tool's. Raises RobotError for links of both conventions, names
-        that are used twice, and impossible inertias. Source: see robot/links.py.
-        """
-        from spart_blocks.robot.links import robot_from_links
-
-        with reading(links):
-            return robot_from_links(
-                links,
-                name=name,
-                base=base,
-                base_mass=base_mass,
-                base_inertia=base_inertia,
-                base_transform=base_transform,
-                tool=tool,
-                effects=effects,
-            )
-
-    @classmethod
-    def from_bodies(cls, source: str | Path | Mapping[str, Any], *, strict: bool = False) -> Robot:
-        """A robot of bodies and joints in any order and sense, which may form loops.
-
-        source: a YAML file, or what it holds: bodies, joints, and if wanted distances,
-        forces and prescribed; see docs/bodies.md. The base-link is the ground, or where nothing
-        is tied to it the first body that has mass, which floats. strict: doubtful inertias
-        are refused, not warned of. Raises RobotError with every fault.
-        """
-        from spart_blocks.robot.bodies import robot_from_bodies
-
-        with reading(source):
-            return robot_from_bodies(source, strict=strict)
-
-    @classmethod
-    def from_spart(
-        cls, data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
-    ) -> Robot:
-        """A robot from SPART's structure as nested mappings (SPART's manual's names)."""
-        from spart_blocks.robot.structure import robot_from_structure
-
-        with reading(data):
-            return robot_from_structure(data, base=base, strict=strict)
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: a table of links and joints."""
-        from spart_blocks.robot.notebook import to_html
-
-        return to_html(self)
 
     def __repr__(self) -> str:
         return (

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from spart_blocks import html
 
 if TYPE_CHECKING:
-    from spart_blocks.robot.model import Robot
+    from spart_blocks.robot.model import RobotModel
     from spart_blocks.robot.parts import Joint
 
 _COLUMNS = ("link", "mass [kg]", "parent", "joint", "type", "limits")
 
 
-def to_html(robot: Robot) -> str:
+def to_html(robot: RobotModel) -> str:
     """See Robot._repr_html_."""
     about = (
         f"{robot.base} base, {robot.n_links_joints} links, {robot.n_q} active joints, "

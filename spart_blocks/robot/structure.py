@@ -16,7 +16,7 @@ from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.checks import report_doubts, unit_axis
 from spart_blocks.robot.drive import Limits
-from spart_blocks.robot.model import Base, Robot
+from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
 
 _ROBOT = ("name", "n_q", "n_links_joints", "links", "joints", "base_link", "con")
@@ -32,7 +32,7 @@ _CON = ("branch", "child", "child_base")
 
 def robot_from_structure(
     data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
-) -> Robot:
+) -> RobotModel:
     """A robot from SPART's structure (SPART's manual's field names, 1-based ids).
 
     Optional: names (link1.., joint1.., base by default), n_q and n_links_joints and con
@@ -53,7 +53,7 @@ def robot_from_structure(
     if top.usable:
         _check_whole(top, links, joints, base_link, faults)
     faults.raise_if_any()
-    robot = Robot(name, links, joints, base_link, base=base)
+    robot = RobotModel(name, links, joints, base_link, base=base)
     if "con" in top.data:
         _check_con(top.data["con"], robot, faults)
         faults.raise_if_any()
@@ -66,7 +66,7 @@ def robot_from_structure(
     return robot
 
 
-def robot_to_structure(robot: Robot) -> dict[str, Any]:
+def robot_to_structure(robot: RobotModel) -> dict[str, Any]:
     """SPART's structure of a robot as nested dicts and lists, ready for JSON.
 
     robot_from_structure makes an equal robot of it, but for base and source, and for what SPART
@@ -217,7 +217,7 @@ def _check_whole(
             seen.add(name)
 
 
-def _check_con(data: object, robot: Robot, faults: Faults) -> None:
+def _check_con(data: object, robot: RobotModel, faults: Faults) -> None:
     """SPART's connectivity maps, if given, must be those of the parents."""
     reader = FieldReader(data, "con", faults, _CON)
     n = robot.n_links_joints

@@ -14,15 +14,16 @@ from typing import Any
 from lxml import etree
 
 from spart_blocks.errors import Fault, Place, RobotError, warn
-from spart_blocks.robot._faults import Faults, names_list, quote
+from spart_blocks.robot._faults import Faults, names_list, quote, reading
 from spart_blocks.robot._mimics import note_wrong_mimics, with_mimics
 from spart_blocks.robot._transforms import rigid_inverse
 from spart_blocks.robot._tree import Edge, Tree, build_tree
 from spart_blocks.robot._urdf_elements import ElementReader, JointElement, LinkElement, line_of
 from spart_blocks.robot._xml import XACRO_HINT, read_xml
 from spart_blocks.robot.checks import report_doubts
+from spart_blocks.robot.drives_file import robot_with_drives
 from spart_blocks.robot.loops_file import robot_with_loops
-from spart_blocks.robot.model import Base, Robot
+from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link, RobotKeys
 
 MOST_ELEMENTS = 10_000
@@ -35,7 +36,7 @@ _OTHER_FORMATS = {
 }
 
 
-def urdf2robot(filename: str | Path, verbose_flag: bool = False) -> tuple[Robot, RobotKeys]:
+def urdf2robot(filename: str | Path, verbose_flag: bool = False) -> tuple[RobotModel, RobotKeys]:
     """SPART's reader: a robot and its name-to-id maps from a URDF file.
 
     verbose_flag: log each link and joint (logger spart_blocks.robot.urdf, level INFO).
@@ -54,7 +55,7 @@ def read_urdf(
     drives: str | Path | Mapping[str, Any] | None = None,
     loops: str | Path | Mapping[str, Any] | None = None,
     mimic: bool = True,
-) -> Robot:
+) -> RobotModel:
     """The robot of a URDF file.
 
     base: 'fixed' or 'floating'; by default floating, unless the root link is massless
@@ -89,7 +90,8 @@ def read_urdf(
     if mimic:
         robot = with_mimics(robot, joints)
     if drives is not None:
-        robot = robot.with_drives(drives)
+        with reading(drives):
+            robot = robot_with_drives(robot, drives)
     if loops is not None:
         robot = robot_with_loops(robot, loops)
     places = {("link", link.name): link.place for link in links}
@@ -176,7 +178,7 @@ def _assemble(
     tree: Tree,
     base: Base | None,
     source: str,
-) -> Robot:
+) -> RobotModel:
     """Number the tree as SPART does and put the frames at the centres of mass."""
     by_name = {link.name: link for link in links}
     root = by_name[tree.root]
@@ -205,7 +207,7 @@ def _assemble(
         )
         made_links.append(Link(i, link.name, i, link.T, link.mass, link.inertia))
     default: Base = "fixed" if root.mass == 0 or root.name == "world" else "floating"
-    return Robot(
+    return RobotModel(
         name=name,
         links=tuple(made_links),
         joints=tuple(made_joints),
@@ -236,7 +238,7 @@ def _empty(joint: JointElement) -> bool:
     return joint.limits is not None and joint.limits.lower > joint.limits.upper
 
 
-def _log(robot: Robot) -> None:
+def _log(robot: RobotModel) -> None:
     _logger.info("%s: %r, root link %s", robot.source, robot, robot.base_link.name)
     for link, joint in zip(robot.links, robot.joints, strict=True):
         _logger.info(

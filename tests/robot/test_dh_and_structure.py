@@ -13,7 +13,7 @@ import pytest
 
 from spart_blocks.errors import RobotError, SpartWarning
 from spart_blocks.robot import Robot
-from spart_blocks.robot.structure import robot_from_structure, robot_to_structure
+from spart_blocks.robot.structure import robot_to_structure
 
 ROOT = Path(__file__).parents[2]
 
@@ -130,7 +130,7 @@ def test_an_axis_of_another_length_is_normalised_with_a_warning():
 def test_the_structure_of_a_robot_makes_the_same_robot(file):
     robot = Robot.from_urdf(ROOT / file)
     through_json = json.loads(json.dumps(robot_to_structure(robot), allow_nan=False))
-    again = robot_from_structure(through_json, base=robot.base)
+    again = Robot.from_spart(through_json, base=robot.base)
     assert again == replace(robot, source=None)
 
 

@@ -1,0 +1,186 @@
+"""The robot as users have it: the model, the readers that make one, and what it shows.
+
+It is the outermost module of its folder. The readers load YAML and XML, so each is imported
+where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from numpy.typing import ArrayLike
+
+from spart_blocks.robot._faults import reading
+from spart_blocks.robot.configs import Config, config_named, configs_of
+from spart_blocks.robot.drive import DEFAULT_EFFECTS, Effect
+from spart_blocks.robot.model import Base, RobotModel
+
+if TYPE_CHECKING:
+    from spart_blocks.robot.link import Link as DHLink
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Robot(RobotModel):
+    """A kinematic tree of rigid bodies with SPART's fields.
+
+    Make one with `from_urdf`, `from_bodies`, `from_dh`, `from_links` or `from_spart`. Immutable,
+    picklable.
+    `base` says whether the base-link floats or is fixed to the ground; effects, which of
+    its joints' motors, friction and stops act in its dynamics. loops: the constraints that
+    close it; forces: its springs, dampers and ports; home (nq,): about where its loops close.
+    """
+
+    # --- where robots come from -------------------------------------------------
+
+    @classmethod
+    def of(cls, model: RobotModel) -> Self:
+        """The robot that a reader has read."""
+        return cls(**{part.name: getattr(model, part.name) for part in fields(model)})
+
+    @classmethod
+    def from_urdf(
+        cls,
+        path: str | Path,
+        *,
+        base: Base | None = None,
+        strict: bool = False,
+        drives: str | Path | Mapping[str, Any] | None = None,
+        loops: str | Path | Mapping[str, Any] | None = None,
+        mimic: bool = True,
+    ) -> Self:
+        """Read a URDF file.
+
+        base: 'fixed' or 'floating'; by default floating, unless the root link is
+        massless or called world. strict: doubtful inertias are refused, not warned of.
+        drives: the motors of its joints, see with_drives. Its own damping and friction act
+        as its limits do: only where `with_effects` asks for them. loops: a YAML file, or what
+        it holds, of the joints and distances that close loops between its links, forces,
+        prescribed joints, and home by joint; see docs/bodies.md. mimic: whether mimic joints
+        follow theirs, each by a constraint among `loops`; without, they move on their own.
+        Raises RobotError with every fault of the file. Source: SPART's manual.
+        """
+        from spart_blocks.robot.urdf import read_urdf
+
+        with reading(path):
+            found = read_urdf(
+                path, base=base, strict=strict, drives=drives, loops=loops, mimic=mimic
+            )
+            return cls.of(found)
+
+    @classmethod
+    def from_dh(
+        cls, data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
+    ) -> Self:
+        """A serial robot from Denavit-Hartenberg data (SPART's DH_data as a mapping)."""
+        from spart_blocks.robot.dh import dh_serial_to_robot
+
+        with reading(data):
+            return cls.of(dh_serial_to_robot(data, base=base, strict=strict)[0])
+
+    @classmethod
+    def from_links(
+        cls,
+        links: Iterable[DHLink] | str | Path,
+        *,
+        name: str | None = None,
+        base: Base = "fixed",
+        base_mass: float = 0.0,
+        base_inertia: ArrayLike | None = None,
+        base_transform: ArrayLike | None = None,
+        tool: ArrayLike | None = None,
+        effects: Iterable[Effect] = DEFAULT_EFFECTS,
+    ) -> Self:
+        """A serial robot of link objects, or of the YAML file that lists them.
+
+        Joints are named j1, j2, ... or as their links are; links link1, link2, ... The frame
+        of the last link of the robot is that of the last of the chain: where the convention
+        puts it elsewhere, and where there is a tool, a massless link "ee" carries it.
+        base_mass [kg], base_inertia (3,3) [kg m^2]: of the base-link. base_transform (4,4)
+        [m]: from its centre of mass to the frame 0 of the chain. tool (4,4) [m]: from the
+        last frame to the tool's. Raises RobotError for links of both conventions, names
+        that are used twice, and impossible inertias. Source: see robot/links.py.
+        """
+        from spart_blocks.robot.links import robot_from_links
+
+        with reading(links):
+            found = robot_from_links(
+                links,
+                name=name,
+                base=base,
+                base_mass=base_mass,
+                base_inertia=base_inertia,
+                base_transform=base_transform,
+                tool=tool,
+                effects=effects,
+            )
+            return cls.of(found)
+
+    @classmethod
+    def from_bodies(cls, source: str | Path | Mapping[str, Any], *, strict: bool = False) -> Self:
+        """A robot of bodies and joints in any order and sense, which may form loops.
+
+        source: a YAML file, or what it holds: bodies, joints, and if wanted distances,
+        forces and prescribed; see docs/bodies.md. The base-link is the ground, or where nothing
+        is tied to it the first body that has mass, which floats. strict: doubtful inertias
+        are refused, not warned of. Raises RobotError with every fault.
+        """
+        from spart_blocks.robot.bodies import robot_from_bodies
+
+        with reading(source):
+            return cls.of(robot_from_bodies(source, strict=strict))
+
+    @classmethod
+    def from_spart(
+        cls, data: Mapping[str, Any], *, base: Base = "floating", strict: bool = False
+    ) -> Self:
+        """A robot from SPART's structure as nested mappings (SPART's manual's names)."""
+        from spart_blocks.robot.structure import robot_from_structure
+
+        with reading(data):
+            return cls.of(robot_from_structure(data, base=base, strict=strict))
+
+    def with_drives(self, drives: str | Path | Mapping[str, Any]) -> Self:
+        """The same robot with these motors, friction, stops and limits at its joints, and
+        with the effects "motors" and "friction".
+
+        drives: a YAML file, or what it holds: `joints`, and for each by name gear,
+        motor_inertia, viscous, coulomb, static, ... as in Drive, limits or qlim.
+        A joint that is not named keeps what it has. Raises RobotError with every fault.
+        """
+        from spart_blocks.robot.drives_file import robot_with_drives
+
+        with reading(drives):
+            return robot_with_drives(self, drives)
+
+    # --- configuration variables ------------------------------------------------------
+
+    @cached_property
+    def configs(self) -> tuple[Config, ...]:
+        """The configuration variables of the joints: the dynamic ones first, then the
+        kinematic ones, each in the order of um. Those of a floating base are none of them.
+        Raises RobotError where two joints have one name."""
+        return configs_of(self)
+
+    @property
+    def dyn_configs(self) -> tuple[Config, ...]:
+        """The configuration variables that the dynamics moves."""
+        return tuple(config for config in self.configs if not config.kinematic)
+
+    @property
+    def kin_configs(self) -> tuple[Config, ...]:
+        """The configuration variables whose acceleration is prescribed."""
+        return tuple(config for config in self.configs if config.kinematic)
+
+    def config(self, name: str) -> Config:
+        """The configuration variable of this name. Raises RobotError where there is none."""
+        return config_named(name, self.configs, self.name)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a table of links and joints."""
+        from spart_blocks.robot.notebook import to_html
+
+        return to_html(self)
