@@ -10,7 +10,7 @@ from spart_blocks.lazy import lazily
 
 if TYPE_CHECKING:
     from spart_blocks.blocks._declared import Declared, PortSpec
-    from spart_blocks.blocks._ports import Port, port_arguments
+    from spart_blocks.ports import Port, port_arguments
 
 __all__ = ["Declared", "Port", "PortSpec", "port_arguments"]
 

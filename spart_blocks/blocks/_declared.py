@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from bdsim.components import SourceBlock
 
-from spart_blocks.blocks._ports import Port, Shape, port_arguments
+from spart_blocks.ports import Port, Shape, port_arguments
 from spart_blocks.robot import Robot
 from spart_blocks.robot.parts import JointType
 

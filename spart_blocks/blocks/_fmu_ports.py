@@ -10,8 +10,8 @@ from math import prod
 from unicodedata import normalize
 
 from spart_blocks.blocks._fmu_file import NUMBERS, Model, Variable
-from spart_blocks.blocks._ports import Port
 from spart_blocks.errors import brief, did_you_mean
+from spart_blocks.ports import Port
 
 _ENTRY = re.compile(r"(?P<base>.+)\[(?P<index>[0-9]{1,6}(?:, ?[0-9]{1,6})*)\]")
 

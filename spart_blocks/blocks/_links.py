@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._ports import Port, port_arguments, taken_names
 from spart_blocks.curves.lines import Intervals
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.links.connection import TIMEOUT, Link, read_safe, read_timeout
 from spart_blocks.links.frames import Field, Frame, read_frame
+from spart_blocks.ports import Port, port_arguments, taken_names
 from spart_blocks.results.csv_columns import read_csv
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spart_blocks.blocks._ports import Port
 from spart_blocks.blocks._quantities import QUANTITIES
 from spart_blocks.dynamics.applied_forces import Applied, applied_forces, port_widths
 from spart_blocks.dynamics.closed_chain import ClosedRates, closed_rates
 from spart_blocks.dynamics.joint_effects import driven_forces, joint_effects
 from spart_blocks.errors import InputError, brief
 from spart_blocks.plants.state import Parts
+from spart_blocks.ports import Port
 from spart_blocks.robot import Robot
 
 Losing = Literal["stop", "damp"]

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from spart_blocks.blocks._declared import Declared, PortSpec, joint_unit, resolved
-from spart_blocks.blocks._ports import Port
 from spart_blocks.dynamics import joint_effects
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.ports import Port
 from spart_blocks.robot import Robot
 
 _TWIST, _TWIST_RATE, _WRENCH = "rad/s, m/s", "rad/s^2, m/s^2", "N m, N"

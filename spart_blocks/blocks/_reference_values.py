@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._declared import PortSpec
-from spart_blocks.blocks._ports import Shape
 from spart_blocks.blocks._values import finite
 from spart_blocks.errors import brief
+from spart_blocks.ports import Shape
 from spart_blocks.spatial import Array
 
 MOTION = (

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._ports import Shape
 from spart_blocks.blocks._quantities import need_robot
 from spart_blocks.blocks._reference_values import numbers, of_one_width
 from spart_blocks.errors import InputError
+from spart_blocks.ports import Shape
 from spart_blocks.robot import Robot
 from spart_blocks.robot.coordinates import checked_configuration
 from spart_blocks.spatial import Array

@@ -19,7 +19,6 @@ from spart_blocks.blocks._loops import (
     force_ports,
 )
 from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
-from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._quantities import (
     mode_ports,
     need_robot,
@@ -33,6 +32,7 @@ from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.rank_loss import passing, rank_loss_text, reach
 from spart_blocks.plants.closed_state import ClosedState
 from spart_blocks.plants.state import BaseFrame, Parts
+from spart_blocks.ports import Port, port_arguments
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 

@@ -20,8 +20,8 @@ from spart_blocks.blocks._expression import (
     Formula,
     read_formula,
 )
-from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.ports import Port, port_arguments
 
 MOST_NAMES = 1000
 _TAKEN = {"t", CHOICE, *CONSTANTS, *FUNCTIONS}

@@ -18,8 +18,8 @@ from spart_blocks.blocks._fmu_instance import FmuError
 from spart_blocks.blocks._fmu_live import Live
 from spart_blocks.blocks._fmu_ports import groups_of
 from spart_blocks.blocks._fmu_start import start_values
-from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.errors import RunError, brief
+from spart_blocks.ports import Port, port_arguments
 from spart_blocks.spatial import Array
 
 # An input of one of these names would be a wire where bdsim means its own attribute.

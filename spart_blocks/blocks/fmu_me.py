@@ -18,8 +18,8 @@ from spart_blocks.blocks._fmu_instance import FmuError
 from spart_blocks.blocks._fmu_modes import Mode
 from spart_blocks.blocks._fmu_ports import groups_of
 from spart_blocks.blocks._fmu_start import start_values
-from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.errors import RunError
+from spart_blocks.ports import Port, port_arguments
 from spart_blocks.spatial import Array
 
 _OWN = ("nin", "nout", "in_ports", "out_ports")

@@ -21,9 +21,9 @@ from spart_blocks.blocks._crossings import (
     zero_or_one,
 )
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._ports import Port, port_arguments
 from spart_blocks.blocks._values import chosen
 from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.ports import Port, port_arguments
 
 CRITERIA = (">=", ">", "!=")
 MOST_INPUTS = 1000

@@ -7,7 +7,6 @@ from typing import Any
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._ports import Port
 from spart_blocks.blocks._quantities import need_robot, quantities
 from spart_blocks.dynamics.loops import (
     kept_rows,
@@ -18,6 +17,7 @@ from spart_blocks.dynamics.loops import (
     row_names,
 )
 from spart_blocks.errors import Fault, InputError
+from spart_blocks.ports import Port
 from spart_blocks.robot import Robot
 
 

@@ -14,7 +14,6 @@ from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.blocks._declared import Declared, resolved
 from spart_blocks.blocks._plant import RATES, checked_audit, rate_ports
-from spart_blocks.blocks._ports import port_arguments
 from spart_blocks.blocks._quantities import (
     mode_ports,
     need_open,
@@ -26,6 +25,7 @@ from spart_blocks.blocks._variational import Integrator, Steps, checked_integrat
 from spart_blocks.dynamics import HybridRates, hybrid_rates
 from spart_blocks.dynamics.joint_effects import driven_forces
 from spart_blocks.plants.state import BaseFrame, Parts, PlantState
+from spart_blocks.ports import port_arguments
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 

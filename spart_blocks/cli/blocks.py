@@ -22,8 +22,8 @@ from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from spart_blocks.blocks import PortSpec
-    from spart_blocks.blocks._ports import Port
     from spart_blocks.diagram.registry import BlockType
+    from spart_blocks.ports import Port
 
 
 _LONGEST_SUMMARY = 130

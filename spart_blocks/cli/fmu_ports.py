@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from spart_blocks.blocks._ports import Port
+    from spart_blocks.ports import Port
 
 
 def fmu_ports(cls: type[Any], packages: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram.first_values import Failure, Shape, first_values
 from spart_blocks.diagram.flatten import flatten
 from spart_blocks.diagram.model import Diagram
@@ -15,6 +14,7 @@ from spart_blocks.diagram.variants import Chosen
 from spart_blocks.diagram.wires import WireSyntaxError, parse_wire, signal_name
 from spart_blocks.document import Document
 from spart_blocks.errors import DiagramError, Fault
+from spart_blocks.ports import Port, input_ports, output_ports
 
 
 @dataclass(frozen=True)

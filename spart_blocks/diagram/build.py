@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from spart_blocks.blocks._ports import output_ports
 from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
 from spart_blocks.diagram.formula_names import warn_of_constants
 from spart_blocks.diagram.other_names import type_hint
@@ -32,6 +31,7 @@ from spart_blocks.errors import (
     Place,
     did_you_mean,
 )
+from spart_blocks.ports import output_ports
 
 _TYPES = "`spart blocks` lists them"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="

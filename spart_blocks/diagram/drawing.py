@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks import html
-from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram._layout import Box, Edge, Layout, arrange
 from spart_blocks.diagram.companions import is_audit
 from spart_blocks.errors import Fault, InputError
+from spart_blocks.ports import Port, input_ports, output_ports
 from spart_blocks.results import show_windows
 from spart_blocks.results.files import write_bytes
 

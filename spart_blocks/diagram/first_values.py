@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._ports import wrong_outputs
 from spart_blocks.diagram.display import aliases_of
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
+from spart_blocks.ports import wrong_outputs
 
 Shape = tuple[int, ...]
 SHAPE_WORDS = ("broadcast", "shape", "dimension", "mismatch")

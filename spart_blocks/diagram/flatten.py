@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram.companions import COMPANION
 from spart_blocks.errors import DiagramError, Fault, Place
+from spart_blocks.ports import Port, input_ports, output_ports
 
 Source = tuple[int, int]  # index of a node, number of its output port
 

@@ -15,9 +15,9 @@ from io import StringIO
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.blocks._ports import Port
 from spart_blocks.diagram.later import imported_later
 from spart_blocks.diagram.wrong_names import tell_names
+from spart_blocks.ports import Port
 
 if TYPE_CHECKING:
     from spart_blocks.blocks import PortSpec

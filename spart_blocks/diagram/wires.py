@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram.companions import AUDIT, make_companion, wants_audit
+from spart_blocks.ports import Port, input_ports, output_ports
 
 Selection = int | tuple[int | None, int | None, int | None]
 

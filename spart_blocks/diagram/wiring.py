@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from spart_blocks.blocks._ports import Port, input_ports, output_ports
 from spart_blocks.diagram.companions import (
     AUDIT,
     COMPANION,
@@ -30,6 +29,7 @@ from spart_blocks.diagram.wires import (
 )
 from spart_blocks.document import MAX_FAULTS, Document, Keys
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
+from spart_blocks.ports import Port, input_ports, output_ports
 
 # Blocks whose wires take the next free input when they name none.
 FILLED_IN_ORDER = ("SCOPE", "SCOPEXY", "MUX", "NULL", "WATCH")

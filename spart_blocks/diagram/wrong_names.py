@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from spart_blocks.blocks._ports import input_ports, output_ports
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.ports import input_ports, output_ports
 
 Kinds = Callable[[], Iterable[str]]
 

@@ -10,10 +10,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spart_blocks.blocks._ports import wrong_outputs
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.diagram.shapes import wrong_wires
 from spart_blocks.errors import DiagramError
+from spart_blocks.ports import wrong_outputs
 from spart_blocks.program.constructors import constructors_of_symbols
 from spart_blocks.program.faults import label_of, located, of_block
 from spart_blocks.program.holds import Held

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._ports import Port
 from spart_blocks.diagram.companions import AUDIT, COMPANION
 from spart_blocks.diagram.flatten import Node, Wiring
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.plants.minimal_state import MinimalState
 from spart_blocks.plants.state import PlantState
+from spart_blocks.ports import Port
 from spart_blocks.program.cuts import Inlet, only
 from spart_blocks.program.derivatives import Derivatives, Floats, Point, Rowwise
 from spart_blocks.program.evaluation import Evaluation

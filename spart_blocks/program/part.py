@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._ports import Port
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
@@ -26,6 +25,7 @@ from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.first_values import failure_of, start_values
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
+from spart_blocks.ports import Port
 from spart_blocks.program.cuts import Inlet, only
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program, Slot

@@ -10,10 +10,10 @@ import pytest
 from lxml import etree
 from matplotlib.image import imread
 
-from spart_blocks.blocks._ports import Port
 from spart_blocks.diagram import drawing
 from spart_blocks.diagram.drawing import draw
 from spart_blocks.errors import InputError
+from spart_blocks.ports import Port
 
 
 def texts(figure: Any) -> list[str]:
