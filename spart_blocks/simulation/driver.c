@@ -616,7 +616,7 @@ int sb_advance(sb_run *r) {
       r->entered = 2;
       int sides = r->sides[r->stop];
       if (!sb_keep_state(r, (sides && r->stop) || r->behind, sides == SB_TICK && !r->behind)) return SB_BAD_SAMPLE;
-      if (sides == SB_SWITCH && !sb_keep_event(r)) return SB_BAD_SAMPLE;
+      if (sides == SB_SWITCH && r->stop + 1 < r->nstops && !sb_keep_event(r)) return SB_BAD_SAMPLE;
       while (r->sample < r->nsamples && r->samples[r->sample] <= at)
         if (!sb_record(r, at, r->x)) return SB_BAD_SAMPLE;
     }

@@ -166,7 +166,7 @@ class Engine(ABC):
         """The known times at which signals switch."""
 
     def event_times(self, start: Fraction, end: Fraction) -> list[Fraction]:
-        """The switching times between start and end, the last first."""
+        """The switching times behind start up to the end, the last first."""
         times: set[float] = set()
         for switch in self.switches():
             if switch.period > 0 and float(end) / switch.period > MOST_SWITCHES:
@@ -176,7 +176,7 @@ class Engine(ABC):
                 )
             times.update(switch.times(float(start), float(end)))
         # Sorted as floats: of 100,000 fractions that alone takes seconds.
-        return [t for t in map(exact, sorted(times, reverse=True)) if start < t < end]
+        return [t for t in map(exact, sorted(times, reverse=True)) if start < t <= end]
 
     def next_stop(self, x: Floats) -> float:
         """The next time [s] at which a block wants the run to stop: one that it has come to

@@ -247,7 +247,7 @@ class Run:
                     self._tell_jumps(float(b), inputs)
                     sides |= self._jump()
                 self.keeper.state(self.t, self.x, self.xd, sides=sides)
-                if known and reached == b:
+                if known and reached == b < self.end:
                     self.keeper.event(self.t, self.x, self.xd)
                 self._thin_out()
             self.keeper.state(self.t, self.x, self.xd, sides=False, edge=True)

@@ -234,3 +234,27 @@ run: {{T: 3, log: [motion.u]}}
     # Few rows are kept of straight lines; a spline through them is smooth.
     np.testing.assert_allclose(again["motion.q"], want, atol=2e-2 if method == "clamped" else 2e-3)
     assert np.abs(again["motion.u"]).max() < 2.0
+
+
+AT_THE_END = """
+blocks:
+  s: {type: STEP, T: 1, on: 5}
+  g: {type: GAIN, K: 2}
+  x: {type: INTEGRATOR}
+wires: [s -> g, g -> x]
+run: {T: 1}
+"""
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("solver", ["RK45", "RK4", "CVODES"])
+def test_a_switch_at_the_end_has_both_sides_also_for_signals_that_were_not_kept(
+    load, engine, solver
+):
+    # Nothing that is kept moves, but what is computed from it later jumps.
+    if (engine, solver) == ("interpreter", "CVODES"):
+        pytest.skip("CVODES runs programs")
+    results = sb.simulate(load(AT_THE_END), engine=engine, solver=solver)
+    assert results.t[-2:] == pytest.approx([1.0, 1.0], abs=1e-12)
+    assert results["g"][-2:].tolist() == [0.0, 10.0]
+    assert results.at([0.5])["g"].tolist() == [0.0]
