@@ -27,7 +27,7 @@ MAX_BYTES = 16_000_000
 MOST_BLOCKS = 20_000
 MOST_POWER = 1000.0
 _CORNER, _PAGE = "CONNECTOR", "MAIN"
-_OURS = ("blockargs", "name")
+_OURS = ("blockargs", "name", "watch", "movie")  # every signal can be had of results
 """Parameters in a file that are none of a block here."""
 
 
@@ -97,7 +97,7 @@ class _Conversion:
         if kind == _PAGE:
             return
         title = str(block.get("title") or kind)
-        found = find_type(kind) if kind in type_names() else None
+        found = find_type(kind)
         if found is None or found.refusal:
             why = found.refusal if found else "there is no such type"
             hint = None if found else type_hint(kind, type_names())

@@ -297,8 +297,16 @@ class RunData:
             return Fault(
                 f"{name} is a block with several signals", hint="it has " + ", ".join(ports)
             )
-        choices = [*self.signals, *self.aliases, *(STATES + block for block in self.states)]
+        block = name.partition(".")[0]
+        more = getattr(self.recompute, "names", ())
+        choices = [*self.signals, *self.aliases, *more, *(STATES + block for block in self.states)]
         hint = did_you_mean(name, choices) or "nothing was kept; name it under run: log:"
+        if block in choices:
+            hint = f"{block} has one signal, {block}"
+        elif self.recompute is None and block in self.states:
+            hint = (
+                f"what a run has not kept is not in its file: run it with log: [{name}]\n  {hint}"
+            )
         return Fault(f"no signal {name!r} in the results", hint=hint)
 
     def to_dict(self) -> dict[str, Array]:

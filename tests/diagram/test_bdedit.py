@@ -53,7 +53,7 @@ def loop(tmp_path):
     error = drawing.block("SUM", "Sum Block", 2, 1, signs="+-", mode=None)
     gain = drawing.block("GAIN", "Gain Block", 1, 1, K="=np.array([10])", premul=False)
     state = drawing.block("INTEGRATOR", "Gain Block", 1, 1, x0=[0], gain=0.5, blockargs=None)
-    scope = drawing.block("SCOPE", "Scope Block", 2, 0, scale="auto", styles=None)
+    scope = drawing.block("SCOPE", "Scope Block", 2, 0, scale="auto", styles=None, watch=False)
     corner = drawing.block("CONNECTOR", "", 1, 1)
     drawing.block("MAIN", "main", 0, 0)
     drawing.wire(step, error)
@@ -98,6 +98,8 @@ def test_everything_without_a_counterpart_is_told_and_nothing_is_run(tmp_path):
     assert any("is Python: \"=open('run', 'w')\"" in text for text in messages)
     assert any("has no parameter 'k'" in text and "'K'" in text for text in messages)
     assert any("there is no such type" in text and "'GAIN'" in text for text in messages)
+    (function,) = (text for text in messages if "block 'f' ('FUNCTION')" in text)
+    assert "there is no such type" not in function
     assert not (tmp_path / "run").exists()
 
 
