@@ -304,9 +304,7 @@ class RunData:
         if block in choices:
             hint = f"{block} has one signal, {block}"
         elif self.recompute is None and block in self.states:
-            hint = (
-                f"what a run has not kept is not in its file: run it with log: [{name}]\n  {hint}"
-            )
+            hint += f"\n  what was not kept is not in its file: run it with log: [{name}]"
         return Fault(f"no signal {name!r} in the results", hint=hint)
 
     def to_dict(self) -> dict[str, Array]:
