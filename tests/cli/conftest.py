@@ -41,7 +41,7 @@ wires:
 run: {T: 5}
 """
 
-# Some twenty minutes of small steps.
+# Minutes of small steps, also compiled.
 LONG = """
 name: long
 blocks:
@@ -49,7 +49,7 @@ blocks:
   int: {type: INTEGRATOR}
 wires:
   - step -> int
-run: {T: 1e5, max_step: 0.01, every: 0.1}
+run: {T: 1e5, max_step: 1e-4, every: 0.1}
 """
 
 _SETTINGS = ("DISPLAY", "WAYLAND_DISPLAY", "SPART_DEBUG", "FORCE_COLOR", "NO_COLOR")

@@ -126,7 +126,7 @@ def test_the_handlers_of_a_program_that_calls_the_command_are_put_back(spart, ra
 
 def test_a_comparison_ends_at_sigterm_with_all_its_processes(process, long):
     child = process(
-        "compare", long, "--case", "a:run.max_step=0.01", "--case", "b:run.max_step=0.02"
+        "compare", long, "--case", "a:run.max_step=1e-4", "--case", "b:run.max_step=2e-4"
     )
     while b"running" not in child.stderr.readline():
         continue
