@@ -13,6 +13,7 @@ import typer
 
 from spart_blocks.cli.docstrings import BlockText, PortText, read_docstring
 from spart_blocks.cli.fmu_ports import fmu_ports
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.restructured import KEPT
@@ -30,6 +31,12 @@ _LONGEST_SUMMARY = 130
 _ITEM = re.compile(r"\s*(\*|\d+[.)]) ")
 
 
+@with_examples(
+    "spart blocks",
+    "spart blocks JOINT_PD",
+    "spart blocks transport delay",
+    "spart blocks --json > blocks.json",
+)
 def blocks(
     words: Annotated[
         list[str] | None,

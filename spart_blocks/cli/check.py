@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.agreement import Difference
 
 
+@with_examples(
+    "spart check diagrams/spacecraft_pd.yaml",
+    "spart check diagrams/dual_arm.yaml --t 2",
+)
 def check(
     file: DiagramFile,
     settings: Settings = None,

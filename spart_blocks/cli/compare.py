@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.comparison import Comparison, Page
 
 
+@with_examples(
+    "spart compare diagrams/spacecraft_controllers.yaml --variant controller=pd,lqr",
+    "spart compare diagrams/spacecraft_pd.yaml --case 'soft:kp=[20,20,5]' "
+    "--case 'stiff:kp=[160,160,40]'",
+)
 def compare(
     file: DiagramFile,
     variants: Annotated[

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import typer
 
 from spart_blocks import __version__
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.tables import grid
 from spart_blocks.cli.terminal import has_display, put
@@ -34,6 +35,10 @@ class Finding:
     hint: str = ""
 
 
+@with_examples(
+    "spart doctor",
+    "spart doctor --json",
+)
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     debug: Debug = False,

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.tables import grid
 from spart_blocks.cli.terminal import put, say
@@ -20,6 +21,11 @@ from spart_blocks.errors import Fault, InputError, did_you_mean
 FOLDERS = ("diagrams", "models")
 
 
+@with_examples(
+    "spart examples",
+    'spart run "$(spart examples dual_arm)"',
+    "spart examples --copy mine",
+)
 def examples(
     name: Annotated[
         str | None,

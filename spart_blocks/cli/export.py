@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.cli.help_texts import epilog, with_examples
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -20,7 +21,7 @@ from spart_blocks.cli.options import (
     diagram_file,
 )
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
-from spart_blocks.cli.terminal import complain, examples, put, say
+from spart_blocks.cli.terminal import complain, put, say
 from spart_blocks.tableaus import FixedStepMethod
 
 if TYPE_CHECKING:
@@ -65,19 +66,16 @@ export = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["--help", "-h"]},
     help="Make code of a diagram or of some of its blocks, which runs without this package.",
-    epilog=examples(
+    epilog=epilog(
         "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
         "spart export fmu diagrams/spacecraft_pd.yaml -o spacecraft.fmu",
     ),
 )
 
 
-@export.command(
-    "c",
-    epilog=examples(
-        "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
-        "spart export c diagrams/spacecraft_pd.yaml --rate 500 --precision float -o build/loop",
-    ),
+@with_examples(
+    "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
+    "spart export c diagrams/spacecraft_pd.yaml --rate 500 --precision float -o build/loop",
 )
 def export_c(
     file: DiagramFile,

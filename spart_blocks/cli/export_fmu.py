@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spart_blocks.cli.export import HORIZON, PartOption, say_fed
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -42,6 +43,10 @@ class StartOfInputs(StrEnum):
     diagram = "diagram"
 
 
+@with_examples(
+    "spart export fmu diagrams/spacecraft_pd.yaml -o spacecraft.fmu",
+    "spart export fmu diagrams/arm_computed_torque.yaml --part ctrl --version 2 -o ctrl.fmu",
+)
 def export_fmu(
     file: DiagramFile,
     out: Annotated[

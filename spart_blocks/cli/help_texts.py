@@ -3,7 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+_EXAMPLES: dict[Callable[..., None], tuple[str, ...]] = {}
+
+
+def with_examples(*examples: str) -> Callable[[Command], Command]:
+    """Decorator: the examples at the end of a command's help."""
+
+    def kept(command: Command) -> Command:
+        _EXAMPLES[command] = examples
+        return command
+
+    return kept
+
+
+def examples_of(command: Callable[..., None]) -> str:
+    """The epilog of a command that is decorated `with_examples`."""
+    return epilog(*_EXAMPLES[command])
+
+
+def epilog(*examples: str) -> str:
+    """The end of a help: examples."""
+    listed = "\n".join(f"  {line}" for line in examples)
+    return f"\b\nExamples:\n{listed}"
 
 
 def in_one_form(whole: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from spart_blocks.analysis import LinearSystem
 
 
+@with_examples(
+    "spart linearize diagrams/spacecraft_pd.yaml --input plant.taum --output plant.qm",
+    "spart linearize diagrams/spacecraft_pd.yaml -i ctrl.tau -y ctrl.tau --open ctrl.tau "
+    "--out loop.npz",
+    "spart linearize diagrams/spacecraft_pd.yaml -i qd -y plant.qm --at run.npz --plots out",
+)
 def linearize(
     file: DiagramFile,
     inputs: Annotated[

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -28,6 +29,11 @@ _NOISE = 1e-12  # of the largest entry of K: what is below it is rounding
 _WEIGHTS = "a number, [a, list], or {name: largest value}"
 
 
+@with_examples(
+    "spart lqr diagrams/spacecraft_controllers.yaml --plant plant --Q '{qm: 0.1, um: 1}' "
+    "--R 1 --at '{qm: [0.5, -0.3, 0.2]}'",
+    "spart lqr diagrams/control/lqr.yaml",
+)
 def lqr(
     file: DiagramFile,
     plant: Annotated[

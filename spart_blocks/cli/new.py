@@ -14,6 +14,7 @@ from typing import Annotated
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.outputs import check_files
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import say, warn
@@ -22,6 +23,10 @@ from spart_blocks.errors import Fault, InputError, brief
 TEMPLATE, HIDDEN = ".in", "dot_"
 
 
+@with_examples(
+    "spart new my_robot",
+    "spart new loop.yaml --from loop.bd",
+)
 def new(
     folder: Annotated[
         Path,

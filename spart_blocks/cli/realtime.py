@@ -12,6 +12,7 @@ import typer
 
 from spart_blocks.cli.ending import Once, interrupt, requests_go_to, writing
 from spart_blocks.cli.export import MethodOption, PartOption, RateOption
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -41,6 +42,11 @@ class Policy(StrEnum):
     stop = "stop"
 
 
+@with_examples(
+    "spart realtime diagrams/arm_computed_torque.yaml --part ctrl --rate 1000 --t 10",
+    "spart realtime diagrams/arm_computed_torque.yaml --part ctrl --t 60 --policy stop "
+    "--report report.json --report report.png",
+)
 def realtime(
     file: DiagramFile,
     part: PartOption = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spart_blocks.cli.closing_tables import closing_tables, graph_tables
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import holds_bodies
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 _UNITS = {"REVOLUTE": "rad", "PRISMATIC": "m"}
 
 
+@with_examples(
+    "spart robot models/spacecraft_3dof.urdf",
+    "spart robot arm.urdf --strict",
+)
 def robot(
     file: Annotated[
         Path,

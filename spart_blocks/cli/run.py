@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
@@ -46,6 +47,11 @@ class Engine(StrEnum):
     interpreter = "interpreter"
 
 
+@with_examples(
+    "spart run diagrams/spacecraft_pd.yaml",
+    "spart run diagrams/spacecraft_pd.yaml --set 'kp=[60,60,20]' --t 5 --out run.npz",
+    "spart run diagrams/spacecraft_pd.yaml --initial run.npz --t 10 --headless",
+)
 def run(
     file: DiagramFile,
     settings: Settings = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
 
@@ -18,6 +19,11 @@ SUBSYSTEM = "[^A-Z0-9_]"
 """What tells a subsystem's name from a misspelt type, which is in capitals."""
 
 
+@with_examples(
+    "spart schema > diagram.schema.json",
+    "spart schema --blocks controllers.py > diagram.schema.json",
+    "spart schema --ports > part.schema.json",
+)
 def schema(
     ports: Annotated[
         bool, typer.Option("--ports", help="Of files with ports, which others use as a block.")

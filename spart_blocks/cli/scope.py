@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spart_blocks.cli.ending import Once, requests_go_to
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import check_seconds
 from spart_blocks.cli.outputs import Outputs, check_files, complain_of
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
@@ -33,6 +34,11 @@ Shown = Callable[["Floats"], bool]
 """Takes rows, also where none came; whether to go on."""
 
 
+@with_examples(
+    "spart scope",
+    "spart scope ctrl.tau plant.qm[0]",
+    "spart scope --t 10 --out run.npz",
+)
 def scope(
     signals: Annotated[
         list[str] | None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks, Root, Variants, diagram_file, holds_bodies
 from spart_blocks.cli.outputs import check_files, default_name
 from spart_blocks.cli.reporting import Debug, reporting
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 PICTURES = (".svg", ".png", ".pdf")
 
 
+@with_examples(
+    "spart show diagrams/spacecraft_pd.yaml",
+    "spart show diagrams/spacecraft_pd.yaml --out spacecraft.png",
+    "spart show models/delta_robot.yaml",
+)
 def show(
     file: Annotated[
         Path,

@@ -28,12 +28,6 @@ def discard_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def examples(*lines: str) -> str:
-    """The epilog of a command's help."""
-    listed = "\n".join(f"  {line}" for line in lines)
-    return f"\b\nExamples:\n{listed}"
-
-
 def say(text: str) -> None:
     """What is being done, for the person who watches."""
     typer.echo(text, err=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks, Quiet, Root
 from spart_blocks.cli.outputs import check_folder
 from spart_blocks.cli.progress import ProgressBar
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 HOME = Path("diagrams")
 
 
+@with_examples(
+    "spart test",
+    "spart test diagrams/spacecraft_pd.yaml --timing",
+    "spart test --update",
+)
 def run_tests(
     paths: Annotated[
         list[Path] | None,

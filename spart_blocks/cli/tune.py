@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import put, say
 from spart_blocks.errors import Fault, InputError, RunError, brief
@@ -28,6 +29,11 @@ LoopOption = Annotated[
 _LONGEST = 60  # characters of a value in a table
 
 
+@with_examples(
+    "spart tune",
+    "spart tune 'ctrl.kp=[60,60,20]' qd=0.3",
+    "spart tune --print-set",
+)
 def tune(
     words: Annotated[
         list[str] | None,

@@ -13,10 +13,10 @@ import pytest
 from at_work import let_work
 
 from spart_blocks import __version__
+from spart_blocks.cli.app import COMMANDS
 from spart_blocks.results import Results
 
 HEAVY = ("numpy", "scipy", "bdsim", "matplotlib", "pydantic", "lxml", "yaml", "rich", "casadi")
-COMMANDS = ("run", "blocks", "show", "robot", "schema", "linearize", "check", "test")
 
 
 def test_help_imports_nothing_heavy():
@@ -26,7 +26,7 @@ def test_help_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert all(name in done.stdout for name in COMMANDS)
+    assert all(words.split()[0] in done.stdout for words in COMMANDS)
 
 
 def test_a_wrong_file_is_told_before_anything_heavy_is_imported(tmp_path):
@@ -66,15 +66,6 @@ def test_no_help_is_cut(spart, monkeypatch):
         listed = spart(*command, "--help").out.partition("Commands:")[2].partition("Examples:")[0]
         assert "export" in listed or "fmu" in listed
         assert "..." not in listed
-
-
-@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=" ".join)
-def test_every_help_has_an_example(spart, command):
-    for option in ("--help", "-h"):
-        answer = spart(*command, option)
-        assert answer.code == 0
-        assert "Example" in answer.out
-        assert " ".join(["spart", *command]) in answer.out.partition("Example")[2]
 
 
 def test_version(spart):

@@ -25,17 +25,30 @@ def commands():
 
 
 ALL = commands()
+every = pytest.mark.parametrize("words", ALL, ids=lambda words: " ".join(words) or "spart")
 
 
-@pytest.fixture(params=ALL, ids=lambda words: " ".join(words) or "spart")
-def helped(request, spart, monkeypatch):
+@pytest.fixture
+def helped(words, spart, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERMINAL_WIDTH", "80")
-    answer = spart(*request.param, "--help")
+    answer = spart(*words, "--help")
     assert answer.code == 0
-    return ALL[request.param], answer.out
+    return ALL[words], answer.out
 
 
+def test_every_command_is_listed_once():
+    leaves = [" ".join(words) for words, one in ALL.items() if not hasattr(one, "commands")]
+    assert sorted(leaves) == sorted(cli.COMMANDS)
+
+
+@every
+def test_every_help_has_an_example_of_its_command(words, helped, spart):
+    assert " ".join(["spart", *words]) in helped[1].partition("Examples:")[2]
+    assert spart(*words, "-h").out == helped[1]
+
+
+@every
 def test_nothing_is_cut(helped):
     _, text = helped
     body = text.split("Examples:")[0]
@@ -43,6 +56,7 @@ def test_nothing_is_cut(helped):
     assert max(map(len, body.splitlines())) <= 80
 
 
+@every
 def test_the_usage_is_in_words(helped):
     _, text = helped
     usage = text.split("\n\n")[0]
@@ -50,6 +64,7 @@ def test_the_usage_is_in_words(helped):
     assert not re.search(r"<(list|path|str|int|float|Path)", text)
 
 
+@every
 def test_every_parameter_is_explained(helped):
     command, _ = helped
     for parameter in command.params:
@@ -58,6 +73,7 @@ def test_every_parameter_is_explained(helped):
         assert one.short_help
 
 
+@every
 def test_there_are_examples_that_can_be_parsed(helped):
     _, text = helped
     examples = text.split("Examples:\n")[1].splitlines()
