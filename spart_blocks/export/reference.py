@@ -13,6 +13,8 @@ from spart_blocks.export.modes import MOST_SWITCHES, modes_of, switched, watched
 from spart_blocks.export.schedule import MOST_PIECES, NEARLY, Schedule, stops_of
 from spart_blocks.program.part import Part, entries_of
 from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.steps import try_
+from spart_blocks.simulation.stops import within
 
 
 class Stepper:
@@ -87,24 +89,27 @@ class Stepper:
         self.k += 1
 
     def _piece(self, a: float, b: float, x: Floats) -> Floats:
-        program, method, h = self.program, self.schedule.tableau, b - a
-        lo = a + 8 * (np.nextafter(a, np.inf) - a)
-        hi = b + 8 * (np.nextafter(b, -np.inf) - b)
-        slopes: list[Floats] = []
-        for s, c in enumerate(method.c):
-            state = x + h * _combined(method.A[s, :s], slopes) if s else x
-            t = lo if c == 0 else hi if c == 1 else a + c * (b - a)
+        program = self.program
+        lo, hi = within(a, b)
+
+        def rates(t: float, state: Floats) -> Floats:
+            seen = min(max(t, lo), hi)
             if program.held is None:
-                slopes.append(self._called(program.rates, t, state, self.xd))
-            else:
-                slopes.append(self._called(program.held, t, state, self.xd, x))
-        after = x + h * _combined(method.b, slopes)
-        if program.advance is not None:
-            moved = self._called(program.advance, a, x, self.xd, h)
-            for slot in program.states:
-                if slot.name in program.stepped:
-                    after[slot.part] = moved[slot.part]
+                return self._called(program.rates, seen, state, self.xd)
+            return self._called(program.held, seen, state, self.xd, x)
+
+        after = try_(self.schedule.tableau, rates, a, x, rates(a, x), b - a, self._own_steps).x
         return self._projected(b, after)
+
+    def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
+        """The states of blocks with a one-step map of their own."""
+        program = self.program
+        if program.advance is None:
+            return
+        moved = self._called(program.advance, t, x, self.xd, h)
+        for slot in program.states:
+            if slot.name in program.stepped:
+                after[slot.part] = moved[slot.part]
 
     def _next_switch(self, t: float, end: float) -> float:
         near = NEARLY * float(self.schedule.step)
@@ -126,13 +131,3 @@ class Stepper:
 
     def _called(self, function: Any, t: float, x: Floats, xd: Floats, *more: Any) -> Floats:
         return np.array(function(t, x, xd, self.p, *more), dtype=float).ravel()
-
-
-def _combined(weights: Floats, slopes: list[Floats]) -> Floats:
-    """A weighted sum of slopes, term by term as the C has it."""
-    total: Floats | None = None
-    for weight, slope in zip(weights.tolist(), slopes, strict=False):
-        if weight:
-            total = weight * slope if total is None else total + weight * slope
-    assert total is not None
-    return total

@@ -17,19 +17,10 @@ from numpy.typing import NDArray
 
 from spart_blocks.errors import RunError
 from spart_blocks.program import Program
+from spart_blocks.simulation.stops import within
 
 Floats = NDArray[np.float64]
-INSIDE = 8
 METHODS = {"CVODES": "bdf", "Adams": "adams"}
-
-
-def within(start: float, end: float) -> tuple[float, float]:
-    """A piece as signals see it: some units in the last place inside its ends, since the
-    times at which signals switch are known to so many."""
-    return (
-        float(start + INSIDE * np.spacing(start)),
-        float(end - INSIDE * np.spacing(end)),
-    )
 
 
 class Cvodes:

@@ -22,8 +22,9 @@ from spart_blocks.simulation.gauges import (
     Readings,
     Square,
 )
-from spart_blocks.simulation.record import INSIDE, Dense, Keeper
+from spart_blocks.simulation.record import Dense, Keeper
 from spart_blocks.simulation.step_meter import StepAnswer
+from spart_blocks.simulation.stops import just_after
 
 Indices = NDArray[np.intp]
 
@@ -140,7 +141,7 @@ class Panelled(Keeper):
     def state(
         self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
     ) -> None:
-        self._from = float(t) + INSIDE * np.spacing(float(t))
+        self._from = just_after(float(t))
         self.keeper.state(t, x, xd, sides=sides, edge=edge)
 
     def event(self, t: Fraction, x: Floats, xd: Floats) -> None:

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate, upward
-from spart_blocks.simulation.cvodes import METHODS, Cvodes, within
+from spart_blocks.simulation.cvodes import METHODS, Cvodes
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.fixed_step import FixedStep
 from spart_blocks.simulation.meeting import LOOKED_AHEAD, held_at
 from spart_blocks.simulation.record import Grid
-from spart_blocks.simulation.record import inside as seen
 from spart_blocks.simulation.run import Run
 from spart_blocks.simulation.shrinking import no_step
 from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
+from spart_blocks.simulation.stops import just_before, within
 from spart_blocks.tableaus import tableau
 
 EARLY = 0.99
@@ -115,7 +115,7 @@ class Idle(Piecewise):
             before, after = run.watch(t0, run.x), run.watch(t1, run.x)
             found = self.crossed(before, after, lambda _: run.x, t0, t1)
             until = found[0] if found else t1
-            run.keeper.step(standing, seen(until) if found or t == b else t1, run.xd)
+            run.keeper.step(standing, just_before(until) if found or t == b else t1, run.xd)
             if found:
                 return run.cross(found[1], found[0])
             run.before = after
@@ -173,7 +173,7 @@ class Stepwise(Piecewise):
                 self._shorten(solver, until, found[1])
             dense = solver.dense_output()
             stop = found or solver.status != "running"
-            run.keeper.step(dense, seen(until) if stop else until, run.xd)
+            run.keeper.step(dense, just_before(until) if stop else until, run.xd)
             run.t = exact(until)
             if run.engine.drifting and not found and solver.status == "running":
                 self._put_back(solver)
@@ -341,11 +341,7 @@ class Stepwise(Piecewise):
         run = self.run
         values = run.watch(t1, solver.stage)
 
-        def stage(t: float) -> Floats:
-            solver.at(t)
-            return solver.stage
-
-        return self._bends(before, values, stage, t0, t1)
+        return self._bends(before, values, lambda t: solver.tried(t).stage, t0, t1)
 
     def _bends(
         self, before: Floats, after: Floats, curve: Dense, t0: float, t1: float
@@ -380,7 +376,7 @@ class Stepwise(Piecewise):
         """Go just over a surface along a line."""
         run, before = self.run, self.run.before
         assert before is not None
-        run.keeper.step(line, seen(until), run.xd)
+        run.keeper.step(line, just_before(until), run.xd)
         run.t, run.x = exact(until), np.asarray(line(until))
         run.report(until)
         self.last_step = None
@@ -486,7 +482,7 @@ class Multistep(Piecewise):
             # The curve goes on beyond both ends: there a spline is at its worst.
             near = slice(max(k - BEYOND, 0), end + BEYOND + 1)
             ends = end == len(times) - 1
-            until = seen(float(times[end])) if ends else float(times[end])
+            until = just_before(float(times[end])) if ends else float(times[end])
             run.keeper.step(_spline(times[near], states[near]), until, run.xd)
 
     def _strays(self, times: Floats, states: Floats) -> NDArray[np.bool_]:

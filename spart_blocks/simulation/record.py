@@ -21,6 +21,7 @@ from spart_blocks.errors import RunError
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.samples import Samples
+from spart_blocks.simulation.stops import just_after
 
 PART = 1e-3
 """Of a signal's range: how far a straight line through the kept rows may stray from it."""
@@ -28,8 +29,6 @@ STEP_ROWS = 20_000
 """Rows that one step may add."""
 MOST_NUMBERS = 10_000_000
 """Numbers that a record grows to before it changes to a uniform grid."""
-INSIDE = 8
-"""Units in the last place by which a stop is seen from within."""
 _SHARE, _RELATIVE, _ABSOLUTE, _HAIR = 0.6, 1e-9, 1e-14, 1e-3
 _DEPTH, _PARTS, _SPLIT, _STALLS, _BLUR = 4, 16, 0.4, 2, 0.1
 _WINDOW, _GATHERED = 32, 1000
@@ -37,11 +36,6 @@ _WINDOW, _GATHERED = 32, 1000
 States = Mapping[str, slice]
 Dense = Callable[[Any], Floats]
 """The states at a time (nx,), or at N times (nx, N)."""
-
-
-def inside(t: float) -> float:
-    """A time as it is seen from within the piece that ends there."""
-    return float(t - INSIDE * np.spacing(t))
 
 
 def is_book(name: str) -> bool:
@@ -200,8 +194,7 @@ class Lines(Keeper):
 
     def event(self, t: Fraction, x: Floats, xd: Floats) -> None:
         assert self._last is not None
-        late = float(t) + INSIDE * np.spacing(float(t))
-        row = self._look(np.array([late]), lambda _: x[:, None], xd)
+        row = self._look(np.array([just_after(float(t))]), lambda _: x[:, None], xd)
         if (np.abs(row.values - self._last.values) > _HAIR * self._tolerance).any():
             self._keep(row)
             self._last = row

@@ -33,10 +33,11 @@ from spart_blocks.simulation.gauges import Gauge, Readings
 from spart_blocks.simulation.held import Held
 from spart_blocks.simulation.measuring import Measuring, Panelled
 from spart_blocks.simulation.meeting import jumped_off, let_go, meet
-from spart_blocks.simulation.record import MOST_NUMBERS, Grid, Keeper, Lines, inside
+from spart_blocks.simulation.record import MOST_NUMBERS, Grid, Keeper, Lines
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.samples import Samples
 from spart_blocks.simulation.shrinking import Pace, look
+from spart_blocks.simulation.stops import just_before
 from spart_blocks.simulation.switches import told_switch
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ class Run:
                 self.t = reached
                 sides = reached < b or known
                 if reached == b:
-                    inputs = self.engine.told(inside(float(b)), self.x, self.xd)
+                    inputs = self.engine.told(just_before(float(b)), self.x, self.xd)
                     sides |= self._tick()
                     self._tell_jumps(float(b), inputs)
                     sides |= self._jump()

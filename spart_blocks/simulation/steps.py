@@ -1,0 +1,156 @@
+"""An explicit Runge-Kutta step by a tableau, and its length, in Python: the reference of
+sb_step.h, which says the same in C under the same names.
+
+The step control and the choice of the first step are those of E. Hairer, S. P. Norsett,
+G. Wanner, "Solving Ordinary Differential Equations I" (1993), sec. II.4.
+
+Throughout, a step of length h [s] starts at the time t [s] from the state x (n,); slope (n,)
+are the rates there. error_of (sizes (n,)) -> (n,): the errors that entries of these sizes may
+have. Sums are taken term by term, in the order of the C.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.tableaus import Tableau
+
+Floats = NDArray[np.float64]
+Rates = Callable[[float, Floats], Floats]
+"""(t, x) -> dx/dt, a new array each time."""
+OwnSteps = Callable[[float, float, Floats, Floats], None]
+"""(t, h, x, after): puts the entries of `after`, the state at t + h, that have a map of their
+own in place of rates."""
+ErrorOf = Callable[[Floats], Floats]
+
+BEFORE = 5e-11
+"""s, and"""
+PART = 1e-3
+"""of a step: its stages lie so far before a crossing, further than it may be off."""
+SHORTEN = 0.2
+"""At most by this, and"""
+LENGTHEN = 10.0
+"""by this at most, a step after another."""
+SAFETY_OF_STEPS = 0.9
+
+
+class Trial(NamedTuple):
+    """A trial step. x (n,): where it leads; slopes: of each stage, (n,); stage (n,): the state
+    of the last stage."""
+
+    x: Floats
+    slopes: Sequence[Floats]
+    stage: Floats
+
+
+def combined(weights: Sequence[float], slopes: Sequence[Floats]) -> Floats | float:
+    """A weighted sum of slopes."""
+    total: Floats | float = 0.0
+    for weight, slope in zip(weights, slopes, strict=True):
+        if weight:
+            total = total + weight * slope
+    return total
+
+
+def stage(method: Tableau, s: int, x: Floats, slopes: Sequence[Floats], h: float) -> Floats:
+    """The state of stage s, of which the slopes of those before are known."""
+    return x + h * combined(method.A[s, :s].tolist(), slopes)
+
+
+def try_(
+    method: Tableau,
+    rates: Rates,
+    t: float,
+    x: Floats,
+    slope: Floats,
+    h: float,
+    own_steps: OwnSteps | None = None,
+) -> Trial:
+    """One trial step."""
+    slopes, state = [slope], x
+    for s, c in enumerate(method.c.tolist()[1:], start=1):
+        state = stage(method, s, x, slopes, h)
+        slopes.append(rates(t + c * h, state))
+    after = x + h * combined(method.b.tolist(), slopes)
+    if own_steps is not None:
+        own_steps(t, h, x, after)
+    return Trial(after, slopes, state)
+
+
+def norm(v: Floats, x: Floats, y: Floats, error_of: ErrorOf) -> float:
+    """The size of v, 1 where it is what the tolerances allow between the states x and y."""
+    one, other = np.abs(x), np.abs(y)
+    e = v / error_of(np.where(one > other, one, other))
+    return math.sqrt(float((e * e).sum()) / max(len(v), 1))
+
+
+def error(method: Tableau, x: Floats, trial: Trial, h: float, error_of: ErrorOf) -> float:
+    """The error of a step that was tried, by a method that tells it."""
+    assert method.e is not None
+    off = h * combined(method.e.tolist(), trial.slopes)
+    return norm(np.asarray(off), x, trial.x, error_of)
+
+
+def next_length(method: Tableau, h: float, error: float) -> float:
+    """The length of the step to try after one of length h with that error, also if it is no
+    number."""
+    factor = 0.0
+    if error > 0:
+        factor = SAFETY_OF_STEPS * error ** (-1.0 / method.order)
+    elif error == 0:
+        factor = LENGTHEN
+    return h * min(LENGTHEN, max(SHORTEN, factor))
+
+
+def first_step(
+    method: Tableau,
+    rates: Rates,
+    t: float,
+    x: Floats,
+    slope: Floats,
+    left: float,
+    error_of: ErrorOf,
+) -> float:
+    """The length of the first step where `left` [s] is left."""
+    with np.errstate(all="ignore"):  # what is no number gives a length all the same
+        d0, d1 = (np.float64(norm(v, x, x, error_of)) for v in (x, slope))
+        h0 = np.fmin(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
+        change = rates(t + float(h0), x + h0 * slope) - slope
+        d = np.fmax(d1, norm(change, x, x, error_of) / h0)
+        h1 = np.fmax(1e-6, h0 * 1e-3) if d <= 1e-15 else (0.01 / d) ** (1.0 / method.order)
+        h = float(np.fmin(100 * h0, h1))
+    return h if h > 0 else 1e-6
+
+
+def equal_length(left: float, longest: float) -> float:
+    """Of equal steps of at most `longest` over what is left the length of one."""
+    return float(left / max(1.0, np.ceil(left / longest - 1e-9)))
+
+
+def is_last(h: float, left: float) -> bool:
+    """Whether a step of length h ends where `left` does."""
+    return h >= left * (1 - 1e-12)
+
+
+def up_to(
+    method: Tableau,
+    rates: Rates,
+    t: float,
+    x: Floats,
+    slope: Floats,
+    h: float,
+    own_steps: OwnSteps | None = None,
+) -> tuple[Floats, Floats]:
+    """The end of a step of length h to just behind a crossing, with all its stages before it:
+    where the rates jump there, one stage behind it would count as for the whole step. And the
+    slope with which it ends."""
+    gap = min(h, max(BEFORE, PART * h))
+    near = try_(method, rates, t, x, slope, h - gap, own_steps).x
+    middle = near + 0.5 * gap * rates(t + h - gap, near)  # the rest by the midpoint rule
+    last = rates(t + h - 0.5 * gap, middle)
+    return near + gap * last, last

@@ -1,0 +1,185 @@
+"""The step in Python is that of sb_step.h in C, function by function."""
+
+from ctypes import POINTER, c_double, c_int
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from spart_blocks.program.compiler import compiler_name, strict_loaded
+from spart_blocks.simulation import steps
+from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
+
+METHODS = (*FIXED_STEP, CONTROLLED)
+N, T, X = 3, 0.7, np.array([1.3, -0.4, 2.1])
+RTOL, ATOL = 1e-4, 1e-6
+CLOSE = {"rtol": 4e-15, "atol": 1e-15}
+
+# A driven pendulum whose third state follows it; it has a map of its own where that is asked for.
+SYSTEM = """
+#include <math.h>
+#define MOST 7
+typedef struct {
+  double t, x[3], xn[3], xt[3], xm[3], K[3 * MOST], slope[3];
+  double A[MOST * MOST], b[MOST], c[MOST], e[MOST], exponent;
+  int stages, own;
+} walk;
+#define SB_SELF walk
+#define SB_REAL double
+#define SB_N(m) 3
+#define SB_STAGES_OF(m) ((m)->stages)
+#define SB_T(m) ((m)->t)
+#define SB_X(m) ((m)->x)
+#define SB_XN(m) ((m)->xn)
+#define SB_XT(m) ((m)->xt)
+#define SB_XM(m) ((m)->xm)
+#define SB_K(m) ((m)->K)
+#define SB_SLOPE(m) ((m)->slope)
+#define SB_A(m) ((m)->A)
+#define SB_B(m) ((m)->b)
+#define SB_C(m) ((m)->c)
+#define SB_E(m) ((m)->e)
+#define SB_EXPONENT(m) ((m)->exponent)
+#define SB_ERROR_OF(m, size) (1e-6 + 1e-4 * (size))
+static void sb_slope(walk *m, double t, const double *x, double *out) {
+  out[0] = x[1];
+  out[1] = -sin(x[0]) - 0.1 * x[1] + 0.3 * t * t;
+  out[2] = x[0] * x[1] - x[2];
+}
+static void sb_own_steps(walk *m, double h) {
+  if (m->own) m->xn[2] = (m->x[2] + h * m->x[0]) / (1 + h * m->t);
+}
+#include "sb_step.h"
+static walk w;
+void start(double t, const double *x, int stages, double order, int own, const double *A,
+           const double *b, const double *c, const double *e) {
+  w.t = t, w.stages = stages, w.exponent = -1 / order, w.own = own;
+  for (int i = 0; i < 3; i++) w.x[i] = x[i];
+  for (int i = 0; i < stages * stages; i++) w.A[i] = A[i];
+  for (int i = 0; i < stages; i++) w.b[i] = b[i], w.c[i] = c[i], w.e[i] = e[i];
+  sb_slope(&w, t, w.x, w.K);
+}
+static void ends(double *x) { for (int i = 0; i < 3; i++) x[i] = w.xn[i]; }
+void tried(double h, double *x) { sb_try(&w, h), ends(x); }
+void led_up_to(double h, double *x, double *slope) {
+  sb_up_to(&w, h), ends(x);
+  for (int i = 0; i < 3; i++) slope[i] = w.slope[i];
+}
+double error_of_step(double h) { return sb_error(&w, h); }
+double next_length(double h, double error) { return sb_next_length(&w, h, error); }
+double first_step(double left) { return sb_first_step(&w, left); }
+double equal_length(double left, double longest) { return sb_equal_length(left, longest); }
+int is_last(double h, double left) { return sb_is_last(h, left); }
+"""
+
+
+def rates(t, x):
+    return np.array([x[1], -np.sin(x[0]) - 0.1 * x[1] + 0.3 * t * t, x[0] * x[1] - x[2]])
+
+
+def own_steps(t, h, x, after):
+    after[2] = (x[2] + h * x[0]) / (1 + h * t)
+
+
+def error_of(size):
+    return ATOL + RTOL * size
+
+
+class InC:
+    """sb_step.h over the same system, at T and X."""
+
+    def __init__(self, method: Tableau, own: bool) -> None:
+        text = files("spart_blocks.simulation").joinpath("sb_step.h").read_text()
+        source = SYSTEM.replace('#include "sb_step.h"', text)
+        # Products and sums apart, as NumPy has them.
+        self.library = strict_loaded(source, ["-O1", "-ffp-contract=off"])
+        for name in ("error_of_step", "next_length", "first_step", "equal_length"):
+            getattr(self.library, name).restype = c_double
+        e = np.zeros(len(method.b)) if method.e is None else method.e
+        arrays = [np.ascontiguousarray(v) for v in (method.A, method.b, method.c, e)]
+        sizes = (c_int(len(method.b)), c_double(method.order), c_int(own))
+        self.library.start(c_double(T), pointer(X), *sizes, *map(pointer, arrays))
+
+    def vectors(self, name, h, count):
+        out = [np.zeros(N) for _ in range(count)]
+        getattr(self.library, name)(c_double(h), *map(pointer, out))
+        return out
+
+    def number(self, name, *arguments):
+        return getattr(self.library, name)(*map(c_double, arguments))
+
+
+def pointer(vector):
+    return vector.ctypes.data_as(POINTER(c_double))
+
+
+@pytest.fixture(params=METHODS)
+def method(request):
+    if compiler_name() is None:
+        pytest.skip("no C compiler")
+    return tableau(request.param)
+
+
+@pytest.mark.parametrize("own", [None, own_steps])
+@pytest.mark.parametrize("h", [0.0, 1e-9, 0.013, 0.4])
+def test_a_step_is_that_of_the_c(method, own, h):
+    c = InC(method, own is not None)
+    trial = steps.try_(method, rates, T, X, rates(T, X), h, own)
+    np.testing.assert_allclose(trial.x, *c.vectors("tried", h, 1), **CLOSE)
+    end, slope = steps.up_to(method, rates, T, X, rates(T, X), h, own)
+    x, last = c.vectors("led_up_to", h, 2)
+    np.testing.assert_allclose(end, x, **CLOSE)
+    np.testing.assert_allclose(slope, last, **CLOSE)
+
+
+def test_what_the_error_and_the_next_length_are_is_as_in_the_c(method):
+    if method.e is None:
+        pytest.skip("it tells no error")
+    c, h = InC(method, False), 0.4
+    c.vectors("tried", h, 1)
+    trial = steps.try_(method, rates, T, X, rates(T, X), h)
+    found = steps.error(method, X, trial, h, error_of)
+    # A difference of slopes that all but cancel.
+    np.testing.assert_allclose(found, c.number("error_of_step", h), rtol=1e-11)
+    for error in (found, 0.0, 1e-30, 0.3, 1.0, 7.0, 1e30, np.inf, np.nan):
+        wanted = c.number("next_length", h, error)
+        np.testing.assert_allclose(steps.next_length(method, h, error), wanted, **CLOSE)
+
+
+@pytest.mark.parametrize("left", [1e-9, 0.01, 3.0])
+def test_the_first_step_is_that_of_the_c(method, left):
+    found = steps.first_step(method, rates, T, X, rates(T, X), left, error_of)
+    np.testing.assert_allclose(found, InC(method, False).number("first_step", left), rtol=1e-12)
+
+
+@pytest.mark.parametrize("entry", [0.0, 1e-7, np.inf, np.nan])
+def test_a_first_step_is_told_also_from_where_nothing_is_known(method, entry, monkeypatch):
+    x = np.array([entry, 0.0, 0.0])
+    monkeypatch.setitem(globals(), "X", x)
+    with np.errstate(invalid="ignore"):
+        found = steps.first_step(method, rates, T, x, rates(T, x), 1.0, error_of)
+    wanted = InC(method, False).number("first_step", 1.0)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert found > 0
+
+
+def test_equal_lengths_are_those_of_the_c(method):
+    c = InC(method, False)
+    for left in (1e-12, 0.3, 1.0, 7.7):
+        for longest in (1e-3, 0.1, 0.3, 1.0, np.inf):
+            h = steps.equal_length(left, longest)
+            assert h == c.number("equal_length", left, longest)
+            for after in (left, left - h, left - 2 * h):
+                assert steps.is_last(h, after) == bool(c.number("is_last", h, after))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_has_its_order(name):
+    """Of x' = -x over a second."""
+    method, errors = tableau(name), []
+    for count in (8, 16):
+        x, h = np.ones(1), 1 / count
+        for k in range(count):
+            x = steps.try_(method, lambda t, x: -x, k * h, x, -x, h).x
+        errors.append(abs(x[0] - np.exp(-1)))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(method.order, abs=0.2)
