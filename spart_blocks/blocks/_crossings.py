@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._values import finite
 from spart_blocks.errors import Fault, InputError, brief
 
 COMPARISONS: dict[str, Any] = {
@@ -58,22 +57,6 @@ def level_crossings(v: Any) -> list[Any]:
 
 
 # --- parameters of these blocks ------------------------------------------------------------
-
-
-def numbers(value: Any, name: str) -> Any:
-    """A float () or a vector (n,) of them; ValueError for what is not finite numbers."""
-    out = finite(value, name)
-    if out.ndim > 1 or not out.size:
-        raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
-    return out if out.ndim else float(out)
-
-
-def positive(value: Any, name: str) -> Any:
-    """As `numbers`, all above zero."""
-    out = numbers(value, name)
-    if np.any(np.asarray(out) <= 0):
-        raise InputError(f"{name} must be above 0, not {brief(value)}")
-    return out
 
 
 def common_shape(**values: Any) -> tuple[int, ...]:

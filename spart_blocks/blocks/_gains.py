@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spart_blocks.blocks._values import finite
+from spart_blocks.blocks._values import numbers, shown
 from spart_blocks.errors import brief
 from spart_blocks.spatial import Array
 
@@ -14,7 +14,7 @@ def gain(
 ) -> Array:
     """A gain as a float scalar () or vector (n,), none below zero; a ValueError where it is
     something else. of: what there should be as many entries as."""
-    out = finite(value, name)
+    out = numbers(value, name)
     if out.ndim > 1:
         raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
     if out.ndim == 1 and length is not None and len(out) != length:
@@ -22,19 +22,6 @@ def gain(
     if (out < 0).any():
         raise ValueError(f"{name} must not be negative, it is {shown(out)}")
     return out
-
-
-def positive(value: Any, name: str, length: int | None = None) -> Array:
-    """As `gain`, and above zero."""
-    out = gain(value, name, length)
-    if not (out > 0).all():
-        raise ValueError(f"{name} must be positive, it is {shown(out)}")
-    return out
-
-
-def shown(value: Array) -> str:
-    """A gain as the user wrote it."""
-    return f"{value:.6g}" if value.ndim == 0 else f"[{', '.join(f'{x:.6g}' for x in value)}]"
 
 
 def one_gain(value: Any, name: str) -> Array:

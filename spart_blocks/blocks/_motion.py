@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spart_blocks.blocks._quantities import link_id, need_robot
-from spart_blocks.blocks._values import finite
+from spart_blocks.blocks._values import numbers
 from spart_blocks.dynamics import (
     EndEffector,
     InertiaMatrix,
@@ -61,7 +61,7 @@ def momentum_of(robot: Robot, inputs: list[Any]) -> tuple[Array, Array]:
 
 def _offset(value: Any) -> Array:
     """An offset (3,) [m]; a ValueError where it is none."""
-    offset = finite(value, "offset")
+    offset = numbers(value, "offset")
     if offset.shape != (3,):
         raise ValueError(f"offset must be three numbers, not {brief(value)}")
     return offset

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._declared import PortSpec
-from spart_blocks.blocks._values import finite
-from spart_blocks.errors import brief
+from spart_blocks.blocks._values import above_zero, numbers
 from spart_blocks.ports import Shape
 from spart_blocks.spatial import Array
 
@@ -19,27 +18,6 @@ MOTION = (
     PortSpec("a", "float or n", "rad/s^2, m/s^2", "acceleration"),
 )
 """What a reference for joints gives."""
-
-
-def numbers(value: Any, name: str, shape: Shape | None = None) -> Array:
-    """Finite numbers as an array, of this shape where one is given; else a ValueError."""
-    out = finite(value, name)
-    if shape is not None and out.shape != shape:
-        raise ValueError(f"{name} has shape {out.shape}, it takes {shape}")
-    return out
-
-
-def number(value: Any, name: str) -> float:
-    """One finite number."""
-    return float(numbers(value, name, ()))
-
-
-def positive(value: Any, name: str, unit: str) -> float:
-    """One number above zero."""
-    found = number(value, name)
-    if found <= 0:
-        raise ValueError(f"{name} is {found:g}{unit and ' ' + unit}; it must be above zero")
-    return found
 
 
 def of_one_width(values: Mapping[str, Any]) -> dict[str, Array]:
@@ -60,9 +38,7 @@ def limit_of(value: Any, name: str, shape: Shape) -> Array:
     limit = numbers(value, name)
     if limit.ndim and limit.shape != shape:
         raise ValueError(f"{name} has shape {limit.shape}, it takes {shape}")
-    if (limit <= 0).any():
-        raise ValueError(f"{name} is {brief(value)}; it must be above zero")
-    return np.broadcast_to(limit, shape).copy()
+    return np.broadcast_to(above_zero(limit, name), shape).copy()
 
 
 def unit_vector(value: Any, name: str) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._values import finite
+from spart_blocks.blocks._values import numbers
 from spart_blocks.curves.lines import Floats
 
 MOST_NUMBERS = 2_000_000
@@ -15,7 +15,7 @@ MOST_NUMBERS = 2_000_000
 
 def rising(points: Any, what: str) -> Floats:
     """Breakpoints as floats (n,), two or more, finite and rising; ValueError otherwise."""
-    out = numbers(points, what)
+    out = table_numbers(points, what)
     if out.ndim != 1 or len(out) < 2:
         raise ValueError(f"{what} must be a list of two numbers or more, not {np.shape(points)}")
     wrong = np.flatnonzero(np.diff(out) <= 0)
@@ -25,9 +25,9 @@ def rising(points: Any, what: str) -> Floats:
     return out
 
 
-def numbers(given: Any, what: str) -> Floats:
+def table_numbers(given: Any, what: str) -> Floats:
     """An array of finite floats, none too large for a table; ValueError otherwise."""
-    out = finite(given, what)
+    out = numbers(given, what)
     if out.size > MOST_NUMBERS:
         raise ValueError(f"{what} has {out.size:,} numbers, a table takes up to {MOST_NUMBERS:,}")
     return out

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._quantities import need_robot
-from spart_blocks.blocks._reference_values import numbers, of_one_width
+from spart_blocks.blocks._reference_values import of_one_width
+from spart_blocks.blocks._values import numbers
 from spart_blocks.errors import InputError
 from spart_blocks.ports import Shape
 from spart_blocks.robot import Robot

@@ -1,18 +1,22 @@
-"""What parameters of blocks are made of: finite numbers and words of a choice."""
+"""Parameters of blocks: finite numbers and words of a choice, checked where they are given."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.ports import Shape
 from spart_blocks.spatial import Array
 
+Numbers = TypeVar("Numbers", float, Array)
 
-def finite(value: Any, name: str) -> Array:
-    """Finite numbers as a new array of floats, of any shape; a ValueError for anything else."""
+
+def numbers(value: Any, name: str, shape: Shape | None = None) -> Array:
+    """Finite numbers as a new array of floats, of any shape or of this one; a ValueError for
+    anything else."""
     try:
         out = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -21,7 +25,39 @@ def finite(value: Any, name: str) -> Array:
         raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
     if not np.isfinite(out).all():
         raise ValueError(f"{name} must be finite, not {brief(value)}")
+    if shape is not None and out.shape != shape:
+        raise ValueError(f"{name} has shape {out.shape}, it takes {shape}")
     return out
+
+
+def number(value: Any, name: str) -> float:
+    """One finite number."""
+    return float(numbers(value, name, ()))
+
+
+def scalar_or_vector(value: Any, name: str) -> Any:
+    """A float () or a vector (n,) of them; ValueError for what is not finite numbers."""
+    out = numbers(value, name)
+    if out.ndim > 1 or not out.size:
+        raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
+    return out if out.ndim else float(out)
+
+
+def above_zero(found: Numbers, name: str, unit: str = "") -> Numbers:
+    """The same number or vector; a ValueError where an entry is not above zero."""
+    if np.any(np.asarray(found) <= 0):
+        raise ValueError(f"{name} must be above zero, not {shown(found)}{unit and ' ' + unit}")
+    return found
+
+
+def positive_number(value: Any, name: str, unit: str = "") -> float:
+    """One number above zero."""
+    return above_zero(number(value, name), name, unit)
+
+
+def shown(value: Any) -> str:
+    """A number or a vector as the user wrote it."""
+    return f"[{', '.join(f'{x:.6g}' for x in value)}]" if np.ndim(value) else f"{value:.6g}"
 
 
 def chosen(value: Any, name: str, choices: Sequence[str]) -> str:

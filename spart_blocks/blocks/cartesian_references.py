@@ -9,12 +9,10 @@ from bdsim.components import SourceBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._reference_values import (
-    number,
-    numbers,
-    positive,
     unit_vector,
 )
 from spart_blocks.blocks._scalings import quintic, run_up
+from spart_blocks.blocks._values import number, numbers, positive_number
 from spart_blocks.spatial import (
     Array,
     axis_angle_rotation,
@@ -79,8 +77,9 @@ class Circle(Declared, SourceBlock):
     ) -> None:
         if (period is None) == (rate is None):
             raise ValueError("CIRCLE takes period or rate: one of them")
-        self.centre, self.radius = numbers(centre, "centre", (3,)), positive(radius, "radius", "m")
-        self.period = None if period is None else positive(period, "period", "s")
+        self.centre = numbers(centre, "centre", (3,))
+        self.radius = positive_number(radius, "radius", "m")
+        self.period = None if period is None else positive_number(period, "period", "s")
         self.rate = None if rate is None else number(rate, "rate")
         self.phase, self.T, self.rise = number(phase, "phase"), number(T, "T"), number(rise, "rise")
         if self.rise < 0:
@@ -156,7 +155,7 @@ class Cartesian_Quintic(Declared, SourceBlock):
         **blockargs: Any,
     ) -> None:
         self.r0, self.rf = numbers(r0, "r0", (3,)), numbers(rf, "rf", (3,))
-        self.duration, self.T = positive(duration, "duration", "s"), number(T, "T")
+        self.duration, self.T = positive_number(duration, "duration", "s"), number(T, "T")
         self.first = _quaternion(attitude0, "attitude0")
         last = self.first if attitudef is None else _quaternion(attitudef, "attitudef")
         self.axis, self.angle = _turn(self.first, last)

@@ -9,8 +9,7 @@ import numpy as np
 from bdsim.components import SampledBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._tables import numbers
-from spart_blocks.blocks._values import chosen
+from spart_blocks.blocks._values import chosen, numbers
 from spart_blocks.spatial import Array
 
 MOST_HELD = 20_000

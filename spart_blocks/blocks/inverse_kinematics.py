@@ -10,7 +10,7 @@ from bdsim.components import SampledBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._quantities import need_robot, quantities
-from spart_blocks.blocks._reference_values import numbers, positive
+from spart_blocks.blocks._values import numbers, positive_number
 from spart_blocks.dynamics.components import COMPONENTS, rows_of
 from spart_blocks.dynamics.inverse_kinematics import (
     damped_step,
@@ -96,7 +96,7 @@ class IK(Declared, SampledBlock):
             raise ValueError(
                 f"iterations is {brief(iterations)}; it takes 1 to {MOST_ITERATIONS} steps"
             )
-        self.iterations, self.damping = int(iterations), positive(damping, "damping", "")
+        self.iterations, self.damping = int(iterations), positive_number(damping, "damping")
         none = np.full(robot.nq, np.inf)
         self.limits = joint_limits(robot) if limits else (-none, none)
         start = _within(self.limits, numbers(q0, "q0", (robot.nq,)), robot)

@@ -8,8 +8,9 @@ import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._gains import gain, one_length, positive
+from spart_blocks.blocks._gains import gain, one_length
 from spart_blocks.blocks._quantities import KNOWN, need_robot, quantities
+from spart_blocks.blocks._values import above_zero
 from spart_blocks.dynamics import joint_equations
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
@@ -38,7 +39,7 @@ class _Pid(Declared):
     ) -> Array:
         """Check and keep the parameters; the start of integral and filter."""
         given = {name: gain(value, name) for name, value in gains.items() if value is not None}
-        given |= {name: positive(value, name) for name, value in times.items()}
+        given |= {name: above_zero(gain(value, name), name) for name, value in times.items()}
         if derivative not in _DERIVATIVES:
             raise ValueError(f"derivative is {derivative!r}; it must be 'error' or 'measurement'")
         if n is not None and (isinstance(n, bool) or not 1 <= n <= MOST_JOINTS or n % 1):

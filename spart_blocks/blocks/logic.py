@@ -17,11 +17,10 @@ from spart_blocks.blocks._crossings import (
     bare,
     comparison_crossings,
     flat,
-    numbers,
     zero_or_one,
 )
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import chosen
+from spart_blocks.blocks._values import chosen, scalar_or_vector
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.ports import Port, port_arguments
 
@@ -54,7 +53,7 @@ class Switch(Declared, FunctionBlock):
 
     def __init__(self, criterion: str = ">=", threshold: Any = 0.0, **blockargs: Any) -> None:
         self.criterion = chosen(criterion, "criterion", CRITERIA)
-        self.threshold = numbers(threshold, "threshold")
+        self.threshold = scalar_or_vector(threshold, "threshold")
         super().__init__(**self.resolve_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
@@ -89,7 +88,7 @@ class Compare(Declared, FunctionBlock):
 
     def __init__(self, operator: str, constant: Any = None, **blockargs: Any) -> None:
         self.operator = chosen(operator, "operator", tuple(COMPARISONS))
-        self.constant = None if constant is None else numbers(constant, "constant")
+        self.constant = None if constant is None else scalar_or_vector(constant, "constant")
         without = "" if constant is None else "b"
         super().__init__(**self.resolve_ports(without=without), **blockargs)
 

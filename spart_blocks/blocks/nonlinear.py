@@ -16,11 +16,9 @@ from spart_blocks.blocks._crossings import (
     flat,
     in_order,
     level_crossings,
-    numbers,
-    positive,
 )
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import chosen
+from spart_blocks.blocks._values import above_zero, chosen, scalar_or_vector
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.spatial import Array
 
@@ -45,8 +43,8 @@ class Saturation(Declared, FunctionBlock):
     tunable = ("lower", "upper")
 
     def __init__(self, lower: Any = None, upper: Any = None, **blockargs: Any) -> None:
-        self.lower = None if lower is None else numbers(lower, "lower")
-        self.upper = None if upper is None else numbers(upper, "upper")
+        self.lower = None if lower is None else scalar_or_vector(lower, "lower")
+        self.upper = None if upper is None else scalar_or_vector(upper, "upper")
         if lower is None and upper is None:
             raise InputError(Fault("it has no limit", hint="give lower, upper or both"))
         shape = common_shape(lower=self.lower, upper=self.upper)
@@ -79,7 +77,7 @@ class Deadzone(Declared, FunctionBlock):
     tunable = ("lower", "upper")
 
     def __init__(self, lower: Any, upper: Any, **blockargs: Any) -> None:
-        self.lower, self.upper = numbers(lower, "lower"), numbers(upper, "upper")
+        self.lower, self.upper = scalar_or_vector(lower, "lower"), scalar_or_vector(upper, "upper")
         shape = common_shape(lower=self.lower, upper=self.upper)
         in_order(self.lower, self.upper, ("lower", "upper"))
         super().__init__(**self.resolve_ports(any=shape or None), **blockargs)
@@ -111,7 +109,8 @@ class Quantizer(Declared, FunctionBlock):
     tunable = ("interval", "offset")
 
     def __init__(self, interval: Any, offset: Any = 0.0, **blockargs: Any) -> None:
-        self.interval, self.offset = positive(interval, "interval"), numbers(offset, "offset")
+        self.interval = above_zero(scalar_or_vector(interval, "interval"), "interval")
+        self.offset = scalar_or_vector(offset, "offset")
         shape = common_shape(interval=self.interval, offset=self.offset)
         super().__init__(**self.resolve_ports(any=shape or None), **blockargs)
 
@@ -163,9 +162,9 @@ class Relay(Declared, ContinuousBlock):
         width: int | None = None,
         **blockargs: Any,
     ) -> None:
-        self.on, self.off = numbers(on, "on"), numbers(off, "off")
-        self.on_value = numbers(on_value, "on_value")
-        self.off_value = numbers(off_value, "off_value")
+        self.on, self.off = scalar_or_vector(on, "on"), scalar_or_vector(off, "off")
+        self.on_value = scalar_or_vector(on_value, "on_value")
+        self.off_value = scalar_or_vector(off_value, "off_value")
         values = {n: self.__dict__[n] for n in self.tunable}
         if width is not None:
             values["width"] = np.zeros(_count(width))

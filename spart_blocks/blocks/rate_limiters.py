@@ -10,18 +10,17 @@ from bdsim.components import ContinuousBlock, SampledBlock
 from spart_blocks.blocks._crossings import (
     common_shape,
     flat,
-    numbers,
-    positive,
 )
 from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import above_zero, scalar_or_vector
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.spatial import Array
 
 
 def _slew_rates(rising: Any, falling: Any) -> tuple[Any, Any]:
     """Rates of a limiter; falling is the negative of rising where it is left out."""
-    up = positive(rising, "rising")
-    down = -up if falling is None else numbers(falling, "falling")
+    up = above_zero(scalar_or_vector(rising, "rising"), "rising")
+    down = -up if falling is None else scalar_or_vector(falling, "falling")
     if np.any(np.asarray(down) >= 0):
         hint = "it is the rate on the way down, such as -2"
         raise InputError(Fault(f"falling must be below 0, not {brief(falling)}", hint=hint))
@@ -57,8 +56,8 @@ class Rate_Limiter(Declared, ContinuousBlock):
         **blockargs: Any,
     ) -> None:  # fmt: skip
         self.rising, self.falling = _slew_rates(rising, falling)
-        self.bandwidth = positive(bandwidth, "bandwidth")
-        start = numbers(x0, "x0")
+        self.bandwidth = above_zero(scalar_or_vector(bandwidth, "bandwidth"), "bandwidth")
+        start = scalar_or_vector(x0, "x0")
         shape = common_shape(
             rising=self.rising, falling=self.falling, bandwidth=self.bandwidth, x0=start
         )
@@ -111,7 +110,7 @@ class Rate_Limiter_S(Declared, SampledBlock):
         self, clock: Any, rising: Any, falling: Any = None, x0: Any = 0.0, **blockargs: Any
     ) -> None:
         self.rising, self.falling = _slew_rates(rising, falling)
-        start = numbers(x0, "x0")
+        start = scalar_or_vector(x0, "x0")
         shape = common_shape(rising=self.rising, falling=self.falling, x0=start)
         start = np.broadcast_to(start, shape or (1,)).copy()
         super().__init__(

@@ -12,12 +12,10 @@ from spart_blocks.blocks._reference_values import (
     MOTION,
     increasing,
     limit_of,
-    number,
-    numbers,
-    positive,
 )
 from spart_blocks.blocks._scalings import trapezoid
 from spart_blocks.blocks._to_goal import ToGoal
+from spart_blocks.blocks._values import number, numbers, positive_number
 from spart_blocks.blocks._via_points import through, times_within
 from spart_blocks.curves.piecewise import piecewise
 from spart_blocks.errors import did_you_mean
@@ -71,7 +69,7 @@ class Quintic(Declared, ToGoal, SourceBlock):
         **blockargs: Any,
     ) -> None:
         shape = self._take(q0, qf, robot, {"rate0": rate0, "ratef": ratef})
-        self.duration, self.T = positive(duration, "duration", "s"), number(T, "T")
+        self.duration, self.T = positive_number(duration, "duration", "s"), number(T, "T")
         super().__init__(**self.resolve_ports(n=shape, shapes={"q": self.q0.shape}), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
@@ -159,8 +157,10 @@ class Trapezoid(Declared, ToGoal, SourceBlock):
             self.velocity = limit_of(velocity, "velocity", shape)
             self.acceleration = limit_of(acceleration, "acceleration", shape)
         else:
-            self.duration = positive(duration, "duration", "s")
-            self.blend = 1 / 3 if blend is None else positive(blend, "blend", "of the duration")
+            self.duration = positive_number(duration, "duration", "s")
+            self.blend = (
+                1 / 3 if blend is None else positive_number(blend, "blend", "of the duration")
+            )
             if self.blend > 0.5:
                 raise ValueError(f"blend is {self.blend:g}; it is at most 0.5 of the duration")
         super().__init__(**self.resolve_ports(n=shape, shapes={"q": self.q0.shape}), **blockargs)

@@ -8,7 +8,7 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._tables import numbers, rising
+from spart_blocks.blocks._tables import rising, table_numbers
 from spart_blocks.blocks._values import chosen
 from spart_blocks.curves.lines import INTERPOLATIONS, Intervals, Line
 from spart_blocks.spatial import Array
@@ -56,7 +56,7 @@ class Lookup(Declared, FunctionBlock):
         outside: str = "clip",
         **blockargs: Any,
     ) -> None:
-        points, values = rising(x, "x"), numbers(y, "y")
+        points, values = rising(x, "x"), table_numbers(y, "y")
         if values.ndim not in (1, 2) or len(values) != len(points):
             raise ValueError(
                 f"y must have a number or a vector for each of the {len(points)} entries of x, "
@@ -119,7 +119,7 @@ class Lookup_2D(Declared, FunctionBlock):
 
     def __init__(self, x: Any, y: Any, z: Any, outside: str = "clip", **blockargs: Any) -> None:
         self.rows, self.columns = rising(x, "x"), rising(y, "y")
-        self.table = numbers(z, "z")
+        self.table = table_numbers(z, "z")
         shape = (len(self.rows), len(self.columns))
         if self.table.shape != shape:
             raise ValueError(

@@ -9,8 +9,9 @@ from typing import Any, Literal
 from bdsim.components import SourceBlock
 
 from spart_blocks.blocks._declared import Declared
-from spart_blocks.blocks._reference_values import MOTION, number
+from spart_blocks.blocks._reference_values import MOTION
 from spart_blocks.blocks._tables import MOST_NUMBERS
+from spart_blocks.blocks._values import number
 from spart_blocks.curves.lines import without_sides
 from spart_blocks.curves.piecewise import MOST_CHOSEN, cubic_spline, linear, piecewise
 from spart_blocks.errors import InputError, did_you_mean

@@ -375,7 +375,7 @@ HELD = ROBOT.with_kinematic(["Joint_2"])
         ("JOINT_PID", {"kp": 1, "n": 0}, "n must be a number of joints, 1 to 10000, not 0"),
         ("JOINT_PID", {"kp": 1, "n": 1e9}, "n must be a number of joints, 1 to 10000, not 1000"),
         ("JOINT_PID", {"kp": 1, "ki": -1}, "ki must not be negative"),
-        ("JOINT_PID", {"kp": 1, "N": 0}, "N must be positive, it is 0"),
+        ("JOINT_PID", {"kp": 1, "N": 0}, "N must be above zero, not 0"),
         ("JOINT_PID", {"kp": 1, "limit": [1, np.nan]}, "limit must be finite"),
         ("JOINT_PID", {"kp": 1, "derivative": "rate"}, "'rate'; it must be 'error' or 'measur"),
         ("JOINT_PID", {"kp": [1, 2], "z0": [1, 2, 3]}, "kp has 2 entries and z0 has 3"),
