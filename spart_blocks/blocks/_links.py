@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.curves.lines import Intervals
+from spart_blocks.curves.intervals import Intervals
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.links.connection import TIMEOUT, Link, read_safe, read_timeout
 from spart_blocks.links.frames import Field, Frame, read_frame

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spart_blocks.curves.quintic import quintic
+
 
 class Scaling(NamedTuple):
     """s from 0 to 1, its rate [1/s] and its acceleration [1/s^2]."""
@@ -18,20 +20,15 @@ class Scaling(NamedTuple):
     acceleration: Any
 
 
-def quintic(t: Any, T: Any, duration: Any) -> Scaling:
-    """10 x^3 - 15 x^4 + 6 x^5 with x = (t - T) / duration within 0 and 1: rest at both ends,
-    with continuous acceleration. Source: Lynch and Park, "Modern Robotics" (2017), 9.2.2.1."""
-    x = np.clip((t - T) / duration, 0.0, 1.0)
-    return Scaling(
-        ((6 * x - 15) * x + 10) * x * x * x,
-        30 * x * x * (1 - x) * (1 - x) / duration,
-        60 * x * (1 - x) * (1 - 2 * x) / (duration * duration),
-    )
+def rest_to_rest(t: Any, T: Any, duration: Any) -> Scaling:
+    """A quintic between T and T + duration: rest at both ends, with continuous acceleration."""
+    s, rate, acceleration = quintic(np.clip((t - T) / duration, 0.0, 1.0))
+    return Scaling(s, rate / duration, acceleration / (duration * duration))
 
 
 def trapezoid(t: Any, marks: tuple[Any, Any, Any, Any]) -> Scaling:
     """Constant acceleration, cruise, and as much braking. marks [s]: where it starts, cruises,
-    brakes and rests. Source: Lynch and Park (2017), 9.2.2.2; Siciliano et al. (2009), 4.2.1."""
+    brakes and rests. Source: K. Lynch and F. Park, "Modern Robotics" (2017), 9.2.2.2."""
     start, cruise, brake, end = marks
     rate = 1 / (brake - start)
     acceleration = rate / (cruise - start)
@@ -56,12 +53,12 @@ def trapezoid(t: Any, marks: tuple[Any, Any, Any, Any]) -> Scaling:
 
 def run_up(t: Any, T: Any, rise: float) -> Scaling:
     """A clock that starts at T: its time [s], whose rate goes from 0 to 1 within rise [s]
-    with the quintic above, so that its acceleration is continuous; at once for rise 0."""
+    as `rest_to_rest` goes, so that its acceleration is continuous; at once for rise 0."""
     x = t - T
     if not rise:
         going = np.where(x >= 0, 1.0, 0.0)
         return Scaling(x * going, going, 0.0 * going)
-    s = quintic(t, T, rise)
+    s = rest_to_rest(t, T, rise)
     part = np.clip(x / rise, 0.0, 1.0)
     risen = ((part - 3) * part + 2.5) * part * part * part * part
     return Scaling(rise * risen + np.maximum(x - rise, 0.0), s.s, s.rate)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.blocks._values import numbers
-from spart_blocks.curves.lines import Floats
+from spart_blocks.curves.intervals import Floats
 
 MOST_NUMBERS = 2_000_000
 """In a table; its compiled code holds each."""

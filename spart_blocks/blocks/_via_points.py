@@ -22,7 +22,7 @@ def through(times: Array, points: Array, method: str, rates: Array | None) -> Pi
         return quintic_pieces(
             times, points, passing_rates(times, points) if rates is None else rates
         )
-    return cubic_spline(times, points, natural=method == "natural")
+    return cubic_spline(times, points, method)
 
 
 def times_within(

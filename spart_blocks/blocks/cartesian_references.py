@@ -11,7 +11,7 @@ from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._reference_values import (
     unit_vector,
 )
-from spart_blocks.blocks._scalings import quintic, run_up
+from spart_blocks.blocks._scalings import rest_to_rest, run_up
 from spart_blocks.blocks._values import number, numbers, positive_number
 from spart_blocks.spatial import (
     Array,
@@ -162,7 +162,7 @@ class Cartesian_Quintic(Declared, SourceBlock):
         super().__init__(**self.resolve_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        s, rate, acceleration = quintic(t, self.T, self.duration)
+        s, rate, acceleration = rest_to_rest(t, self.T, self.duration)
         start = quaternion_rotation(self.first)
         half = self.angle * s / 2
         # first * [axis sin, cos] is linear in sine and cosine.

@@ -17,7 +17,7 @@ from spart_blocks.blocks._scalings import trapezoid
 from spart_blocks.blocks._to_goal import ToGoal
 from spart_blocks.blocks._values import number, numbers, positive_number
 from spart_blocks.blocks._via_points import through, times_within
-from spart_blocks.curves.piecewise import piecewise
+from spart_blocks.curves.quintic import quintic
 from spart_blocks.errors import did_you_mean
 from spart_blocks.robot import Robot
 
@@ -75,16 +75,11 @@ class Quintic(Declared, ToGoal, SourceBlock):
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         D = self.duration
         way, v0, vf = self._way(), self.rate0 * D, self.ratef * D
-        c3 = 10 * way - 6 * v0 - 4 * vf
-        c4 = -15 * way + 8 * v0 + 7 * vf
-        c5 = 6 * way - 3 * v0 - 3 * vf
         y = (t - self.T) / D
-        s = np.clip(y, 0.0, 1.0)
+        moved, rate, acceleration = quintic(np.clip(y, 0.0, 1.0), way, v0, vf)
         beyond = v0 * np.minimum(y, 0.0) + vf * np.maximum(y - 1, 0.0)
-        moved = self._origin() + v0 * s + (c3 + (c4 + c5 * s) * s) * (s * s * s) + beyond
-        u = (v0 + (3 * c3 + (4 * c4 + 5 * c5 * s) * s) * (s * s)) / D
-        a = (6 * c3 + (12 * c4 + 20 * c5 * s) * s) * s / (D * D)
-        return [self._reached(moved), u, a]
+        q = self._reached(self._origin() + moved + beyond)
+        return [q, rate / D, acceleration / (D * D)]
 
     def edges(self) -> list[tuple[Any, Any]]:
         return [(self.T, 0.0), (self.T + self.duration, 0.0)]
@@ -259,7 +254,7 @@ class Via_Points(Declared, SourceBlock):
         super().__init__(**self.resolve_ports(n=via.shape[1:]), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return piecewise(t, self.pieces.starts, self.pieces.coefficients, derivatives=2)
+        return self.pieces.at(t, derivatives=2)
 
     def edges(self) -> list[tuple[Any, Any]]:
         return [(float(t), 0.0) for t in self.times]

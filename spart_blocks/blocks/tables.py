@@ -10,7 +10,8 @@ from bdsim.components import FunctionBlock
 from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._tables import rising, table_numbers
 from spart_blocks.blocks._values import chosen
-from spart_blocks.curves.lines import INTERPOLATIONS, Intervals, Line
+from spart_blocks.curves.intervals import Intervals
+from spart_blocks.curves.lines import INTERPOLATIONS, Line
 from spart_blocks.spatial import Array
 
 OUTSIDE = ("clip", "extrapolate", "refuse")

@@ -13,7 +13,7 @@ from spart_blocks.blocks._reference_values import MOTION
 from spart_blocks.blocks._tables import MOST_NUMBERS
 from spart_blocks.blocks._values import number
 from spart_blocks.curves.lines import without_sides
-from spart_blocks.curves.piecewise import MOST_CHOSEN, cubic_spline, linear, piecewise
+from spart_blocks.curves.piecewise import MOST_CHOSEN, cubic_spline, linear
 from spart_blocks.errors import InputError, did_you_mean
 from spart_blocks.results.csv_columns import read_csv
 from spart_blocks.spatial import Array
@@ -66,7 +66,7 @@ class Trajectory_File(Declared, SourceBlock):
         pieces = (
             linear(self.times, points)
             if method == "linear"
-            else cubic_spline(self.times, points, natural=method == "natural")
+            else cubic_spline(self.times, points, method)
         )
         self.pieces = pieces.held(self.times[-1])
         # A run stops where a line bends; at the samples of a long spline it need not.
@@ -75,7 +75,7 @@ class Trajectory_File(Declared, SourceBlock):
         super().__init__(**self.resolve_ports(n=points.shape[1:]), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        return piecewise(t, self.pieces.starts, self.pieces.coefficients, derivatives=2)
+        return self.pieces.at(t, derivatives=2)
 
     def edges(self) -> list[tuple[Any, Any]]:
         return [(float(t), 0.0) for t in self.bends]

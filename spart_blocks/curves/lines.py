@@ -11,68 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.curves.intervals import Floats, Intervals
+from spart_blocks.curves.piecewise import PiecewisePolynomial, cubic_spline
+
 INTERPOLATIONS = ("linear", "previous", "nearest", "cubic")
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _SIDES = 32
 """Units in the last place between both sides of an event in a recording, at most."""
-_SMALLEST_GAP = 1e-200
-"""Between the two points of a jump at zero, so that slopes across it can be computed."""
-_FEW = 128
-"""Intervals up to which each quantity is chosen by itself; beyond, a piece is searched once."""
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """Intervals of a line: starts (n,), which rise. What is below the first start belongs to
-    the first interval."""
-
-    starts: Floats
-
-    @cached_property
-    def _points(self) -> Floats:
-        """The starts but the first, each after the number before it."""
-        later = self.starts[1:]
-        before = np.minimum(np.nextafter(later, -np.inf), later - _SMALLEST_GAP)
-        return np.column_stack([before, later]).ravel()
-
-    def _held(self, u: Any, values: Floats) -> Any:
-        if len(values) == 1:
-            return 0.0 * u + values[0]
-        return np.interp(u, self._points, np.repeat(values, 2)[1:-1])
-
-    def pick(self, u: Any, *values: Floats) -> list[Any]:
-        """The entries of each of some arrays (n,) for the interval that holds u."""
-        if len(self.starts) <= _FEW:
-            return [self._held(u, value) for value in values]
-        return self.numbered(self._held(u, self._numbers), *values)
-
-    def numbered(self, index: Any, *values: Floats) -> list[Any]:
-        """The same for the interval of this number, a whole one."""
-        if len(self.starts) <= _FEW:
-            halves = Intervals(self._numbers - 0.5)
-            return [halves._held(index, value) for value in values]
-        return [np.interp(index, self._numbers, value) for value in values]
-
-    @cached_property
-    def _numbers(self) -> Floats:
-        return np.arange(len(self.starts), dtype=float)
-
-
-@dataclass(frozen=True)
-class Polynomials:
-    """A polynomial on each of some intervals, in u less the interval's start:
-    coefficients (order + 1, n), of the highest power first."""
-
-    pieces: Intervals
-    coefficients: Floats
-
-    def at(self, u: Any) -> Any:
-        start, *coefficients = self.pieces.pick(u, self.pieces.starts, *self.coefficients)
-        value: Any = 0.0
-        for c in coefficients:
-            value = value * (u - start) + c
-        return value
 
 
 @dataclass(frozen=True)
@@ -100,8 +45,8 @@ class Line:
         return [np.ascontiguousarray(column) for column in self.values.T]
 
     @cached_property
-    def _splines(self) -> list[Polynomials]:
-        return [spline(self.points, column) for column in self._columns]
+    def _splines(self) -> list[PiecewisePolynomial]:
+        return [cubic_spline(self.points, column, "not-a-knot") for column in self._columns]
 
     @cached_property
     def _steps(self) -> Intervals:
@@ -114,7 +59,7 @@ class Line:
         if self.interpolation == "linear":
             return [self._linear(u, column) for column in self._columns]
         if self.interpolation == "cubic":
-            return [polynomials.at(u) for polynomials in self._splines]
+            return [polynomials.at(u)[0] for polynomials in self._splines]
         return self._steps.pick(u, *self._columns)
 
     def _linear(self, u: Any, y: Floats) -> Any:
@@ -126,17 +71,6 @@ class Line:
         last = (y[-1] - y[-2]) / (x[-1] - x[-2])
         below, above = np.minimum(u - x[0], 0.0), np.maximum(u - x[-1], 0.0)
         return inside + first * below + last * above
-
-
-def spline(points: Floats, values: Floats) -> Polynomials:
-    """The cubic spline through values (n,) at points (n,), not-a-knot at its ends.
-
-    Source: C. de Boor, "A Practical Guide to Splines" (1978), ch. IV; SciPy's CubicSpline.
-    """
-    from scipy.interpolate import CubicSpline
-
-    found = CubicSpline(points, values)
-    return Polynomials(Intervals(points[:-1]), np.ascontiguousarray(found.c))
 
 
 def parted(times: Floats) -> Floats:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.curves.lines import Intervals
+from spart_blocks.curves.intervals import Intervals
+from spart_blocks.curves.quintic import quintic_coefficients
 from spart_blocks.spatial import Array, kind_of_scalar
 
 MOST_CHOSEN = 256
@@ -40,22 +41,22 @@ class PiecewisePolynomial:
             starts, np.concatenate([outside[:1], self.coefficients, outside[1:]])
         )
 
+    def at(self, t: Any, derivatives: int = 0) -> list[Any]:
+        """The value at t, and as many of its derivatives.
 
-def piecewise(t: Any, knots: Array, coefficients: Array, derivatives: int = 0) -> list[Any]:
-    """The value of a piecewise polynomial at t, and as many of its derivatives.
-
-    knots (m,): where each piece starts; of equal ones the last counts. coefficients
-    (m, k, ...), as those of PiecewisePolynomial. t is a number, or a symbol, for which the piece is
-    found by a tree of choices, m - 1 for each coefficient, or in tables that are called.
-    """
-    if kind_of_scalar(t) is float:
-        k = max(int(np.searchsorted(knots, t, side="right")) - 1, 0)
-        start, chosen = knots[k], coefficients[k]
-    elif len(knots) <= MOST_CHOSEN:
-        start, chosen = _chosen(t, knots[1:], knots), _chosen(t, knots[1:], coefficients)
-    else:
-        start, chosen = _called(t, knots, coefficients)
-    return [_polynomial(t - start, _derived(chosen, d)) for d in range(derivatives + 1)]
+        t is a number, or a symbol, for which the piece is found by a tree of choices, m - 1
+        for each coefficient, or in tables that are called; or an array of numbers, where a
+        value is one number. Of equal starts the last counts.
+        """
+        if np.ndim(t) or (len(self.starts) > MOST_CHOSEN and kind_of_scalar(t) is not float):
+            start, coefficients = _called(t, self.starts, self.coefficients)
+        elif kind_of_scalar(t) is float:
+            k = max(int(np.searchsorted(self.starts, t, side="right")) - 1, 0)
+            start, coefficients = self.starts[k], self.coefficients[k]
+        else:
+            start = _chosen(t, self.starts[1:], self.starts)
+            coefficients = _chosen(t, self.starts[1:], self.coefficients)
+        return [_polynomial(t - start, _derived(coefficients, d)) for d in range(derivatives + 1)]
 
 
 def _chosen(t: Any, starts: Array, values: Array) -> Any:
@@ -70,10 +71,12 @@ def _chosen(t: Any, starts: Array, values: Array) -> Any:
     )
 
 
-def _called(t: Any, knots: Array, coefficients: Array) -> tuple[Any, Any]:
+def _called(t: Any, starts: Array, coefficients: Array) -> tuple[Any, Any]:
     """The start and the coefficients of the piece that holds t, out of tables."""
-    columns = coefficients.reshape(len(knots), -1).T
-    start, *found = Intervals(knots).pick(t, knots, *columns)
+    columns = coefficients.reshape(len(starts), -1).T
+    start, *found = Intervals(starts).pick(t, starts, *columns)
+    if coefficients.ndim == 2:
+        return start, found
     return start, np.array(found).reshape(coefficients.shape[1:])
 
 
@@ -101,32 +104,30 @@ def linear(times: Array, points: Array) -> PiecewisePolynomial:
     return PiecewisePolynomial(times[:-1], np.stack([points[:-1], slopes], axis=1))
 
 
-def cubic_spline(times: Array, points: Array, natural: bool = False) -> PiecewisePolynomial:
-    """The cubic spline with continuous acceleration through points (m, ...) at times (m,)
-    [s]; at its ends rest (rate zero), or zero acceleration where it is natural.
+def cubic_spline(times: Array, points: Array, ends: str) -> PiecewisePolynomial:
+    """The cubic spline with continuous acceleration through points (m, ...) at times (m,) [s].
 
+    ends: 'clamped' for rest there (rate zero), 'natural' for zero acceleration, 'not-a-knot'.
     Source: de Boor (1978), chapter IV; SciPy's CubicSpline.
     """
     from scipy.interpolate import CubicSpline
 
-    found = CubicSpline(times, points, bc_type="natural" if natural else "clamped")
-    constant_first = np.ascontiguousarray(found.c[::-1].swapaxes(0, 1))
-    return PiecewisePolynomial(times[:-1], constant_first)
+    found = CubicSpline(times, points, bc_type=ends)
+    return highest_first(times[:-1], found.c)
+
+
+def highest_first(starts: Array, coefficients: Array) -> PiecewisePolynomial:
+    """A piecewise polynomial of SciPy's coefficients (k, m, ...), of the highest power first."""
+    return PiecewisePolynomial(starts, np.ascontiguousarray(coefficients[::-1].swapaxes(0, 1)))
 
 
 def quintic_pieces(times: Array, points: Array, rates: Array) -> PiecewisePolynomial:
     """Polynomials of fifth order between points (m, ...) at times (m,) [s], with these rates
-    and zero acceleration at each. Source: Siciliano et al. (2009), sec. 4.2.1."""
+    and zero acceleration at each."""
     h = _column(np.diff(times), points)
     way, v0, v1 = np.diff(points, axis=0), rates[:-1] * h, rates[1:] * h
-    coefficients = [
-        points[:-1],
-        rates[:-1],
-        np.zeros_like(way),
-        (10 * way - 6 * v0 - 4 * v1) / h**3,
-        (-15 * way + 8 * v0 + 7 * v1) / h**4,
-        (6 * way - 3 * v0 - 3 * v1) / h**5,
-    ]
+    c3, c4, c5 = quintic_coefficients(way, v0, v1)
+    coefficients = [points[:-1], rates[:-1], np.zeros_like(way), c3 / h**3, c4 / h**4, c5 / h**5]
     return PiecewisePolynomial(times[:-1], np.stack(coefficients, axis=1))
 
 

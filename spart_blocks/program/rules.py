@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.curves.lines import Intervals, Polynomials
+from spart_blocks.curves.intervals import Intervals
+from spart_blocks.curves.piecewise import highest_first
 from spart_blocks.program.array_functions import linear_pieces, piece
 from spart_blocks.program.symbol import (
     Condition,
@@ -180,7 +181,8 @@ def _interpolate(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
     where = box(t if block.time else inputs[0])
     first, last = float(table.x[0]), float(table.x[-1])
     out = np.empty((where.size, columns.shape[1]), dtype=object)
-    values = _called if len(table.x) > LARGEST_TABLE else _chosen
+    large = len(table.x) > LARGEST_TABLE
+    values = _splined if table._kind == "spline" else _called if large else _chosen
     for i, point in enumerate(where.flat):
         outside = np.logical_or(point < first, point > last)
         for k, value in enumerate(values(table, columns, point)):
@@ -198,10 +200,6 @@ def _called(table: Any, columns: Any, point: Any) -> Any:
     """The value of each column of a large table: calls, each a search."""
     if table._kind == "linear":
         yield from (np.interp(point, table.x, y) for y in columns.T)
-    elif table._kind == "spline":
-        for (starts, coefficients), y in zip(_polynomials(table._spline), columns.T, strict=True):
-            inside = Polynomials(Intervals(starts), coefficients).at(point)
-            yield if_else(point >= float(table.x[-1]), y[-1], inside)
     else:
         for starts, held in _pieces(table, columns, point):
             rising = np.flatnonzero(np.diff(starts, prepend=-np.inf) > 0)
@@ -212,13 +210,6 @@ def _pieces(table: Any, columns: Any, point: Any) -> Any:
     """For each column of values: where each piece of the interpolant starts, and the
     pieces as functions of the point."""
     x, kind = table.x, table._kind
-    if kind == "spline":
-        for (starts, coefficients), y in zip(_polynomials(table._spline), columns.T, strict=True):
-            pieces = [
-                _horner(c, point - float(a)) for a, c in zip(starts, coefficients.T, strict=True)
-            ]
-            yield [*starts, x[-1]], [*pieces, y[-1]]
-        return
     for y in columns.T:
         if kind == "linear":
             yield x, [*linear_pieces(point, x, y), y[-1]]
@@ -233,22 +224,16 @@ def _pieces(table: Any, columns: Any, point: Any) -> Any:
             yield [x[0], *edges], list(y)
 
 
-def _polynomials(spline: Any) -> Any:
-    """For each column of a spline: where each piece starts (n,), and its coefficients
-    (order + 1, n), of the highest power first."""
+def _splined(table: Any, columns: Any, point: Any) -> Any:
+    """The value of each column of a table that a spline goes through."""
     from scipy.interpolate import BSpline, PPoly
 
-    for column in spline.c.reshape(len(spline.c), -1).T:
-        polynomials = PPoly.from_spline(BSpline(spline.t, column, spline.k))
-        kept = np.flatnonzero(np.diff(polynomials.x) > 0)
-        yield polynomials.x[kept], polynomials.c[:, kept]
-
-
-def _horner(coefficients: Any, u: Any) -> Any:
-    value: Any = 0.0
-    for c in coefficients:
-        value = value * u + float(c)
-    return value
+    spline = table._spline
+    for column, y in zip(spline.c.reshape(len(spline.c), -1).T, columns.T, strict=True):
+        pieces = PPoly.from_spline(BSpline(spline.t, column, spline.k))
+        kept = np.flatnonzero(np.diff(pieces.x) > 0)
+        inside = highest_first(pieces.x[kept], pieces.c[:, kept]).at(point)[0]
+        yield if_else(point >= float(table.x[-1]), y[-1], inside)
 
 
 # --- sources -------------------------------------------------------------------------------

@@ -140,7 +140,7 @@ def test_a_robot_without_limits_is_followed_too():
         ({"iterations": 0}, "iterations is 0; it takes 1 to 50 steps"),
         ({"iterations": 1000}, "it takes 1 to 50 steps"),
         ({"iterations": 2.5}, "it takes 1 to 50 steps"),
-        ({"damping": 0.0}, "damping is 0;"),
+        ({"damping": 0.0}, "damping must be above zero, not 0"),
         ({"robot": None}, "IK needs a Robot"),
     ],
 )

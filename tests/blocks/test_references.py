@@ -377,7 +377,7 @@ WRONG = {
     "CIRCLE": [
         ({"rate": 1.0}, "takes period or rate: one of them"),
         ({"period": None}, "takes period or rate: one of them"),
-        ({"radius": -1.0}, "radius is -1 m"),
+        ({"radius": -1.0}, "radius must be above zero, not -1 m"),
         ({"normal": [0, 0, 0]}, "normal is zero"),
         ({"zero": AXIS}, "zero has the direction of the normal"),
         ({"rise": -1.0}, "rise is -1 s"),
@@ -405,5 +405,5 @@ def test_wrong_parameters_are_refused(kind, changes, text):
 def test_a_wrong_parameter_of_a_file_is_told_with_its_place(tmp_path):
     file = tmp_path / "diagram.yaml"
     file.write_text("blocks:\n  q: {type: QUINTIC, q0: [0, 0], qf: [1, 1], duration: -2}\n")
-    with pytest.raises(InputError, match=r"diagram.yaml:2:\d+: .*duration is -2 s"):
+    with pytest.raises(InputError, match=r"diagram.yaml:2:\d+: .*duration must be above zero, not -2 s"):
         sb.load(file)
