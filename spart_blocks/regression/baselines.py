@@ -6,10 +6,9 @@ A few lines of comment, then CSV: t [s] and a column for each element of a signa
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from io import StringIO
 from pathlib import Path
@@ -24,6 +23,7 @@ from spart_blocks.errors import Fault, InputError, Place
 from spart_blocks.regression.claims import Band, Floats, elements, near
 from spart_blocks.regression.outcome import Change
 from spart_blocks.results import Results
+from spart_blocks.results.csv_columns import csv_of
 from spart_blocks.results.files import write_whole
 
 FORMAT = "# spart_blocks baseline 1"
@@ -32,7 +32,6 @@ DIGITS = 12
 SAME_TIME = 1e-9
 """Sample times are equal within this part of the run: they are kept with 12 digits."""
 _MARK = FORMAT.rstrip("0123456789")
-_NUMBER = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
 _AGAIN = "record it again: spart test --update"
 _VERSIONS = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")
 
@@ -162,27 +161,17 @@ def record(change: Change) -> None:
 
 def read(path: Path) -> Baseline:
     """A recorded baseline. The file is not trusted; raises InputError with file and line."""
-    lines = _text(path).splitlines()
-    start = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    rows = csv.reader(lines[start:], strict=True)
-    names: list[str] = []
-    values: list[list[float]] = []
+    text = _text(path)
     try:
-        for row in rows:
-            place = Place(str(path), start + rows.line_num)
-            if names:
-                values.append(_row(row, names, place))
-            else:
-                names = _names(row, place)
-    except csv.Error as error:
-        raise _wrong(f"not CSV: {error}", Place(str(path), start + rows.line_num)) from None
-    if not values:
-        raise _wrong("it holds no samples", Place(str(path), len(lines)))
-    table = np.array(values)
-    late = np.flatnonzero(np.diff(table[:, 0]) <= 0)
-    if late.size:
-        raise _wrong("the times do not rise", Place(str(path), start + 3 + int(late[0])))
-    return Baseline(table[:, 0], dict(zip(names[1:], table[:, 1:].T, strict=True)))
+        file = csv_of(path, text)
+        if len(file.names) < 2 or file.names[0] != "t" or len(set(file.names)) != len(file.names):
+            place = Place(str(path), file.header)
+            raise _wrong("the columns must be t and the signals, each once", place)
+        table = file.numbers(file.names)
+        file.check_rising("t", table[:, 0])
+    except InputError as error:
+        raise InputError([replace(fault, hint=_AGAIN) for fault in error.faults]) from None
+    return Baseline(table[:, 0], dict(zip(file.names[1:], table[:, 1:].T, strict=True)))
 
 
 def _text(path: Path) -> str:
@@ -210,21 +199,6 @@ def is_baseline(path: Path) -> bool:
     """Whether a file, however broken since, was written as a baseline."""
     with path.open("rb") as file:
         return file.read(len(_MARK)) == _MARK.encode()
-
-
-def _names(row: list[str], place: Place) -> list[str]:
-    if len(row) < 2 or row[0] != "t" or len(set(row)) != len(row):
-        raise _wrong("the columns must be t and the signals, each once", place)
-    return row
-
-
-def _row(row: list[str], names: list[str], place: Place) -> list[float]:
-    if len(row) != len(names):
-        raise _wrong(f"{len(row)} values for {len(names)} columns", place)
-    for text in row:
-        if len(text) > 40 or not _NUMBER.fullmatch(text) or not np.isfinite(float(text)):
-            raise _wrong(f"{text[:40]!r} is not a number", place)
-    return [float(text) for text in row]
 
 
 def _wrong(message: str, place: Place) -> InputError:

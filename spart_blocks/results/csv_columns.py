@@ -50,7 +50,7 @@ class CsvFile:
         if faults:
             raise InputError(faults[:MOST_TOLD])
         if not table:
-            raise InputError(f"{self.path} needs rows of finite numbers")
+            raise InputError(f"{self.path}:{self.header}: no rows of finite numbers follow")
         return np.array(table, dtype=float)
 
     def _place(self, name: str) -> int:
@@ -128,6 +128,11 @@ def read_csv(path: str | Path) -> CsvFile:
         raise InputError(f"cannot read {source}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read {source}: {error}") from None
+    return csv_of(source, text)
+
+
+def csv_of(source: Path, text: str) -> CsvFile:
+    """The names and rows of the text of a .csv file. InputError where it has none."""
     numbered = enumerate(text.split("\n"), start=1)
     lines = [(k, line) for k, line in numbered if line.strip() and not line.startswith("#")]
     if not lines:

@@ -168,7 +168,7 @@ WRONG = {
     r"data\.csv:3:1: column 't' needs finite": ("data.csv", "t,u\n0,1\nnan,2\n"),
     r"data\.csv:4:3: the row has 1 cells, the header 2": ("data.csv", "t,u\n0,1\n1,2\n3\n"),
     r"data\.csv:4: t does not rise: 0.5 follows 1": ("data.csv", "t,u\n0,1\n1,2\n0.5,3\n"),
-    r"needs rows of finite numbers": ("data.csv", "t,u\n"),
+    r"data.csv:1: no rows of finite numbers": ("data.csv", "t,u\n"),
     r"has no row of names": ("data.csv", ""),
     r"has no signal 't'": ("data.csv", "time,u\n0,1\n1,2\n"),
     r"data\.csv:3: unexpected end of data": ("data.csv", 't,u\n0,1\n1,"2\n'),

@@ -405,5 +405,6 @@ def test_wrong_parameters_are_refused(kind, changes, text):
 def test_a_wrong_parameter_of_a_file_is_told_with_its_place(tmp_path):
     file = tmp_path / "diagram.yaml"
     file.write_text("blocks:\n  q: {type: QUINTIC, q0: [0, 0], qf: [1, 1], duration: -2}\n")
-    with pytest.raises(InputError, match=r"diagram.yaml:2:\d+: .*duration must be above zero, not -2 s"):
+    told = r"diagram.yaml:2:\d+: .*duration must be above zero, not -2 s"
+    with pytest.raises(InputError, match=told):
         sb.load(file)

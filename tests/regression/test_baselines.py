@@ -190,22 +190,25 @@ def test_changes_name_the_largest_difference_and_when(known, results_of):
 HEAD = f"{FORMAT}\n# diagram: known\n"
 BROKEN = {
     "another version": ("# spart_blocks baseline 2\nt,x\n0,1\n", 1, "this version reads"),
-    "no columns": (HEAD, 2, "holds no samples"),
-    "no rows": (HEAD + "t,x\n", 3, "holds no samples"),
+    "no columns": (HEAD, None, "has no row of names"),
+    "no rows": (HEAD + "t,x\n", 3, "no rows of finite numbers follow"),
     "no time": (HEAD + "x,y\n0,1\n", 3, "the columns must be t and the signals"),
     "no signals": (HEAD + "t\n0\n", 3, "the columns must be t and the signals"),
     "a column twice": (HEAD + "t,x,x\n0,1,1\n", 3, "each once"),
-    "a short row": (HEAD + "t,x\n0,1\n1\n", 5, "1 values for 2 columns"),
-    "a long row": (HEAD + "t,x\n0,1\n1,2,3\n", 5, "3 values for 2 columns"),
-    "an empty row": (HEAD + "t,x\n0,1\n\n1,2\n", 5, "0 values for 2 columns"),
-    "a word": (HEAD + "t,x\n0,1\n1,two\n", 5, "'two' is not a number"),
-    "nan": (HEAD + "t,x\n0,nan\n", 4, "'nan' is not a number"),
-    "infinity": (HEAD + "t,x\n0,1e999\n", 4, "'1e999' is not a number"),
-    "an underscore": (HEAD + "t,x\n0,1_0\n", 4, "'1_0' is not a number"),
-    "times that fall": (HEAD + "t,x\n0,1\n2,1\n1,1\n", 6, "the times do not rise"),
-    "a time twice": (HEAD + "t,x\n0,1\n0,1\n", 5, "the times do not rise"),
-    "a merge conflict": (HEAD + "t,x\n0,1\n<<<<<<< ours\n1,2\n", 5, "1 values for 2 columns"),
-    "an open quote": (HEAD + 't,"x\n0,1\n', 4, "not CSV"),
+    "a short row": (HEAD + "t,x\n0,1\n1\n", 5, "the row has 1 cells, the header 2"),
+    "a long row": (HEAD + "t,x\n0,1\n1,2,3\n", 5, "the row has 3 cells, the header 2"),
+    "a word": (HEAD + "t,x\n0,1\n1,two\n", 5, "column 'x' needs finite numbers, not 'two'"),
+    "nan": (HEAD + "t,x\n0,nan\n", 4, "needs finite numbers, not 'nan'"),
+    "infinity": (HEAD + "t,x\n0,1e999\n", 4, "needs finite numbers, not '1e999'"),
+    "an underscore": (HEAD + "t,x\n0,1_0\n", 4, "needs finite numbers, not '1_0'"),
+    "times that fall": (HEAD + "t,x\n0,1\n2,1\n1,1\n", 6, "t does not rise"),
+    "a time twice": (HEAD + "t,x\n0,1\n0,1\n", 5, "t does not rise"),
+    "a merge conflict": (
+        HEAD + "t,x\n0,1\n<<<<<<< ours\n1,2\n",
+        5,
+        "the row has 1 cells, the header 2",
+    ),
+    "an open quote": (HEAD + 't,"x\n0,1\n', 3, "unexpected end of data"),
 }
 
 
@@ -215,7 +218,7 @@ def test_a_broken_baseline_is_told_at_its_line(tmp_path, text, line, message):
     path.write_text(text)
     with pytest.raises(InputError) as error:
         read(path)
-    assert f"{path}:{line}: " in str(error.value)
+    assert (f"{path}:{line}:" if line else str(path)) in str(error.value)
     assert message in str(error.value)
     assert "spart test --update" in str(error.value)
 
