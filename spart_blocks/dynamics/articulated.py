@@ -29,18 +29,15 @@ from spart_blocks.dynamics.axial import (
     Paths,
     add,
     along_the_tree,
-    apart_from_weight,
     carried_in,
     carried_out,
     dot,
-    motions_of,
-    needed_wrenches,
-    paths_of,
     rotate_symmetric,
     turn_symmetric,
 )
 from spart_blocks.dynamics.forward import joint_inertia
-from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
+from spart_blocks.dynamics.given import Given, bias_of, given_of
+from spart_blocks.dynamics.joint_effects import joint_effects
 from spart_blocks.dynamics.screws import (
     CYCLE,
     PLACES,
@@ -54,7 +51,7 @@ from spart_blocks.dynamics.screws import (
     bodies_of,
 )
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, filled, solve_spd, zeros
+from spart_blocks.spatial import Array, filled, solve_spd, zeros
 
 
 class MultibodyRates(NamedTuple):
@@ -189,43 +186,26 @@ def hybrid_rates(
     of um where they are not given, and then none is stuck. The rest as `multibody_rates`.
     Source: Featherstone (2008), sec. 9.6 (hybrid dynamics).
     """
-    R0, u0 = array(R0, (3, 3), "R0"), array(u0, (6,), "u0")
-    qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
-    tau0, taum = array(tau0, (6,), "tau0"), array(taum, (robot.nu,), "taum")
-    wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (robot.n_links_joints, 6), "wFm")
-    umdot_k = array(np.zeros(len(robot.kinematic)) if umdot_k is None else umdot_k,
-                    (len(robot.kinematic),), "umdot_k")  # fmt: skip
-    if modes is not None:
-        modes = array(modes, (len(joint_effects(robot).sticking),), "modes")
-    like = (R0, u0, qm, um, tau0, taum, wF0, wFm, umdot_k)
-    bodies, floating = bodies_of(robot), robot.base == "floating"
-    paths, loads = paths_of(bodies, qm), apart_from_weight(wF0, wFm, robot)
-    load = joint_load(um, robot, qm, modes) if robot.effects else np.zeros(robot.nu)
-    net = taum - load if robot.effects else taum
-    rises = zeros(robot.nu, umdot_k)
-    rises[list(robot.kinematic)] = umdot_k
-    given, rates, forces = (along_the_tree(v, robot).tolist() for v in (rises, um, net))
-    # A floating base falls with the field, a fixed one is held against it.
-    still, up = [0.0] * 3, [0.0] * 3 if floating else (R0.T @ -loads.g).tolist()
-    base = Motion(u0[:3].tolist() if floating else still, still, up)
-    motions = motions_of(bodies, paths, base, rates, given)
-    wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
-    I = [_rigid(body, *wrench) for body, wrench in zip(bodies, wrenches, strict=True)]
-    steps = _inward(bodies, paths, I, forces, _joints(robot, modes))
-    p0 = filled(I[0].n + I[0].f, *like)
+    given = given_of(R0, u0, qm, um, tau0, taum, wF0, wFm, robot, umdot_k, modes)
+    bodies, bias = bodies_of(robot), bias_of(given, robot)
+    I = [_rigid(body, *wrench) for body, wrench in zip(bodies, bias.wrenches, strict=True)]
+    net = given.taum - given.load if robot.effects else given.taum
+    forces = along_the_tree(net, robot).tolist()
+    steps = _inward(bodies, bias.paths, I, forces, _joints(robot, given.modes))
+    p0 = filled(I[0].n + I[0].f, *given.numbers)
     u0dot, reaction, a0 = zeros(6, p0), zeros(6, p0), np.zeros(6)
-    if floating:
+    if robot.base == "floating":
         force = zeros(6, p0)
-        force[:3], force[3:] = tau0[:3], R0.T @ tau0[3:]
-        a0 = solve_spd(I[0].matrix(qm), force - p0, "the articulated inertia of the base")
-        u0dot[:3], u0dot[3:] = a0[:3], R0 @ a0[3:] + loads.g
+        force[:3], force[3:] = given.tau0[:3], given.R0.T @ given.tau0[3:]
+        inertia = I[0].matrix(given.qm)
+        a0 = solve_spd(inertia, force - p0, "the articulated inertia of the base")
+        u0dot[:3], u0dot[3:] = a0[:3], given.R0 @ a0[3:] + bias.g
     else:
-        reaction[:3] = R0 @ (p0[:3] - tau0[:3])
-        reaction[3:] = R0 @ p0[3:] - tau0[3:]
-    accelerations, held = _outward(bodies, paths, steps, a0.tolist(), given)
-    umdot = along_the_tree(filled(accelerations, *like), robot)
-    taken = taken_at_joints(robot, held, umdot_k, taum, load, modes) if held else (umdot_k, load)
-    return HybridRates(u0dot, umdot, reaction, *taken)
+        reaction[:3] = given.R0 @ (p0[:3] - given.tau0[:3])
+        reaction[3:] = given.R0 @ p0[3:] - given.tau0[3:]
+    accelerations, held = _outward(bodies, bias.paths, steps, a0.tolist(), bias.umdot)
+    umdot = along_the_tree(filled(accelerations, *given.numbers), robot)
+    return HybridRates(u0dot, umdot, reaction, *taken_at_joints(robot, held, given))
 
 
 class JointRole(NamedTuple):
@@ -260,22 +240,22 @@ def _joints(robot: Robot, modes: Array | None) -> list[JointRole]:
     return joints
 
 
-def taken_at_joints(
-    robot: Robot, held: dict[int, Any], umdot_k: Array, taum: Array, load: Array, modes: Any
-) -> tuple[Array, Array]:
+def taken_at_joints(robot: Robot, held: dict[int, Any], given: Given) -> tuple[Array, Array]:
     """tau_k and load of `HybridRates`; held: the forces that prescribed and stuck
     joints pass on, by place in um, along the tree."""
-    effects = joint_effects(robot)
-    like = (umdot_k, taum, load, *(filled([force], taum) for force in held.values()))
+    if not held:
+        return given.umdot_k, given.load
+    effects, taum, load = joint_effects(robot), given.taum, given.load
+    like = (given.umdot_k, taum, load, *(filled([force], taum) for force in held.values()))
     places, passed = list(robot.kinematic), zeros(robot.nu, *like)
     for k, force in held.items():
         passed[k] = force
     passed = along_the_tree(passed, robot)
-    needed = passed[places] + robot.motor_inertia[places] * umdot_k
+    needed = passed[places] + robot.motor_inertia[places] * given.umdot_k
     tau_k = needed + (load - taum)[places]
     taken = zeros(robot.nu, *like) + load
-    if modes is not None:
-        for k, mode in zip(effects.sticking, modes, strict=True):
+    if given.modes is not None:
+        for k, mode in zip(effects.sticking, given.modes, strict=True):
             taken[k] = np.where(mode == 0, taum[k] - passed[k], load[k])
     return tau_k, taken
 

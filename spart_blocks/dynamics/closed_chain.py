@@ -15,23 +15,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spart_blocks.dynamics.articulated import taken_at_joints
-from spart_blocks.dynamics.axial import (
-    Motion,
-    along_the_tree,
-    apart_from_weight,
-    motions_of,
-    needed_wrenches,
-    paths_of,
-)
+from spart_blocks.dynamics.axial import along_the_tree
 from spart_blocks.dynamics.closed_system import Closed, free_flags
 from spart_blocks.dynamics.composite import multibody_inertia
-from spart_blocks.dynamics.joint_effects import joint_effects, joint_load
+from spart_blocks.dynamics.given import Given, bias_of, given_of
+from spart_blocks.dynamics.joint_effects import joint_effects
 from spart_blocks.dynamics.loop_rows import Chain, loop_rows
 from spart_blocks.dynamics.loops import kept_rows
 from spart_blocks.dynamics.newton_euler import felt_at_joints
 from spart_blocks.dynamics.screws import bodies_of
 from spart_blocks.robot import Robot
-from spart_blocks.spatial import Array, array, filled, zeros
+from spart_blocks.spatial import Array, filled, zeros
 
 
 class ClosedRates(NamedTuple):
@@ -71,40 +65,27 @@ def closed_rates(
     Raises SingularInertiaError for floats where rows lose rank, or where a motion that the
     loops leave has no inertia.
     """
-    R0, u0 = array(R0, (3, 3), "R0"), array(u0, (6,), "u0")
-    qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
-    tau0, taum = array(tau0, (6,), "tau0"), array(taum, (robot.nu,), "taum")
-    wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (robot.n_links_joints, 6), "wFm")
-    n_k = len(robot.kinematic)
-    umdot_k = array(np.zeros(n_k) if umdot_k is None else umdot_k, (n_k,), "umdot_k")
-    if modes is not None:
-        modes = array(modes, (len(joint_effects(robot).sticking),), "modes")
-    like = (R0, u0, qm, um, tau0, taum, wF0, wFm, umdot_k)
+    given = given_of(R0, u0, qm, um, tau0, taum, wF0, wFm, robot, umdot_k, modes)
     base, floating = (6, True) if robot.base == "floating" else (0, False)
-    load = joint_load(um, robot, qm, modes) if robot.effects else np.zeros(robot.nu)
-    given: list[Any] = [0.0] * robot.nu
-    for k, rate in zip(robot.kinematic, umdot_k.tolist(), strict=True):
-        given[k] = rate
-    closed, need, p0, g = _at(R0, u0, qm, um, wF0, wFm, robot, given, modes, damping)
-    net = [t - w for t, w in zip((taum - load).tolist(), need, strict=True)]
-    force = net if not floating else (_base_force(R0, tau0) - p0).tolist() + net
-    opening = _opening(closed, given, um, robot, stabilisation)
+    prescribed = given.umdot.tolist()
+    closed, need, p0, g = _at(given, robot, damping)
+    net = [t - w for t, w in zip((given.taum - given.load).tolist(), need, strict=True)]
+    force = net if not floating else (_base_force(given.R0, given.tau0) - p0).tolist() + net
+    opening = _opening(closed, prescribed, given.um, robot, stabilisation)
     # The accelerations of prescribed joints are in what the motion needs.
     x, push = closed.solve([force[k] for k in closed.freedoms.places], opening)
-    rates: list[Any] = [0.0] * base + given
+    rates: list[Any] = [0.0] * base + prescribed
     for place, value in zip(closed.freedoms.places, x, strict=True):
         rates[place] = value
-    udot = filled(rates, *like)
+    udot = filled(rates, *given.numbers)
     u0dot, reaction = zeros(6, udot), zeros(6, udot)
     if floating:
-        u0dot[:3], u0dot[3:] = udot[:3], R0 @ udot[3:6] + g
+        u0dot[:3], u0dot[3:] = udot[:3], given.R0 @ udot[3:6] + g
     else:
-        reaction = _reaction(R0, tau0, qm, udot, p0, robot)
+        reaction = _reaction(given.R0, given.tau0, given.qm, udot, p0, robot)
     held = _held(closed, need, x, push, robot, base)
-    tau_k = umdot_k
-    if held:
-        tau_k, load = taken_at_joints(robot, held, umdot_k, taum, load, modes)
-    return ClosedRates(u0dot, udot[base:], reaction, tau_k, load, filled(push, *like))
+    tau_k, load = taken_at_joints(robot, held, given)
+    return ClosedRates(u0dot, udot[base:], reaction, tau_k, load, filled(push, *given.numbers))
 
 
 def _opening(
@@ -141,35 +122,18 @@ def _base_force(R0: Array, tau0: Array) -> Array:
     return force
 
 
-def _at(
-    R0: Array,
-    u0: Array,
-    qm: Array,
-    um: Array,
-    wF0: Array,
-    wFm: Array,
-    robot: Robot,
-    given: list[Any],
-    modes: Array | None,
-    damping: float,
-) -> tuple[Closed, list[Any], Array, Array]:
+def _at(given: Given, robot: Robot, damping: float) -> tuple[Closed, list[Any], Array, Array]:
     """The robot at this state: H and J factored, what the given accelerations and the loads
     need of the joints, of the base in its axes (6,), and the field in which a floating base
     falls (3,)."""
-    bodies, floating = bodies_of(robot), robot.base == "floating"
-    paths, loads = paths_of(bodies, qm), apart_from_weight(wF0, wFm, robot)
-    still, up = [0.0] * 3, [0.0] * 3 if floating else (R0.T @ -loads.g).tolist()
-    base = Motion(u0[:3].tolist() if floating else still, still, up)
-    rates, rises = along_the_tree(um, robot), along_the_tree(filled(given, um, qm), robot)
-    motions = motions_of(bodies, paths, base, rates.tolist(), rises.tolist())
-    wrenches = needed_wrenches(bodies, paths, motions, R0, loads)
-    like = (R0, u0, qm, um, wF0, wFm)
-    felt = filled(felt_at_joints(bodies, paths, wrenches, robot.nu), *like)
-    need = along_the_tree(felt, robot).tolist()
-    n, f = wrenches[0]
-    rows = loop_rows(robot, Chain(robot, paths, qm, um), kept_rows(robot))
-    closed = Closed(robot, qm, rows, free_flags(robot, modes), damping)
-    return closed, need, filled(n + f, *like), loads.g
+    bias = bias_of(given, robot)
+    passed = felt_at_joints(bodies_of(robot), bias.paths, bias.wrenches, robot.nu)
+    need = along_the_tree(filled(passed, *given.numbers), robot).tolist()
+    n, f = bias.wrenches[0]
+    chain = Chain(robot, bias.paths, given.qm, given.um)
+    rows = loop_rows(robot, chain, kept_rows(robot))
+    closed = Closed(robot, given.qm, rows, free_flags(robot, given.modes), damping)
+    return closed, need, filled(n + f, *given.numbers), bias.g
 
 
 def _held(
