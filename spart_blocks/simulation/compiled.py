@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.native import Native
     from spart_blocks.simulation.run import Run
 
-_KINDS = {"event": 0, "stop": 1, "limit": 2, "bend": 4, "mode": 3, "fault": 1}
+_KINDS = {"event": 0, "stop": 1, "limit": 2, "mode": 3, "bend": 4, "fault": 5}
+"""The numbers of sb_step.h."""
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF, FULL = range(8)
 STEPS_A_CALL = 20_000
 WORTH = 0.5
@@ -70,7 +71,8 @@ _ROOM = [
     "arg",
     "res",
 ]
-_PROGRESS = ["stop", "sample", "steps", "evaluations", "budget", "crossed"]
+_PROGRESS = ["stop", "sample", "steps", "evaluations", "budget"]
+_STATE = ["crossed", "have_slope", "entered", "behind", "far_slope"]
 
 
 class _RunStruct(ctypes.Structure):
@@ -83,7 +85,7 @@ class _RunStruct(ctypes.Structure):
         + [(name, ctypes.c_void_p) for name in _ROOM]
         + [(name, ctypes.c_double) for name in ("t", "h", "lo", "hi", "bad", "limit", "taken")]
         + [(name, ctypes.c_longlong) for name in _PROGRESS]
-        + [(name, ctypes.c_int) for name in ("have_slope", "entered", "behind", "far_slope")]
+        + [(name, ctypes.c_int) for name in _STATE]
         + [(name, ctypes.c_int) for name in ("heeds_stiffness", "stiff", "calm")]
         + [("stiff_step", ctypes.c_double), ("staged", ctypes.c_int)]
     )

@@ -13,12 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A piece is seen from within: switching times are known to some units in the last place. */
-#define SB_INSIDE 8
-#define SB_AHEAD 1e-9 /* s: over this it is looked whether a signal comes back */
-#define SB_EARLY 0.99 /* a stage that crosses so early has made the end of the step wrong */
 enum { SB_TICK = 1, SB_SWITCH }; /* what jumps at a stop */
-enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND };
 enum {
   SB_DONE,
   SB_MORE,
@@ -63,8 +58,8 @@ typedef struct sb_run {
   double t, h, lo, hi, bad; /* bad: the time of the state in xt, or of the row, that failed */
   double limit; /* of the next step alone [s] */
   double taken; /* the step that was just tried */
-  long long stop, sample, steps, evaluations, budget, crossed;
-  int have_slope, entered, behind, far_slope;
+  long long stop, sample, steps, evaluations, budget;
+  int crossed, have_slope, entered, behind, far_slope;
   /* whether stiffness is looked for, steps at the border of stability, steps within it in a
      row, and the length of the last */
   int heeds_stiffness, stiff, calm;
@@ -93,6 +88,37 @@ static int sb_finite(const double *v, long long n) {
   return sum == 0;
 }
 
+static void sb_watch(sb_run *r, double t, const double *x, double *out) {
+  sb_call(r, program_cross, t, x, out);
+}
+
+/* The longest step in which nothing is overlooked. */
+static double sb_reach(sb_run *r) {
+  if (!SB_REACHES) return r->limit;
+  sb_call(r, program_reach, r->t, r->x, r->f);
+  return fmin(r->f[0], r->limit);
+}
+
+static int sb_due(const sb_run *r, long long clock) { return r->due[r->stop * r->nclocks + clock]; }
+
+/* The entries of xd that a function of the program gives, of what it reads there. */
+static void sb_move(sb_run *r, sb_function f, double *from, double *to, long long size,
+                    const long long *states) {
+  double *xd = r->xd;
+  r->xd = from;
+  sb_call(r, f, r->t, r->x, r->f);
+  r->xd = xd;
+  for (long long i = 0; i < size; i++) to[states[i]] = r->f[states[i]];
+}
+
+static void sb_hand_over(sb_run *r, int k, double *xd) {
+  sb_move(r, SB_HANDED[k], xd, xd, SB_HANDED_SIZES[k], SB_HANDED_STATES[k]);
+}
+
+static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
+  sb_move(r, SB_TICKS[c], before, xd, SB_TICK_SIZES[c], SB_TICK_STATES[c]);
+}
+
 /* What sb_step.h is told. */
 #define SB_SELF sb_run
 #define SB_REAL double
@@ -104,13 +130,33 @@ static int sb_finite(const double *v, long long n) {
 #define SB_XT(r) ((r)->xt)
 #define SB_XM(r) ((r)->xm)
 #define SB_K(r) ((r)->K)
-#define SB_SLOPE(r) ((r)->K + (r)->stages * (r)->nx)
 #define SB_A(r) ((r)->A)
 #define SB_B(r) ((r)->b)
 #define SB_C(r) ((r)->c)
+#define SB_CONTROLS
+#define SB_CONTROLLED(r) ((r)->e != NULL)
 #define SB_E(r) ((r)->e)
 #define SB_EXPONENT(r) ((r)->error_exponent)
 #define SB_ERROR_OF(r, size) ((r)->atol + (r)->rtol * (size))
+#define SB_H(r) ((r)->h)
+#define SB_BOUNDS
+#define SB_LONGEST(r) ((r)->e ? (r)->max_step : (r)->fixed_step)
+#define SB_LOCATES
+#define SB_NG(r) ((r)->ncross)
+#define SB_KIND(r, k) ((r)->kinds[k])
+#define SB_DIRECTION(r, k) ((r)->direction[k])
+#define SB_G0(r) ((r)->g0)
+#define SB_G1(r) ((r)->g1)
+#define SB_GS(r) ((r)->gs)
+#define SB_G(r) ((r)->f)
+#define SB_CROSSED(r) ((r)->crossed)
+#define SB_STAGED(r) ((r)->staged)
+#define SB_P(r) ((r)->P)
+#define SB_DENSE_ORDER(r) ((r)->dense_order)
+#define SB_HAS_CLOCKS
+#define SB_ND(r) ((r)->nd)
+#define SB_CLOCKS(r) ((r)->nclocks)
+#define SB_HANDOVER_CLOCK(k) SB_HANDOVER_CLOCKS[k]
 
 /* Blocks with a one-step map of their own. */
 static void sb_own_steps(sb_run *r, double h) {
@@ -159,30 +205,6 @@ static void sb_blame(sb_run *r, double h) {
   }
   sb_stage(r, s, h);
   r->bad = r->t + r->c[s] * h;
-}
-
-/* The state at t + theta h within the step just tried, into out. */
-static void sb_dense(const sb_run *r, double h, double theta, double *restrict out) {
-  long long nx = r->nx, S = r->stages;
-  if (r->P) {
-    for (long long i = 0; i < nx; i++) out[i] = r->x[i];
-    for (long long j = 0; j < S; j++) {
-      const double *restrict K = r->K + j * nx;
-      double weight = 0, power = theta;
-      for (long long m = 0; m < r->dense_order; m++, power *= theta)
-        weight += r->P[j * r->dense_order + m] * power;
-      weight *= h;
-      if (weight != 0)
-        for (long long i = 0; i < nx; i++) out[i] += weight * K[i];
-    }
-    return;
-  }
-  /* Cubic Hermite between both ends; the slope at the far end lies behind the stages. */
-  double s = theta, u = 1 - theta;
-  for (long long i = 0; i < nx; i++) {
-    double x0 = r->x[i], x1 = r->xn[i], f0 = r->K[i], f1 = r->K[S * nx + i];
-    out[i] = u * x0 + s * x1 + s * (s - 1) * ((1 - 2 * s) * (x1 - x0) + (s - 1) * h * f0 + s * h * f1);
-  }
 }
 
 static int sb_record(sb_run *r, double t, const double *x) {
@@ -247,17 +269,14 @@ static int sb_sample_step(sb_run *r, double h, double until) {
   return 1;
 }
 
-/* A time seen from within the piece that ends there. */
-static double sb_inside(double t) { return t - SB_INSIDE * (t - nextafter(t, -INFINITY)); }
-
 /* Keep what is to be kept of the step from r->t up to `until`, exclusively. plain: nothing but
    the step ends there. */
 static int sb_keep_step(sb_run *r, double h, double until, int plain) {
   r->taken = h;
-  if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), plain ? until : sb_inside(until));
+  if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), plain ? until : sb_before(until));
   if (!r->log) return sb_sample_step(r, h, until);
   if (plain && sb_unseen(r->log, r->t, until, r->xn)) return 1;
-  return sb_cover(r, r->log, plain ? until : sb_inside(until));
+  return sb_cover(r, r->log, plain ? until : sb_before(until));
 }
 
 /* Keep the state reached where all starts anew: at a stop, or behind a crossing. */
@@ -268,88 +287,12 @@ static int sb_keep_state(sb_run *r, int sides, int tick) {
 
 /* The same at a known event, the time of which is rounded. */
 static int sb_keep_event(sb_run *r) {
-  double late = r->t + SB_INSIDE * (nextafter(r->t, INFINITY) - r->t);
-  return !r->log || sb_late(r, r->log, late, r->x);
+  return !r->log || sb_late(r, r->log, sb_after(r->t), r->x);
 }
 
 static int sb_is_full(const sb_run *r) {
   return (r->log && r->log->rows > r->log->room - 2 * r->log->step_rows - r->log->marks) ||
          (r->gauge && r->gauge->count > r->gauge->room / 2);
-}
-
-static int sb_crossed(const sb_run *r, double before, double after, long long k) {
-  if (r->direction[k] == 0) return (before > 0) != (after > 0);
-  return before * r->direction[k] <= 0 && after * r->direction[k] > 0;
-}
-
-/* The state at t + theta h: without error control by a shorter step, no stage of which lies
-   behind that time, where the equations may have changed. */
-static void sb_within(sb_run *r, double h, double theta, double *out) {
-  if (r->e || !r->nx) {
-    sb_dense(r, h, theta, out);
-    return;
-  }
-  sb_try(r, theta * h);
-  memcpy(out, r->xn, (size_t)r->nx * sizeof(double));
-}
-
-/* Whether k lies behind its crossing at the values g, where it goes up or down. */
-static int sb_beyond(const sb_run *r, const double *g, long long k, double up) {
-  if (up > 0) return g[k] > 0;
-  return r->direction[k] ? g[k] < 0 : !(g[k] > 0);
-}
-
-/* Where in the step, as a fraction of h, k goes up or down, just at its far side. staged: also
-   where the last stage of a shorter step does. */
-static double sb_where(sb_run *r, double h, long long k, double up, int staged) {
-  double lo = 0, hi = 1;
-  while ((hi - lo) * h > 2.5e-11 && hi - lo > 1e-15) {
-    double mid = 0.5 * (lo + hi);
-    sb_within(r, h, mid, r->xm);
-    sb_call(r, program_cross, r->t + mid * h, r->xm, r->f);
-    int beyond = sb_beyond(r, r->f, k, up);
-    if (!beyond && staged) {
-      sb_call(r, program_cross, r->t + mid * h, r->xt, r->f);
-      beyond = sb_beyond(r, r->f, k, up);
-    }
-    if (beyond) hi = mid;
-    else lo = mid;
-  }
-  return hi;
-}
-
-static double sb_direction(const sb_run *r, const double *g, long long k) {
-  return r->direction[k] ? r->direction[k] : g[k] > 0 ? 1 : -1;
-}
-
-/* The first crossing within the step: its time as a fraction of h, or 2 where there is none.
-   Without error control the last stage may cross a bend long before the step's end does,
-   which is wrong then, or comes back. */
-static double sb_find_crossing(sb_run *r, double h, double until) {
-  double first = 2, t1 = r->t + h < until ? r->t + h : until;
-  int look = !r->e && r->nx && r->stages > 1 && r->staged < 2;
-  sb_call(r, program_cross, t1, r->xn, r->g1);
-  if (look) sb_call(r, program_cross, t1, r->xt, r->gs);
-  r->staged = 0;
-  for (long long k = 0; k < r->ncross; k++) {
-    if (!r->nx && (r->kinds[k] == SB_LIMIT || r->kinds[k] == SB_BEND)) continue; /* no step */
-    int ends = sb_crossed(r, r->g0[k], r->g1[k], k);
-    int staged = look && r->kinds[k] == SB_BEND && sb_crossed(r, r->g0[k], r->gs[k], k);
-    if (!ends && !staged) continue;
-    double at = ends ? sb_where(r, h, k, sb_direction(r, r->g1, k), 0) : 2;
-    if (staged) {
-      double early = sb_where(r, h, k, sb_direction(r, r->gs, k), 1);
-      staged = early < SB_EARLY * at;
-      if (staged) at = early;
-    }
-    if (at < first) {
-      first = at;
-      r->crossed = k;
-      r->staged = staged;
-    }
-  }
-  if (r->staged && first * h < SB_AHEAD) r->staged = 2;
-  return first;
 }
 
 /* Mark the crossings that act where the first has led: it, and those that come with it.
@@ -359,7 +302,7 @@ static int sb_hits(sb_run *r) {
   int acts = 0, bends = 0;
   sb_call(r, program_cross, r->t, r->x, r->f);
   for (long long k = 0; k < r->ncross; k++) {
-    r->hit[k] = k == r->crossed || sb_crossed(r, r->g0[k], r->f[k], k);
+    r->hit[k] = k == r->crossed || sb_crossed(r->g0[k], r->f[k], r->direction[k]);
     acts |= r->hit[k] && r->kinds[k] != SB_LIMIT && r->kinds[k] != SB_BEND;
     bends |= r->hit[k] && r->kinds[k] == SB_BEND;
   }
@@ -373,19 +316,10 @@ static int sb_hits(sb_run *r) {
   return acts;
 }
 
-/* The same to just behind the crossing found, if it leads there. */
-static void sb_up_to_crossing(sb_run *r, double h) {
-  sb_up_to(r, h);
-  sb_call(r, program_cross, r->t + h, r->xn, r->f);
-  if (r->staged || sb_crossed(r, r->g0[r->crossed], r->f[r->crossed], r->crossed)) return;
-  sb_try(r, h);
-  sb_slope(r, r->t + h, r->xn, SB_SLOPE(r));
-}
-
 /* Pass over an interval without states, watching signals that depend on time alone. */
 static int sb_idle(sb_run *r, double at) {
   double before_end = nextafter(at, r->t);
-  r->lo = r->t + SB_INSIDE * (nextafter(r->t, INFINITY) - r->t);
+  r->lo = sb_after(r->t);
   while (r->t < at) {
     if (r->budget-- <= 0) return SB_MORE;
     if (sb_is_full(r)) return SB_FULL;
@@ -417,40 +351,25 @@ static int sb_idle(sb_run *r, double at) {
   return SB_DONE;
 }
 
-/* Mark the crossings by a jump at a stop, STOPs whose signal is above zero, and modes that
-   do not fit. */
+/* Mark the crossings by a jump at a stop, and what acts wherever it is above
+   zero: STOPs, faults, modes that do not fit. */
 static int sb_jumped(sb_run *r) {
   int any = 0;
   if (!r->ncross) return 0;
   sb_call(r, program_cross, r->t, r->x, r->f);
   for (long long k = 0; k < r->ncross; k++) {
-    r->hit[k] = r->kinds[k] == SB_STOP || r->kinds[k] == SB_MODE
+    int above = r->kinds[k] == SB_STOP || r->kinds[k] == SB_MODE || r->kinds[k] == SB_FAULT;
+    r->hit[k] = above
                     ? r->f[k] > 0
                     : r->kinds[k] == SB_EVENT && r->stop > 0 &&
-                          sb_crossed(r, r->g0[k], r->f[k], k);
+                          sb_crossed(r->g0[k], r->f[k], r->direction[k]);
     any |= r->hit[k];
   }
   return any;
 }
 
 static int sb_tick(sb_run *r) {
-  const unsigned char *due = r->due + r->stop * r->nclocks;
-  int any = 0;
-  for (long long c = 0; c < r->nclocks; c++) any |= due[c];
-  if (!any) return 1;
-  for (long long k = 0; k < SB_HANDOVERS; k++) { /* held outputs that other clocks read */
-    if (!due[SB_HANDOVER_CLOCKS[k]]) continue;
-    sb_call(r, SB_HANDED[k], r->t, r->x, r->f);
-    for (long long i = 0; i < SB_HANDED_SIZES[k]; i++)
-      r->xd[SB_HANDED_STATES[k][i]] = r->f[SB_HANDED_STATES[k][i]];
-  }
-  memcpy(r->xdn, r->xd, (size_t)r->nd * sizeof(double));
-  for (long long c = 0; c < r->nclocks; c++) {
-    if (!due[c]) continue;
-    sb_call(r, SB_TICKS[c], r->t, r->x, r->f);
-    for (long long i = 0; i < SB_TICK_SIZES[c]; i++)
-      r->xdn[SB_TICK_STATES[c][i]] = r->f[SB_TICK_STATES[c][i]];
-  }
+  if (!sb_ticked(r, r->xd, r->xdn)) return 1;
   if (!sb_finite(r->xdn, r->nd)) return 0;
   memcpy(r->xd, r->xdn, (size_t)r->nd * sizeof(double));
   r->have_slope = 0;
@@ -466,8 +385,8 @@ static void sb_project(sb_run *r) {
 
 /* Integrate from r->t to the stop at `end`. */
 static int sb_integrate(sb_run *r, double end) {
-  r->lo = r->t + SB_INSIDE * (nextafter(r->t, INFINITY) - r->t);
-  r->hi = end - SB_INSIDE * (end - nextafter(end, r->t));
+  r->lo = sb_after(r->t);
+  r->hi = sb_before(end);
   long long nx = r->nx, S = r->stages;
   if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
   if (r->ncross) sb_call(r, program_cross, r->t, r->x, r->g0);
@@ -485,21 +404,8 @@ static int sb_integrate(sb_run *r, double end) {
     }
     if (r->budget-- <= 0) return SB_MORE;
     if (sb_is_full(r)) return SB_FULL;
-    double h, error = 0, left = end - r->t, reach = INFINITY;
     int last;
-    if (SB_REACHES) {
-      sb_call(r, program_reach, r->t, r->x, r->f);
-      reach = r->f[0];
-    }
-    reach = fmin(reach, r->limit);
-    if (r->e) {
-      if (r->h > fmin(r->max_step, reach)) r->h = fmin(r->max_step, reach);
-      last = sb_is_last(r->h, left);
-      h = last ? left : r->h;
-    } else {
-      h = sb_equal_length(left, fmin(r->fixed_step, reach));
-      last = sb_is_last(h, left);
-    }
+    double h = sb_length(r, end - r->t, &last);
     if (h < 10 * (nextafter(r->t, INFINITY) - r->t) && !last) {
       memcpy(r->xt, r->x, (size_t)nx * sizeof(double));
       r->bad = r->t;
@@ -507,14 +413,10 @@ static int sb_integrate(sb_run *r, double end) {
     }
     sb_try(r, h);
     if (r->e) {
-      error = sb_error(r, h);
-      if (!(error < 1)) { /* too large, or not a number */
-        r->h = sb_next_length(r, h, error);
-        if (r->h < 10 * (nextafter(r->t, INFINITY) - r->t)) {
-          sb_blame(r, h);
-          return SB_STEP_TOO_SMALL;
-        }
-        continue;
+      if (!sb_accurate(r, h, last)) {
+        if (r->h >= 10 * (nextafter(r->t, INFINITY) - r->t)) continue;
+        sb_blame(r, h);
+        return SB_STEP_TOO_SMALL;
       }
     } else if (!sb_finite(r->xn, nx)) {
       sb_blame(r, h);
@@ -565,10 +467,6 @@ static int sb_integrate(sb_run *r, double end) {
     if (SB_DRIFTS) {
       sb_project(r);
       r->have_slope = 0;
-    }
-    if (r->e) {
-      double grown = sb_next_length(r, h, error);
-      if (!last || grown > r->h) r->h = grown; /* a step cut short says little */
     }
     if (stiff && r->t < end) return SB_STIFF;
   }

@@ -1,76 +1,158 @@
-/* An explicit Runge-Kutta step by a tableau, and its length: what simulations and FMUs share.
+/* One step of a run: what the loop of simulations, FMUs and exported C share.
 
-   The step control and the choice of the first step are those of E. Hairer, S. P. Norsett,
-   G. Wanner, "Solving Ordinary Differential Equations I" (1993), sec. II.4.
+   An explicit Runge-Kutta step by a tableau, its length, its dense output, where it crosses
+   zero, and what happens at one time: ticks and changes of modes. The step control and the
+   choice of the first step are those of E. Hairer, S. P. Norsett, G. Wanner, "Solving Ordinary
+   Differential Equations I" (1993), sec. II.4.
 
-   Above stand SB_SELF, the type of what steps, and of one such m, in real numbers SB_REAL:
-   SB_N(m) states SB_X(m) at the time SB_T(m); SB_STAGES_OF(m) slopes one behind another in
-   SB_K(m), the first of them at SB_X; room for a state each in SB_XN(m), where a step leads,
-   SB_XT(m), its stages, SB_XM(m) and SB_SLOPE(m); the tableau SB_A(m), SB_B(m), SB_C(m) and
-   its error weights SB_E(m); -1 / order in SB_EXPONENT(m); SB_ERROR_OF(m, size), the error that
-   a state of that size may have; and
-     static void sb_slope(SB_SELF *m, SB_REAL t, const SB_REAL *x, SB_REAL *out)
-   for the rates. sb_own_steps(m, h) puts the entries of SB_XN that have a map of their own.
-   No step here branches on a state. */
+   Whoever includes this says before what steps, and in which numbers:
+     SB_SELF                 the type of what steps; m points to one
+     SB_REAL                 a number, or one for each of several lanes
+     SB_N(m)                 how many states there are
+     SB_X(m) SB_T(m)         the states, and their time
+     SB_XN(m)                where a step leads
+     SB_XT(m) SB_XM(m)       room for the state of a stage, and for one more
+     SB_K(m)                 room for SB_STAGES_OF(m) + 1 slopes; the first is the one at SB_X
+     SB_A(m) SB_B(m) SB_C(m) the tableau
+     sb_slope(m, t, x, out)  the rates; sb_own_steps(m, h) puts into SB_XN the states that have
+                             a map of their own
+
+   SB_CONTROLS: methods may tell their error. Then also SB_CONTROLLED(m), whether this one does;
+     its weights SB_E(m); SB_EXPONENT(m), -1 / order; SB_H(m), the length of the next step;
+     SB_ERROR_OF(m, size), the error that a state of that size may have.
+   SB_BOUNDS: what bounds the length of steps. Then SB_LONGEST(m), and sb_reach(m), the longest
+     in which nothing is overlooked.
+   SB_LOCATES: zero crossings are located. Then also SB_NG(m), how many; SB_KIND(m, k) and
+     SB_DIRECTION(m, k) of each; SB_G0(m), the values before the step; room for values in
+     SB_G1(m), SB_GS(m) and SB_G(m); SB_CROSSED(m) and SB_STAGED(m), what was found;
+     sb_watch(m, t, x, out), the values; SB_P(m) of SB_DENSE_ORDER(m), the dense output, or null.
+   SB_HAS_CLOCKS: clocks tick. Then SB_ND discrete states, SB_CLOCKS(m), SB_HANDOVERS,
+     SB_HANDOVER_CLOCK(k), sb_due(m, c), sb_hand_over(m, k, xd), sb_tick_clock(m, c, before, xd).
+   SB_SWITCHES: how many crossings are of blocks that switch modes. Then SB_MOST_SWITCHES,
+     SB_FIRST(k), the first crossing of the same block, sb_watch_with(m, t, x, xd, out) and
+     sb_switch(m, t, k, where, x, xd), which switches the block of k in some lanes.
+
+   Lanes: where SB_REAL is a vector, each lane has its own time, length and crossing. No lane
+   branches alone: the macros under "numbers" are all that differs. */
 
 #ifndef SB_STEP_H
 #define SB_STEP_H
+
+/* --- numbers ----------------------------------------------------------------------------- */
+
+#ifndef SB_MASK      /* one lane; else all of these are given */
+#define SB_MASK int  /* of a comparison */
+#define SB_INDEX int /* the number of a crossing */
+#define SB_OF(value) ((SB_REAL)(value)) /* in all lanes */
+#define SB_ANY(mask) (mask)             /* in any lane */
+#define SB_NOT(mask) (!(mask))
+#define SB_SELECT(mask, a, b) ((mask) ? (a) : (b)) /* numbers, and */
+#define SB_PICK(mask, a, b) ((mask) ? (a) : (b))   /* numbers of crossings */
+#define SB_ABS fabs
+#define SB_MIN fmin
+#define SB_MAX fmax
+#define SB_SQRT sqrt
+#define SB_POW pow
+#define SB_CEIL ceil
+#endif
+#ifndef SB_SCALAR /* constants, which all lanes have in common */
+#define SB_SCALAR SB_REAL
+#endif
+#ifndef SB_TIME /* may be of more digits than states */
+#define SB_TIME SB_REAL
+#endif
+#ifndef SB_FUNCTION /* CUDA has marks of its own */
+#define SB_FUNCTION static
+#endif
 
 #define SB_BEFORE 5e-11 /* s, and */
 #define SB_PART 1e-3 /* of a step: its stages lie so far before a crossing */
 #define SB_SHORTEN 0.2 /* at most by this, and */
 #define SB_LENGTHEN 10 /* by this at most, a step after another */
 #define SB_SAFETY_OF_STEPS 0.9
+#define SB_LOCATED 2.5e-11 /* s: a crossing is known so well */
+#define SB_EARLY 0.99 /* a stage that crosses so early has made the end of the step wrong */
+#define SB_AHEAD 1e-9 /* s: over this it is looked whether a signal comes back */
+
+#define SB_INSIDE 8 /* units in the last place: switching times are known so well */
+
+/* Just after and just before a time: a segment between two of them is seen from within. */
+SB_FUNCTION double sb_after(double t) { return t + SB_INSIDE * (nextafter(t, INFINITY) - t); }
+SB_FUNCTION double sb_before(double t) { return t - SB_INSIDE * (t - nextafter(t, -INFINITY)); }
+
+/* What happens where a watched value crosses zero. */
+enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND, SB_FAULT };
+
+/* --- a step ------------------------------------------------------------------------------ */
+
+/* The slope at the far end, which dense output needs, lies behind those of the stages. */
+#define SB_SLOPE(m) (SB_K(m) + SB_STAGES_OF(m) * SB_N(m))
 
 /* The state of stage s of a step of length h, into SB_XT. */
-static void sb_stage(SB_SELF *m, long long s, SB_REAL h) {
-  const long long n = SB_N(m);
-  const SB_REAL *x = SB_X(m), *K = SB_K(m), *a = SB_A(m) + s * SB_STAGES_OF(m);
+SB_FUNCTION void sb_stage(SB_SELF *m, int s, SB_REAL h) {
+  const int n = (int)SB_N(m);
+  const SB_REAL *x = SB_X(m), *K = SB_K(m);
+  const SB_SCALAR *a = SB_A(m) + s * SB_STAGES_OF(m);
   SB_REAL *to = SB_XT(m);
-  for (long long i = 0; i < n; i++) {
-    SB_REAL sum = 0;
-    for (long long j = 0; j < s; j++) sum += a[j] * K[j * n + i];
+  for (int i = 0; i < n; i++) {
+    SB_REAL sum = SB_OF(0);
+    for (int j = 0; j < s; j++) sum += a[j] * K[j * n + i];
     to[i] = x[i] + h * sum;
   }
 }
 
 /* One trial step of length h from SB_X with the slope in SB_K: result in SB_XN. */
-static void sb_try(SB_SELF *m, SB_REAL h) {
-  const long long n = SB_N(m), stages = SB_STAGES_OF(m);
-  const SB_REAL *x = SB_X(m), *K = SB_K(m), *b = SB_B(m);
+SB_FUNCTION void sb_try(SB_SELF *m, SB_REAL h) {
+  const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
+  const SB_REAL *x = SB_X(m), *K = SB_K(m);
+  const SB_SCALAR *b = SB_B(m);
   SB_REAL *to = SB_XN(m);
-  for (long long s = 1; s < stages; s++) {
+  for (int s = 1; s < stages; s++) {
     sb_stage(m, s, h);
     sb_slope(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), SB_K(m) + s * n);
   }
-  for (long long i = 0; i < n; i++) {
-    SB_REAL sum = 0;
-    for (long long j = 0; j < stages; j++) sum += b[j] * K[j * n + i];
+  for (int i = 0; i < n; i++) {
+    SB_REAL sum = SB_OF(0);
+    for (int j = 0; j < stages; j++) sum += b[j] * K[j * n + i];
     to[i] = x[i] + h * sum;
   }
   sb_own_steps(m, h);
 }
 
+/* Of equal steps of at most `longest` over what is left the length of one. */
+SB_FUNCTION SB_TIME sb_equal_length(SB_TIME left, SB_TIME longest) {
+  return left / SB_MAX(SB_OF(1), SB_CEIL(left / longest - 1e-9));
+}
+
+/* Whether a step of length h ends where `left` does. */
+SB_FUNCTION SB_MASK sb_is_last(SB_TIME h, SB_TIME left) { return h >= left * (1 - 1e-12); }
+
+/* --- its error and its length ------------------------------------------------------------ */
+
+#ifdef SB_CONTROLS
+
 /* The size of v, 1 where it is what the tolerances allow between the states x and y. */
-static SB_REAL sb_norm(const SB_SELF *m, const SB_REAL *v, const SB_REAL *x, const SB_REAL *y) {
-  const long long n = SB_N(m);
-  SB_REAL sum = 0;
-  for (long long i = 0; i < n; i++) {
-    SB_REAL size = fabs(x[i]) > fabs(y[i]) ? fabs(x[i]) : fabs(y[i]);
+SB_FUNCTION SB_REAL sb_norm(const SB_SELF *m, const SB_REAL *v, const SB_REAL *x,
+                            const SB_REAL *y) {
+  const int n = (int)SB_N(m);
+  SB_REAL sum = SB_OF(0);
+  for (int i = 0; i < n; i++) {
+    SB_REAL size = SB_SELECT(SB_ABS(x[i]) > SB_ABS(y[i]), SB_ABS(x[i]), SB_ABS(y[i]));
     SB_REAL e = v[i] / SB_ERROR_OF(m, size);
     sum += e * e;
   }
-  return sqrt(sum / (SB_REAL)(n > 0 ? n : 1));
+  return SB_SQRT(sum / (SB_SCALAR)(n > 0 ? n : 1));
 }
 
 /* The error of the step of length h that was just tried. */
-static SB_REAL sb_error(SB_SELF *m, SB_REAL h) {
-  const long long n = SB_N(m), stages = SB_STAGES_OF(m);
-  const SB_REAL *K = SB_K(m), *e = SB_E(m);
+SB_FUNCTION SB_REAL sb_error(SB_SELF *m, SB_REAL h) {
+  const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
+  const SB_REAL *K = SB_K(m);
+  const SB_SCALAR *e = SB_E(m);
   SB_REAL *to = SB_XM(m);
-  for (long long i = 0; i < n; i++) {
-    SB_REAL sum = 0;
-    for (long long j = 0; j < stages; j++) sum += e[j] * K[j * n + i];
+  for (int i = 0; i < n; i++) {
+    SB_REAL sum = SB_OF(0);
+    for (int j = 0; j < stages; j++) sum += e[j] * K[j * n + i];
     to[i] = h * sum;
   }
   return sb_norm(m, to, SB_X(m), SB_XN(m));
@@ -78,48 +160,246 @@ static SB_REAL sb_error(SB_SELF *m, SB_REAL h) {
 
 /* The length of the step to try after one of length h with that error, also if it is no
    number. */
-static SB_REAL sb_next_length(const SB_SELF *m, SB_REAL h, SB_REAL error) {
-  SB_REAL factor = error > 0    ? SB_SAFETY_OF_STEPS * pow(error, SB_EXPONENT(m))
-                   : error == 0 ? SB_LENGTHEN
-                                : 0;
-  return h * fmin(SB_LENGTHEN, fmax(SB_SHORTEN, factor));
+SB_FUNCTION SB_REAL sb_next_length(const SB_SELF *m, SB_REAL h, SB_REAL error) {
+  SB_REAL some = SB_SAFETY_OF_STEPS * SB_POW(error, SB_OF(SB_EXPONENT(m)));
+  SB_REAL none = SB_SELECT(error == 0, SB_OF(SB_LENGTHEN), SB_OF(0));
+  SB_REAL factor = SB_SELECT(error > 0, some, none);
+  return h * SB_MIN(SB_OF(SB_LENGTHEN), SB_MAX(SB_OF(SB_SHORTEN), factor));
 }
 
 /* The length of the first step where `left` is left, from the slope in SB_K. */
-static SB_REAL sb_first_step(SB_SELF *m, SB_REAL left) {
-  const long long n = SB_N(m);
+SB_FUNCTION SB_REAL sb_first_step(SB_SELF *m, SB_REAL left) {
+  const int n = (int)SB_N(m);
   const SB_REAL *x = SB_X(m), *K = SB_K(m);
   SB_REAL *slope = SB_SLOPE(m);
   SB_REAL d0 = sb_norm(m, x, x, x), d1 = sb_norm(m, K, x, x), d2, d, h0, h1, h;
-  h0 = fmin(d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1, left);
-  for (long long i = 0; i < n; i++) SB_XT(m)[i] = x[i] + h0 * K[i];
+  h0 = SB_MIN(SB_SELECT((d0 < 1e-5) | (d1 < 1e-5), SB_OF(1e-6), 0.01 * d0 / d1), left);
+  for (int i = 0; i < n; i++) SB_XT(m)[i] = x[i] + h0 * K[i];
   sb_slope(m, SB_T(m) + h0, SB_XT(m), slope);
-  for (long long i = 0; i < n; i++) slope[i] -= K[i];
+  for (int i = 0; i < n; i++) slope[i] -= K[i];
   d2 = sb_norm(m, slope, x, x) / h0;
-  d = fmax(d1, d2);
-  h1 = d <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / d, -SB_EXPONENT(m));
-  h = fmin(100 * h0, h1);
-  return h > 0 ? h : 1e-6; /* also for what is no number */
+  d = SB_MAX(d1, d2);
+  h1 = SB_SELECT(d <= 1e-15, SB_MAX(SB_OF(1e-6), h0 * 1e-3),
+                 SB_POW(0.01 / d, SB_OF(-SB_EXPONENT(m))));
+  h = SB_MIN(100 * h0, h1);
+  return SB_SELECT(h > 0, h, SB_OF(1e-6)); /* also for what is no number */
 }
 
-/* Of equal steps of at most `longest` over what is left the length of one. */
-static SB_REAL sb_equal_length(SB_REAL left, SB_REAL longest) {
-  return left / fmax(1, ceil(left / longest - 1e-9));
+/* Whether the error of the step just tried is small enough; sets the length of the next. */
+SB_FUNCTION SB_MASK sb_accurate(SB_SELF *m, SB_REAL h, SB_MASK last) {
+  SB_REAL error = sb_error(m, h), next = sb_next_length(m, h, error);
+  SB_MASK small = error < 1; /* not where it is no number */
+  /* A step cut short by its end says little: it makes the next one no shorter. */
+  SB_MASK says = SB_NOT(small) | SB_NOT(last) | (next > SB_H(m));
+  SB_H(m) = SB_SELECT(says, next, SB_H(m));
+  return small;
 }
 
-/* Whether a step of length h ends where `left` does. */
-static int sb_is_last(SB_REAL h, SB_REAL left) { return h >= left * (1 - 1e-12); }
+#endif
+
+#ifdef SB_BOUNDS
+
+/* The length of the step to try where `left` is left, and whether it is the last: up to the
+   end at once, or in equal steps where no error is told. */
+SB_FUNCTION SB_TIME sb_length(SB_SELF *m, SB_TIME left, SB_MASK *last) {
+  SB_TIME longest = SB_MIN(SB_LONGEST(m), sb_reach(m)), h;
+#ifdef SB_CONTROLS
+  if (SB_CONTROLLED(m)) {
+    SB_H(m) = SB_SELECT(SB_H(m) > longest, longest, SB_H(m));
+    *last = sb_is_last(SB_H(m), left);
+    return SB_SELECT(*last, left, SB_H(m));
+  }
+#endif
+  h = sb_equal_length(left, longest);
+  *last = sb_is_last(h, left);
+  return h;
+}
+
+#endif
+
+/* --- zero crossings ---------------------------------------------------------------------- */
+
+#ifdef SB_LOCATES
 
 /* A step of length h to just behind a crossing, with all its stages before it: where the rates
    jump there, one stage behind it would count as for the whole step. */
-static void sb_up_to(SB_SELF *m, SB_REAL h) {
-  const long long n = SB_N(m);
-  SB_REAL gap = fmin(h, fmax(SB_BEFORE, SB_PART * h)), *slope = SB_SLOPE(m);
+SB_FUNCTION void sb_up_to(SB_SELF *m, SB_REAL h) {
+  const int n = (int)SB_N(m);
+  SB_REAL gap = SB_MIN(h, SB_MAX(SB_OF(SB_BEFORE), SB_PART * h)), *slope = SB_SLOPE(m);
   sb_try(m, h - gap);
   sb_slope(m, SB_T(m) + h - gap, SB_XN(m), slope); /* the rest by the midpoint rule */
-  for (long long i = 0; i < n; i++) SB_XM(m)[i] = SB_XN(m)[i] + 0.5 * gap * slope[i];
-  sb_slope(m, SB_T(m) + h - 0.5 * gap, SB_XM(m), slope);
-  for (long long i = 0; i < n; i++) SB_XN(m)[i] += gap * slope[i];
+  for (int i = 0; i < n; i++) SB_XM(m)[i] = SB_XN(m)[i] + (SB_SCALAR)0.5 * gap * slope[i];
+  sb_slope(m, SB_T(m) + h - (SB_SCALAR)0.5 * gap, SB_XM(m), slope);
+  for (int i = 0; i < n; i++) SB_XN(m)[i] += gap * slope[i];
 }
+
+/* The state at t + theta h within the step just tried, into out. */
+SB_FUNCTION void sb_dense(const SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *restrict out) {
+  const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
+  if (SB_P(m)) {
+    for (int i = 0; i < n; i++) out[i] = SB_X(m)[i];
+    for (int j = 0; j < stages; j++) {
+      const SB_REAL *restrict K = SB_K(m) + j * n;
+      SB_REAL weight = SB_OF(0), power = theta;
+      for (int k = 0; k < SB_DENSE_ORDER(m); k++, power *= theta)
+        weight += SB_P(m)[j * SB_DENSE_ORDER(m) + k] * power;
+      weight *= h;
+      if (SB_ANY(weight != 0))
+        for (int i = 0; i < n; i++) out[i] += weight * K[i];
+    }
+    return;
+  }
+  /* Cubic Hermite between both ends. */
+  SB_REAL s = theta, u = 1 - theta;
+  for (int i = 0; i < n; i++) {
+    SB_REAL x0 = SB_X(m)[i], x1 = SB_XN(m)[i], f0 = SB_K(m)[i], f1 = SB_SLOPE(m)[i];
+    out[i] = u * x0 + s * x1 + s * (s - 1) * ((1 - 2 * s) * (x1 - x0) + (s - 1) * h * f0 + s * h * f1);
+  }
+}
+
+/* The state at t + theta h: without error control by a shorter step, no stage of which lies
+   behind that time, where the equations may have changed. */
+SB_FUNCTION void sb_within_step(SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *out) {
+  const int n = (int)SB_N(m);
+  if (!n) return;
+  if (SB_CONTROLLED(m)) {
+    sb_dense(m, h, theta, out);
+    return;
+  }
+  sb_try(m, theta * h);
+  for (int i = 0; i < n; i++) out[i] = SB_XN(m)[i];
+}
+
+/* Whether a value goes through zero in a direction: up, down, or with 0 both. */
+SB_FUNCTION SB_MASK sb_crossed(SB_REAL before, SB_REAL after, SB_SCALAR direction) {
+  if (direction == 0) return (before > 0) != (after > 0);
+  return (before * direction <= 0) & (after * direction > 0);
+}
+
+/* Whether a value lies behind its crossing; up: where this goes, if either way is one. */
+SB_FUNCTION SB_MASK sb_beyond(SB_REAL value, SB_SCALAR direction, SB_MASK up) {
+  if (direction > 0) return value > 0;
+  if (direction < 0) return value < 0;
+  return (value > 0) == up;
+}
+
+/* Where in the step, as a fraction of h, k crosses, just at its far side. staged: also where
+   the last stage of a shorter step does. */
+SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, int k, SB_MASK up, int staged) {
+  SB_REAL low = SB_OF(0), high = SB_OF(1);
+  SB_MASK open;
+  while (SB_ANY(open = ((high - low) * h > SB_LOCATED) & (high - low > 1e-15))) {
+    SB_REAL middle = (SB_SCALAR)0.5 * (low + high);
+    SB_MASK beyond;
+    sb_within_step(m, h, middle, SB_XM(m));
+    sb_watch(m, SB_T(m) + middle * h, SB_XM(m), SB_G(m));
+    beyond = sb_beyond(SB_G(m)[k], SB_DIRECTION(m, k), up);
+    if (staged) {
+      sb_watch(m, SB_T(m) + middle * h, SB_XT(m), SB_G(m));
+      beyond |= sb_beyond(SB_G(m)[k], SB_DIRECTION(m, k), up);
+    }
+    high = SB_SELECT(open & beyond, middle, high);
+    low = SB_SELECT(open & SB_NOT(beyond), middle, low);
+  }
+  return high;
+}
+
+/* The first crossing within the step just tried: its time as a fraction of h, or 2 where there
+   is none. Values are looked at no later than `until`. Without error control the last stage may
+   cross a bend long before the step's end does, which is wrong then, or comes back; where that
+   was at once, it is left out of the next step. */
+SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
+  const int look = !SB_CONTROLLED(m) && SB_N(m) && SB_STAGES_OF(m) > 1;
+  const SB_INDEX none = {0};
+  const SB_MASK freely = SB_STAGED(m) < 2;
+  SB_REAL first = SB_OF(2);
+  SB_TIME end = SB_MIN(SB_T(m) + h, until);
+  sb_watch(m, end, SB_XN(m), SB_G1(m));
+  if (look) sb_watch(m, end, SB_XT(m), SB_GS(m));
+  SB_STAGED(m) = none;
+  for (int k = 0; k < SB_NG(m); k++) {
+    const SB_SCALAR direction = SB_DIRECTION(m, k);
+    SB_MASK ends, staged = {0}, sooner;
+    SB_REAL at = SB_OF(2);
+    if (!SB_N(m) && (SB_KIND(m, k) == SB_LIMIT || SB_KIND(m, k) == SB_BEND)) continue; /* no step */
+    ends = sb_crossed(SB_G0(m)[k], SB_G1(m)[k], direction);
+    if (look && SB_KIND(m, k) == SB_BEND)
+      staged = freely & sb_crossed(SB_G0(m)[k], SB_GS(m)[k], direction);
+    if (SB_ANY(ends)) at = SB_SELECT(ends, sb_where(m, h, k, SB_G1(m)[k] > 0, 0), at);
+    if (SB_ANY(staged)) {
+      SB_REAL early = sb_where(m, h, k, SB_GS(m)[k] > 0, 1);
+      staged &= early < SB_EARLY * at;
+      at = SB_SELECT(staged, early, at);
+    }
+    sooner = at < first;
+    first = SB_SELECT(sooner, at, first);
+    SB_CROSSED(m) = SB_PICK(sooner, k, SB_CROSSED(m));
+    SB_STAGED(m) = SB_PICK(sooner, SB_PICK(staged, 1, 0), SB_STAGED(m));
+  }
+  SB_STAGED(m) = SB_PICK((SB_STAGED(m) > 0) & (first * h < SB_AHEAD), 2, SB_STAGED(m));
+  return first;
+}
+
+/* A step of length h to just behind the crossing found, if it leads there; else a plain one. */
+SB_FUNCTION void sb_up_to_crossing(SB_SELF *m, SB_REAL h) {
+  const int n = (int)SB_N(m);
+  SB_REAL *x = SB_XN(m), *kept = SB_XM(m), *slope = SB_SLOPE(m);
+  SB_MASK over = SB_STAGED(m) > 0;
+  sb_up_to(m, h);
+  sb_watch(m, SB_T(m) + h, x, SB_G(m));
+  for (int k = 0; k < SB_NG(m); k++)
+    over |= (SB_CROSSED(m) == k) & sb_crossed(SB_G0(m)[k], SB_G(m)[k], SB_DIRECTION(m, k));
+  if (!SB_ANY(SB_NOT(over))) return;
+  for (int i = 0; i < n; i++) kept[i] = x[i];
+  sb_try(m, h);
+  sb_slope(m, SB_T(m) + h, x, SB_XT(m));
+  for (int i = 0; i < n; i++) x[i] = SB_SELECT(over, kept[i], x[i]);
+  for (int i = 0; i < n; i++) slope[i] = SB_SELECT(over, slope[i], SB_XT(m)[i]);
+}
+
+#endif
+
+/* --- what happens at one time ------------------------------------------------------------ */
+
+#ifdef SB_HAS_CLOCKS
+
+/* The discrete states after the clocks due have ticked, into xd; before: those until then.
+   First the held outputs that other clocks read are renewed in it, then all clocks due read the
+   same. Returns whether any was due. */
+SB_FUNCTION int sb_ticked(SB_SELF *m, SB_REAL *before, SB_REAL *xd) {
+  int any = 0;
+  for (int k = 0; k < SB_HANDOVERS; k++)
+    if (sb_due(m, SB_HANDOVER_CLOCK(k))) sb_hand_over(m, k, before);
+  for (int i = 0; i < SB_ND(m); i++) xd[i] = before[i];
+  for (int c = 0; c < SB_CLOCKS(m); c++)
+    if (sb_due(m, c)) {
+      sb_tick_clock(m, c, before, xd);
+      any = 1;
+    }
+  return any;
+}
+
+#endif
+
+#if SB_SWITCHES
+
+/* Let blocks switch modes until nothing that they watch is above zero: changes x and xd. g: room
+   for the watched values. Returns how often any did, or -1 where they go on without end. */
+SB_FUNCTION int sb_switched(SB_SELF *m, SB_TIME t, SB_REAL *x, SB_REAL *xd, SB_REAL *g) {
+  for (int n = 0; n < SB_MOST_SWITCHES; n++) {
+    int last = -1; /* a block switches once at a time */
+    sb_watch_with(m, t, x, xd, g);
+    for (int k = 0; k < SB_NG(m); k++) {
+      SB_MASK where = g[k] > 0;
+      if (SB_KIND(m, k) != SB_MODE || SB_FIRST(k) == last || !SB_ANY(where)) continue;
+      last = SB_FIRST(k);
+      sb_switch(m, t, last, where, x, xd);
+    }
+    if (last < 0) return n;
+  }
+  return -1;
+}
+
+#endif
 
 #endif
