@@ -24,6 +24,7 @@ from spart_blocks.export.pieces import long_function
 from spart_blocks.export.tables import table_texts
 from spart_blocks.program.part import Part, entries_of
 from spart_blocks.program.program import Program
+from spart_blocks.program.switching import KINDS
 
 Version = Literal[2, 3]
 
@@ -73,10 +74,10 @@ def _sizes(part: Part) -> str:
     row = row_of(part)
     sizes = {
         "SB_NX": len(program.x0),
-        "SB_ND": len(program.xd0),
+        "SB_NXD": len(program.xd0),
         "SB_NP": len(program.p),
         "SB_NY": row.crossings - row.outputs,
-        "SB_NG": len(program.crossings),
+        "SB_CROSSINGS": len(program.crossings),
         "SB_SWITCHES": sum(crossing.kind == "mode" for crossing in program.crossings),
         "SB_NC": len(program.clocks),
         "SB_NE": len(program.switching),
@@ -111,7 +112,7 @@ def _tables(part: Part, version: Version) -> list[str]:
     program = part.program
     slots = [_slot(rows) for rows in _by_reference(part, version)]
     crossings = [
-        f"{{SB_{c.kind.upper()}, {first}, {c.direction!r}, {c_string(c.block)}}}"
+        f"{{{KINDS.index(c.kind)}, {first}, {c.direction!r}, {c_string(c.block)}}}"
         for c, first in zip(program.crossings, _first_of_block(part), strict=True)
     ]
     clocks = [_clock(clock) for clock in program.clocks]

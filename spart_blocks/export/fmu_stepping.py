@@ -75,10 +75,12 @@ def stepping_text(stepping: Stepping) -> str:
     """The stepping as macros and tables of C."""
     table = stepping.tableau
     errors = np.zeros_like(table.b) if table.e is None else table.e
+    dense = np.zeros(1) if table.P is None else table.P.ravel()
     return "\n".join(
         [
             f"#define SB_STAGES {len(table.b)}",
-            f"#define SB_CONTROLLED {int(stepping.controlled)}",
+            f"#define SB_CONTROLLED(m) ((void)(m), {int(stepping.controlled)})",
+            f"#define SB_DENSE_ORDER(m) {0 if table.P is None else table.P.shape[1]}",
             f"#define SB_STEP {literal(stepping.step)}",
             f"#define SB_MAX_STEP {literal(stepping.max_step)}",
             f"#define SB_RTOL {literal(stepping.rtol)}",
@@ -91,6 +93,7 @@ def stepping_text(stepping: Stepping) -> str:
                     ("b", table.b),
                     ("c", table.c),
                     ("e", errors),
+                    ("p", dense),
                 )
             ),
         ]

@@ -39,6 +39,10 @@ class Switch:
             k += 1
 
 
+KINDS = ("event", "stop", "limit", "mode", "bend", "fault")
+"""The kinds of crossings, in the order in which sb_step.h numbers them."""
+
+
 @dataclass(frozen=True)
 class Crossing:
     """A watched value whose sign matters.

@@ -21,6 +21,7 @@ from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
 from spart_blocks.program.c_code import c_source
 from spart_blocks.program.mirrors import mirrored
+from spart_blocks.program.switching import KINDS
 from spart_blocks.simulation.compiled_record import (
     CompiledGauge,
     CompiledRecord,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.native import Native
     from spart_blocks.simulation.run import Run
 
-_KINDS = {"event": 0, "stop": 1, "limit": 2, "mode": 3, "bend": 4, "fault": 5}
-"""The numbers of sb_step.h."""
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF, FULL = range(8)
 STEPS_A_CALL = 20_000
 WORTH = 0.5
@@ -277,7 +276,7 @@ class CompiledLoop:
             due=self.due, sides=self.sides,
             A=method.A, b=method.b, c=method.c, e=method.e, P=method.P,
             direction=np.array([c.direction for c in run.crossings], float),
-            kinds=np.array([_KINDS[c.kind] for c in run.crossings], np.uint8),
+            kinds=np.array([KINDS.index(c.kind) for c in run.crossings], np.uint8),
             g0=np.zeros(crossings), g1=np.zeros(crossings), gs=np.zeros(crossings),
             hit=np.zeros(crossings, np.uint8), K=np.zeros((s + 1, nx)),
             xt=np.zeros(nx), xn=np.zeros(nx), xm=np.zeros(nx), xl=np.zeros(2 * nx),

@@ -25,11 +25,12 @@
    SB_LOCATES: zero crossings are located. Then also SB_NG(m), how many; SB_KIND(m, k) and
      SB_DIRECTION(m, k) of each; SB_G0(m), the values before the step; room for values in
      SB_G1(m), SB_GS(m) and SB_G(m); SB_CROSSED(m) and SB_STAGED(m), what was found;
-     sb_watch(m, t, x, out), the values; SB_P(m) of SB_DENSE_ORDER(m), the dense output, or null.
+     sb_watch(m, t, x, out), the values; SB_P(m) of SB_DENSE_ORDER(m), the dense output;
+     of order 0 there is none.
    SB_HAS_CLOCKS: clocks tick. Then SB_ND discrete states, SB_CLOCKS(m), SB_HANDOVERS,
      SB_HANDOVER_CLOCK(k), sb_due(m, c), sb_hand_over(m, k, xd), sb_tick_clock(m, c, before, xd).
    SB_SWITCHES: how many crossings are of blocks that switch modes. Then SB_MOST_SWITCHES,
-     SB_FIRST(k), the first crossing of the same block, sb_watch_with(m, t, x, xd, out) and
+     SB_FIRST(k), the first crossing of the same block, sb_watch_modes(m, t, x, xd, out) and
      sb_switch(m, t, k, where, x, xd), which switches the block of k in some lanes.
 
    Lanes: where SB_REAL is a vector, each lane has its own time, length and crossing. No lane
@@ -236,7 +237,7 @@ SB_FUNCTION void sb_up_to(SB_SELF *m, SB_REAL h) {
 /* The state at t + theta h within the step just tried, into out. */
 SB_FUNCTION void sb_dense(const SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *restrict out) {
   const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
-  if (SB_P(m)) {
+  if (SB_DENSE_ORDER(m) > 0) {
     for (int i = 0; i < n; i++) out[i] = SB_X(m)[i];
     for (int j = 0; j < stages; j++) {
       const SB_REAL *restrict K = SB_K(m) + j * n;
@@ -309,7 +310,7 @@ SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, int k, SB_MASK up, int stage
    cross a bend long before the step's end does, which is wrong then, or comes back; where that
    was at once, it is left out of the next step. */
 SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
-  const int look = !SB_CONTROLLED(m) && SB_N(m) && SB_STAGES_OF(m) > 1;
+  const int look = !SB_CONTROLLED(m) && SB_N(m) > 0 && SB_STAGES_OF(m) > 1;
   const SB_INDEX none = {0};
   const SB_MASK freely = SB_STAGED(m) < 2;
   SB_REAL first = SB_OF(2);
@@ -388,7 +389,7 @@ SB_FUNCTION int sb_ticked(SB_SELF *m, SB_REAL *before, SB_REAL *xd) {
 SB_FUNCTION int sb_switched(SB_SELF *m, SB_TIME t, SB_REAL *x, SB_REAL *xd, SB_REAL *g) {
   for (int n = 0; n < SB_MOST_SWITCHES; n++) {
     int last = -1; /* a block switches once at a time */
-    sb_watch_with(m, t, x, xd, g);
+    sb_watch_modes(m, t, x, xd, g);
     for (int k = 0; k < SB_NG(m); k++) {
       SB_MASK where = g[k] > 0;
       if (SB_KIND(m, k) != SB_MODE || SB_FIRST(k) == last || !SB_ANY(where)) continue;

@@ -1,7 +1,7 @@
 /* An instance of an FMU: what FMI 2.0 and 3.0, model exchange and co-simulation, share.
 
-   Above stands sb_fmu_model.h, made of the diagram: sizes (SB_NX states, SB_ND discrete
-   states, SB_NP inputs and parameters, SB_NY outputs, SB_NG crossings, SB_NC clocks, SB_NE
+   Above stands sb_fmu_model.h, made of the diagram: sizes (SB_NX states, SB_NXD discrete
+   states, SB_NP inputs and parameters, SB_NY outputs, SB_CROSSINGS crossings, SB_NC clocks, SB_NE
    sources that switch), tables, and the static functions sb_model_*. All that lasts of an
    instance is in sb_state, which is plain numbers; nothing is global. */
 
@@ -36,20 +36,19 @@ enum {
   SB_AT_X = SB_AT_P + SB_NP,
   SB_AT_DX = SB_AT_X + SB_NX,
   SB_AT_XD = SB_AT_DX + SB_NX,
-  SB_AT_Y = SB_AT_XD + SB_ND,
+  SB_AT_Y = SB_AT_XD + SB_NXD,
   SB_AT_G = SB_AT_Y + SB_NY,
-  SB_VALUES = SB_AT_G + SB_NG
+  SB_VALUES = SB_AT_G + SB_CROSSINGS
 };
 
 #define SB_TICK_EXACT 9007199254740992LL /* 2^53: up to here quotients are rounded once */
-#define SB_INSIDE 8          /* units in the last place by which a piece is seen from within */
 #define SB_LATEST 1e12       /* s, when a run may start: ticks are counted in 64 bits */
 #define SB_FINEST 1e-13   /* tolerances lie between these */
 #define SB_COARSEST 0.1
 #define SB_PROBE 1e-4    /* s, over which a signal's rates are taken */
 #define SB_FLIGHT 1e-9   /* s, on its old side, below which a signal rests at zero */
 #define SB_HOP 1e-7      /* s, and */
-#define SB_TICKS 1e-11   /* of the time: such a flight importers do not resolve */
+#define SB_RESOLVED 1e-11 /* of the time: such a flight importers do not resolve */
 #define SB_TURNED 1e-9   /* of its rate: a reset that leaves less turns a signal back */
 #define SB_HARDLY 1e-300 /* as good as zero, with a sign */
 #define SB_MOST_EVENTS 10000  /* in one communication step */
@@ -63,7 +62,7 @@ enum {
 /* Where crossing k is zero; along: all crossings that are zero there, k with them. */
 typedef struct {
   int32_t k;
-  unsigned char along[SB_ROOM(SB_NG)];
+  unsigned char along[SB_ROOM(SB_CROSSINGS)];
 } sb_surface;
 
 /* The signal of crossing k at rest; jump: what its reset added to the states, of length 1. */
@@ -100,14 +99,15 @@ typedef struct {
   double h;              /* of the next of them; 0: not known */
   double limit;          /* the longest that the next one may be; 0: none */
   double apex;           /* in model exchange, when an importer has to look; 0: never */
-  double p[SB_ROOM(SB_NP)], x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
+  double p[SB_ROOM(SB_NP)], x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
   double start[SB_ROOM(SB_NX)]; /* x where the step began, by which limits act */
-  double g[SB_ROOM(SB_NG)];     /* the crossings when last looked at */
-  double quiet[SB_ROOM(SB_NG)]; /* in model exchange, until when a signal that a reset has turned
+  double g[SB_ROOM(SB_CROSSINGS)];     /* the crossings when last looked at */
+  int32_t staged; /* the last crossing was one of a stage; 2: and at once */
+  double quiet[SB_ROOM(SB_CROSSINGS)]; /* in model exchange, until when a signal that a reset has turned
                                    back is on its old side, whatever rounding says, and */
-  double landing[SB_ROOM(SB_NG)]; /* when it comes back */
+  double landing[SB_ROOM(SB_CROSSINGS)]; /* when it comes back */
   int64_t ticks[SB_ROOM(SB_NC)]; /* the number of each clock's next tick */
-  unsigned char hit[SB_ROOM(SB_NG)]; /* the crossings since the last event */
+  unsigned char hit[SB_ROOM(SB_CROSSINGS)]; /* the crossings since the last event */
 #if SB_SLIDES
   sb_holds holds;
 #endif
@@ -121,14 +121,15 @@ struct sb_fmu {
   int exchange;   /* model exchange; else co-simulation */
   int listening;  /* the importer wants to hear of events too, not of errors alone */
   int fresh;      /* which of the following belong to s, a bit each */
-  double x[SB_ROOM(SB_NX)], dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
-  double y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_NG)];
-  double stages[SB_STAGES * SB_ROOM(SB_NX)], xt[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
-  double slope[SB_ROOM(SB_NX)];
-  double moved[SB_ROOM(SB_NX + SB_ND)];
+  double x[SB_ROOM(SB_NX)], dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
+  double y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_CROSSINGS)], g1[SB_ROOM(SB_CROSSINGS)], gs[SB_ROOM(SB_CROSSINGS)];
+  double slopes[(SB_STAGES + 1) * SB_ROOM(SB_NX)];
+  double xt[SB_ROOM(SB_NX)], xm[SB_ROOM(SB_NX)], xn[SB_ROOM(SB_NX)];
+  int crossed; /* the first crossing of a step */
+  double moved[SB_ROOM(SB_NX + SB_NXD)];
   double seed[SB_VALUES], sensitivity[SB_VALUES];
 #if SB_SLIDES
-  double normals[SB_ROOM(SB_NG) * SB_ROOM(SB_NX)];
+  double normals[SB_ROOM(SB_CROSSINGS) * SB_ROOM(SB_NX)];
 #endif
   void *environment;
   void (*logger)(void);

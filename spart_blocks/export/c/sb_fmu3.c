@@ -444,7 +444,7 @@ SB_STATUS SB_NAME(fmi3GetNumberOfEventIndicators)(fmi3Instance instance, size_t
 SB_STATUS SB_NAME(fmi3GetNumberOfEventIndicators)(fmi3Instance instance, size_t
     *nEventIndicators) {
   if (!instance) return fmi3Error;
-  *nEventIndicators = SB_NG;
+  *nEventIndicators = SB_CROSSINGS;
   return fmi3OK;
 }
 

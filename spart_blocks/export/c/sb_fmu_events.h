@@ -7,6 +7,57 @@
 #ifndef SB_FMU_EVENTS_H
 #define SB_FMU_EVENTS_H
 
+/* What sb_step.h is told. */
+#define SB_SELF sb_fmu
+#define SB_REAL double
+#define SB_N(m) SB_NX
+#define SB_STAGES_OF(m) SB_STAGES
+#define SB_T(m) ((m)->s.t)
+#define SB_X(m) ((m)->s.x)
+#define SB_XN(m) ((m)->xn)
+#define SB_XT(m) ((m)->xt)
+#define SB_XM(m) ((m)->xm)
+#define SB_K(m) ((m)->slopes)
+#define SB_A(m) sb_rk_a
+#define SB_B(m) sb_rk_b
+#define SB_C(m) sb_rk_c
+#define SB_CONTROLS
+#define SB_E(m) sb_rk_e
+#define SB_ERROR_OF(m, size) ((m)->s.rtol * (SB_ATOL_PER_RTOL + (size)))
+#define SB_H(m) ((m)->s.h)
+#define SB_BOUNDS
+#define SB_LONGEST(m) (SB_CONTROLLED(m) ? SB_MAX_STEP : SB_STEP)
+#define SB_LOCATES
+#define SB_NG(m) SB_CROSSINGS
+#define SB_KIND(m, k) sb_crossings[k].kind
+#define SB_DIRECTION(m, k) sb_crossings[k].direction
+#define SB_G0(m) ((m)->s.g)
+#define SB_G1(m) ((m)->g1)
+#define SB_GS(m) ((m)->gs)
+#define SB_G(m) ((m)->g)
+#define SB_CROSSED(m) ((m)->crossed)
+#define SB_STAGED(m) ((m)->s.staged)
+#define SB_P(m) sb_rk_p
+#define SB_HAS_CLOCKS
+#define SB_ND(m) SB_NXD
+#define SB_CLOCKS(m) SB_NC
+#define SB_HANDOVER_CLOCK(k) sb_handover_clocks[k]
+#define SB_FIRST(k) sb_crossings[k].first
+
+static void sb_slope(sb_fmu *m, double t, const double *x, double *out);
+static void sb_own_steps(sb_fmu *m, double h);
+static double sb_reach(sb_fmu *m);
+static void sb_watch(const sb_fmu *m, double t, const double *x, double *out);
+static int sb_due(const sb_fmu *m, int c);
+static void sb_hand_over(sb_fmu *m, int k, double *xd);
+static void sb_tick_clock(sb_fmu *m, int c, const double *before, double *xd);
+#if SB_SWITCHES
+static void sb_watch_modes(sb_fmu *m, double t, const double *x, const double *xd, double *out);
+static void sb_switch(sb_fmu *m, double t, int k, int where, double *x, double *xd);
+#endif
+
+#include "sb_step.h"
+
 /* Importers add up their times: an event as near as this is now. SB_NEAREST is far below
    every clock's period. */
 static double sb_near(double t) {
@@ -19,8 +70,7 @@ static double sb_clamped(double t, double low, double high) {
 }
 
 static double sb_piece_end(const sb_fmu *m) {
-  if (!(m->s.next < INFINITY)) return INFINITY;
-  return m->s.next - SB_INSIDE * (m->s.next - nextafter(m->s.next, -INFINITY));
+  return m->s.next < INFINITY ? sb_before(m->s.next) : INFINITY;
 }
 
 /* Time as signals and crossings see it. */
@@ -30,8 +80,7 @@ static double sb_seen(const sb_fmu *m, double t) {
 
 /* Time as derivatives see it: strictly after what has switched. */
 static double sb_within(const sb_fmu *m, double t) {
-  double low = m->s.passed + SB_INSIDE * (nextafter(m->s.passed, INFINITY) - m->s.passed);
-  return sb_clamped(t, low, sb_piece_end(m));
+  return sb_clamped(t, sb_after(m->s.passed), sb_piece_end(m));
 }
 
 static double sb_direction(int k) {
@@ -61,13 +110,58 @@ static void sb_watch_with(const sb_fmu *m, double t, const double *x, const doub
 #if SB_SLIDES
   if (sb_held(m)) sb_held_watch(m, t, x, xd, out);
 #endif
-  for (int k = 0; k < SB_NG && m->exchange; k++)
+  for (int k = 0; k < SB_CROSSINGS && m->exchange; k++)
     if (t < m->s.quiet[k]) out[k] = -sb_direction(k) * fmax(fabs(out[k]), SB_HARDLY);
 }
 
 static void sb_watch(const sb_fmu *m, double t, const double *x, double *out) {
   sb_watch_with(m, t, x, m->s.xd, out);
 }
+
+static void sb_slope(sb_fmu *m, double t, const double *x, double *out) {
+  sb_rates(m, t, x, m->s.x, out);
+}
+
+/* Blocks with a one-step map of their own. */
+static void sb_own_steps(sb_fmu *m, double h) {
+  if (!SB_STEPPED || SB_CONTROLLED(m)) return;
+  sb_model_advance(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, h, m->xm);
+  for (int i = 0; i < SB_STEPPED; i++) m->xn[sb_stepped[i]] = m->xm[sb_stepped[i]];
+}
+
+/* The longest step in which nothing is overlooked. */
+static double sb_reach(sb_fmu *m) {
+  double reach[1] = {INFINITY};
+  if (SB_REACHES) sb_model_reach(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, reach);
+  return m->s.limit > 0 ? fmin(reach[0], m->s.limit) : reach[0];
+}
+
+static void sb_hand_over(sb_fmu *m, int k, double *xd) {
+  sb_model_handover(k, sb_seen(m, m->s.t), m->s.x, xd, m->s.p, xd);
+}
+
+static void sb_tick_clock(sb_fmu *m, int c, const double *before, double *xd) {
+  sb_model_tick(c, sb_seen(m, m->s.t), m->s.x, before, m->s.p, xd);
+}
+
+#if SB_SWITCHES
+static void sb_watch_modes(sb_fmu *m, double t, const double *x, const double *xd, double *out) {
+  sb_watch_with(m, t, x, xd, out);
+#if SB_SLIDES
+  for (int k = 0; k < SB_NG(m); k++)
+    if (sb_leads(m, k)) out[k] = 0; /* its value tells of the surface, not of the mode */
+#endif
+}
+
+static void sb_switch(sb_fmu *m, double t, int k, int where, double *x, double *xd) {
+  (void)where;
+  sb_copy(m->moved, x, SB_NX); /* the block writes its own states */
+  sb_copy(m->moved + SB_NX, xd, SB_NXD);
+  sb_model_reset(k, sb_seen(m, t), x, xd, m->s.p, m->moved);
+  sb_copy(x, m->moved, SB_NX);
+  sb_copy(xd, m->moved + SB_NX, SB_NXD);
+}
+#endif
 
 /* Put the states on their constraints: unit quaternions, limits of integrators, and where they
    are held. */
@@ -138,44 +232,28 @@ static int sb_pass(sb_fmu *m) {
   return SB_OK;
 }
 
-/* The discrete states after the clocks due have ticked; returns whether any has. */
-static int sb_ticked(const sb_fmu *m, double *xd) {
-  int any = 0;
-  double before[SB_ROOM(SB_ND)];
-  sb_copy(before, m->s.xd, SB_ND);
-  for (int k = 0; k < SB_HANDOVERS; k++) /* held outputs that other clocks read */
-    if (sb_due(m, sb_handover_clocks[k]))
-      sb_model_handover(k, sb_seen(m, m->s.t), m->s.x, before, m->s.p, before);
-  sb_copy(xd, before, SB_ND);
-  for (int c = 0; c < SB_NC; c++)
-    if (sb_due(m, c)) {
-      sb_model_tick(c, sb_seen(m, m->s.t), m->s.x, before, m->s.p, xd);
-      any = 1;
-    }
-  return any;
+/* The discrete states once the ticks due now have happened; returns whether any is. */
+static int sb_after_ticks(sb_fmu *m, double *xd) {
+  double before[SB_ROOM(SB_NXD)];
+  sb_copy(before, m->s.xd, SB_NXD);
+  return sb_ticked(m, before, xd);
 }
 
 static int sb_tick(sb_fmu *m) {
-  double xd[SB_ROOM(SB_ND)];
-  if (!sb_ticked(m, xd)) return SB_OK;
-  if (!sb_finite(xd, SB_ND))
+  double xd[SB_ROOM(SB_NXD)];
+  if (!sb_after_ticks(m, xd)) return SB_OK;
+  if (!sb_finite(xd, SB_NXD))
     return sb_log(m, SB_DISCARD, "a discrete state is not finite after the tick at t = %.9g s",
                   m->s.t);
   for (int c = 0; c < SB_NC; c++) /* one that an importer has passed by ticks once */
     for (int i = 0; i < SB_MOST_EVENTS && sb_due(m, c); i++) m->s.ticks[c]++;
-  sb_copy(m->s.xd, xd, SB_ND);
+  sb_copy(m->s.xd, xd, SB_NXD);
   m->s.changed = 1;
   m->fresh = 0;
   return SB_OK;
 }
 
 /* --- crossings --------------------------------------------------------------------------- */
-
-static int sb_crossed(int k, double before, double after) {
-  double direction = sb_crossings[k].direction;
-  if (direction == 0) return (before > 0) != (after > 0);
-  return before * direction <= 0 && after * direction > 0;
-}
 
 static void sb_stop(sb_fmu *m, int k) {
   if (!m->s.stopped)
@@ -186,31 +264,17 @@ static void sb_stop(sb_fmu *m, int k) {
 static void sb_reset_states(sb_fmu *m, int k) {
   sb_model_reset(k, sb_seen(m, m->s.t), m->s.x, m->s.xd, m->s.p, m->moved);
   sb_copy(m->s.x, m->moved, SB_NX);
-  sb_copy(m->s.xd, m->moved + SB_NX, SB_ND);
+  sb_copy(m->s.xd, m->moved + SB_NX, SB_NXD);
 }
 
 /* Let blocks switch modes until nothing that they watch is above zero: changes x and xd. */
 static int sb_settle(sb_fmu *m, double *x, double *xd) {
-  double t = sb_seen(m, m->s.t);
-  for (int n = 0; n < SB_MOST_SWITCHES; n++) {
-    int last = -1;
-    sb_watch_with(m, m->s.t, x, xd, m->g);
-    for (int k = 0; k < SB_NG; k++) {
-      if (sb_crossings[k].kind != SB_MODE || !(m->g[k] > 0)) continue;
-#if SB_SLIDES
-      if (sb_leads(m, k)) continue; /* its value tells of the surface, not of the mode */
+#if SB_SWITCHES
+  if (sb_switched(m, m->s.t, x, xd, m->g) < 0)
+    return sb_log(m, SB_ERROR, "a block switches without end at t = %.9g s", m->s.t);
 #endif
-      if (sb_crossings[k].first == last) continue; /* a block switches once at a time */
-      last = sb_crossings[k].first;
-      sb_copy(m->moved, x, SB_NX); /* the block writes its own states */
-      sb_copy(m->moved + SB_NX, xd, SB_ND);
-      sb_model_reset(last, t, x, xd, m->s.p, m->moved);
-      sb_copy(x, m->moved, SB_NX);
-      sb_copy(xd, m->moved + SB_NX, SB_ND);
-    }
-    if (last < 0) return SB_OK;
-  }
-  return sb_log(m, SB_ERROR, "a block switches without end at t = %.9g s", m->s.t);
+  (void)m, (void)x, (void)xd;
+  return SB_OK;
 }
 
 /* The signal of a crossing near now, beyond zero counted as positive: its value, rate and
@@ -221,7 +285,7 @@ typedef struct {
 
 static sb_motion sb_moves(const sb_fmu *m, int k, const double *x, const double *xd) {
   double sign = sb_crossings[k].direction < 0 ? -1 : 1, t = sb_seen(m, m->s.t), q[3];
-  double slope[SB_ROOM(SB_NX)], to[SB_ROOM(SB_NX)], g[SB_ROOM(SB_NG)];
+  double slope[SB_ROOM(SB_NX)], to[SB_ROOM(SB_NX)], g[SB_ROOM(SB_CROSSINGS)];
   for (int n = 0; n < 3; n++) {
     double s = n * SB_PROBE;
     sb_copy(to, x, SB_NX);
@@ -240,7 +304,7 @@ static sb_motion sb_moves(const sb_fmu *m, int k, const double *x, const double 
 
 /* The shortest flight [s] that is seen as one. */
 static double sb_shortest(const sb_fmu *m) {
-  return m->exchange ? fmax(SB_HOP, SB_TICKS * fabs(m->s.t)) : SB_FLIGHT;
+  return m->exchange ? fmax(SB_HOP, SB_RESOLVED * fabs(m->s.t)) : SB_FLIGHT;
 }
 
 /* How long [s] a signal stays on its old side; 0 where it does not get there. */
@@ -307,16 +371,16 @@ static int sb_goes_on(sb_fmu *m, int k) {
    states on the limit that they met. */
 static int sb_act(sb_fmu *m) {
   int moved = 0, limits = 0, status = SB_OK;
-  double x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_ND)];
-  unsigned char reset[SB_ROOM(SB_NG)] = {0}, goes[SB_ROOM(SB_NG)] = {0};
+  double x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
+  unsigned char reset[SB_ROOM(SB_CROSSINGS)] = {0}, goes[SB_ROOM(SB_CROSSINGS)] = {0};
 #if SB_SLIDES
   int any = 0;
-  unsigned char found[SB_ROOM(SB_NG)];
+  unsigned char found[SB_ROOM(SB_CROSSINGS)];
   memcpy(found, m->s.hit, sizeof found);
 #endif
   sb_copy(x, m->s.x, SB_NX);
-  sb_copy(xd, m->s.xd, SB_ND);
-  for (int k = 0; k < SB_NG; k++) {
+  sb_copy(xd, m->s.xd, SB_NXD);
+  for (int k = 0; k < SB_CROSSINGS; k++) {
     if (!m->s.hit[k]) continue;
     m->s.hit[k] = 0;
     m->s.changed = 1;
@@ -342,15 +406,15 @@ static int sb_act(sb_fmu *m) {
   if (moved && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
 #if SB_SLIDES
   if (status == SB_OK) status = sb_meet(m, found);
-  if (SB_SWITCHES && status == SB_OK && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
+  if (status == SB_OK && !m->s.stopped) status = sb_settle(m, m->s.x, m->s.xd);
   if (moved) sb_let_go(m, found);
 #endif
   if (moved || limits) sb_project(m);
   if (!moved || m->s.stopped || status != SB_OK) return status;
   sb_watch(m, m->s.t, m->s.x, m->g);
-  for (int k = 0; k < SB_NG; k++)
+  for (int k = 0; k < SB_CROSSINGS; k++)
     if (sb_crossings[k].kind == SB_STOP && m->g[k] > 0) sb_stop(m, k);
-  for (int k = 0; k < SB_NG && SB_NX > 0 && !m->s.stopped; k++) {
+  for (int k = 0; k < SB_CROSSINGS && SB_NX > 0 && !m->s.stopped; k++) {
     if (reset[k] && sb_comes_back(m, k, x, xd) != SB_OK) return SB_ERROR;
     if (goes[k] && sb_goes_on(m, k) != SB_OK) return SB_ERROR;
   }
@@ -361,14 +425,14 @@ static int sb_act(sb_fmu *m) {
    zero. jump: only what acts on a jump. */
 static void sb_mark(sb_fmu *m, int jump) {
   sb_watch(m, m->s.t, m->s.x, m->g);
-  for (int k = 0; k < SB_NG; k++) {
+  for (int k = 0; k < SB_CROSSINGS; k++) {
     int kind = sb_crossings[k].kind;
     int seen = !jump || kind == SB_EVENT;
     int above = kind == SB_STOP || kind == SB_MODE || kind == SB_FAULT;
 #if SB_SLIDES
     if (sb_leads(m, k) && m->g[k] * sb_direction(k) > 0) m->s.hit[k] = 1;
 #endif
-    if (above ? m->g[k] > 0 : seen && sb_crossed(k, m->s.g[k], m->g[k])) m->s.hit[k] = 1;
+    if (above ? m->g[k] > 0 : seen && sb_crossed(m->s.g[k], m->g[k], sb_crossings[k].direction)) m->s.hit[k] = 1;
   }
 }
 
@@ -398,7 +462,7 @@ static int sb_events(sb_fmu *m, int first) {
   sb_look(m);
   sb_copy(m->s.start, m->s.x, SB_NX);
   m->fresh = 0;
-  if (sb_finite(m->s.x, SB_NX) && sb_finite(m->s.xd, SB_ND)) return SB_OK;
+  if (sb_finite(m->s.x, SB_NX) && sb_finite(m->s.xd, SB_NXD)) return SB_OK;
   return sb_log(m, SB_DISCARD, "a state is not finite after the events at t = %.9g s", m->s.t);
 }
 

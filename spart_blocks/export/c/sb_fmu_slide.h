@@ -106,9 +106,9 @@ static int sb_sound(const sb_holds *holds) {
   int sound = holds->surfaces >= 0 && holds->surfaces <= SB_SURFACES && holds->contacts >= 0 &&
               holds->contacts <= SB_CONTACTS && holds->met >= 0;
   for (int j = 0; j < holds->surfaces && sound; j++)
-    sound = holds->surface[j].k >= 0 && holds->surface[j].k < SB_NG;
+    sound = holds->surface[j].k >= 0 && holds->surface[j].k < SB_CROSSINGS;
   for (int c = 0; c < holds->contacts && sound; c++)
-    sound = holds->contact[c].k >= 0 && holds->contact[c].k < SB_NG;
+    sound = holds->contact[c].k >= 0 && holds->contact[c].k < SB_CROSSINGS;
   return sound;
 }
 
@@ -126,7 +126,7 @@ typedef struct {
 /* The rates of n watched values by the states, by central differences: rows of J. */
 static void sb_slopes(const sb_fmu *m, double t, const double *x, const double *xd, const int *ks,
                       int n, double *J) {
-  double to[SB_WIDE], up[SB_ROOM(SB_NG)], down[SB_ROOM(SB_NG)];
+  double to[SB_WIDE], up[SB_ROOM(SB_CROSSINGS)], down[SB_ROOM(SB_CROSSINGS)];
   sb_copy(to, x, SB_NX);
   for (int i = 0; i < SB_NX; i++) {
     double h = 6e-6 * fmax(fabs(x[i]), 1);
@@ -143,7 +143,7 @@ static void sb_slopes(const sb_fmu *m, double t, const double *x, const double *
 static void sb_drifts(const sb_fmu *m, double t, const double *x, const double *xd, const int *ks,
                       int n, double *g_t) {
   double h = 1e-7 * fmax(fabs(t), 1), from = sb_seen(m, t - h), to = sb_seen(m, t + h);
-  double up[SB_ROOM(SB_NG)], down[SB_ROOM(SB_NG)];
+  double up[SB_ROOM(SB_CROSSINGS)], down[SB_ROOM(SB_CROSSINGS)];
   sb_model_watched(to, x, xd, m->s.p, up);
   sb_model_watched(from, x, xd, m->s.p, down);
   for (int r = 0; r < n; r++) g_t[r] = to > from ? (up[ks[r]] - down[ks[r]]) / (to - from) : 0;
@@ -151,7 +151,7 @@ static void sb_drifts(const sb_fmu *m, double t, const double *x, const double *
 
 static void sb_look_around(const sb_fmu *m, double t, const double *x, const double *xd,
                            const int *ks, int n, sb_geometry *at) {
-  double g[SB_ROOM(SB_NG)], N[SB_ROWS * SB_WIDE], a[SB_ROWS][SB_ROWS], b[SB_ROWS], c[SB_ROWS];
+  double g[SB_ROOM(SB_CROSSINGS)], N[SB_ROWS * SB_WIDE], a[SB_ROWS][SB_ROWS], b[SB_ROWS], c[SB_ROWS];
   at->n = n;
   sb_signals(m, t, x, xd, g);
   sb_slopes(m, t, x, xd, ks, n, at->J);
@@ -203,20 +203,20 @@ typedef struct {
 /* Let the blocks of these surfaces switch the modes in x until they fit. */
 static void sb_settle_beside(const sb_fmu *m, double t, double *x, const double *xd,
                              const sb_surface *surfaces, int n) {
-  unsigned char own[SB_ROOM(SB_NG)] = {0};
-  double g[SB_ROOM(SB_NG)], moved[SB_ROOM(SB_NX + SB_ND)];
+  unsigned char own[SB_ROOM(SB_CROSSINGS)] = {0};
+  double g[SB_ROOM(SB_CROSSINGS)], moved[SB_ROOM(SB_NX + SB_NXD)];
   for (int j = 0; j < n; j++)
-    for (int k = 0; k < SB_NG; k++)
+    for (int k = 0; k < SB_CROSSINGS; k++)
       if (surfaces[j].along[k]) own[sb_crossings[k].first] = 1;
   for (int i = 0; i < (SB_SWITCHES ? SB_MOST_SETTLED : 0); i++) {
     int last = -1;
     sb_signals(m, t, x, xd, g);
-    for (int k = 0; k < SB_NG; k++) {
+    for (int k = 0; k < SB_CROSSINGS; k++) {
       int first = sb_crossings[k].first;
       if (sb_crossings[k].kind != SB_MODE || !own[first] || !(g[k] > 0) || first == last) continue;
       last = first;
       sb_copy(moved, x, SB_NX);
-      sb_copy(moved + SB_NX, xd, SB_ND);
+      sb_copy(moved + SB_NX, xd, SB_NXD);
       sb_model_reset(first, sb_seen(m, t), x, xd, m->s.p, moved);
       sb_copy(x, moved, SB_NX);
     }
@@ -443,7 +443,7 @@ static void sb_held_watch(const sb_fmu *m, double t, const double *x, const doub
   if (m->s.holds.surfaces) sb_slide(m, t, x, xd, slope, numbers);
   for (int j = 0; j < m->s.holds.surfaces; j++) {
     const sb_surface *one = &m->s.holds.surface[j];
-    for (int k = 0; k < SB_NG; k++)
+    for (int k = 0; k < SB_CROSSINGS; k++)
       if (one->along[k]) g[k] = -sb_direction(k);
     g[one->k] *= 1 - 2 * fabs(numbers[j] - 0.5);
   }
@@ -476,13 +476,13 @@ static void sb_hold(sb_fmu *m) {
 /* The surfaces on which the states lie, among those of n crossings, one more than are known at
    most; crossings that are zero on one surface belong together. Returns how many. */
 static int sb_surfaces_at(sb_fmu *m, const int *ks, int n, sb_surface *found) {
-  double g[SB_ROOM(SB_NG)];
-  int all[SB_ROOM(SB_NG)], count = 0;
-  unsigned char on[SB_ROOM(SB_NG)];
-  for (int k = 0; k < SB_NG; k++) all[k] = k;
+  double g[SB_ROOM(SB_CROSSINGS)];
+  int all[SB_ROOM(SB_CROSSINGS)], count = 0;
+  unsigned char on[SB_ROOM(SB_CROSSINGS)];
+  for (int k = 0; k < SB_CROSSINGS; k++) all[k] = k;
   sb_signals(m, m->s.t, m->s.x, m->s.xd, g);
-  sb_slopes(m, m->s.t, m->s.x, m->s.xd, all, SB_NG, m->normals);
-  for (int k = 0; k < SB_NG; k++) {
+  sb_slopes(m, m->s.t, m->s.x, m->s.xd, all, SB_CROSSINGS, m->normals);
+  for (int k = 0; k < SB_CROSSINGS; k++) {
     double *normal = m->normals + k * SB_WIDE, scale = sqrt(sb_dot(normal, normal)), size = 1e-2;
     int plain = scale > 0 && isfinite(scale);
     for (int i = 0; i < SB_NX && plain; i++) {
@@ -499,7 +499,7 @@ static int sb_surfaces_at(sb_fmu *m, const int *ks, int n, sb_surface *found) {
       known |= fabs(sb_dot(normal, m->normals + found[j].k * SB_WIDE)) > 1 - SB_PARALLEL;
     if (known) continue;
     found[count].k = ks[i];
-    for (int k = 0; k < SB_NG; k++)
+    for (int k = 0; k < SB_CROSSINGS; k++)
       found[count].along[k] =
           on[k] && fabs(sb_dot(normal, m->normals + k * SB_WIDE)) > 1 - SB_PARALLEL;
     count++;
@@ -588,7 +588,7 @@ static int sb_decide(sb_fmu *m, const int *switching, int n) {
   sb_surface surfaces[SB_SURFACES + 1];
   sb_geometry at;
   sb_holds *holds = &m->s.holds, before = *holds;
-  int ks[SB_ROOM(SB_NG + SB_SURFACES)] = {0}, count = sb_leaders(m, ks), along = 0, upper = 0;
+  int ks[SB_ROOM(SB_CROSSINGS + SB_SURFACES)] = {0}, count = sb_leaders(m, ks), along = 0, upper = 0;
   for (int i = 0; i < n; i++) ks[count++] = switching[i];
   count = sb_surfaces_at(m, ks, count, surfaces);
   if (count > SB_SURFACES)
@@ -619,7 +619,7 @@ static int sb_decide(sb_fmu *m, const int *switching, int n) {
 
 /* Whether a signal that has just crossed may cross again at once. */
 static int sb_may_return(const sb_fmu *m, int k) {
-  double slope[SB_WIDE], to[SB_WIDE], g[SB_ROOM(SB_NG)], now;
+  double slope[SB_WIDE], to[SB_WIDE], g[SB_ROOM(SB_CROSSINGS)], now;
   if (sb_crossings[k].kind == SB_MODE)
     return m->s.holds.met >= 3 && m->s.holds.recent[2] - m->s.holds.recent[0] < SB_RAPID;
   sb_signals(m, m->s.t, m->s.x, m->s.xd, g);
@@ -641,8 +641,8 @@ static void sb_remember(sb_fmu *m) {
 
 /* Let the motion pass through, slide along or leave the surfaces of the crossings found. */
 static int sb_meet(sb_fmu *m, const unsigned char *found) {
-  int switching[SB_ROOM(SB_NG)], n = 0, decides = m->s.holds.surfaces > 0;
-  for (int k = 0; k < SB_NG; k++)
+  int switching[SB_ROOM(SB_CROSSINGS)], n = 0, decides = m->s.holds.surfaces > 0;
+  for (int k = 0; k < SB_CROSSINGS; k++)
     if (found[k] && (sb_crossings[k].kind == SB_BEND || sb_crossings[k].kind == SB_MODE))
       switching[n++] = k;
   for (int i = 0; i < n; i++) decides = decides || sb_may_return(m, switching[i]);
@@ -663,10 +663,10 @@ static int sb_jumped_off(sb_fmu *m) {
 static const double *sb_this_side(const sb_fmu *m, const double *x, const double *xd,
                                   double *moved) {
   sb_geometry at;
-  double g[SB_ROOM(SB_NG)];
+  double g[SB_ROOM(SB_CROSSINGS)];
   int ks[SB_SURFACES], n = 0;
   sb_signals(m, m->s.t, x, xd, g);
-  for (int k = 0; k < SB_NG && n < SB_SURFACES; k++)
+  for (int k = 0; k < SB_CROSSINGS && n < SB_SURFACES; k++)
     if (sb_crossings[k].kind == SB_BEND && !sb_leads(m, k) && m->s.g[k] != 0 &&
         (m->s.g[k] > 0) != (g[k] > 0))
       ks[n++] = k;
@@ -693,9 +693,9 @@ static int sb_strays(const sb_fmu *m) {
 
 /* Whether the states begin to slide along a surface that they are on; -1 for an error. */
 static int sb_lands(sb_fmu *m) {
-  int switching[SB_ROOM(SB_NG)], n = 0, before[SB_SURFACES], after[SB_SURFACES];
+  int switching[SB_ROOM(SB_CROSSINGS)], n = 0, before[SB_SURFACES], after[SB_SURFACES];
   int count = sb_leaders(m, before);
-  for (int k = 0; k < SB_NG; k++)
+  for (int k = 0; k < SB_CROSSINGS; k++)
     if (sb_crossings[k].kind == SB_BEND || sb_crossings[k].kind == SB_MODE) switching[n++] = k;
   if (sb_decide(m, switching, n) != SB_OK) return -1;
   if (sb_leaders(m, after) != count) return 1;

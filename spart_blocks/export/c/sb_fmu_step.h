@@ -6,111 +6,24 @@
 #ifndef SB_FMU_STEP_H
 #define SB_FMU_STEP_H
 
-/* What sb_step.h is told. */
-#define SB_SELF sb_fmu
-#define SB_REAL double
-#define SB_N(m) SB_NX
-#define SB_STAGES_OF(m) SB_STAGES
-#define SB_T(m) ((m)->s.t)
-#define SB_X(m) ((m)->s.x)
-#define SB_XN(m) ((m)->xn)
-#define SB_XT(m) ((m)->xt)
-#define SB_XM(m) ((m)->xt)
-#define SB_K(m) ((m)->stages)
-#define SB_SLOPE(m) ((m)->slope)
-#define SB_A(m) sb_rk_a
-#define SB_B(m) sb_rk_b
-#define SB_C(m) sb_rk_c
-#define SB_E(m) sb_rk_e
-#define SB_ERROR_OF(m, size) ((m)->s.rtol * (SB_ATOL_PER_RTOL + (size)))
-
-static void sb_slope(sb_fmu *m, double t, const double *x, double *out) {
-  sb_rates(m, t, x, m->s.x, out);
-}
-
-/* Blocks with a one-step map of their own. */
-static void sb_own_steps(sb_fmu *m, double h) {
-  if (!SB_STEPPED || SB_CONTROLLED) return;
-  sb_model_advance(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, h, m->xt);
-  for (int i = 0; i < SB_STEPPED; i++) m->xn[sb_stepped[i]] = m->xt[sb_stepped[i]];
-}
-
-#include "sb_step.h"
-
-/* --- the length of a step ---------------------------------------------------------------- */
-
 /* The length of the step to try where `left` is left, and whether it is the last. */
-static double sb_length(sb_fmu *m, double left, int *last) {
-  double longest = SB_CONTROLLED ? SB_MAX_STEP : SB_STEP, h;
-  if (!SB_NX) { /* signals of time alone may cross */
-    *last = !SB_NG || left <= SB_STEP;
-    return *last ? left : SB_STEP;
-  }
-  if (SB_REACHES) {
-    double reach[1];
-    sb_model_reach(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, reach);
-    longest = fmin(longest, reach[0]);
-  }
-  if (m->s.limit > 0) longest = fmin(longest, m->s.limit);
-  if (SB_CONTROLLED) {
-    if (!(m->s.h > 0)) m->s.h = sb_first_step(m, left);
-    m->s.h = fmin(m->s.h, longest);
-    *last = sb_is_last(m->s.h, left);
-    return *last ? left : m->s.h;
-  }
-  h = sb_equal_length(left, longest);
-  *last = sb_is_last(h, left);
-  return h;
-}
-
-/* Whether the error of the step just tried is small enough; sets the length of the next. */
-static int sb_accurate(sb_fmu *m, double h, int last) {
-  double error, grown;
-  if (!SB_CONTROLLED) return 1;
-  error = sb_error(m, h);
-  grown = sb_next_length(m, h, error);
-  if (!(error < 1)) { /* too large, or no number */
-    m->s.h = grown;
-    return 0;
-  }
-  if (!last || grown > m->s.h) m->s.h = grown; /* a step cut short says little */
-  return 1;
-}
-
-/* --- crossings --------------------------------------------------------------------------- */
-
-static int sb_any_crossed(sb_fmu *m, double h) {
-  sb_watch(m, m->s.t + h, m->xn, m->g);
-  for (int k = 0; k < SB_NG; k++)
-    if (sb_crossed(k, m->s.g[k], m->g[k])) return 1;
-  return 0;
-}
-
-/* The length of the step up to the first crossing within h, just at its far side; the result
-   of that step is in xn. */
-static double sb_until_crossing(sb_fmu *m, double h) {
-  double low = 0, high = h;
-  while (high - low > 2.5e-11 && high - low > 1e-15 * h) {
-    double middle = 0.5 * (low + high);
-    if (SB_NX) sb_try(m, middle);
-    if (sb_any_crossed(m, middle)) high = middle;
-    else low = middle;
-  }
+static double sb_next_step(sb_fmu *m, double left, int *last) {
   if (SB_NX) {
-    sb_up_to(m, high);
-    if (!sb_any_crossed(m, high)) sb_try(m, high);
+    if (SB_CONTROLLED(m) && !(m->s.h > 0)) m->s.h = sb_first_step(m, left);
+    return sb_length(m, left, last);
   }
-  return high;
+  *last = !SB_CROSSINGS || left <= SB_STEP; /* signals of time alone may cross */
+  return *last ? left : SB_STEP;
 }
 
 #if SB_SLIDES
 /* Whether the straight line of length h along the first slope crosses a surface: into xt. */
 static int sb_line_crosses(sb_fmu *m, double h) {
-  for (int i = 0; i < SB_NX; i++) m->xt[i] = m->s.x[i] + h * m->stages[i];
+  for (int i = 0; i < SB_NX; i++) m->xt[i] = m->s.x[i] + h * m->slopes[i];
   sb_watch(m, m->s.t + h, m->xt, m->g);
-  for (int k = 0; k < SB_NG; k++)
+  for (int k = 0; k < SB_CROSSINGS; k++)
     if (sb_crossings[k].kind == SB_BEND && !sb_leads(m, k) &&
-        sb_crossed(k, m->s.g[k], m->g[k]))
+        sb_crossed(m->s.g[k], m->g[k], sb_crossings[k].direction))
       return 1;
   return 0;
 }
@@ -143,19 +56,34 @@ static int sb_nears(sb_fmu *m, double *h) {
 
 /* --- steps ------------------------------------------------------------------------------- */
 
+/* The part of the step of length h up to a crossing, into xn: by the curve of a step that tells
+   its error, else by a shorter step. */
+static void sb_cut(sb_fmu *m, double h, double theta) {
+  if (!SB_NX) return;
+  if (SB_CONTROLLED(m)) {
+    sb_dense(m, h, theta, m->xm);
+    sb_copy(m->xn, m->xm, SB_NX);
+  } else {
+    sb_up_to_crossing(m, theta * h);
+  }
+}
+
 /* Take the step of length h that was just tried, or its part up to a crossing. over: it goes
    just over one. */
 static int sb_take(sb_fmu *m, double h, double end, int last, int over, int *crossings) {
-  int crossed = SB_NG && sb_finite(m->xn, SB_NX) && sb_any_crossed(m, h);
-  if (crossed && !over) h = sb_until_crossing(m, h);
+  double theta = over ? 1 : 2; /* of the crossing; beyond 1 there is none */
   if (!sb_finite(m->xn, SB_NX))
     return sb_log(m, SB_DISCARD, "the states are not finite after t = %.9g s", m->s.t);
-  m->s.t = last && !crossed ? end : m->s.t + h;
+  if (SB_CROSSINGS && !over) {
+    theta = sb_find_crossing(m, h, INFINITY);
+    if (theta <= 1) sb_cut(m, h, theta);
+  }
+  m->s.t = theta <= 1 ? m->s.t + theta * h : last ? end : m->s.t + h;
   sb_copy(m->s.x, m->xn, SB_NX);
   if (SB_DRIFTS) sb_project(m);
   m->s.limit = 0;
-  if (!crossed) {
-    sb_copy(m->s.g, m->g, SB_NG);
+  if (theta > 1) {
+    sb_copy(m->s.g, m->g1, SB_CROSSINGS);
     return SB_OK;
   }
   if (++*crossings > SB_MOST_EVENTS)
@@ -173,8 +101,8 @@ static int sb_integrate(sb_fmu *m, double end) {
   while (m->s.t < end && !m->s.stopped && status == SB_OK) {
     int last, over = 0, before = crossings;
     double h;
-    if (SB_NX && !known) sb_rates(m, m->s.t, m->s.x, m->s.x, m->stages);
-    h = sb_length(m, end - m->s.t, &last);
+    if (SB_NX && !known) sb_rates(m, m->s.t, m->s.x, m->s.x, m->slopes);
+    h = sb_next_step(m, end - m->s.t, &last);
     if (SB_NX && !last && h < 10 * (nextafter(m->s.t, INFINITY) - m->s.t)) {
 #if SB_SLIDES
       int lands = sb_lands(m); /* steps grow short where the states have come to a surface */
@@ -199,8 +127,8 @@ static int sb_integrate(sb_fmu *m, double end) {
 #endif
     status = sb_take(m, h, end, last, over, &crossings);
     /* The last slope of the step is the first of the next. */
-    known = SB_CONTROLLED && SB_NX > 0 && !SB_DRIFTS && crossings == before;
-    if (known) sb_copy(m->stages, m->stages + (SB_STAGES - 1) * SB_NX, SB_NX);
+    known = SB_CONTROLLED(m) && SB_NX > 0 && !SB_DRIFTS && crossings == before;
+    if (known) sb_copy(m->slopes, m->slopes + (SB_STAGES - 1) * SB_NX, SB_NX);
   }
   return status;
 }

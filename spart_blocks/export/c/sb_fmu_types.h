@@ -22,9 +22,6 @@ typedef struct {
   const char *name;
 } sb_slot;
 
-/* What happens where a watched value crosses zero. */
-enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_BEND, SB_MODE, SB_FAULT };
-
 typedef struct {
   int kind;
   int first; /* the first crossing of the same block */

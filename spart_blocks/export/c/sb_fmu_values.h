@@ -12,7 +12,7 @@ static void sb_begin(sb_fmu *m) {
   m->s.next = INFINITY;
   m->s.rtol = SB_RTOL;
   sb_copy(m->s.p, sb_p, SB_NP);
-  for (int k = 0; k < SB_NG; k++) m->s.quiet[k] = m->s.landing[k] = -INFINITY;
+  for (int k = 0; k < SB_CROSSINGS; k++) m->s.quiet[k] = m->s.landing[k] = -INFINITY;
   m->fresh = 0;
 }
 
@@ -59,7 +59,7 @@ static void sb_set_tolerance(sb_fmu *m, double tolerance) {
 /* The states while their start values may still be set. */
 static void sb_take_start(sb_fmu *m) {
   for (int i = 0; i < SB_NX; i++) m->s.x[i] = m->s.start[i] = m->s.p[sb_start_of_x[i]];
-  for (int i = 0; i < SB_ND; i++) /* an output that is held is zero before its first tick */
+  for (int i = 0; i < SB_NXD; i++) /* an output that is held is zero before its first tick */
     m->s.xd[i] = sb_start_of_xd[i] < 0 ? 0 : m->s.p[sb_start_of_xd[i]];
 }
 
@@ -88,7 +88,7 @@ static int sb_initialized(sb_fmu *m) {
   sb_find_next(m);
   sb_look(m);
   m->s.mode = m->exchange ? SB_EVENT_MODE : SB_STEPPING;
-  if (sb_finite(m->s.x, SB_NX) && sb_finite(m->s.xd, SB_ND)) return SB_OK;
+  if (sb_finite(m->s.x, SB_NX) && sb_finite(m->s.xd, SB_NXD)) return SB_OK;
   return sb_log(m, SB_ERROR, "the initial states are not finite");
 }
 
@@ -106,9 +106,9 @@ static int sb_slot_at(const sb_fmu *m, uint32_t reference) {
 static const double *sb_discrete(sb_fmu *m) {
   if (m->exchange || m->s.mode != SB_STEPPING) return m->s.xd;
   if (m->fresh & SB_FRESH_XD) return m->xd;
-  sb_ticked(m, m->xd);
+  sb_after_ticks(m, m->xd);
   sb_copy(m->x, m->s.x, SB_NX);
-  if (SB_SWITCHES) sb_settle(m, m->x, m->xd);
+  sb_settle(m, m->x, m->xd);
   m->fresh |= SB_FRESH_XD;
   return m->xd;
 }
@@ -236,8 +236,8 @@ static int sb_get_row(sb_fmu *m, uint32_t first, int size, double *values, size_
 /* The crossings as event indicators. Zero is still the side that is come from: shown as that,
    for importers take an indicator of exactly zero as the crossing itself. */
 static int sb_get_indicators(sb_fmu *m, double *values, size_t n) {
-  int status = sb_get_row(m, SB_AT_G, SB_NG, values, n);
-  for (int k = 0; status == SB_OK && k < SB_NG; k++)
+  int status = sb_get_row(m, SB_AT_G, SB_CROSSINGS, values, n);
+  for (int k = 0; status == SB_OK && k < SB_CROSSINGS; k++)
     if (values[k] == 0) values[k] = -SB_HARDLY * sb_direction(k);
   return status;
 }
@@ -274,8 +274,8 @@ static void sb_enter_events(sb_fmu *m) {
 static int sb_step_completed(sb_fmu *m) {
   int acts = 0;
   sb_mark(m, 0);
-  sb_copy(m->s.g, m->g, SB_NG);
-  for (int k = 0; k < SB_NG; k++)
+  sb_copy(m->s.g, m->g, SB_CROSSINGS);
+  for (int k = 0; k < SB_CROSSINGS; k++)
     acts |= m->s.hit[k] && (SB_SLIDES || sb_crossings[k].kind != SB_BEND);
   sb_copy(m->s.start, m->s.x, SB_NX);
   m->fresh = 0;
@@ -369,16 +369,16 @@ static int sb_forward(sb_fmu *m, const uint32_t *unknowns, size_t n_unknowns,
   if (m->s.mode & (SB_INSTANTIATED | SB_INITIALIZING)) {
     sb_take_start(m);
     for (int i = 0; i < SB_NX; i++) s[SB_AT_X + i] += s[SB_AT_P + sb_start_of_x[i]];
-    for (int i = 0; i < SB_ND; i++)
+    for (int i = 0; i < SB_NXD; i++)
       if (sb_start_of_xd[i] >= 0) s[SB_AT_XD + i] += s[SB_AT_P + sb_start_of_xd[i]];
   }
   memcpy(m->sensitivity, s, sizeof m->sensitivity);
-  if (SB_NX + SB_NY + SB_NG) {
-    double out[SB_ROOM(SB_NX + SB_NY + SB_NG)];
+  if (SB_NX + SB_NY + SB_CROSSINGS) {
+    double out[SB_ROOM(SB_NX + SB_NY + SB_CROSSINGS)];
     sb_model_forward(sb_within(m, m->s.t), sb_continuous(m), xd, m->s.p, m->s.start, s, s + SB_AT_X,
                      s + SB_AT_XD, s + SB_AT_P, out);
     sb_copy(m->sensitivity + SB_AT_DX, out, SB_NX);
-    sb_copy(m->sensitivity + SB_AT_Y, out + SB_NX, SB_NY + SB_NG);
+    sb_copy(m->sensitivity + SB_AT_Y, out + SB_NX, SB_NY + SB_CROSSINGS);
   }
   return sb_sensitive(m, unknowns, n_unknowns, sensitivity, room);
 }
