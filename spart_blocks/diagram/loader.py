@@ -89,8 +89,8 @@ def _expectations(
         return None
     slots = read_variants(document)
     document = with_choices(document, slots, chosen_of(slots, variants))
-    document = apply_overrides(document, overrides, faults)
     limit = Path(root) if root else project_root(file.absolute())
+    document = apply_overrides(document, overrides, faults, limit)
     content = DiagramContent.of(document, file, limit)
     section, baseline = content.expectations()
     faults += content.faults
@@ -107,7 +107,7 @@ def _expectations(
 
 def _load(document: Document, overrides: Overrides, file: Path, root: Path) -> Diagram:
     faults: list[Fault] = []
-    document = apply_overrides(document, overrides, faults)
+    document = apply_overrides(document, overrides, faults, root)
     return _checked(DiagramContent.of(document, file, root), file, faults)
 
 

@@ -7,13 +7,15 @@ parameter of that name; `ctrl.kp` is block ctrl's (or clock ctrl's) kp.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from spart_blocks import checked
 from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.diagram.sections import rows
+from spart_blocks.diagram.unwritten import blocks_that_take
 from spart_blocks.document import MAX_DEPTH, Document, Key, Keys, parse_value
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, brief, did_you_mean
 
@@ -21,6 +23,9 @@ SECTIONS = (
     *("params", "blocks", "clocks", "robots", "subsystems", "name"),
     *(name for name, row in rows() if row.settable),
 )
+
+MOST_CHOICES = 6
+"""Paths that a hint names."""
 
 Overrides = Mapping[str, Any] | Sequence[str]
 
@@ -45,8 +50,11 @@ def _text(path: str, value: Any) -> str:
         raise InputError(Fault(text, hint="give a number, a text, a list or a mapping")) from None
 
 
-def apply_overrides(document: Document, overrides: Overrides, faults: list[Fault]) -> Document:
-    """The document with the overrides in place; its places name the override."""
+def apply_overrides(
+    document: Document, overrides: Overrides, faults: list[Fault], root: Path
+) -> Document:
+    """The document with the overrides in place; its places name the override. root: the folder
+    that the files it uses must lie in."""
     data: dict[str, Any] = document.data
     replaced = dict(document.replaced)
     for written, path, value in _parsed(overrides, faults):
@@ -55,6 +63,10 @@ def apply_overrides(document: Document, overrides: Overrides, faults: list[Fault
             keys = _full_path(path, data)
             data = _with(data, keys, value)
             replaced[keys] = place
+        except _UnknownName as error:
+            holders = blocks_that_take(error.name, document, root)
+            hint = " or ".join(f"{block}.{error.name}" for block in holders[:MOST_CHOICES])
+            faults.append(Fault(error.message, place, f"write {hint}" if hint else error.hint))
         except _WrongPath as error:
             faults.append(Fault(error.message, place, error.hint))
     return replace(document, data=data, replaced=replaced)
@@ -64,6 +76,14 @@ class _WrongPath(Exception):  # noqa: N818 - becomes a Fault in this file
     def __init__(self, message: str, hint: str | None = None) -> None:
         self.message, self.hint = message, hint
         super().__init__(message)
+
+
+class _UnknownName(_WrongPath):
+    """A short path of one name that the file does not have."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        self.name = name
+        super().__init__(f"there is nothing named {name!r}", did_you_mean(name, known))
 
 
 def _parsed(overrides: Overrides, faults: list[Fault]) -> list[tuple[str, str, Any]]:
@@ -103,22 +123,29 @@ def _full_path(path: str, data: dict[str, Any]) -> Keys:
     if len(choices) == 1:
         return _checked(choices[0], data)
     if choices:
-        listed = " or ".join(".".join(map(str, choice)) for choice in choices[:6])
-        raise _WrongPath(f"{path!r} is ambiguous", f"write {listed}")
-    known = [*_section(data, "params"), *_section(data, "blocks"), *RunOptions.model_fields]
-    if len(keys) == 1 and keys[0] in _section(data, "blocks"):
+        raise _WrongPath(f"{path!r} is ambiguous", f"write {_listed(choices)}")
+    blocks = _section(data, "blocks")
+    known = {*_section(data, "params"), *blocks, *RunOptions.model_fields}
+    if len(keys) > 1:
+        raise _WrongPath(f"there is nothing named {keys[0]!r}", did_you_mean(str(keys[0]), known))
+    if keys[0] in blocks:
         raise _WrongPath(f"{path!r} is a whole block", f"name an argument, as {path}.NAME")
-    raise _WrongPath(f"there is nothing named {keys[0]!r}", did_you_mean(str(keys[0]), known))
+    written = {name for entry in blocks.values() if isinstance(entry, dict) for name in entry}
+    raise _UnknownName(path, known | written - {"type", "use"})
 
 
 def _named(keys: Keys, data: dict[str, Any]) -> list[Keys]:
     """What a short path can mean; a parameter of the file wins."""
     name = keys[0]
-    if name in _section(data, "params"):
+    holders = [part for part in ("blocks", "clocks", "robots") if name in _section(data, part)]
+    others: list[Keys] = [(part, *keys) for part in holders] if len(keys) > 1 else []
+    params = _section(data, "params")
+    if name in params:
+        if others and not isinstance(params[name], (dict, list)):
+            raise _WrongPath(f"parameter {name!r} is a value by itself", f"write {_listed(others)}")
         return [("params", *keys)]
     if len(keys) > 1:
-        holders = [part for part in ("blocks", "clocks", "robots") if name in _section(data, part)]
-        return [(part, *keys) for part in holders]
+        return others
     options: list[Keys] = [("run", name)] if name in RunOptions.model_fields else []
     blocks = _section(data, "blocks").items()
     found: list[Keys] = [
@@ -127,6 +154,10 @@ def _named(keys: Keys, data: dict[str, Any]) -> list[Keys]:
         if isinstance(entry, dict) and name in entry and name != "type"
     ]
     return options + found
+
+
+def _listed(choices: Sequence[Keys]) -> str:
+    return " or ".join(".".join(map(str, choice)) for choice in choices[:MOST_CHOICES])
 
 
 def _section(data: dict[str, Any], name: str) -> dict[str, Any]:

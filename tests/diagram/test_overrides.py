@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import spart_blocks as sb
+from spart_blocks.errors import DiagramError
+
 TEXT = """\
-params: {kp: 1, list: [1, 2, 3]}
+params: {kp: 1, list: [1, 2, 3], same: 4}
 clocks: {fast: {T: 0.1}}
 blocks:
   a: {type: CONSTANT, value: $kp}
@@ -14,6 +17,16 @@ blocks:
   q: {type: STEP, T: 2, on: 5}
   g: {type: GAIN, K: 2}
   z: {type: ZOH, clock: fast}
+  s: {type: saturated}
+  u: {type: saturated}
+  same: {type: STEP, T: 1}
+subsystems:
+  saturated:
+    params: {limit: 4}
+    inputs: []
+    outputs: [y]
+    blocks: {c: {type: CONSTANT, value: $limit}}
+    wires: [c -> out.y]
 wires: [a -> g, g -> z]
 run: {rtol: 1e-4}
 """
@@ -64,12 +77,17 @@ def test_an_override_leaves_what_shares_an_alias_alone(read):
     ("override", "message", "hint"),
     [
         ("kpp=3", "there is nothing named 'kpp'", "'kp'"),
+        ("vlaue=3", "there is nothing named 'vlaue'", "'value'"),
+        ("off=3", "there is nothing named 'off'", "write q.off"),
+        ("premul=1", "there is nothing named 'premul'", "write g.premul"),
+        ("limit=3", "there is nothing named 'limit'", "write s.limit or u.limit"),
+        ("same.T=3", "parameter 'same' is a value by itself", "write blocks.same.T"),
         ("params.k=3", "there is no parameter 'k'", "'kp'"),
         ("blocks.gg.K=3", "there is no block 'gg'", "'g'"),
         ("blocks.g=3", "blocks.g holds several values", ""),
         ("blocks=3", "'blocks' is a whole section", ""),
         ("value=3", "'value' is ambiguous", "blocks.a.value or blocks.v.value"),
-        ("T=3", "'T' is ambiguous", "run.T or blocks.q.T"),
+        ("T=3", "'T' is ambiguous", "run.T or blocks.q.T or blocks.same.T"),
         ("kp", "has no path or no value", "path=value"),
         ("kp=[1", "not YAML", ""),
         ("kp=!x 1", "tag !x is refused", ""),
@@ -81,11 +99,21 @@ def test_an_override_leaves_what_shares_an_alias_alone(read):
     ],
 )
 def test_a_wrong_override_is_named_in_its_error(read, override, message, hint):
-    from spart_blocks.errors import DiagramError
-
     with pytest.raises(DiagramError) as caught:
         read(TEXT, overrides=[override])
     (fault,) = caught.value.faults
     assert message in fault.message
     assert str(fault.place).startswith(f"override {override}")
     assert hint in (fault.hint or "")
+
+
+def test_a_parameter_of_a_file_that_is_used_is_found_by_its_name(tmp_path):
+    part = "params: {limit: 4}\ninputs: [u]\noutputs: []\nblocks: {g: {type: GAIN, K: $limit}}\n"
+    (tmp_path / "part.yaml").write_text(part + "wires: [in.u -> g]\n")
+    file = tmp_path / "whole.yaml"
+    file.write_text(
+        "blocks: {a: {type: CONSTANT, value: 1}, p: {use: part.yaml}}\nwires: [a -> p]\n"
+    )
+    with pytest.raises(DiagramError, match=r"nothing named 'limit'\n  write p\.limit"):
+        sb.load(file, overrides=["limit=3"])
+    sb.load(file, overrides=["p.limit=3"])
