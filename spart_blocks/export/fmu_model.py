@@ -20,7 +20,7 @@ from spart_blocks.export.fmu_stepping import Stepping, stepping_text
 from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
 from spart_blocks.export.functions import Argument, array_text, c_function, selected, vector
 from spart_blocks.export.header import c_string
-from spart_blocks.export.pieces import long_function
+from spart_blocks.export.long_functions import long_function
 from spart_blocks.export.tables import table_texts
 from spart_blocks.program.part import Part, entries_of
 from spart_blocks.program.program import Program

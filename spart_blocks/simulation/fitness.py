@@ -4,6 +4,7 @@ the limits of its blocks. Found by evaluating it once."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
 from spart_blocks.errors import DiagramError, Fault, RunError
 from spart_blocks.program.rules import rule_of
 from spart_blocks.simulation.engine import Floats
-from spart_blocks.simulation.interpreter import Interpreter, Values
+
+if TYPE_CHECKING:
+    from spart_blocks.simulation.interpreter import Interpreter, Values
 
 
 def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:

@@ -30,6 +30,7 @@ from spart_blocks.program.rules import (
 )
 from spart_blocks.program.switching import Crossing, Switch, crossings_of, started
 from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
+from spart_blocks.simulation.fitness import check_fitness
 from spart_blocks.simulation.held_outputs import HeldOutputs
 
 Values = list[Sequence[Any]]  # outputs of each node, by node index
@@ -417,8 +418,6 @@ class Interpreter(Engine):
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
         """DiagramError for every wire whose shape is not what its end takes."""
-        from spart_blocks.simulation.fitness import check_fitness
-
         check_fitness(self, t, x, xd)
 
 

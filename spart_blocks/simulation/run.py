@@ -1,7 +1,7 @@
 """A run: solver steps between clock ticks, known event times and zero-crossings.
 
 Step policy. The span is cut at every clock tick and every known event time; the solver is
-restarted there and never steps over one. Within a piece [a, b) blocks see times below b,
+restarted there and never steps over one. Within a segment [a, b) blocks see times below b,
 so that a signal that switches at b does so after it. At a tick all due clocks read the
 values before it and update together. Signals are right-continuous: a sample at a tick or
 an event is the one after it. A record by lines has the one before it too, a few units in
@@ -42,7 +42,7 @@ from spart_blocks.simulation.switches import told_switch
 
 if TYPE_CHECKING:
     from spart_blocks.simulation.compiled import CompiledLoop
-    from spart_blocks.simulation.pieces import Piecewise
+    from spart_blocks.simulation.segments.solver import SegmentSolver
 
 LOOKS = 500
 """Into at least so many intervals a run is parted where it is measured."""
@@ -220,7 +220,7 @@ class Run:
         return np.union1d(self.samples.ahead(), [*now, float(self.end)])
 
     def _loop(self) -> None:
-        from spart_blocks.simulation.pieces import pieces_of
+        from spart_blocks.simulation.segments.choice import segment_solver
 
         self.keeper = self._keeper()
         begins = len(self.solvers) == 1
@@ -230,16 +230,16 @@ class Run:
             self._tell_jumps(float(self.t), inputs)
             self._jump()
         self.keeper.state(self.t, self.x, self.xd, edge=begins)
-        pieces: Piecewise = pieces_of(self)
+        segments: SegmentSolver = segment_solver(self)
         try:
             while self.t < self.end and self.stopped is None:
-                if pieces.solver != self.options.solver:
-                    pieces = pieces_of(self)
+                if segments.solver != self.options.solver:
+                    segments = segment_solver(self)
                 b, limit = self._next_stop(), self.limit
                 self.limit = math.inf
                 until = b if float(self.t) + limit >= float(b) else exact(float(self.t) + limit)
                 known = bool(self.event_times) and self.event_times[-1] == b
-                reached = pieces.advance(self.t, until)
+                reached = segments.advance(self.t, until)
                 self.t = reached
                 sides = reached < b or known
                 if reached == b:

@@ -73,3 +73,27 @@ run: {T: 1, rtol: 1.0e-10, atol: 1.0e-12}
 def test_times_are_known_within_their_width():
     got = located(lambda t: t - 0.3, 1.0, 1.0, 0.0, 1.0)
     assert 0.3 <= got <= 0.3 + LOCATED_WITHIN
+
+
+LEVEL = """
+blocks:
+  rise: {type: RAMP, T: 0, slope: 1}
+  down: {type: CONSTANT, value: -1}
+  fall: {type: INTEGRATOR, x0: 0.5}
+  sum: {type: SUM, signs: "++"}
+  clip: {type: CLIP, min: -0.7, max: 0.7}
+  x: {type: INTEGRATOR}
+wires: [down -> fall, rise -> sum.0, fall -> sum.1, sum -> clip, clip -> x]
+run: {T: 2, max_step: 0.01, log: [x]}
+"""
+
+
+@pytest.mark.parametrize("solver", ["euler", "heun", "RK4"])
+def test_a_bend_that_only_a_former_state_would_cross_ends_no_step(solver, load, monkeypatch):
+    """The sum stays at 0.5, where what falls rises by as much with time."""
+    taken = []
+    for compiler in ("", "none"):
+        monkeypatch.setenv("SPART_COMPILER", compiler)
+        got = sb.simulate(load(LEVEL), solver=solver)
+        taken.append((got.info["steps"], got.info["evaluations"]))
+    assert taken[0] == taken[1]

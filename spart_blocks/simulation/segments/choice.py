@@ -1,0 +1,24 @@
+"""The way in which a run advances, by its states and its solver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spart_blocks.simulation.cvodes import METHODS
+from spart_blocks.simulation.segments.idle import Idle
+from spart_blocks.simulation.segments.multistep import Multistep
+from spart_blocks.simulation.segments.solver import SegmentSolver
+from spart_blocks.simulation.segments.stepwise import Stepwise
+
+if TYPE_CHECKING:
+    from spart_blocks.simulation.run import Run
+
+
+def segment_solver(run: Run) -> SegmentSolver:
+    """The way in which this run advances, by its states and its solver."""
+    if not len(run.x):
+        return Idle(run)
+    solver: str = run.options.solver
+    if run.slides:  # along surfaces go rates that CVODES cannot call
+        solver = {"CVODES": "BDF", "Adams": "RK45"}.get(solver, solver)
+    return Multistep(run) if solver in METHODS else Stepwise(run, solver)

@@ -1,0 +1,36 @@
+"""Segments without continuous states."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.segments.solver import SegmentSolver
+from spart_blocks.simulation.stops import just_before
+
+
+class Idle(SegmentSolver):
+    """Without continuous states, time alone passes."""
+
+    def advance(self, a: Fraction, b: Fraction) -> Fraction:
+        run = self.run
+
+        def standing(t: Any) -> Floats:
+            return np.zeros((0, *np.shape(t)))
+
+        for t in (*run.samples.within(a, b), b):
+            t0 = float(run.t)
+            t1 = float(t) if t < b else float(np.nextafter(float(t), t0))
+            before, after = run.watch(t0, run.x), run.watch(t1, run.x)
+            found = self.crossed(before, after, lambda _: run.x, t0, t1)
+            until = found[0] if found else t1
+            run.keeper.step(standing, just_before(until) if found or t == b else t1, run.xd)
+            if found:
+                return run.cross(found[1], found[0])
+            run.before = after
+            run.t = t
+        run.report(float(b))
+        return b

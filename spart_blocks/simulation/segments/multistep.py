@@ -1,0 +1,209 @@
+"""Segments by CVODES."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.diagram.clocks import exact
+from spart_blocks.errors import Fault, InputError, RunError
+from spart_blocks.simulation.cvodes import Cvodes
+from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.record import Dense, Grid
+from spart_blocks.simulation.segments.solver import SegmentSolver
+from spart_blocks.simulation.segments.stepwise import Stepwise
+from spart_blocks.simulation.stops import just_before, within
+
+if TYPE_CHECKING:
+    from spart_blocks.simulation.run import Run
+
+SHARPER = 32
+"""By how much less a spline of fifth degree is off at least where its states are twice as dense."""
+PARTS, MOST_DEEP, BEYOND = 16, 4, 3
+"""Into how many parts, and how often; the states beyond its ends that a curve goes through."""
+MANY, FINER, FINEST = 0.3, 4, 64
+"""Where this part of a segment needs more states, all of it gets them, and those that follow."""
+
+
+class Multistep(SegmentSolver):
+    """CVODES, which steps from sample to sample inside one call. Crossings are looked for
+    between samples, no further apart than max_step, and located by shorter calls; bends it
+    meets by its error control."""
+
+    located = ("stop", "event", "mode", "limit", "fault")
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self._largest, self._finer = np.zeros(len(run.x)), 1
+        from spart_blocks.simulation.native import Native
+
+        options = run.options
+        if not isinstance(run.engine, Native):
+            raise InputError(
+                Fault(
+                    f"{options.solver} cannot run with blocks that are not traced",
+                    hint="use BDF or LSODA",
+                )
+            )
+        self.before = replace(run.stats)  # another solver may have begun
+        self.cvodes = Cvodes(
+            run.engine.program, options.solver, options.rtol, options.atol, options.max_step
+        )
+
+    def advance(self, a: Fraction, b: Fraction) -> Fraction:
+        run = self.run
+        if self.passed_by(float(a), float(b)):
+            return b
+        times, sampled = self._looks(float(a), self._due(a, b))
+        try:
+            states = self.cvodes.over(float(a), times.tolist(), run.x, run.xd)
+        except RunError as failure:
+            return self._instead(failure, a, b)
+        found = self._first_crossing(float(a), times, states)
+        until = found[0] if found else float(b)
+        before = int(np.searchsorted(times[:-1], until))
+        if not isinstance(run.keeper, Grid):
+            end = found[2] if found else states[-1]
+            self._keep_lines(
+                np.array([float(a), *times[:before], until]),
+                np.array([run.x, *states[:before], end]),
+            )
+        else:
+            # A slice where all are samples, for then nothing is copied.
+            kept = slice(before) if sampled.all() else np.flatnonzero(sampled[:before])
+            run.recorder.keep_all(times[kept], states[kept], run.xd)
+            run.samples.before(exact(until))
+        run.stats.steps = self.before.steps + self.cvodes.steps
+        run.stats.evaluations = self.before.evaluations + self.cvodes.evaluations
+        run.report(until)
+        if found:
+            run.x = found[2]
+            return run.cross(found[1], until)
+        run.x = run.project(float(b), states[-1])
+        return b
+
+    def _instead(self, failure: RunError, a: Fraction, b: Fraction) -> Fraction:
+        """Where CVODES gives up within a segment it tells neither when nor why: SciPy's BDF goes
+        as far as the equations lead, keeping samples, and names the block at which they end.
+        A run that chooses its solver itself goes on with it."""
+        run = self.run
+        run.t = a
+        reached = Stepwise(run, "BDF").advance(a, b)
+        if run.engine.run.solver == "auto":
+            run.change_solver("BDF", float(a))
+            return reached
+        failure.add_hint("BDF gets over it: run: {solver: BDF}")
+        raise failure
+
+    def _keep_lines(self, times: Floats, states: Floats, depth: int = 0) -> None:
+        """Keep what lines need between the states (N, nx) at times (N,), up to the last,
+        where it stops. Between them splines stand for the solver's own curve; where those are
+        not as right as the states, more are asked for. Slopes are not: where it is stiff,
+        those of states that are right to the tolerance are not right at all."""
+        run = self.run
+        self._largest = np.maximum(self._largest, np.abs(states).max(axis=0))
+        coarse = self._strays(times, states) & (depth < MOST_DEEP)
+        if depth == 0 and coarse.mean() > MANY and self._finer < FINEST:
+            self._finer *= FINER
+            n = len(times) - 1
+            fine = np.interp(np.arange(FINER * n + 1) / FINER, np.arange(n + 1), times)
+            inner = self.cvodes.over(float(times[0]), fine[1:].tolist(), states[0], run.xd)
+            # What follows starts from the state that was found first.
+            self._keep_lines(fine, np.array([states[0], *inner[:-1], states[-1]]))
+            return
+        at = np.flatnonzero(coarse)
+        # Runs of intervals that need no more, each by one curve, and single ones that do.
+        cuts = np.unique([0, *at, *(at + 1), len(times) - 1]).tolist()
+        for k, end in pairwise(cuts):
+            if coarse[k]:
+                length = times[end] - times[k]
+                inner = self.cvodes.within(times[k], length, PARTS, states[k], run.xd)
+                inside = np.array([states[k], *inner[:-1], states[end]])
+                self._keep_lines(np.linspace(times[k], times[end], PARTS + 1), inside, depth + 1)
+                continue
+            # The curve goes on beyond both ends: there a spline is at its worst.
+            near = slice(max(k - BEYOND, 0), end + BEYOND + 1)
+            ends = end == len(times) - 1
+            until = just_before(float(times[end])) if ends else float(times[end])
+            run.keeper.step(_spline(times[near], states[near]), until, run.xd)
+
+    def _strays(self, times: Floats, states: Floats) -> NDArray[np.bool_]:
+        """Whether the spline may be less right than the states, in each interval; where nothing
+        tells, it may. A spline through every second state, which is off by SHARPER times as
+        much, is held against those between."""
+        count = len(times) - 1
+        if count < PARTS:
+            return np.ones(count, dtype=bool)
+        options = self.run.options
+        kept = np.unique([*range(0, count + 1, 2), count])
+        left = np.setdiff1d(np.arange(count + 1), kept)
+        off = np.abs(_spline(times[kept], states[kept])(times[left]).T - states[left])
+        allowed = SHARPER * (options.rtol * self._largest + options.atol)
+        strays = np.zeros(count + 1, dtype=bool)
+        strays[left[(off > allowed).any(axis=1)]] = True
+        return np.asarray(strays[:-1] | strays[1:])
+
+    def _due(self, a: Fraction, b: Fraction) -> Floats:
+        """The times between a and b at which states are asked for, and b."""
+        grid = np.array([*(float(t) for t in self.run.samples.within(a, b)), float(b)])
+        if isinstance(self.run.keeper, Grid):
+            return grid
+        count = len(grid) * self._finer
+        if count < PARTS or self._finer > 1:  # a grid of its own, which fits the segment
+            return np.linspace(float(a), float(b), max(count, PARTS) + 1)[1:]
+        return grid
+
+    def _looks(self, start: float, times: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """The times with those between them at which crossings are looked for too, and which
+        of them were given."""
+        step = min(
+            self.run.options.max_step or np.inf, self.run.engine.reach(start, self.run.x) / 2
+        )
+        if np.isinf(step) or not any(c.kind in self.located for c in self.run.crossings):
+            return times, np.ones(len(times), dtype=bool)
+        gaps = np.diff(times, prepend=start)
+        counts = np.maximum(np.ceil(gaps / step - 1e-9).astype(int), 1)
+        looks = [
+            np.linspace(t - gap, t, n + 1)[1:]
+            for t, gap, n in zip(times, gaps, counts, strict=True)
+        ]
+        given = np.zeros(counts.sum(), dtype=bool)
+        given[np.cumsum(counts) - 1] = True
+        return np.concatenate(looks), given
+
+    def _first_crossing(
+        self, start: float, times: Floats, states: Floats
+    ) -> tuple[float, list[int], Floats] | None:
+        """The earliest crossing: when, which, and the states there."""
+        run = self.run
+        run.before = run.watch(start, run.x)
+        if not any(crossing.kind in self.located for crossing in run.crossings):
+            return None
+        t0, x0 = start, run.x
+        end = within(start, float(times[-1]))[1]
+        for t, x in zip(times.tolist(), states, strict=True):
+            t1 = min(t, end)
+            after = run.watch(t1, x)
+
+            def dense(at: float, t0: float = t0, x0: Floats = x0) -> Floats:
+                return x0 if at <= t0 else self.cvodes.over(t0, [at], x0, run.xd)[-1]
+
+            found = self.crossed(run.before, after, dense, t0, t1)
+            if found:
+                return (*found, dense(found[0]))
+            run.before, t0, x0 = after, t, x
+        return None
+
+
+def _spline(times: Floats, states: Floats) -> Dense:
+    """A curve through states (N, nx) at times (N,)."""
+    from scipy.interpolate import make_interp_spline
+
+    degree = min(5, len(times) - 1)
+    curve = make_interp_spline(times, states, k=degree - (degree + 1) % 2)
+    return lambda t: curve(t).T

@@ -1,0 +1,297 @@
+"""Segments in steps of one of SciPy's solvers, or of a tableau."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spart_blocks.diagram.clocks import exact
+from spart_blocks.errors import RunError
+from spart_blocks.simulation.crossings import LOCATED_WITHIN
+from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.fixed_step import FixedStep
+from spart_blocks.simulation.meeting import LOOKED_AHEAD, held_at
+from spart_blocks.simulation.record import Dense
+from spart_blocks.simulation.segments.solver import SegmentSolver
+from spart_blocks.simulation.shrinking import no_step
+from spart_blocks.simulation.steps import Rates
+from spart_blocks.simulation.stiffness import INTERPRETED, StiffnessTest, heeds, meet
+from spart_blocks.simulation.stops import just_before, within
+from spart_blocks.tableaus import tableau
+
+if TYPE_CHECKING:
+    from spart_blocks.simulation.run import Run
+
+EARLY = 0.99
+"""A stage that crosses at this part of the way to the crossing of the step's end, or before,
+has made that end wrong."""
+NEAREST = 1e-10
+"""How near [s] to where a block gives no number a run is led, as a part of times over 1 s."""
+
+
+class Stepwise(SegmentSolver):
+    """One of SciPy's solvers, or a tableau, restarted at every stop."""
+
+    def __init__(self, run: Run, solver: str) -> None:
+        super().__init__(run)
+        self.method, self.stiffness = solver, StiffnessTest(solver)
+        self.last_step: float | None = None
+        self.refused: tuple[float, RunError] | None = None
+        """The trial of the present step that was refused last: its time, and why."""
+        self.start = run.x
+        """The state at the start of the step."""
+        self.staged = self.at_once = False
+        """Whether the last crossing was one of a stage, and whether it was at once."""
+
+    def advance(self, a: Fraction, b: Fraction) -> Fraction:
+        run = self.run
+        t0, t1 = float(a), float(b)
+        run.before = run.watch(t0, run.x)
+        if self.passed_by(t0, t1):
+            return b
+        inside = within(t0, t1)
+        self.start = run.x
+        rates = self._rates(*inside)
+        solver = self._solver(rates, t0, t1, run.x)
+        while solver.status == "running":
+            self._bound(solver)
+            try:
+                solver = self._stepped(solver, rates, t1)
+            except RunError as failure:  # it may have landed on a surface
+                if held_at(run, float(run.t)):
+                    return run.t
+                raise no_step(run, float(run.t), failure) from failure
+            run.stats.steps += 1
+            near = self._nears(solver, rates, inside[1])
+            if near is not None and near[0] - solver.t_old > 2 * LOCATED_WITHIN:
+                self.last_step = near[0] - solver.t_old - LOCATED_WITHIN
+                solver = self._solver(rates, solver.t_old, t1, self.start)
+                continue
+            if near is not None:
+                return self._go_over(*near)
+            stiff = heeds(run) and self.stiffness.sees(solver, run.stats.steps)
+            reached = self._accept(solver, inside[1])
+            if reached is not None:
+                return reached
+            if stiff and meet(run, solver.t, solver.t - solver.t_old, INTERPRETED):
+                b = run.t  # the solver that follows starts here
+                break
+        self.last_step = getattr(solver, "h_abs", None)
+        # What holds the states is where it was before a jump at the end.
+        run.x = run.project(min(solver.t, inside[1]) if run.held else solver.t, solver.y)
+        return b
+
+    def _accept(self, solver: Any, last: float) -> Fraction | None:
+        """Keep the step just taken, up to the first crossing in it. The time from which all
+        starts anew; None where the solver goes on."""
+        run, before = self.run, self.run.before
+        found = self._first_crossing(solver, last)
+        until = found[0] if found else solver.t
+        if found and isinstance(solver, FixedStep):
+            self._shorten(solver, until, found[1])
+        dense = solver.dense_output()
+        stop = found or solver.status != "running"
+        run.keeper.step(dense, just_before(until) if stop else until, run.xd)
+        run.t = exact(until)
+        if run.engine.drifting and not found and solver.status == "running":
+            self._put_back(solver)
+        run.x = np.asarray(dense(until)) if until < solver.t else solver.y
+        self.start, sliding = run.x, run.held.sliding
+        run.report(until)
+        if run.held.sliding != sliding:
+            return run.t
+        if found:
+            acting = self._with(found[1], before, until)
+        else:
+            acting = list(run.engine.completed(min(until, last), run.x, run.xd))
+        if not acting:
+            return None
+        self.last_step = None
+        return run.cross(acting, until)
+
+    def _rates(self, lo: float, hi: float) -> Rates:
+        run = self.run
+
+        def rates(t: float, x: Floats) -> Floats:
+            run.stats.evaluations += 1
+            try:
+                return run.derivative(min(max(t, lo), hi), x, self.start)
+            except RunError as error:
+                # A trial step may reach too far; NaN makes the solver try a shorter one.
+                if np.isfinite(x).all():  # later stages only echo the first NaN
+                    self.refused = t, error
+                if self.method == "LSODA":  # its Fortran does not look for NaN
+                    raise
+                return np.full_like(x, np.nan)
+
+        return rates
+
+    def _solver(self, rates: Rates, t0: float, t1: float, x: Floats) -> Any:
+        """A solver at the state x of time t0 that steps to t1."""
+        from scipy import integrate
+
+        run, options = self.run, self.run.options
+        method = tableau(self.method)
+        if method is not None and method.e is None:
+            return FixedStep(rates, t0, x, t1, method, run.fixed_step, self._own_steps)
+        arguments: dict[str, Any] = {"rtol": options.rtol, "atol": options.atol}
+        reach = run.engine.reach(t0, x) / 2  # LSODA's steps cannot be bounded later
+        if options.max_step is not None or np.isfinite(reach):
+            arguments["max_step"] = min(options.max_step or np.inf, reach)
+        if self.last_step is not None:
+            arguments["first_step"] = min(self.last_step, options.max_step or np.inf, t1 - t0)
+        jacobian = None if run.held else run.engine.jacobian
+        if jacobian is not None and self.method in ("Radau", "BDF", "LSODA"):
+            xd = run.xd
+            arguments["jac"] = lambda t, x: jacobian(t, x, xd)
+        try:
+            return getattr(integrate, self.method)(rates, t0, x, t1, **arguments)
+        except ValueError:  # it is no number that the first slope or Jacobian has
+            if self.refused:
+                raise self.refused[1] from None
+            raise
+
+    def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
+        """The states of blocks that bring a one-step map of their own."""
+        engine = self.run.engine
+        for name, moved in engine.advance(t, h, x, self.run.xd).items():
+            after[engine.continuous[name]] = moved
+
+    def _bound(self, solver: Any) -> None:
+        """Let the next step be no longer than what it may overlook nothing in."""
+        reach = self.run.engine.reach(solver.t, solver.y)
+        if isinstance(solver, FixedStep):
+            solver.step_limit = min(self.run.fixed_step, reach)
+        elif np.isfinite(reach) and hasattr(solver, "max_step"):
+            solver.max_step = min(self.run.options.max_step or np.inf, reach)
+
+    def _put_back(self, solver: Any) -> None:
+        """Let the next step start on the constraints, where the solver lets its state be
+        moved: a multistep method goes on along its past."""
+        if hasattr(solver, "f"):  # SciPy's one-step methods
+            solver.y = self.run.project(solver.t, solver.y)
+            solver.f = solver.fun(solver.t, solver.y)
+        elif isinstance(solver, FixedStep):
+            solver.move(self.run.project(solver.t, solver.y))
+
+    def _stepped(self, solver: Any, rates: Rates, end: float) -> Any:
+        """The solver after one step; RunError where none is possible."""
+        while True:
+            failure = self._failure_of_step(solver)
+            if failure is None:
+                self.refused = None
+                return solver
+            # Some of SciPy's solvers give up at the first trial that reaches too far.
+            t, x = float(self.run.t), self.start
+            far = self.refused[0] - t if self.refused else 0.0
+            if solver.status == "failed" or far <= NEAREST * max(1.0, t):
+                raise failure
+            self.last_step = far / 4
+            self.refused = None
+            solver = self._solver(rates, t, end, x)
+
+    def _failure_of_step(self, solver: Any) -> RunError | None:
+        """Take one step; why it was not possible."""
+        try:
+            message = solver.step()
+        except RunError as error:
+            return error
+        except ValueError as error:  # SciPy's implicit solvers refuse NaN so
+            failure = RunError(f"the solver failed: {error}", time=solver.t)
+        else:
+            if solver.status != "failed":
+                return None
+            failure = RunError(
+                f"the solver failed: {message}",
+                time=solver.t,
+                hint="try a smaller max_step, another solver, or looser tolerances",
+            )
+        return self.refused[1] if self.refused else failure
+
+    def _shorten(self, solver: FixedStep, until: float, found: list[int]) -> None:
+        """End a step at the crossings found at `until`."""
+        run = self.run
+        before = run.watch(solver.t_old, self.start)
+
+        def crossed(x: Floats) -> bool:
+            return self.staged or set(found) <= set(self._located(before, run.watch(until, x)))
+
+        solver.shorten(until, crossed)
+
+    def _first_crossing(self, solver: Any, end: float) -> tuple[float, list[int]] | None:
+        """The earliest crossing within the solver's last step."""
+        run = self.run
+        if not run.crossings:
+            return None
+        t0, t1 = solver.t_old, min(solver.t, end)
+        before, after = run.before, run.watch(t1, solver.y)
+        assert before is not None
+        run.before = after
+        if not isinstance(solver, FixedStep):
+            return self.crossed(before, after, solver.dense_output(), t0, t1)
+        staged = [] if self.at_once else self._crossed_by_stage(solver, before, t0, t1)
+        found = self.crossed(before, after, solver.at, t0, t1)
+        ends = found[0] if found else np.inf
+        self.staged = bool(staged) and staged[0][0] - t0 < EARLY * (ends - t0)
+        self.at_once = self.staged and staged[0][0] - t0 < LOOKED_AHEAD
+        return (staged[0][0], [staged[0][1]]) if self.staged else found
+
+    def _with(self, found: list[int], before: Floats | None, until: float) -> list[int]:
+        """The crossings found with those that the end of a shortened step has crossed."""
+        run = self.run
+        if not self.staged or before is None:
+            return found
+        return sorted({*found, *self._located(before, run.watch(until, run.x))})
+
+    def _crossed_by_stage(
+        self, solver: FixedStep, before: Floats, t0: float, t1: float
+    ) -> list[tuple[float, int]]:
+        """Where the last stage crosses bends, the first first. Where that is long before the
+        step's end does, this is wrong, or comes back."""
+        if len(solver.method.b) == 1:  # its stage is the start
+            return []
+        values = self.run.watch(t1, solver.stage)
+        return self._bends(before, values, lambda t: solver.tried(t).stage, t0, t1)
+
+    def _bends(
+        self, before: Floats, after: Floats, curve: Dense, t0: float, t1: float
+    ) -> list[tuple[float, int]]:
+        """Where a curve crosses bends, the first first."""
+        return sorted(
+            (self._locate(k, after, curve, t0, t1), k)
+            for k in self._located(before, after)
+            if self.run.crossings[k].kind == "bend"
+        )
+
+    def _nears(self, solver: Any, rates: Rates, last: float) -> tuple[float, Dense] | None:
+        """Where the line along the first slope of a step crosses a surface, and the line.
+
+        A step with stages on both sides of a surface may stay on its own side for ever, each
+        time by as little as error control allows. So a step ends where its first slope leads to
+        a surface, as Newton's method comes to a root, and there goes over it.
+        """
+        run, t0, x0 = self.run, solver.t_old, self.start
+        if not run.slides or isinstance(solver, FixedStep):
+            return None
+        slope, t1 = rates(t0, x0), min(solver.t, last)
+
+        def line(t: Any) -> Floats:
+            return np.asarray((np.multiply.outer(np.asarray(t) - t0, slope) + x0).T)
+
+        if run.before is None or not np.isfinite(slope).all():
+            return None
+        found = self._bends(run.before, run.watch(t1, line(t1)), line, t0, t1)
+        found = [(t, k) for t, k in found if k not in run.held.leaders]
+        return (found[0][0], line) if found else None
+
+    def _go_over(self, until: float, line: Dense) -> Fraction:
+        """Go just over a surface along a line."""
+        run, before = self.run, self.run.before
+        assert before is not None
+        run.keeper.step(line, just_before(until), run.xd)
+        run.t, run.x = exact(until), np.asarray(line(until))
+        run.report(until)
+        self.last_step = None
+        return run.cross(self._located(before, run.watch(until, run.x)), until)
