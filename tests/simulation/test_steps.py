@@ -20,9 +20,9 @@ SYSTEM = """
 #include <math.h>
 #define MOST 7
 typedef struct {
-  double t, x[3], xn[3], xt[3], xm[3], K[3 * MOST], slope[3];
-  double A[MOST * MOST], b[MOST], c[MOST], e[MOST], exponent;
-  int stages, own;
+  double t, x[3], xn[3], xt[3], xm[3], K[3 * (MOST + 1)], h, g0[1], g1[1], gs[1], g[1];
+  double A[MOST * MOST], b[MOST], c[MOST], e[MOST], P[4 * MOST], exponent, direction;
+  int stages, order, own, controlled, crossed, staged;
 } walk;
 #define SB_SELF walk
 #define SB_REAL double
@@ -34,13 +34,30 @@ typedef struct {
 #define SB_XT(m) ((m)->xt)
 #define SB_XM(m) ((m)->xm)
 #define SB_K(m) ((m)->K)
-#define SB_SLOPE(m) ((m)->slope)
 #define SB_A(m) ((m)->A)
 #define SB_B(m) ((m)->b)
 #define SB_C(m) ((m)->c)
+#define SB_CONTROLS
+#define SB_CONTROLLED(m) ((m)->controlled)
+#define SB_H(m) ((m)->h)
 #define SB_E(m) ((m)->e)
 #define SB_EXPONENT(m) ((m)->exponent)
 #define SB_ERROR_OF(m, size) (1e-6 + 1e-4 * (size))
+#define SB_LOCATES
+#define SB_NG(m) 1
+#define SB_KIND(m, k) SB_EVENT
+#define SB_DIRECTION(m, k) ((m)->direction)
+#define SB_G0(m) ((m)->g0)
+#define SB_G1(m) ((m)->g1)
+#define SB_GS(m) ((m)->gs)
+#define SB_G(m) ((m)->g)
+#define SB_CROSSED(m) ((m)->crossed)
+#define SB_STAGED(m) ((m)->staged)
+#define SB_P(m) ((m)->P)
+#define SB_DENSE_ORDER(m) ((m)->order)
+static void sb_watch(walk *m, double t, const double *x, double *out) {
+  out[0] = cos(9 * x[0] + t);
+}
 static void sb_slope(walk *m, double t, const double *x, double *out) {
   out[0] = x[1];
   out[1] = -sin(x[0]) - 0.1 * x[1] + 0.3 * t * t;
@@ -63,7 +80,7 @@ static void ends(double *x) { for (int i = 0; i < 3; i++) x[i] = w.xn[i]; }
 void tried(double h, double *x) { sb_try(&w, h), ends(x); }
 void led_up_to(double h, double *x, double *slope) {
   sb_up_to(&w, h), ends(x);
-  for (int i = 0; i < 3; i++) slope[i] = w.slope[i];
+  for (int i = 0; i < 3; i++) slope[i] = SB_SLOPE(&w)[i];
 }
 double error_of_step(double h) { return sb_error(&w, h); }
 double next_length(double h, double error) { return sb_next_length(&w, h, error); }
