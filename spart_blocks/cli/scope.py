@@ -18,7 +18,7 @@ from spart_blocks.cli.outputs import Outputs, check_files, complain_of
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import has_display, put, say, warn
 from spart_blocks.cli.tune import LoopOption, connected, new_table
-from spart_blocks.errors import RunError
+from spart_blocks.errors import Fault, InputError, RunError
 
 if TYPE_CHECKING:
     from spart_blocks.realtime.live_client import LiveClient, Recording, Watched
@@ -102,7 +102,7 @@ def scope(
                 return
             if rate is None and not files:
                 rate = RATE
-            watched = client.watch(signals or (), rate)
+            watched = _watched(client, signals or (), rate)
             say(f"watching {watched.loop} at {watched.rate:g} Hz; Ctrl-C ends it")
             if client.hello["phase"] == "waiting":
                 say("it waits for its links, and tells nothing until they are heard")
@@ -112,6 +112,21 @@ def scope(
             _finish(client, kept, files)
             if failure is not None:
                 raise failure
+
+
+def _watched(client: LiveClient, signals: Sequence[str], rate: float | None) -> Watched:
+    """Watch signals; a loop's name among them is told as such."""
+    from spart_blocks.realtime.live_places import running
+
+    try:
+        return client.watch(signals, rate)
+    except InputError:
+        for word in signals:
+            if any(word in (place.name, str(place.pid)) for place in running()):
+                hint = f"write --loop {word}, and the signals after it"
+                text = f"{word!r} is a loop, and no signal of it"
+                raise InputError(Fault(text, hint=hint)) from None
+        raise
 
 
 def _table(client: LiveClient) -> object:

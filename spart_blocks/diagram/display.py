@@ -44,20 +44,29 @@ class Display:
 
         Raises DiagramError for a name in `log` that is none of the signals.
         """
-        known = set(signals)
-        wanted = [name for scope in self.scopes for name in scope.signals]
-        wanted += self.watched
-        faults = []
-        for name in log:
-            base = name.split("[")[0]
-            full = self.aliases.get(base, base)
-            if full not in known:
-                hint = did_you_mean(base, [*known, *self.aliases])
-                faults.append(Fault(f"run.log: there is no signal {name!r}", hint=hint))
-            wanted.append(full)
+        log, signals = list(log), list(signals)
+        choices = [*signals, *self.aliases]
+        faults = [
+            Fault(
+                f"run.log: there is no signal {name!r}",
+                hint=did_you_mean(name.split("[")[0], choices),
+            )
+            for name in self.unknown(log, signals)
+        ]
         if faults:
             raise DiagramError(faults)
-        return list(dict.fromkeys(wanted))
+        wanted = [name for scope in self.scopes for name in scope.signals]
+        return list(dict.fromkeys([*wanted, *self.watched, *map(self._full, log)]))
+
+    def unknown(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
+        """The names in `log` that are none of the signals, nor elements of one."""
+        known = set(signals)
+        return [name for name in log if self._full(name) not in known]
+
+    def _full(self, name: str) -> str:
+        """The full name of a signal, or of the one that this is an element of."""
+        base = name.split("[")[0]
+        return self.aliases.get(base, base)
 
 
 def display_of(wiring: Wiring) -> Display:

@@ -40,6 +40,10 @@ class DiagramFile:
     variants: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
 
+    def logging(self, names: Iterable[str]) -> DiagramFile:
+        """The same file with these signals in its `run: log:`."""
+        return replace(self, overrides=(*self.overrides, f"run.log={json.dumps(list(names))}"))
+
     def load(self) -> Diagram:
         """The diagram itself."""
         from spart_blocks.diagram import load

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -242,9 +242,12 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
     if isinstance(diagram, (str, Path)):
         diagram = DiagramFile(Path(diagram))
     if isinstance(diagram, DiagramFile):
-        if name != "interpreter":
-            return engine_of_file(diagram, lambda ready: engine_of(ready, name), changed)
-        diagram = diagram.load()
+        engine = _of_file(diagram, name, changed)
+        log = engine.run.log
+        if "log" in changes and engine.display.unknown(log, engine.signals()):
+            # A file that asks for it gets the blocks that such signals are of.
+            return _of_file(diagram.logging(log), name, changed)
+        return engine
     from spart_blocks.diagram import as_diagram
     from spart_blocks.simulation.kept_traces import engine_of_object
 
@@ -253,6 +256,15 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
     if name == "interpreter":
         return engine_of(ready, name)
     return engine_of_object(ready, lambda same: engine_of(same, name))
+
+
+def _of_file(
+    file: DiagramFile, name: EngineName, changed: Callable[[RunOptions], RunOptions]
+) -> Engine:
+    if name != "interpreter":
+        return engine_of_file(file, lambda ready: engine_of(ready, name), changed)
+    diagram = file.load()
+    return engine_of(diagram.with_sections(run=changed(diagram.run)), name)
 
 
 def engine_of(diagram: Diagram, name: EngineName) -> Engine:

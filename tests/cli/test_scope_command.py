@@ -187,6 +187,7 @@ def test_a_recording_of_nothing_is_an_error(spart, server, loop, monkeypatch):
     ("words", "told"),
     [
         (["ctrl.tua"], "the loop has no signal 'ctrl.tua'\n  did you mean 'ctrl.tau'?"),
+        (["servo", "ctrl.tau"], "'servo' is a loop, and no signal of it\n  write --loop servo"),
         (["ctrl.tau[7]"], "index 7 is out of range"),
         (["--rate", "0"], "a rate is a positive number, not 0"),
         (["--t", "0"], "--t takes a positive number of seconds, not 0"),

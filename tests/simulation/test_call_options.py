@@ -52,6 +52,24 @@ def test_options_take_the_place_of_the_files(file, engine):
     assert "goal" in sb.simulate(file, engine=engine, log="goal")
 
 
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+@pytest.mark.parametrize("names", ["plant.umdot", ["plant.umdot[0]", "plant.qm"]], ids=str)
+def test_a_call_logs_what_its_file_may_log(engine, names):
+    """Accelerations come from a block that is made when someone asks for them."""
+    results = sb.simulate("diagrams/spacecraft_pd.yaml", T=0.1, log=names, engine=engine)
+    listed = [names] if isinstance(names, str) else names
+    by_file = sb.simulate(
+        "diagrams/spacecraft_pd.yaml", T=0.1, overrides={"run.log": listed}, engine=engine
+    )
+    np.testing.assert_array_equal(results["plant.umdot"], by_file["plant.umdot"])
+
+
+@pytest.mark.parametrize("engine", ["native", "interpreter"])
+def test_a_signal_that_is_none_is_told_with_the_nearest(engine):
+    with pytest.raises(InputError, match=r"no port 'umdto'.*\n.*did you mean 'umdot'"):
+        sb.simulate("diagrams/spacecraft_pd.yaml", T=0.1, log="plant.umdto", engine=engine)
+
+
 def test_a_wrong_name_is_told_with_the_right_one(file):
     with pytest.raises(InputError, match=r"there is no run option 'rtoll'\n  did you mean 'rtol'"):
         sb.simulate(file, rtoll=1e-3)
