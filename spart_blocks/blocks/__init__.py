@@ -1,7 +1,6 @@
-"""The blocks, one subject a file; bdsim finds them by reading these files.
-
-A block of one's own declares its ports with `Declared` and `PortSpec`, or gives itself each
-`Port` when it is made, with `port_arguments`.
+"""The blocks, one subject per file; bdsim finds them by reading these files. A user's block
+declares its ports with `Declared` and `PortSpec`, or creates each `Port` in its constructor, with
+`port_arguments`.
 """
 
 from typing import TYPE_CHECKING

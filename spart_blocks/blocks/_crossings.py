@@ -1,7 +1,8 @@
-"""Values whose sign changes where a signal bends or jumps: what a block's `watch` gives.
+"""Zero-crossing functions, whose sign changes where a signal has a kink or a jump: the values of a
+block's `watch`.
 
-A step of a solver ends where one of them changes from at most zero to above zero, or back.
-Numbers and symbols go the same way.
+A solver step ends where one of them changes from at most zero to above zero, or back. The functions
+work on numbers and symbols.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ COMPARISONS: dict[str, Any] = {
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
 }  # fmt: skip
 LEVEL_BITS = 4
-"""Of the Gray code of levels: a step is cut where it crosses fewer than 16 of them."""
+"""Bits of the Gray code of levels: a step that crosses fewer than 16 levels ends at the first."""
 
 
 def flat(*values: Any) -> list[Any]:
@@ -26,18 +27,19 @@ def flat(*values: Any) -> list[Any]:
 
 
 def bare(value: Any) -> Any:
-    """An array without dimensions as the scalar that it holds."""
+    """A zero-dimensional array as a scalar; other arrays unchanged."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def zero_or_one(condition: Any) -> Any:
-    """1 where a condition holds, otherwise 0; floats in its shape."""
+    """1.0 where a condition holds, otherwise 0.0, in the shape of the condition."""
     return bare(np.where(condition, 1.0, 0.0))
 
 
 def comparison_crossings(a: Any, operator: str, b: Any) -> list[Any]:
-    """The values that are watched for `a operator b`: zero counts as the side on which the
-    comparison has it."""
+    """The zero-crossing functions of `a operator b`: zero belongs to the same side as in the
+    comparison.
+    """
     difference = a - b
     if operator in (">", "<="):
         return flat(difference)
@@ -47,10 +49,10 @@ def comparison_crossings(a: Any, operator: str, b: Any) -> list[Any]:
 
 
 def level_crossings(v: Any) -> list[Any]:
-    """Values of which one changes its sign wherever v passes a whole number.
+    """Zero-crossing functions, one of which changes its sign wherever v passes an integer.
 
-    They are a cyclic Gray code of floor(v), each bit a smooth wave: one alone would be the
-    same again after a step over two levels, and that step would not be cut.
+    They are a cyclic Gray code of floor(v), each bit a smooth wave. A single wave would have its
+    old sign after a step over two levels, and the step would not end there.
     """
     waves = [np.cos(np.pi * v / 2 ** (bit + 1)) for bit in range(LEVEL_BITS - 1)]
     return flat(*waves, np.sin(np.pi * v / 2 ** (LEVEL_BITS - 1)))
@@ -60,7 +62,7 @@ def level_crossings(v: Any) -> list[Any]:
 
 
 def common_shape(**values: Any) -> tuple[int, ...]:
-    """The shape that numbers and vectors have together; InputError where lengths differ."""
+    """The common shape of scalars and vectors; InputError where lengths differ."""
     lengths = {name: len(v) for name, v in values.items() if np.ndim(v)}
     if len(set(lengths.values())) > 1:
         told = " and ".join(f"{name} has {n} entries" for name, n in lengths.items())
@@ -69,6 +71,6 @@ def common_shape(**values: Any) -> tuple[int, ...]:
 
 
 def in_order(low: Any, high: Any, names: tuple[str, str]) -> None:
-    """InputError where a low number is above its high one; None is no limit."""
+    """InputError where a lower limit exceeds its upper limit; None means no limit."""
     if low is not None and high is not None and np.any(np.asarray(low) > np.asarray(high)):
         raise InputError(f"{names[0]} is {brief(low)}, above {names[1]}, {brief(high)}")

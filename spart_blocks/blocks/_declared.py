@@ -17,8 +17,9 @@ from spart_blocks.robot import Robot
 from spart_blocks.robot.parts import JointType
 
 Size = int | Shape | None
-"""What a symbol of a shape stands for: a number, or alone in its shape a whole shape, where
-None is any shape."""
+"""The value of a symbol in a shape: a size, or, if it is the whole shape, a shape; None is any
+shape.
+"""
 
 _OR = "float or "
 _TERM = re.compile(r"(\d*)([A-Za-z]\w*)?")
@@ -28,12 +29,11 @@ _TERM = re.compile(r"(\d*)([A-Za-z]\w*)?")
 class PortSpec:
     """A port as a class of blocks declares it.
 
-    shape: sizes and symbols, such as "3, 3", "nu" or "6+6n, 6+nu". "" is a number, "any" a
-    number or an array, "float or n" a number or a vector.
-    unit: "" where there is none.
-    optional: an input that is zeros where no wire reaches it.
-    of_joints: it has an entry for each joint. Its unit is one for revolute and one for
-    prismatic joints, "rad, m"; on a robot with joints of one kind it is theirs.
+    shape: sizes and symbols, such as "3, 3", "nu" or "6+6n, 6+nu". "" is a number, "any" a number
+    or an array, "float or n" a number or a vector. unit: "" where there is none. optional: an input
+    that is zeros where no wire reaches it. of_joints: it has one entry per joint. Its unit lists
+    those of revolute and of prismatic joints, "rad, m"; if a robot has joints of one kind only,
+    theirs is used.
     """
 
     name: str
@@ -45,7 +45,7 @@ class PortSpec:
 
     @property
     def type(self) -> str:
-        """The shape as it is written in tables of ports: ndarray(6, nu)."""
+        """The shape as written in tables of ports: ndarray(6, nu)."""
         if self.shape in ("", "any"):
             return "float or ndarray" if self.shape else "float"
         array = self.shape.removeprefix(_OR)
@@ -54,7 +54,7 @@ class PortSpec:
 
     @property
     def told(self) -> str:
-        """The text with what a reader must know of a port without a wire."""
+        """The text, with a note if the port may be left without a wire."""
         return f"{self.text} (optional, zeros)" if self.optional else self.text
 
     def port(self, sizes: Mapping[str, Size], robot: Robot | None = None) -> Port:
@@ -85,8 +85,9 @@ def _size(dim: str, sizes: Mapping[str, Size]) -> int:
 
 
 def joint_unit(robot: Robot, unit: str) -> str:
-    """Of a unit for those that turn and one for those that slide, "rad, m", the one that all
-    joints of a robot have, or both."""
+    """The unit of all joints of a robot: of "rad, m", the first for revolute joints only, the
+    second for prismatic joints only, or both.
+    """
     moving = {joint.type for joint in robot.joints} - {JointType.FIXED}
     turning, sliding = unit.split(", ")
     if JointType.PRISMATIC not in moving:
@@ -106,7 +107,7 @@ def resolved(
 
 
 class Declared:
-    """A block that declares its ports: what it takes and what it gives.
+    """A block that declares its inputs (`takes`) and outputs (`gives`).
 
     nin and nout are literals in its class, for bdsim reads them without importing the file.
     """
@@ -130,11 +131,11 @@ class Declared:
         shapes: Mapping[str, Shape] | None = None,
         **sizes: Size,
     ) -> dict[str, Any]:
-        """Give the block its ports; the arguments of bdsim's constructor.
+        """Set the ports of the block; returns the arguments of bdsim's constructor.
 
-        without, optional: names of ports that this block has not, or need not be wired here.
-        more: inputs and outputs that only some robots need. sizes: what symbols stand for.
-        shapes: those of ports by name that differ from what their symbols say.
+        without, optional: names of ports that are absent, or need no wire, in this instance. more:
+        inputs and outputs that only some robots need. sizes: the values of symbols. shapes: by name
+        of a port, where they differ from its symbols.
         """
         sides = []
         for specs, extra in zip((self.takes, self.gives), more, strict=True):

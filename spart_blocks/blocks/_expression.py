@@ -1,7 +1,6 @@
-"""Formulas in text, such as "k*u[0] + sin(t)": read once to closures, never eval'd.
-
-Python's own parser makes the tree. A node that is not in the tables here is refused with its
-column. The closures call NumPy's functions, so that they run on numbers and on symbols.
+"""Formulas as text, such as "k*u[0] + sin(t)": parsed once into closures, never evaluated with
+`eval`. Python's own parser makes the tree. A node that is not in the tables here is rejected with
+its column. The closures call NumPy's functions, so that they run on numbers and on symbols.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from spart_blocks.blocks._crossings import (
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 
 LONGEST = 10_000
-"""Characters of a formula."""
+"""Largest number of characters of a formula."""
 DEEPEST = 100
-"""Levels of a formula, one in another; a sum of n terms has n."""
+"""Largest nesting depth of a formula; a sum of n terms has n levels."""
 
 Known = Mapping[str, Any]
 """Values by name: inputs, parameters and t."""
@@ -36,13 +35,14 @@ Value = Callable[[Known], Any]
 
 CONSTANTS = {"pi": np.float64(np.pi), "e": np.float64(np.e)}
 MEANINGS = {"pi": "half a turn", "e": "Euler's number", "t": "the time"}
-"""What the names mean that every formula has."""
+"""Meanings of the names that every formula has."""
 
 
 @dataclass(frozen=True)
 class Function:
-    """What a name in a formula calls. crossings: what is watched, a function of the same
-    arguments. most: None for any number of arguments."""
+    """A function that a formula may call. crossings: its zero-crossing functions, of the same
+    arguments. most: largest number of arguments, None for any number.
+    """
 
     call: Callable[..., Any]
     least: int = 1
@@ -55,7 +55,7 @@ def _folded(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 def _lead_changes(lead: Callable[[Any, Any], Any]) -> Callable[..., list[Any]]:
-    """Where another of some values becomes the least or the greatest of them."""
+    """Zero-crossing functions for a change of the smallest or the largest of some values."""
 
     def changes(first: Any, *others: Any) -> list[Any]:
         found = []
@@ -101,28 +101,27 @@ _COMPARISONS: dict[type, str] = {
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula that has been read. value: its value. watched: the values whose sign matters,
-    each a list of them; both are functions of the values by name."""
+    """A parsed formula. value: its value. watched: its zero-crossing functions, each a list. Both
+    are functions of the values by name.
+    """
 
     text: str
     value: Value
     watched: tuple[Callable[[Known], list[Any]], ...]
 
     def crossings(self, known: Known) -> list[Any]:
-        """What is watched, with the values by name."""
+        """The values of the zero-crossing functions, for values by name."""
         return [entry for watched in self.watched for entry in watched(known)]
 
     def constants(self) -> dict[str, str]:
-        """What each constant means whose name stands in the text."""
+        """The values of the constants named in the text."""
         found = (name for name in CONSTANTS if re.search(rf"\b{name}\b", self.text))
         return {name: MEANINGS[name] for name in found}
 
 
 def read_formula(text: Any, names: Collection[str]) -> Formula:
-    """A formula of these names, of `t`, `pi` and `e`.
-
-    Raises InputError naming the column of what is not a formula, of an unknown name, and of
-    what is too long or too deep.
+    """Parse a formula of these names, `t`, `pi` and `e`. Raises InputError with the column for a
+    syntax error, an unknown name, and a formula that is too long or nested too deeply.
     """
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"a formula is a text such as 'k*u + 1', not {brief(text)}")
@@ -153,20 +152,20 @@ _REFERENCE = re.compile(r"\$\{?(\w+)")
 
 
 def _handed_on(name: str) -> str:
-    """How a formula gets a parameter of the file."""
+    """How to pass a parameter of the file to a formula."""
     name = brief(name)[1:-1]
     return f"a parameter of the file comes in by params: {{{name}: ${name}}}"
 
 
 def _refuse_depth(tree: ast.expr) -> None:
-    """InputError for a tree of many levels, before anything walks it by recursion."""
+    """InputError for a tree with too many levels, before any recursive function walks it."""
     pending: list[tuple[ast.AST, int]] = [(tree, 1)]
     while pending:
         node, depth = pending.pop()
         if depth > DEEPEST:
             hint = "write it as several blocks"
             raise InputError(Fault(f"the formula has more than {DEEPEST} levels", hint=hint))
-        # An operator is no level of its own.
+        # An operator does not count as a level.
         pending += [(n, depth + 1) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
 
 
@@ -177,13 +176,13 @@ def _fault(text: str, column: int, message: str, hint: str | None = None) -> Inp
 
 @dataclass
 class _Reader:
-    """Turns nodes into closures, and collects what they watch."""
+    """Turns nodes into closures, and collects their zero-crossing functions."""
 
     text: str
     names: set[str]
     watched: list[Callable[[Known], list[Any]]] = field(default_factory=list)
     conditions: list[Value] = field(default_factory=list)
-    """Those under which the present node counts."""
+    """The conditions under which the current node is evaluated."""
 
     def fault(self, node: ast.AST, message: str, hint: str | None = None) -> InputError:
         # Columns count bytes of UTF-8.
@@ -191,8 +190,9 @@ class _Reader:
         return _fault(self.text, len(before.decode(errors="ignore")), message, hint)
 
     def watch(self, crossings: Callable[[Known], list[Any]]) -> None:
-        """Watch values, as constants where the branch that they are in does not count: they
-        may not be numbers there."""
+        """Add zero-crossing functions; constant where their branch is not chosen, since they may be
+        NaN there.
+        """
         conditions = tuple(self.conditions)
 
         def masked(known: Known) -> list[Any]:
@@ -323,7 +323,7 @@ class _Reader:
     # --- truth -----------------------------------------------------------------------
 
     def truth(self, node: ast.expr) -> Value:
-        """The closure of a condition; a number is true where it is not zero."""
+        """The closure of a condition; a nonzero number is true."""
         if isinstance(node, ast.Compare):
             return self._comparison(node)
         if isinstance(node, ast.BoolOp):

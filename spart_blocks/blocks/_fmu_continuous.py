@@ -1,4 +1,4 @@
-"""An FMU for model exchange at work for a block: evaluated at any time, states and mode."""
+"""A running FMU for model exchange, as a block uses it: evaluated at any time, states and mode."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from spart_blocks.blocks._fmu_ports import Group
 
 
 class Continuous(Owner):
-    """One instance of an FMU, and the mode in which it is.
+    """One instance of an FMU, and its current mode.
 
-    first (m,): NaN for the inputs at the start, when it has been told none. flows, whole,
-    truth (m,): which of them change at any time, are whole numbers, are true or false.
+    first (m,): NaN for the inputs at the start, when none have been set. flows, whole, truth (m,):
+    which of them are continuous, integer, boolean.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class Continuous(Owner):
         self._root: Mode | None = None
         self.mode: Mode | None = None
         self.asked: Mode | None = None
-        """The mode in which it has asked for an event."""
+        """The mode in which it has requested an event."""
         self._steps = 0
         self._instance: Exchanged | None = None
         self._fatal: FmuError | None = None
 
-    # --- what a block asks for -----------------------------------------------------------
+    # --- called by the block --------------------------------------------------------------
 
     def start(self, t: float) -> Mode:
         """The mode at the FMU's start, at time t [s]."""
@@ -70,12 +70,12 @@ class Continuous(Owner):
         return mode
 
     def asks(self, mode: Mode, call: Callable[[Exchanged], Any]) -> Any:
-        """What an FMU answers in a mode."""
+        """The values of an FMU in a mode."""
         self._ready(mode)
         return self._called(call)
 
     def is_to_be_told(self, mode: Mode, u: Floats) -> bool:
-        """Whether inputs that are whole numbers are others than at the last event."""
+        """Whether integer inputs differ from those at the last event."""
         last = mode.u
         rounded = self.whole & (np.rint(u) != np.rint(last))
         turned = self.truth & ((u != 0) != (last != 0))
@@ -93,8 +93,8 @@ class Continuous(Owner):
         return self.mode
 
     def completed(self, mode: Mode, t: float, x: Floats, u: Floats) -> bool:
-        """Tell it of an accepted step in a mode; whether it asks for an event."""
-        if mode.steps and mode.steps[-1][0] >= t:  # another run went on from here
+        """Complete an integrator step in a mode; returns whether the FMU requests an event."""
+        if mode.steps and mode.steps[-1][0] >= t:  # another run continued from here
             mode.steps = [step for step in mode.steps if step[0] < t]
             self.drop()
         asked = bool(self.asks(mode, lambda fmu: fmu.completed(t, x, u)))
@@ -106,7 +106,7 @@ class Continuous(Owner):
     # --- the instance ----------------------------------------------------------------------
 
     def _ready(self, mode: Mode) -> None:
-        """Bring the FMU to a mode: on from where it is, or from its start."""
+        """Bring the FMU to a mode, from its current mode or from its start."""
         if self.mode is mode and self._instance is not None and self._steps == len(mode.steps):
             return
         here = self.mode if self._instance is not None else None
@@ -130,7 +130,7 @@ class Continuous(Owner):
         self.mode = mode
 
     def _give(self, steps: Sequence[Step]) -> None:
-        """Tell it of the accepted steps of its mode that it has not been told of."""
+        """Replay the accepted steps of its mode that it has not seen."""
         for t, x, u in steps[self._steps :]:
             self._called(partial(Exchanged.completed, t=t, x=x, u=u))
         self._steps = len(steps)
@@ -153,7 +153,7 @@ class Continuous(Owner):
         return update
 
     def _called(self, call: Callable[[Exchanged], Any], whole: bool = False) -> Any:
-        """whole: a call that is done, or the instance is of no more use."""
+        """whole: if the call fails, the instance can no longer be used."""
         assert self._instance is not None
         try:
             return call(self._instance)
@@ -170,5 +170,5 @@ class Continuous(Owner):
 
 
 def _stepped(t: float, mode: Mode, steps: Sequence[Step]) -> bool:
-    """Whether a step has led to t that is not one of these, accepted in a mode."""
+    """Whether a step to t was accepted in a mode, other than these steps."""
     return t > (steps[-1][0] if steps else mode.t)

@@ -15,14 +15,14 @@ from spart_blocks.blocks._fmu_file import Equations
 from spart_blocks.blocks._fmu_instance import Channel, Floats, FmuError, Instance
 
 MOST_UPDATES = 1_000
-"""So many updates of discrete states at one event are too many."""
+"""Largest number of updates of discrete states at one event."""
 
 
 @dataclass(frozen=True)
 class Update:
-    """What an event has made: the continuous states, on which side of zero the event
-    indicators are, the time of the next known event [s] (inf: none), and whether the model
-    asks for the end of the run."""
+    """Result of an event: the continuous states, the signs of the event indicators, the time of the
+    next known event [s] (inf: none), and whether the model requests the end of the run.
+    """
 
     x: Floats
     above: NDArray[np.bool_]
@@ -32,10 +32,8 @@ class Update:
 
 @dataclass
 class Exchanged(Instance):
-    """An FMU whose equations a solver of ours integrates.
-
-    After it is made it is in event mode. flowing: the inputs that change at any time; the
-    others are set at events alone.
+    """An FMU whose equations are integrated by a solver of the run. After construction it is in
+    event mode. flowing: the continuous inputs; the others are set at events only.
     """
 
     flowing: tuple[Channel, ...] = ()
@@ -50,7 +48,7 @@ class Exchanged(Instance):
         return self.model.equations
 
     def settle(self, t: float, x: Floats | None = None) -> Update:
-        """Update the discrete states until that is done, and go on in continuous time.
+        """Update the discrete states until no update is needed, then enter continuous-time mode.
 
         x: the continuous states before, None at the start.
         """
@@ -76,9 +74,10 @@ class Exchanged(Instance):
             return Update(x, self._indicators() > 0, following, False)
 
     def event(self, t: float, x: Floats, u: Floats, stepped: bool) -> Update:
-        """An event at time t [s], with continuous states x and inputs u. stepped: it ends a
-        step that the FMU has not been told of. Where the model asks there for the end of the
-        run, that."""
+        """An event at time t [s], with continuous states x and inputs u. stepped: it ends a step
+        for which completedIntegratorStep was not called. The result tells whether the model
+        requests the end of the run there.
+        """
         with self._calling(f"failed at its event at t = {t:.9g} s"):
             self._place(t, x, u)
             told = stepped and self.equations.told_of_steps
@@ -90,7 +89,7 @@ class Exchanged(Instance):
         return self.settle(t, x)
 
     def outputs_at(self, t: float, x: Floats, u: Floats | None) -> Floats:
-        """The outputs; u None: none of them depends on inputs."""
+        """The outputs. u None: no output depends on inputs."""
         out = np.empty(sum(len(channel.places) for channel in self.outputs))
         with self._calling(f"does not give its outputs at t = {t:.9g} s"):
             self._place(t, x, u)
@@ -114,13 +113,13 @@ class Exchanged(Instance):
             return self._indicators()
 
     def completed(self, t: float, x: Floats, u: Floats) -> bool:
-        """Tell it of an accepted step; whether it asks for an event, or for the end."""
+        """Complete an integrator step; returns whether the FMU requests an event, or the end."""
         with self._calling(f"failed at the end of a step, t = {t:.9g} s"):
             self._place(t, x, u)
             return any(self._slave.completedIntegratorStep())
 
     def _place(self, t: float, x: Floats, u: Floats | None) -> None:
-        if self._ended:  # it stays in event mode, where states cannot be set
+        if self._ended:  # it stays in event mode, in which states cannot be set
             return
         self._slave.setTime(t)
         if self.equations.nx:
@@ -145,7 +144,7 @@ class Exchanged(Instance):
         return values
 
     def _check_counts(self) -> None:
-        """FmuError where structural parameters have changed how many states there are."""
+        """FmuError if structural parameters have changed the number of states."""
         slave, said = self._slave, self.equations
         nx, nz = slave.getNumberOfContinuousStates(), slave.getNumberOfEventIndicators()
         if (nx, nz) != (said.nx, said.nz):

@@ -30,25 +30,26 @@ from spart_blocks.errors import (
 from spart_blocks.results.archives import opened
 
 MOST_BYTES = 512 * 2**20
-"""Of the file, and of what is unpacked of it."""
+"""Limits of the file and of its unpacked contents."""
 MOST_FILES = 20_000
 LONGEST_NAME = 255
-"""Bytes of a name, as file systems have it."""
-MOST_DESCRIPTION = 32 * 2**20  # bytes; large models' descriptions have some megabytes
+"""Largest length of a file name [bytes], as in file systems."""
+MOST_DESCRIPTION = 32 * 2**20  # bytes; descriptions of large models have several megabytes
 MOST_ENTRIES = 100_000
-"""Numbers in one variable."""
+"""Largest number of elements of a variable."""
 
 DESCRIPTION = "modelDescription.xml"
 _FLOATS = ("Real", "Float64", "Float32")
 INTEGERS = ("Integer", "Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 NUMBERS = (*_FLOATS, *INTEGERS, "Enumeration", "Boolean")
-"""The types of variables that are numbers."""
+"""The numeric types of variables."""
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A variable of an FMU. kind: what FMPy's functions for it are called after. shape: ()
-    for a number. of: the variable's type in the description."""
+    """A variable of an FMU. kind: the type in the names of FMPy's functions. shape: () for a
+    scalar. of: the variable's type in the description.
+    """
 
     name: str
     reference: int
@@ -66,24 +67,23 @@ class Variable:
 
     @property
     def flows(self) -> bool:
-        """Whether it may change at any time, not at events alone."""
+        """Whether it is continuous: it may change at any time, not at events only."""
         continuous = self.variability in ("", "continuous")
         return continuous and self.of in _FLOATS and self.causality != "parameter"
 
     @property
     def told(self) -> str:
-        """What it is, in words."""
+        """A description in words."""
         words = ("a", self.variability, self.causality, "of type", self.of)
         return " ".join(word for word in words if word)
 
 
 @dataclass(frozen=True)
 class Equations:
-    """What an FMU for model exchange says of its equations.
-
-    nx, nz: how many continuous states and event indicators. told_of_steps: whether it is to be
-    told of every step that a solver has accepted. known: on which variables others depend at
-    the same time; those that are not in it may depend on all.
+    """The equations of an FMU for model exchange, from its description. nx, nz: numbers of
+    continuous states and event indicators. told_of_steps: whether it needs completedIntegratorStep.
+    known: the variables on which a variable depends directly; variables not in it may depend on
+    all.
     """
 
     nx: int
@@ -92,18 +92,18 @@ class Equations:
     known: Mapping[str, frozenset[str]]
 
     def direct(self, outputs: Iterable[str], inputs: Collection[str]) -> bool:
-        """Whether some of these outputs may depend on some of these inputs at the same time."""
+        """Whether there may be direct feedthrough from some of these inputs to some of these
+        outputs.
+        """
         taken = frozenset(inputs)
         return any(taken & self.known.get(name, taken) for name in outputs)
 
 
 @dataclass(frozen=True)
 class Model:
-    """What an FMU says of itself.
-
-    digest: of the file that was read. major: 2 or 3. token: the GUID or instantiation
-    token. once: whether a process can have but one instance. equations: of one that is read
-    for model exchange.
+    """The description of an FMU. digest: of the file that was read. major: 2 or 3. token: the GUID
+    or instantiation token. once: whether a process can have only one instance. equations: set if it
+    is read for model exchange.
     """
 
     path: Path
@@ -118,7 +118,7 @@ class Model:
 
     @property
     def folder(self) -> str:
-        """Where the library for this machine lies in the file."""
+        """The folder of the library for this machine, within the file."""
         import fmpy
 
         return f"binaries/{fmpy.platform if self.major == 2 else fmpy.platform_tuple}/"
@@ -131,7 +131,7 @@ class Model:
 
 
 def need_fmpy() -> None:
-    """MissingExtraError where FMPy is not installed."""
+    """MissingExtraError if FMPy is not installed."""
     try:
         import fmpy  # noqa: F401
     except ImportError:
@@ -139,9 +139,8 @@ def need_fmpy() -> None:
 
 
 def read_model(path: Path, exchange: bool = False) -> Model:
-    """The model of an FMU file, none of whose code is run. Raises InputError.
-
-    exchange: read it for model exchange, in place of co-simulation.
+    """Read the model of an FMU file without running any of its code. Raises InputError. exchange:
+    read it for model exchange instead of co-simulation.
     """
     need_fmpy()
     with _opened(path) as archive:
@@ -153,8 +152,9 @@ def read_model(path: Path, exchange: bool = False) -> Model:
 
 
 def unpack(model: Model, folder: Path) -> None:
-    """Write what a run needs of the file into a folder: this machine's library and the
-    resources. Raises InputError, also where the file is no longer the one that was read."""
+    """Unpack the files that a run needs into a folder: this machine's library and the resources.
+    Raises InputError, also if the file has changed since it was read.
+    """
     with _opened(model.path) as archive:
         if _digest(model.path) != model.digest:
             _refuse(model.path, "has changed since it was read", "load the diagram again")
@@ -164,7 +164,7 @@ def unpack(model: Model, folder: Path) -> None:
             if item.is_dir() or not item.filename.startswith((model.folder, "resources/")):
                 continue
             left = _write(archive, item, folder / item.filename, left, model.path)
-    (folder / "resources").mkdir(exist_ok=True)  # FMI lets an FMU look there
+    (folder / "resources").mkdir(exist_ok=True)  # FMI allows an FMU to read it
 
 
 def _refuse(path: Path, message: str, hint: str | None = None) -> NoReturn:
@@ -197,7 +197,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
-    """Refuse names that lead out of the folder or clash, and what would fill the disk."""
+    """Reject names that lead out of the folder or clash, and contents that would fill the disk."""
     items = archive.infolist()
     if len(items) > MOST_FILES:
         _refuse(path, f"holds more than {MOST_FILES} files")
@@ -217,13 +217,13 @@ def _check_names(archive: zipfile.ZipFile, path: Path) -> None:
 
 
 def _is_odd(name: str) -> bool:
-    """Whether a file system may not take a name: lone surrogates, or a part that is too long."""
+    """Whether a file system may reject a name: lone surrogates, or a component that is too long."""
     raw = name.encode("utf-8", "surrogatepass")
     return raw.decode("utf-8", "replace") != name or max(map(len, raw.split(b"/"))) > LONGEST_NAME
 
 
 def _check_clashes(names: Sequence[str], path: Path) -> None:
-    """Refuse a name that comes twice, and one of both a file and a folder."""
+    """Reject a name that occurs twice, and a name of both a file and a folder."""
     files = {name for name in names if not name.endswith("/")}
     folders = {name.removesuffix("/") for name in names if name.endswith("/")}
     folders |= {str(folder) for name in names for folder in PurePosixPath(name).parents}
@@ -237,7 +237,7 @@ def _check_clashes(names: Sequence[str], path: Path) -> None:
 def _write(
     archive: zipfile.ZipFile, item: zipfile.ZipInfo, target: Path, left: int, path: Path
 ) -> int:
-    """Unpack one file; how many bytes may follow."""
+    """Unpack one file; returns the number of bytes that may follow."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(item) as source, target.open("xb") as out:
@@ -245,7 +245,7 @@ def _write(
             left -= out.tell()
     except (OSError, ValueError, RuntimeError, zipfile.BadZipFile, EOFError) as error:
         _refuse(path, f"cannot be unpacked: {brief(item.filename)}: {error}")
-    except Exception as error:  # what a damaged stream of any of zip's methods raises
+    except Exception as error:  # raised for damaged streams of zip's compression methods
         _refuse(path, f"is damaged: {brief(item.filename)}: {error}")
     if left < 0:
         _refuse(path, f"unpacks to more than {MOST_BYTES // 2**20} MB")
@@ -261,7 +261,7 @@ def _digest(path: Path) -> str:
 
 
 def _description(archive: zipfile.ZipFile, path: Path) -> Any:
-    """FMPy's reading of the description, of a text that declares no entities."""
+    """The description as read by FMPy, from a text without entity declarations."""
     text = _text(archive, path)
     version = _version(text, path)
     try:
@@ -274,7 +274,7 @@ def _description(archive: zipfile.ZipFile, path: Path) -> Any:
         found = _read(text, validate=False)
     except Exception:
         _refuse(path, problem)
-    # Many tools write one that breaks a rule, and runs.
+    # Many tools write descriptions that violate the standard, but work.
     warn(f"{path.name} {problem}")
     return found
 
@@ -298,16 +298,16 @@ def _text(archive: zipfile.ZipFile, path: Path) -> bytes:
         _refuse(path, f"has a {DESCRIPTION} of more than {MOST_DESCRIPTION // 2**20} MB")
     try:
         return archive.read(item)
-    except Exception as error:  # what a damaged stream of any of zip's methods raises
+    except Exception as error:  # raised for damaged streams of zip's compression methods
         _refuse(path, f"is damaged: {DESCRIPTION}: {error}")
 
 
 def _version(text: bytes, path: Path) -> str:
-    """The version of FMI, 2.0 or 3.x; refuses what FMPy's own parser should not see."""
+    """The version of FMI, 2.0 or 3.x; rejects texts that FMPy's own parser must not read."""
     from lxml import etree
 
-    # Before any parser: entities in attributes are expanded while it reads. Without its
-    # zeros, text of two or four bytes a character shows its ASCII.
+    # Before any parser runs, because it expands entities in attributes. With zero bytes removed,
+    # UTF-16 and UTF-32 texts show their ASCII characters.
     if b"<!DOCTYPE" in text.replace(b"\0", b""):
         _refuse(path, f"has a {DESCRIPTION} with a DOCTYPE, in which entities could hide")
     parser = etree.XMLParser(
@@ -337,7 +337,7 @@ def _model(description: Any, path: Path, exchange: bool) -> Model:
         variables = [
             _variable(v, description.fmiMajorVersion, path) for v in description.modelVariables
         ]
-    except (TypeError, ValueError) as error:  # of a description that is not valid
+    except (TypeError, ValueError) as error:  # for an invalid description
         _refuse(path, f"has a {DESCRIPTION} with a variable that cannot be read: {error}")
     return Model(
         path=path,
@@ -366,11 +366,11 @@ def _equations(description: Any, path: Path) -> Equations:
         _refuse(path, f"has {nx} states and {nz} event indicators, the most is {MOST_ENTRIES:,}")
     known: dict[str, frozenset[str]] = {}
     for v in description.modelVariables:
-        # The others change at events alone, and so through no wire between them.
+        # The others change at events only, and so not by a wire between events.
         if v.causality == "independent" or v.variability not in ("continuous", None, ""):
             known[v.name] = frozenset()
     for unknown in (*description.outputs, *description.derivatives):
-        if unknown.dependencies is not None:  # none given means: on all
+        if unknown.dependencies is not None:  # no list means all
             known[unknown.variable.name] = frozenset(v.name for v in unknown.dependencies)
     for unknown in description.derivatives:
         state = unknown.variable.derivative

@@ -53,8 +53,9 @@ class Channel:
 def channels_of(
     variables: Sequence[Variable], chosen: Callable[[Variable], bool] = lambda _: True
 ) -> tuple[Channel, ...]:
-    """The channels of those chosen of a side whose flat vector has these variables one after
-    the other."""
+    """The channels of the chosen variables, out of a flat vector in which these variables are
+    concatenated.
+    """
     starts = np.cumsum([0, *(v.size for v in variables)])
     found = []
     for kind in dict.fromkeys(v.kind for v in variables if chosen(v)):
@@ -85,7 +86,7 @@ class Instance:
     classes: ClassVar[tuple[str, str]]
     """FMPy's classes for FMI 2 and 3."""
     survives: ClassVar[bool] = False
-    """Whether it goes on after it has discarded a call."""
+    """Whether it can be used after it has discarded a call."""
     _slave: Any = None
     _key: int = 0
     _running: bool = False
@@ -101,7 +102,7 @@ class Instance:
             raise
 
     def _instantiate(self) -> None:
-        # Some FMUs tell why they fail only where they are to log all they do.
+        # Some FMUs report the reason of a failure only if all logging is on.
         if self.model.major == 2:
             self._key = next(_KEYS)
             _LOGS[self._key] = self.log
@@ -130,7 +131,7 @@ class Instance:
             self._set(channel, flat)
 
     def read(self) -> Floats:
-        """The outputs now, one after the other."""
+        """The current outputs, concatenated."""
         out = np.empty(sum(len(channel.places) for channel in self.outputs))
         with self._calling("does not give its outputs"):
             for channel in self.outputs:
@@ -138,14 +139,14 @@ class Instance:
         return out
 
     def close(self, fatal: bool = False) -> None:
-        """Terminate it and free it. After a fatal error FMI forbids to call it again."""
+        """Terminate and free the instance. After a fatal error FMI forbids further calls."""
         slave, self._slave = self._slave, None
         if slave is None:
             return
         _LOGS.pop(self._key, None)
         if fatal:
             return
-        with suppress(Exception):  # there is nobody left to tell
+        with suppress(Exception):  # nobody can be informed any more
             if self._running:
                 slave.terminate()
         with suppress(Exception):
@@ -174,27 +175,28 @@ class Instance:
 
     @contextmanager
     def _calling(self, what: str) -> Iterator[None]:
-        """FmuError in place of what calls raise, with what the FMU has logged meanwhile."""
+        """Turn exceptions of calls into FmuError, with the FMU's log messages."""
         self.log.clear()
         try:
             yield
         except Exception as error:
             status = getattr(error, "status", None)
             if status != _DISCARD or not self.survives:
-                self._running = False  # from here on, FMI allows no more than to free it
+                self._running = False  # from here on, FMI only allows freeing it
             told = "\n".join(f"  {line}" for line in self.log)
             text = f"the FMU {self.model.path.name} {what}: {_first_line(error)}"
             raise FmuError(f"{text}\n{told}" if told else text, status) from error
 
 
 class CoSimulated(Instance):
-    """An FMU that steps with a solver of its own."""
+    """An FMU that steps with its own solver."""
 
     classes = ("FMU2Slave", "FMU3Slave")
 
     def step(self, t: float, h: float, u: Floats) -> float | None:
-        """From t to t + h [s] with the inputs u, one after the other. Returns the time up to
-        which it went where its model asks for the end of the run."""
+        """Step from t to t + h [s] with the concatenated inputs u. Returns the time reached if its
+        model requests the end of the run.
+        """
         with self._calling(f"failed in its step from t = {t:.9g} s to {t + h:.9g} s"):
             for channel in self.inputs:
                 self._set(channel, u)
@@ -226,8 +228,8 @@ class CoSimulated(Instance):
 
 
 def _told(ask: Callable[[int], Any], kind: int) -> Any:
-    """What an FMU says of its last step; None where it does not."""
-    with suppress(Exception):  # FMI leaves it free to answer
+    """The FMU's status of its last step; None if it gives none."""
+    with suppress(Exception):  # FMI makes the answer optional
         return ask(kind)
     return None
 
@@ -249,7 +251,7 @@ def _first_line(error: Exception) -> str:
 
 
 _LOGS: dict[int, Log] = {}
-"""The messages of the instances of FMI 2.0 that run, by their number."""
+"""Log messages of the running FMI 2.0 instances, by instance number."""
 _KEYS = itertools.count(1)
 
 
@@ -270,11 +272,11 @@ def _loaded(instance: Instance) -> Any:
     except AttributeError as error:  # dlsym's words
         raise FmuError(f"its library is not one of FMI {model.major}: {error}") from error
     finally:
-        os.chdir(here)  # FMPy stays in the library's folder where it cannot be loaded
+        os.chdir(here)  # FMPy leaves the working directory in the library's folder if loading fails
 
 
 def _keeper(log: Log) -> Callable[..., None]:
-    """What FMI 3.0 hands its messages to."""
+    """The log callback of FMI 3.0."""
 
     def keep(environment: Any, status: int, category: bytes, message: bytes) -> None:
         _note(log, status, message)
@@ -299,11 +301,10 @@ def _callbacks(key: int) -> Any:
 
 @cache
 def _shared_callbacks() -> tuple[Any, Any]:
-    """Callbacks, and the function that C calls through them, kept alive.
-
-    Their logger is FMPy's proxy, which formats a message as C does and hands it on. The
-    proxy knows one function for all of a process, so this one tells the instances apart,
-    and leaves to FMPy's own those that are not ours.
+    """Callbacks, and the Python function that C calls through them, kept alive. Their logger is
+    FMPy's proxy, which formats a message like C and passes it on. The proxy has one function per
+    process, so this one distinguishes the instances, and passes messages of other instances to
+    FMPy's own function.
     """
     from fmpy import fmi2
     from fmpy.logging import addLoggerProxy

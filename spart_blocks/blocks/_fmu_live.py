@@ -1,4 +1,6 @@
-"""An FMU at work for a block: brought to the state that a step begins from, and stepped."""
+"""A running FMU for co-simulation, as a block uses it: brought to the start of a step, and
+stepped.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ from spart_blocks.errors import SpartError
 Floats = NDArray[np.float64]
 
 _ALONE: weakref.WeakValueDictionary[str, Owner] = weakref.WeakValueDictionary()
-"""Who has the instance of an FMU of which a process can have but one, by its digest."""
+"""The owner of the instance of an FMU that allows one per process, by digest."""
 
 
 class Owner:
-    """What a block has of an FMU: its files, and one instance that it may start anew."""
+    """The FMU of a block: its files, and one instance, which may be restarted."""
 
     def __init__(self, model: Model, name: str, values: Mapping[str, Any]) -> None:
         self.model, self.name, self.values = model, name, values
@@ -35,7 +37,7 @@ class Owner:
 
     @property
     def given(self) -> str:
-        """The start values, as a text that is the same for equal ones."""
+        """The start values as a text, which is the same for equal values."""
         shown = sorted((key, np.asarray(value).tolist()) for key, value in self.values.items())
         return repr(shown)
 
@@ -44,10 +46,10 @@ class Owner:
         raise NotImplementedError
 
     def take_turn(self) -> None:
-        """Let another block give up its instance, where a process can have but one."""
+        """Make another block give up its instance, if a process can have only one."""
         if self.model.once:
             other = _ALONE.get(self.model.digest)
-            if other is not None:  # which starts again where it stood, if it is asked to
+            if other is not None:  # which restarts and replays when it is used again
                 other.drop()
             _ALONE[self.model.digest] = self
 
@@ -72,10 +74,8 @@ class Owner:
 
 
 class Live(Owner):
-    """One instance of an FMU, its files, and where it stands: after `count` steps of a
-    branch, or at its start where there is no branch.
-
-    period, offset [s]: of the clock that steps it.
+    """One instance of an FMU, its files, and its position: after `count` steps of a branch, or at
+    its start without a branch. period, offset [s]: of the clock that steps it.
     """
 
     def __init__(
@@ -103,14 +103,14 @@ class Live(Owner):
     # --- time ----------------------------------------------------------------------------
 
     def time(self, k: int) -> float:
-        """The time of tick k, as the run has it."""
+        """The time of tick k, as in the run."""
         return float(self.offset + k * self.period)
 
     def tick(self, t: float) -> int:
         """The number of the tick at t."""
         return round((Fraction(repr(t)) - self.offset) / self.period)
 
-    # --- what a block asks for -----------------------------------------------------------
+    # --- called by the block --------------------------------------------------------------
 
     def start(self, t: float) -> Floats:
         """The outputs at the FMU's start, at time t [s]."""
@@ -122,10 +122,9 @@ class Live(Owner):
     def step(
         self, number: int, count: int, k: int, u: Floats
     ) -> tuple[Floats, int, int, float | None]:
-        """The outputs after a step from tick k, the branch and count of that state, and where
-        the model asks for the end of the run the time of it.
-
-        number, count: the state that it begins from; 0 steps is the start of the FMU.
+        """The outputs after a step from tick k, the branch and count of the new state, and the end
+        time if the model requests the end of the run. number, count: the state at the start of the
+        step; 0 steps is the start of the FMU.
         """
         branch = self._at(number, count, k)
         assert self._instance is not None
@@ -143,7 +142,7 @@ class Live(Owner):
         return y, branch.number, count + 1, end
 
     def _at(self, number: int, count: int, k: int) -> Branch | None:
-        """Bring the FMU to a state; the branch that this is of."""
+        """Bring the FMU to a state; returns its branch."""
         if count == 0:
             self.start(self.time(k))
             return None
@@ -159,7 +158,7 @@ class Live(Owner):
         return branch
 
     def _replay(self, branch: Branch, count: int) -> None:
-        """Start anew, and give the FMU again what brought it to a state."""
+        """Restart the FMU, and replay the inputs that lead to a state."""
         self._begin(self.time(branch.first))
         assert self._instance is not None
         try:

@@ -1,9 +1,8 @@
-"""What an FMU for model exchange is between two events.
-
-Its continuous states are the solver's; the rest, such as modes, held values and counters,
-is hidden in it and changes at events alone. So a state vector has the continuous states and the
-name of a mode, which knows the event that made it and the mode before; an FMU comes to a mode
-from its start by these events. Times, states and inputs of other modes do not matter.
+"""Hidden state of an FMU for model exchange. The solver stores its continuous states; the rest,
+such as modes, held values and counters, is hidden in the FMU and changes at events only. So a state
+vector contains the continuous states and the name of a mode. A mode stores its event and the
+previous mode; replaying these events from the start brings an FMU to the mode. Other times, states
+and inputs have no influence.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from spart_blocks.blocks._fmu_instance import Floats
 from spart_blocks.errors import SpartError
 
 MOST_KEPT = 20_000_000
-"""Numbers kept of all modes together; beyond it the oldest can no longer be named."""
+"""Limit on the numbers kept of all modes together; beyond it the oldest are forgotten."""
 _BITS = 50
 _SCALE = 2.0**-1000
-"""Names are far below all tolerances: they change no norm of a solver."""
+"""Names are far below all tolerances, so they do not affect the error norms of a solver."""
 
 Step = tuple[float, Floats, Floats]
 """An accepted step: time [s], continuous states, inputs."""
@@ -29,12 +28,10 @@ Step = tuple[float, Floats, Floats]
 
 @dataclass(eq=False)
 class Mode:
-    """An FMU from an event on.
-
-    of: the FMU with its start values and ports. t [s], x, u: the event, and the states and
-    inputs that it was given; update: what it made. parent: the mode before, and `past` the
-    steps accepted in that one; None at the start. steps: those accepted in this one, of an FMU
-    that is told of them.
+    """The mode of an FMU after an event. of: the FMU with its start values and ports. t [s], x, u:
+    time, states and inputs of the event; update: its result. parent: the previous mode, and `past`
+    the steps accepted in it; None at the start. steps: those accepted in this mode, if the FMU
+    needs them.
     """
 
     of: Hashable
@@ -52,17 +49,17 @@ class Mode:
 
     @property
     def name(self) -> float:
-        """What a state vector has for it."""
+        """Its name in a state vector."""
         return self.number * _SCALE
 
     @property
     def size(self) -> int:
-        """Numbers that it keeps."""
+        """The count of numbers that it keeps."""
         width = 1 + len(self.x) + len(self.u)
         return width * (1 + len(self.past)) + len(self.update.x)
 
     def back(self) -> Iterator[Mode]:
-        """This mode and those before it."""
+        """This mode and its predecessors."""
         mode: Mode | None = self
         while mode is not None:
             yield mode
@@ -70,7 +67,7 @@ class Mode:
 
 
 class _Kept:
-    """The modes that a state vector can name, the oldest first, and the numbers in them."""
+    """The modes that a state vector can name, oldest first, and the count of their numbers."""
 
     def __init__(self) -> None:
         self.modes: OrderedDict[int, Mode] = OrderedDict()
@@ -92,8 +89,9 @@ def is_kept(mode: Mode) -> bool:
 
 
 def found(name: float, of: Hashable) -> Mode | None:
-    """The mode of a state vector's entry. None where a solver has moved the entry, to find out
-    what depends on it: nothing does. SpartError where this process has no such mode."""
+    """The mode named by an entry of a state vector. None if a solver has perturbed the entry for a
+    finite difference, which must have no effect. SpartError if this process has no such mode.
+    """
     number = name / _SCALE
     if not abs(number) <= 2.0**_BITS or number != int(number):
         return None

@@ -1,8 +1,6 @@
-"""What an FMU has been given: its hidden state is what these inputs make of its start.
-
-A state vector names a branch and a number of steps, and the FMU can be brought there by
-giving it the branch's inputs again. A run that goes on from a state in the middle of a
-branch begins a branch of its own there.
+"""Record of the inputs of an FMU, which determine its hidden state. A state vector names a branch
+and a number of steps; replaying the branch's inputs brings the FMU to that state. A run that
+continues from the middle of a branch starts a new branch there.
 """
 
 from __future__ import annotations
@@ -21,16 +19,14 @@ from spart_blocks.errors import SpartError
 Floats = NDArray[np.float64]
 
 MOST_KEPT = 20_000_000
-"""Numbers kept of all branches together; beyond it the oldest are forgotten."""
+"""Limit on the numbers kept of all branches together; beyond it the oldest are forgotten."""
 
 
 @dataclass
 class Branch:
-    """The inputs of steps that follow each other.
-
-    number: what a state vector calls it. of: the FMU with its start values, and its clock.
-    first: the tick at which the FMU starts. width: inputs of a step. parent: the branch
-    that it left after `taken` steps.
+    """The inputs of consecutive steps. number: its name in a state vector. of: the FMU with its
+    start values, and its clock. first: the tick at which the FMU starts. width: number of inputs
+    per step. parent: the branch from which it departs after `taken` steps.
     """
 
     number: int
@@ -44,7 +40,7 @@ class Branch:
 
     @property
     def end(self) -> int:
-        """How many steps from the start of the FMU to the end of the branch."""
+        """The number of steps from the start of the FMU to the end of the branch."""
         return self.taken + self.steps
 
     def add(self, u: Floats) -> None:
@@ -67,20 +63,19 @@ _BRANCHES: OrderedDict[int, Branch] = OrderedDict()
 
 
 def begun(of: Hashable, first: int, width: int) -> Branch:
-    """A branch of no steps yet, from the start of the FMU."""
+    """A new branch without steps, from the start of the FMU."""
     return _kept(Branch(_number(), of, first, width))
 
 
 def forked(branch: Branch, count: int) -> Branch:
-    """The branch to write the step after `count` steps into: this one at its end, else a
-    new one."""
+    """The branch for the step after `count` steps: this one at its end, otherwise a new one."""
     if count == branch.end:
         return branch
     return _kept(Branch(_number(), branch.of, branch.first, branch.width, branch, count))
 
 
 def found(number: int, count: int, of: Hashable) -> Branch:
-    """The branch that a state vector names. SpartError where this process has none such."""
+    """The branch that a state vector names. SpartError if this process has no such branch."""
     branch = _BRANCHES.get(number)
     if branch is None or not 0 < count <= branch.end:
         raise SpartError(

@@ -1,4 +1,4 @@
-"""Which variables of an FMU become which ports of its block."""
+"""The mapping of an FMU's variables to the ports of its block."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Asked = Mapping[str, str | list[str]] | list[str]
 
 @dataclass(frozen=True)
 class Group:
-    """A port and the variables whose numbers it carries, one after the other."""
+    """A port and the variables that it carries, concatenated."""
 
     port: Port
     variables: tuple[Variable, ...]
@@ -30,7 +30,7 @@ class Group:
 
 @dataclass(frozen=True)
 class _Numbers:
-    """What a port carries before it has a name."""
+    """The variables of a port that has no name yet."""
 
     shape: tuple[int, ...]
     variables: tuple[Variable, ...]
@@ -43,10 +43,9 @@ class _Numbers:
 def groups_of(
     model: Model, causality: str, asked: Asked | None, taken: Collection[str]
 ) -> tuple[Group, ...]:
-    """The ports of one side: those asked for, else one for each variable of this causality.
-
-    Elements of an array, u[1], u[2], ..., are one port u where all of them are there.
-    taken: names that a port cannot have. Raises ValueError.
+    """The inputs or the outputs: those requested, otherwise one port per variable of this
+    causality. Elements of an array, u[1], u[2], ..., are one port u if all of them exist. taken:
+    names that a port cannot have. Raises ValueError.
     """
     arrays = _arrays(model, causality)
     if asked is None:
@@ -79,13 +78,14 @@ def _alone(variable: Variable) -> _Numbers:
 
 
 def _sided(model: Model, causality: str) -> list[Variable]:
-    """The variables that are ports by themselves."""
+    """The variables that become ports by default."""
     return [v for v in model.variables.values() if v.causality == causality and v.of in NUMBERS]
 
 
 def _arrays(model: Model, causality: str) -> dict[str, _Numbers]:
-    """Variables named as the elements of an array, by its name, in C's order; only arrays
-    that are complete and count from 0 or 1."""
+    """Variables with names of array elements, by the array's name, in C order; only complete arrays
+    with indices from 0 or 1.
+    """
     parts: dict[str, dict[tuple[int, ...], Variable]] = {}
     for variable in _sided(model, causality):
         entry = _ENTRY.fullmatch(variable.name)
@@ -142,8 +142,9 @@ def _asked(
 
 
 def _found(model: Model, causality: str, name: str) -> Variable:
-    """A variable that can be a port of this side: any that is a number can be read; inputs
-    and tunable parameters can be set while the FMU runs."""
+    """A variable for an input or output port: any numeric one can be read; inputs and tunable
+    parameters can be set while the FMU runs.
+    """
     usable = [v for v in model.variables.values() if v.of in NUMBERS and _fits(v, causality)]
     for variable in usable:
         if variable.name == name:
@@ -162,7 +163,7 @@ def _fits(variable: Variable, causality: str) -> bool:
 
 
 def _plain(name: str, taken: Collection[str]) -> str:
-    """A variable's name as a port's: letters, digits and _, as wires can name it."""
+    """The port name of a variable: letters, digits and _, as wires require."""
     # bdsim 1.4.0 normalises names with a warning, after which a wire no longer finds them.
     plain = re.sub(r"\W+", "_", normalize("NFKC", name)).strip("_") or "port"
     return f"{plain}_" if plain in taken else plain

@@ -1,4 +1,4 @@
-"""Start values that a diagram gives an FMU's variables, checked before any run."""
+"""Start values of an FMU's variables in a diagram, checked before any run."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def start_values(model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _settable(variable: Variable) -> bool:
-    """Whether FMI lets a start value be given: not to what follows from others, nor to what
-    shapes the FMU's arrays."""
+    """Whether FMI allows a start value: not for calculated variables, nor for structural
+    parameters, which set the sizes of arrays.
+    """
     if variable.of in ("Binary", "Clock") or variable.variability == "constant":
         return False
     if variable.causality in ("parameter", "input"):
@@ -42,7 +43,7 @@ def _settable(variable: Variable) -> bool:
 
 
 def _wrong(variable: Variable, value: Any) -> str | None:
-    """What a variable takes, where this is not it."""
+    """The expected value of a variable, if the given one does not fit; otherwise None."""
     if variable.of == "String":
         return None if isinstance(value, str) else "a text"
     try:

@@ -12,8 +12,9 @@ from spart_blocks.spatial import Array
 def gain(
     value: Any, name: str, length: int | None = None, of: str = "the robot has {} active joints"
 ) -> Array:
-    """A gain as a float scalar () or vector (n,), none below zero; a ValueError where it is
-    something else. of: what there should be as many entries as."""
+    """A gain as a float scalar () or vector (n,), not negative; otherwise a ValueError. of: a text
+    that says how many entries it must have.
+    """
     out = numbers(value, name)
     if out.ndim > 1:
         raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
@@ -33,8 +34,9 @@ def one_gain(value: Any, name: str) -> Array:
 
 
 def one_length(gains: dict[str, Array], without: int | None = None) -> Any:
-    """The one length of those gains that are vectors, `without` where none is; a ValueError
-    names two that differ."""
+    """The common length of the gains that are vectors, `without` if there is none; a ValueError
+    names two that differ.
+    """
     vectors = [(name, len(k)) for name, k in gains.items() if k.ndim]
     for name, length in vectors[1:]:
         if length != vectors[0][1]:

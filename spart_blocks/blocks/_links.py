@@ -1,4 +1,4 @@
-"""What the blocks share that connect a diagram with the outside."""
+"""Common base of the link blocks, which connect a diagram with the outside."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Recording:
     rows: Mapping[str, Floats]
 
     def at(self, t: Any, field: Field) -> Any:
-        """The value of a field, of its shape; before the first time the first one."""
+        """The value of a field in its shape; before the first time, the first value."""
         value = Intervals(self.times).pick(t, *self.rows[field.name].T)
         return np.array(value) if field.count is not None else value[0]
 
@@ -40,14 +40,14 @@ _GIVEN = replace(_VALUES, text="an input for each field of the frame, by its nam
 
 class Connected(Declared):
     """
-    :param frame: the layout, such as {fields: {qm: 7 f64}, sequence: u32}
+    :param frame: the layout of a frame, such as {fields: {qm: 7 f64}, sequence: u32}
     :type frame: mapping
-    :param timeout: how long values hold without a new frame before they are stale [s]
+    :param timeout: time without a new frame after which values are stale [s]
     :type timeout: float
     """
 
-    # A block is a transport and a way, in or out. Its help is theirs: what their docstrings
-    # tell is for users, and follows on the block's own.
+    # A block combines a transport and a direction, in or out. Its help contains their docstrings,
+    # which are written for users, after its own.
 
     takes = (_GIVEN,)
     gives = (_VALUES,)
@@ -63,7 +63,7 @@ class Connected(Declared):
         super().__init__(**blockargs)
 
     def _layout(self, frame: Any) -> Frame:
-        """The frame, which suits the transport and the names of ports."""
+        """The frame, checked against the transport and the names of ports."""
         layout = read_frame(frame)
         if getattr(self._endpoint, "needs_header", False) and not layout.header:
             hint = "such as header: '0xA55A'"
@@ -73,14 +73,14 @@ class Connected(Declared):
 
 
 def _own_help(part: type[Connected]) -> str:
-    """What a docstring tells, without the ports."""
+    """A docstring without the fields of ports."""
     lines = cleandoc(part.__doc__ or "").splitlines()
     told = (line for line in lines if not line.startswith((":input ", ":output ")))
     return "\n".join(told).strip()
 
 
 class Incoming(Connected):
-    """With `recorded` a simulation takes its values from a file, and the block has no inputs.
+    """With `recorded`, a simulation takes the values from a file, and the block has no inputs.
 
     :param recorded: a CSV file with the columns t, qm[0], ..., each row held until the next
     :type recorded: Path
@@ -103,7 +103,7 @@ class Incoming(Connected):
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
     def start(self, simstate: Any) -> None:
-        """Tell the times at which a recording switches."""
+        """Declare the times at which a recording switches."""
         if self.recording is not None:
             for t in self.recording.times:
                 if 0 < t < simstate.T:
@@ -117,8 +117,8 @@ class Incoming(Connected):
 
 class Outgoing(Connected):
     """
-    :param safe: what is sent where the loop ends or its inputs are stale: a number for all,
-        or values by field, such as {tau: 0}; where not given, nothing is sent then
+    :param safe: values sent when the loop ends or its inputs are stale: a number for all fields, or
+        values by field, such as {tau: 0}; by default nothing is sent then
     :type safe: float or mapping
     """
 
@@ -145,8 +145,9 @@ def _ports(frame: Frame, *, optional: bool = False) -> tuple[Port, ...]:
 
 
 def check_names(block: Any, frame: Frame) -> None:
-    """See that no field has the name of an attribute of its block: bdsim makes wires of
-    assignments to the names of ports."""
+    """Check that no field has the name of an attribute of its block, since bdsim turns assignments
+    to port names into wires.
+    """
     names = [field.name for field in frame.fields]
     taken = taken_names(type(block), names)
     if taken:
@@ -158,8 +159,9 @@ def check_names(block: Any, frame: Frame) -> None:
 
 
 def read_recording(path: str | Path, frame: Frame) -> Recording:
-    """A recording from a CSV file: a header row `t, qm[0], qm[1], ..., flags`, numbers below,
-    times [s] that rise. Other columns are left alone. InputError says what is wrong."""
+    """Read a recording from a CSV file: a header row `t, qm[0], qm[1], ..., flags`, then rows of
+    numbers with increasing times [s]. Other columns are ignored. Raises InputError.
+    """
     names = [name for field in frame.fields for name in _columns(field)]
     file = read_csv(path)
     table = file.numbers(["t", *names])

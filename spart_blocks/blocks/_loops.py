@@ -1,4 +1,4 @@
-"""What the blocks of closed chains share: their ports, and one call into the dynamics."""
+"""Common parts of the blocks of closed chains: their ports, and one call into the dynamics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def force_ports(robot: Robot) -> tuple[Port, ...]:
 
 
 def checked_damping(singular: Any, damping: Any) -> float:
-    """The damping of a plant by its parameters; 0 where losing rank stops the run."""
+    """The damping of a plant from its parameters; 0 if a loss of rank stops the run."""
     if singular not in ("stop", "damp"):
         raise InputError(f"singular is {brief(singular)}; it must be 'stop' or 'damp'")
     number = isinstance(damping, (int, float)) and not isinstance(damping, bool)
@@ -41,7 +41,7 @@ def checked_damping(singular: Any, damping: Any) -> float:
 
 
 def loads_of(robot: Robot, s: Parts, given: Mapping[str, Any]) -> Applied:
-    """What comes over a plant's ports by name, and what the robot's own forces add to it."""
+    """The loads from a plant's ports by name, plus the robot's own forces."""
     n = robot.n_links_joints
     none = {"taum": np.zeros(robot.nu), "wF0": np.zeros(6), "wFm": np.zeros((n, 6))}
     taum, wF0, wFm = (given.get(name, zeros) for name, zeros in none.items())
@@ -60,7 +60,7 @@ def closed_rates_of(
     damping: float,
     stabilisation: float = 0.0,
 ) -> ClosedRates:
-    """The accelerations of a plant in a state, with what comes over its ports by name."""
+    """The accelerations of a plant in a state, with the inputs of its ports by name."""
     taum, wF0, wFm = loads_of(robot, s, given)
     return closed_rates(
         s.R0, s.u0, s.qm, s.um, given.get("tau0", np.zeros(6)), taum, wF0, wFm, robot,

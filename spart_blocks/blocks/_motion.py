@@ -1,8 +1,7 @@
-"""What the blocks of resolved motion share: the controlled point, and which of the six
-components of its twist count.
-
-All is computed in base axes, that is with R0 = 1 and r0 = 0, and turned at the end. There
-a planar robot's rows of zeros are zeros whatever its attitude, and cost nothing.
+"""Common parts of the blocks of resolved motion: the controlled point, and the selected components
+of its twist. Everything is computed in base axes, that is with R0 = 1 and r0 = 0, and rotated at
+the end. In base axes, the zero rows of a planar robot are exact zeros for any attitude, and cost
+nothing.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ from spart_blocks.spatial import Array, zeros
 TWIST = "rad/s, m/s"
 """The unit of a twist."""
 _PROBES = 6
-"""Random configurations that show which equations a robot can meet at all."""
+"""Number of random configurations that show which equations a robot can fulfil."""
 
 
 def need_floating(robot: Any, block: str) -> Robot:
-    """The robot given to a block; a ValueError where it is none, or its base is fixed."""
+    """The robot given to a block; a ValueError if it is not a robot, or its base is fixed."""
     found = need_robot(robot, block)
     if found.base != "floating":
         raise ValueError(f"{block} needs a floating base; that of {found.name} is fixed")
@@ -48,19 +47,21 @@ def need_floating(robot: Any, block: str) -> Robot:
 
 
 def no_momentum(robot: Robot) -> str:
-    """The ports for a momentum that a robot on a fixed base has not."""
+    """The momentum ports, which a robot on a fixed base does not have."""
     return "" if robot.base == "floating" else "p h"
 
 
 def momentum_of(robot: Robot, inputs: list[Any]) -> tuple[Array, Array]:
-    """p (3,) and h (3,), the last two inputs of a floating robot's block; zeros of others."""
+    """p (3,) and h (3,), the last two inputs of a floating robot's block; zeros for a fixed
+    base.
+    """
     if robot.base == "floating":
         return inputs[-2], inputs[-1]
     return np.zeros(3), np.zeros(3)
 
 
 def _offset(value: Any) -> Array:
-    """An offset (3,) [m]; a ValueError where it is none."""
+    """An offset (3,) [m]; a ValueError if it is invalid."""
     offset = numbers(value, "offset")
     if offset.shape != (3,):
         raise ValueError(f"offset must be three numbers, not {brief(value)}")
@@ -70,9 +71,9 @@ def _offset(value: Any) -> Array:
 def picked(a: Array, chosen: tuple[int, ...], turn: Array, spin: Array | None = None) -> Array:
     """The chosen components of a twist (6,), or of columns of them (6,k), in base axes.
 
-    turn (3,3), base to inertial: a linear part is turned before some of it are picked, and
-    an angular one by spin, the same turn by default. Three of a kind stay in base axes:
-    least squares do not see the difference.
+    turn (3,3), base to inertial: the linear part is rotated before some of its components are
+    selected, the angular part by spin (by default the same rotation). If all three components of a
+    part are selected, they stay in base axes, which does not change a least-squares solution.
     """
     parts = []
     for start, R in ((0, turn if spin is None else spin), (3, turn)):
@@ -97,8 +98,9 @@ def momentum_in_base_axes(p: Array, h: Array, R0: Array, r0: Array) -> Array:
 
 
 class PointMotion(NamedTuple):
-    """How a point moves with the joints, in base axes: its twist is J um + drift, and the
-    joints feel the inertia W. J (6,nu), drift (6,), W (nu,nu)."""
+    """Motion of a point in base axes: its twist is J um + drift, and W is the inertia at the
+    joints. J (6,nu), drift (6,), W (nu,nu).
+    """
 
     J: Array
     drift: Array
@@ -115,7 +117,7 @@ class Point:
 
     @classmethod
     def of(cls, robot: Robot, frame: Any, offset: Any) -> Point:
-        """ValueError for a frame that the robot has not, or an offset that is none."""
+        """ValueError for an unknown frame or an invalid offset."""
         if not isinstance(frame, (str, int)):
             raise ValueError(f"frame must be the name of a link, not {brief(frame)}")
         return cls(robot, link_id(robot, frame), np.zeros(3) if offset is None else _offset(offset))
@@ -124,7 +126,7 @@ class Point:
         return end_effector(R0, r0, qm, self.link, self.offset, self.robot)
 
     def motion(self, qm: Array, M: Array) -> PointMotion:
-        """M (6,): the momentum that belongs to u0, in base axes; nothing for a fixed base."""
+        """M (6,): the momentum conjugate to u0, in base axes; unused for a fixed base."""
         E, H = self._in_base_axes(qm)
         if self.robot.base == "fixed":
             return PointMotion(E.Jm, zeros(6, E.Jm), H.Hm)
@@ -142,7 +144,9 @@ class Point:
 
 
 class Equations(NamedTuple):
-    """A (k,nu) and b (k,): joint rates shall meet A um = b; W (nu,nu) weighs them."""
+    """A (k,nu) and b (k,): the equations A um = b for the joint rates, with the weight W
+    (nu,nu).
+    """
 
     A: Array
     b: Array
@@ -165,7 +169,7 @@ class TwistTask:
 
     @cached_property
     def basis(self) -> Array:
-        """What of the equations the robot can meet at all, (k,m)."""
+        """Basis (k,m) of the equations that the robot can fulfil."""
         still = np.zeros(6)
 
         def rows(R0: Array, qm: Array) -> Array:
@@ -197,7 +201,7 @@ class ReactionTask:
 
     @cached_property
     def basis(self) -> Array:
-        """What of the equations the robot can meet at all, (k,m)."""
+        """Basis (k,m) of the equations that the robot can fulfil."""
         still = np.zeros(6)
 
         def rows(R0: Array, qm: Array) -> Array:
@@ -207,7 +211,7 @@ class ReactionTask:
 
 
 def _reachable(robot: Robot, rows: Callable[[Array, Array], Array]) -> Array:
-    """A basis (k,m) of what the equations rows(R0, qm) (m,nu) reach in any configuration."""
+    """A basis (k,m) of the range of rows(R0, qm) (m,nu) over all configurations."""
     from scipy.spatial.transform import Rotation
 
     rng = np.random.default_rng(0)

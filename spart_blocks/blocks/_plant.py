@@ -1,4 +1,4 @@
-"""What the plants share: a robot whose state, outputs and modes are MULTIBODY's."""
+"""Common base of the plants: a robot with the state, outputs and modes of MULTIBODY."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from spart_blocks.spatial import Array
 
 
 class Plant:
-    """A block that moves a robot. A class of plants says in `rates_at` which accelerations
-    its inputs and its state give."""
+    """A block that moves a robot. A subclass defines in `rates_at` the accelerations for its inputs
+    and state.
+    """
 
     robot: Robot
     plant_state: PlantState
@@ -45,24 +46,24 @@ class Plant:
 
     @property
     def watched_kinds(self) -> tuple[str, ...]:
-        """What each value of `watch` is, as a Crossing's kind."""
+        """The kind of each zero-crossing function of `watch`, as in Crossing."""
         return ("mode",) * len(self.plant_state.sticking)
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        """Of each joint that can stick, what is above zero where its mode does not fit."""
+        """For each joint that can stick, a value that is positive if its mode is inconsistent."""
         if not self.plant_state.sticking:
             return []
         s = self.plant_state.split(x, self.base_pose)
         return unfit_modes(s.qm, s.um, s.modes, self.rates_at(inputs, s), self.robot)
 
     def switch(self, t: float, inputs: list[Any], x: Array) -> Array:
-        """The state where the first joint whose mode does not fit has changed it."""
+        """The state after the first joint with an inconsistent mode has changed its mode."""
         s = self.plant_state.split(x, self.base_pose)
         um, modes = next_modes(s.qm, s.um, s.modes, self.rates_at(inputs, s), self.robot)
         return self.plant_state.switched(x, um, modes)
 
     def restart(self, x: Array) -> Array:
-        """The state after an EVENT has set it: joints slide as they then move."""
+        """The state after an EVENT has set it: the modes of joints follow their rates."""
         if not self.plant_state.sticking:
             return x
         s = self.plant_state.split(x, self.base_pose)
@@ -70,11 +71,11 @@ class Plant:
         return self.plant_state.switched(x, s.um, modes)
 
     def project(self, x: Array) -> Array:
-        """The state on its constraints: quaternions at unit length, loops closed."""
+        """The state projected onto its constraints: unit quaternions, closed loops."""
         return self.plant_state.project(x)
 
     def make_audit(self, **blockargs: Any) -> Audit:
-        """The block that keeps this plant's books."""
+        """The AUDIT block of this plant."""
         return Audit(self.robot, **blockargs)
 
 

@@ -65,11 +65,11 @@ _TABLE = (
     PortSpec("reaction", "6", _WRENCH, "wrench of the ground on a fixed base, inertial"),
     PortSpec("p", "3", "kg m/s", "linear momentum"),
     PortSpec("h", "3", "N m s", "angular momentum about the inertial origin"),
-    PortSpec("energy", "", "J", "kinetic energy, that of motors with it"),
+    PortSpec("energy", "", "J", "kinetic energy, including that of motors"),
     PortSpec("work", "", "J", "work of all forces since the start"),
-    PortSpec("p_balance", "3", "kg m/s", "momentum less the impulse of the forces: constant"),
-    PortSpec("h_balance", "3", "N m s", "angular momentum less its impulse: constant"),
-    PortSpec("energy_balance", "", "J", "energy less work: constant"),
+    PortSpec("p_balance", "3", "kg m/s", "momentum minus the impulse of the forces: constant"),
+    PortSpec("h_balance", "3", "N m s", "angular momentum minus the angular impulse: constant"),
+    PortSpec("energy_balance", "", "J", "energy minus work: constant"),
 )
 QUANTITIES = {spec.name: spec for spec in _TABLE}
 """Quantities of a robot. A plant's ports are among them."""
@@ -92,7 +92,8 @@ _ALL = QUANTITIES | {spec.name: spec for spec in _CONTROL}
 
 def quantities(names: str, **texts: str) -> tuple[PortSpec, ...]:
     """The declarations of the named quantities; a trailing `?` makes an input optional. texts:
-    what a block says of some of them in place of the table."""
+    descriptions by name that replace those of the table.
+    """
     return tuple(_quantity(name, texts) for name in names.split())
 
 
@@ -116,33 +117,37 @@ def ports(robot: Robot, names: str) -> tuple[Port, ...]:
 
 
 def prescribed_ports(robot: Robot) -> tuple[Port, ...]:
-    """The input for the accelerations of prescribed joints, where a robot has any."""
+    """The input for the accelerations of prescribed joints, if a robot has any."""
     width = len(robot.kinematic)
     unit = joint_unit(robot, "rad/s^2, m/s^2")
     return (Port("umdot_k", (width,), unit, optional=True),) if width else ()
 
 
 def held_ports(robot: Robot) -> tuple[Port, ...]:
-    """The output for what prescribed joints need beside taum, where a robot has any."""
+    """The output for the forces that prescribed joints need in addition to taum, if a robot has
+    any.
+    """
     width = len(robot.kinematic)
     return (Port("tau_k", (width,), joint_unit(robot, "N m, N")),) if width else ()
 
 
 def mode_ports(robot: Robot) -> tuple[Port, ...]:
-    """The port for the modes of joints that can stick, where a robot has any."""
+    """The port for the modes of joints that can stick, if a robot has any."""
     width = len(joint_effects(robot).sticking)
     return (Port("modes", (width,)),) if width else ()
 
 
 def need_robot(robot: Any, block: str) -> Robot:
-    """The robot given to a block, or a ValueError that says what was given instead."""
+    """The robot given to a block; a ValueError if it is not a Robot."""
     if not isinstance(robot, Robot):
         raise ValueError(f"{block} needs a Robot for its parameter robot, not {robot!r}")
     return robot
 
 
 def need_open(robot: Any, block: str) -> Robot:
-    """A robot that has neither loops nor forces of its own, of which a block knows nothing."""
+    """A robot without loops and forces of its own, which the block does not support; otherwise an
+    error.
+    """
     found = need_robot(robot, block)
     for what in ("loops", "forces"):
         if getattr(found, what):
@@ -156,10 +161,11 @@ def need_open(robot: Any, block: str) -> Robot:
 
 
 class OfRobot(Declared):
-    """A block that is one function of the dynamics: its ports are quantities of a robot; after
-    its inputs the function takes `arguments` and the robot. takes_joints: what it takes by name
-    where the robot has joints of that kind: umdot_k with prescribed joints, for which it gives
-    tau_k, and qm with stops."""
+    """A block that calls one function of the dynamics: its ports are quantities of a robot; after
+    its inputs the function takes `arguments` and the robot. takes_joints: inputs by name for robots
+    with joints of certain kinds: umdot_k with prescribed joints, for which it gives tau_k, and qm
+    with stops.
+    """
 
     takes_joints: ClassVar[tuple[str, ...]] = ()
     function: ClassVar[Callable[..., Any]]

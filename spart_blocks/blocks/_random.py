@@ -1,4 +1,4 @@
-"""Random numbers by arithmetic that is exact in doubles: the same ones wherever it runs.
+"""Random numbers by arithmetic that is exact in doubles, so they are the same on every platform.
 
 L'Ecuyer's MRG32k3a combines two recurrences of order three. Its products stay below 2^53,
 so that no rounding, no order of operations and no fused multiplication changes a number.
@@ -17,7 +17,7 @@ import numpy as np
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 NUMBERS = 6
-"""Of the state of a generator: the last three of either recurrence, the newest last."""
+"""Size of a generator's state: the last three values of both recurrences, the newest last."""
 M1, M2 = 4294967087.0, 4294944443.0
 _A12, _A13, _A21, _A23 = 1403580.0, 810728.0, 527612.0, 1370589.0
 _NORM = 2.328306549295728e-10
@@ -25,13 +25,14 @@ _NORM = 2.328306549295728e-10
 
 
 def seeded(seed: int, channels: int) -> Floats:
-    """States (channels, 6), one for each, by NumPy's SeedSequence; independent but for a
-    chance of 2^-128, as their period is 2^191."""
+    """States (channels, 6), one per channel, by NumPy's SeedSequence. The probability of overlap is
+    about 2^-128, since the period is 2^191.
+    """
     words = [
         np.random.SeedSequence(seed, spawn_key=(channel,)).generate_state(NUMBERS)
         for channel in range(channels)
     ]
-    # Neither recurrence may start from zeros alone: from 1 on, none is zero.
+    # No recurrence may start from zeros only: values are at least 1.
     below = np.array([M1, M1, M1, M2, M2, M2]) - 1
     out: Floats = np.array(words, dtype=float).reshape(channels, NUMBERS) % below + 1
     return out
@@ -46,7 +47,7 @@ def advanced(state: Any) -> Any:
 
 
 def _modulo(p: Any, m: float) -> Any:
-    """p modulo m for whole numbers, where the quotient may be rounded up to the next."""
+    """p modulo m for integers, where the quotient may have been rounded up."""
     rest = p - np.floor(p / m) * m
     return np.where(rest < 0, rest + m, np.where(rest >= m, rest - m, rest))
 

@@ -1,4 +1,4 @@
-"""What references take: numbers of one shape, durations, times and directions, checked."""
+"""Checked parameters of references: numbers of one shape, durations, times and directions."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MOTION = (
     PortSpec("u", "float or n", "rad/s, m/s", "rate"),
     PortSpec("a", "float or n", "rad/s^2, m/s^2", "acceleration"),
 )
-"""What a reference for joints gives."""
+"""The outputs of a reference for joints."""
 
 
 def of_one_width(values: Mapping[str, Any]) -> dict[str, Array]:
-    """Scalars () or vectors (n,), all of one shape: a number beside a vector is repeated."""
+    """Scalars () or vectors (n,), all of one shape: a scalar is broadcast to a vector."""
     found = {name: numbers(value, name) for name, value in values.items()}
     shapes = {value.shape for value in found.values() if value.ndim}
     if len(shapes) > 1 or any(len(shape) > 1 for shape in shapes):
@@ -34,7 +34,7 @@ def of_one_width(values: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def limit_of(value: Any, name: str, shape: Shape) -> Array:
-    """A limit above zero for each joint: of this shape, a number is repeated."""
+    """A positive limit for each joint, in this shape; a scalar is broadcast."""
     limit = numbers(value, name)
     if limit.ndim and limit.shape != shape:
         raise ValueError(f"{name} has shape {limit.shape}, it takes {shape}")

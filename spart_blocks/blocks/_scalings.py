@@ -1,6 +1,5 @@
-"""Time scalings: how far along its way a reference is, with rate and acceleration.
-
-Each works on numbers and on symbols: pieces are chosen, never branched to.
+"""Time scalings: path parameter, rate and acceleration of a reference. Each works on numbers and on
+symbols: segments are selected without branching.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ class Scaling(NamedTuple):
 
 
 def rest_to_rest(t: Any, T: Any, duration: Any) -> Scaling:
-    """A quintic between T and T + duration: rest at both ends, with continuous acceleration."""
+    """A quintic from rest to rest between T and T + duration, with continuous acceleration."""
     s, rate, acceleration = quintic(np.clip((t - T) / duration, 0.0, 1.0))
     return Scaling(s, rate / duration, acceleration / (duration * duration))
 
@@ -52,8 +51,9 @@ def trapezoid(t: Any, marks: tuple[Any, Any, Any, Any]) -> Scaling:
 
 
 def run_up(t: Any, T: Any, rise: float) -> Scaling:
-    """A clock that starts at T: its time [s], whose rate goes from 0 to 1 within rise [s]
-    as `rest_to_rest` goes, so that its acceleration is continuous; at once for rise 0."""
+    """Time [s] since T, whose rate rises from 0 to 1 within rise [s] like `rest_to_rest`, so that
+    its acceleration is continuous; it jumps for rise 0.
+    """
     x = t - T
     if not rise:
         going = np.where(x >= 0, 1.0, 0.0)

@@ -1,5 +1,6 @@
-"""What controllers of a frame's motion share: which of its six components they control,
-their ports, and the error."""
+"""Common parts of controllers of a frame's motion: the controlled components, the ports, and the
+error.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +35,12 @@ class Task:
 
     @property
     def turns(self) -> bool:
-        """Whether it asks for an orientation, or a part of one."""
+        """Whether it controls a component of the orientation."""
         return min(self.rows) < 3
 
     @property
     def moves(self) -> bool:
-        """Whether it asks for a position, or a part of one."""
+        """Whether it controls a component of the position."""
         return max(self.rows) >= 3
 
     def gain(self, value: Any, name: str) -> Array:
@@ -47,22 +48,22 @@ class Task:
         return gain(value, name, len(self.rows), of="{} components are controlled")
 
     def pick(self, six: Array) -> Array:
-        """The controlled ones of six components."""
+        """The controlled components out of six."""
         picked: Array = six[list(self.rows)]
         return picked
 
     def error(self, rd: Array, quatd: Array, frame: FrameMotion) -> Array:
-        """From the frame to its reference: the turn [rad] and the way [m], inertial."""
+        """From the frame to its reference: rotation [rad] and translation [m], inertial."""
         turn = np.zeros(3)
-        if self.turns:  # else quatd need not be wired, and is no rotation
+        if self.turns:  # otherwise quatd need not be wired, and is not a rotation
             turn = rotation_error(frame.R, quaternion_rotation(normalised(quatd)))
         return self.pick(np.concatenate([turn, rd - frame.r]))
 
 
 def task_of(robot: Robot, frame: Any, components: Any, inverted: bool = True) -> Task:
-    """The task of a controller. frame: name or id of a link; components: names among wx wy
-    wz vx vy vz, as one text or a list. Raises ValueError where they cannot be, or where
-    there are more of them than joints that move the frame and the law divides by its inertia."""
+    """The task of a controller. frame: name or id of a link; components: names among wx wy wz vx vy
+    vz, as one text or a list. Raises ValueError if they are invalid, or if the law divides by the
+    inertia of the frame and there are more components than joints that move it."""
     try:
         link = link_id(robot, frame)
     except ValueError as error:
@@ -80,7 +81,7 @@ def task_of(robot: Robot, frame: Any, components: Any, inverted: bool = True) ->
 
 
 def _moving(robot: Robot, link: int) -> int:
-    """How many joints move a link: all of them where the base is free."""
+    """The number of joints that move a link: all of them if the base is free."""
     if robot.base == "floating":
         return robot.nu
     count = 0
@@ -91,7 +92,7 @@ def _moving(robot: Robot, link: int) -> int:
 
 
 class OfTask(Declared):
-    """A controller of a task: its outputs, and which of its inputs need no wire."""
+    """A controller of a task: its outputs, and its optional inputs."""
 
     gives = (
         *quantities("tau"),
@@ -101,8 +102,9 @@ class OfTask(Declared):
     task: Task
 
     def task_ports(self) -> dict[str, Any]:
-        """Give the block its ports. A pose that no component asks for need not be wired, and a
-        fixed base has no rates."""
+        """Set the ports of the block. A pose that no component uses need not be wired, and a fixed
+        base has no rates.
+        """
         needed = {
             "rd": self.task.moves,
             "quatd": self.task.turns,
@@ -113,12 +115,19 @@ class OfTask(Declared):
 
 
 class ForceLaw(OfTask):
-    """A controller with the whole dynamics in it: tau = J' F + h, and what does not move
-    the frame of a torque of the user's."""
+    """A controller with the full dynamics: tau = J' F + h, plus the null-space part of a user's
+    torque.
+    """
 
     takes = (
         *quantities("rd quatd td? tdotd? tau0? wF0? wFm? R0 r0 qm u0 um", **KNOWN),
-        PortSpec("taun", "nu", "N m, N", "for joints that the frame leaves free", optional=True),
+        PortSpec(
+            "taun",
+            "nu",
+            "N m, N",
+            "null-space torque: does not move the frame",
+            optional=True,
+        ),
     )
 
     def _law(
@@ -128,8 +137,9 @@ class ForceLaw(OfTask):
         spring: tuple[Any, Any] = (0.0, 0.0),
         softness: Any = 0.0,
     ) -> list[Any]:
-        """tau and the error. pull: gains (position, rate) that make accelerations of the
-        errors, spring: those that make forces; softness: added to the task's mobility."""
+        """tau and the error. pull: gains (position, rate) from errors to accelerations; spring:
+        gains from errors to forces; softness: added to the task's mobility.
+        """
         rd, quatd, td, tdotd, tau0, wF0, wFm, R0, r0, qm, u0, um, taun = inputs
         frame = frame_motion(self.task.link, R0, r0, qm, u0, um, self.robot)
         H, h, G, g = joint_equations(R0, u0, qm, um, tau0, wF0, wFm, self.robot)

@@ -1,4 +1,4 @@
-"""What references from one joint position to another share."""
+"""Common parts of references from one joint position to another."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from spart_blocks.spatial import Array
 
 
 class ToGoal:
-    """A motion from q0 to qf: each entry on its own, or as the joints of a robot move, those
-    that are spherical about one axis."""
+    """A motion from q0 to qf: entry by entry, or for the joints of a robot, with spherical ones
+    about one axis.
+    """
 
     robot: Robot | None
     q0: Array
@@ -27,7 +28,7 @@ class ToGoal:
     tunable: tuple[str, ...] = ()
 
     def _take(self, q0: Any, qf: Any, robot: Any, rates: Mapping[str, Any]) -> Shape:
-        """Check and keep the ends and the rates there; the shape of a motion."""
+        """Check and store the end positions and rates; returns the shape of a motion."""
         if robot is None:
             self.robot, values = None, of_one_width({"q0": q0, "qf": qf, **rates})
         else:
@@ -35,7 +36,7 @@ class ToGoal:
             values = _of_robot(self.robot, {"q0": q0, "qf": qf}, rates)
         for name, value in values.items():
             setattr(self, name, value)
-        if robot is not None and robot.balls:  # what is tuned is not checked
+        if robot is not None and robot.balls:  # tuned values are not checked
             self.tunable = tuple(name for name in self.tunable if name not in rates)
         return self.q0.shape if self.robot is None else (self.robot.nu,)
 
@@ -46,7 +47,7 @@ class ToGoal:
         return self.qf - self.q0
 
     def _origin(self) -> Any:
-        """Where a motion is measured from: for a robot that is q0."""
+        """The origin of the motion: q0 for a robot, otherwise zero."""
         return self.q0 if self.robot is None else 0.0
 
     def _reached(self, moved: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Parameters of blocks: finite numbers and words of a choice, checked where they are given."""
+"""Checks for parameters of blocks: finite numbers, and words of a choice."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ Numbers = TypeVar("Numbers", float, Array)
 
 
 def numbers(value: Any, name: str, shape: Shape | None = None) -> Array:
-    """Finite numbers as a new array of floats, of any shape or of this one; a ValueError for
-    anything else."""
+    """Finite numbers as a new array of floats, of any or of the given shape; a ValueError
+    otherwise.
+    """
     try:
         out = np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -36,7 +37,7 @@ def number(value: Any, name: str) -> float:
 
 
 def scalar_or_vector(value: Any, name: str) -> Any:
-    """A float () or a vector (n,) of them; ValueError for what is not finite numbers."""
+    """A float () or a vector (n,) of floats; ValueError unless all are finite numbers."""
     out = numbers(value, name)
     if out.ndim > 1 or not out.size:
         raise ValueError(f"{name} must be a number or a list of numbers, not {brief(value)}")
@@ -44,24 +45,24 @@ def scalar_or_vector(value: Any, name: str) -> Any:
 
 
 def above_zero(found: Numbers, name: str, unit: str = "") -> Numbers:
-    """The same number or vector; a ValueError where an entry is not above zero."""
+    """The given number or vector; a ValueError if an entry is not positive."""
     if np.any(np.asarray(found) <= 0):
         raise ValueError(f"{name} must be above zero, not {shown(found)}{unit and ' ' + unit}")
     return found
 
 
 def positive_number(value: Any, name: str, unit: str = "") -> float:
-    """One number above zero."""
+    """One positive number."""
     return above_zero(number(value, name), name, unit)
 
 
 def shown(value: Any) -> str:
-    """A number or a vector as the user wrote it."""
+    """A number or a vector as text."""
     return f"[{', '.join(f'{x:.6g}' for x in value)}]" if np.ndim(value) else f"{value:.6g}"
 
 
 def chosen(value: Any, name: str, choices: Sequence[str]) -> str:
-    """One of some words; InputError for any other, with the nearest."""
+    """One of the given words; otherwise an InputError that suggests the nearest."""
     if not isinstance(value, str) or value not in choices:
         text = f"{name} must be one of {', '.join(choices)}, not {brief(value)}"
         raise InputError(Fault(text, hint=did_you_mean(str(value), choices)))

@@ -1,4 +1,4 @@
-"""The step of its own that a plant takes where its integrator is variational."""
+"""The variational step of a plant."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ def checked_integrator(integrator: Any) -> Integrator:
 
 
 class Steps(Plant):
-    """A plant that may step by itself: it has a method `advance` only where its integrator is
-    variational, for by that the engines know.
-
-    integrator: who steps it. damping: of its loops, as for `closed_rates`.
+    """A plant that may have its own step: it has a method `advance` only if its integrator is
+    variational, since the engines check for that method. integrator: "solver" or "variational".
+    damping: of its loops, as for `closed_rates`.
     """
 
     integrator: Integrator

@@ -1,4 +1,4 @@
-"""How a motion goes through points: its pieces, and the times that limits allow."""
+"""Motion through via points: its polynomial segments, and the shortest times within limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spart_blocks.spatial import Array
 
 
 def through(times: Array, points: Array, method: str, rates: Array | None) -> PiecewisePolynomial:
-    """The pieces of a motion through points by a method of VIA_POINTS."""
+    """The segments of a motion through points, by a method of VIA_POINTS."""
     if method == "quintic":
         return quintic_pieces(
             times, points, passing_rates(times, points) if rates is None else rates
@@ -28,7 +28,7 @@ def through(times: Array, points: Array, method: str, rates: Array | None) -> Pi
 def times_within(
     points: Array, velocity: Any, acceleration: Any, method: str, rates: Array | None, T: float
 ) -> Array:
-    """The times (m,) [s] at which a motion that keeps to the limits reaches its points."""
+    """The times (m,) [s] at the points for a motion within the limits."""
     if velocity is None:
         raise ValueError("VIA_POINTS needs times, or a limit: velocity")
     if rates is not None:
@@ -49,8 +49,9 @@ def times_within(
 
 
 def _largest(pieces: PiecewisePolynomial, times: Array) -> tuple[Array, Array]:
-    """The largest rate and acceleration of each joint: at the ends of pieces, or where the
-    derivative after is zero within one."""
+    """The largest rate and acceleration of each joint: at the ends of segments, or where the next
+    derivative is zero within one.
+    """
     largest = []
     for order in (1, 2):
         found = [np.zeros(pieces.coefficients.shape[2:])]

@@ -1,7 +1,7 @@
 """Conversions between rotations, quaternions and Euler angles as blocks.
 
-R (3,3) maps body to inertial, as everywhere in this package but in spart_blocks.spart,
-whose direction cosine matrices are the transpose.
+R (3,3) maps body to inertial, as everywhere in this package except spart_blocks.spart, whose
+direction cosine matrices are the transpose.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Axis_Angle_R(_Conversion, FunctionBlock):
 class R_Axis_Angle(_Conversion, FunctionBlock):
     """Axis and angle of a rotation.
 
-    The angle lies within 0 and pi; without a turn the axis is that of x. Source: SPART's
+    The angle is between 0 and pi; for a zero rotation the axis is x. Source: SPART's
     DCM_Euler of the transpose.
     """
 
@@ -148,7 +148,7 @@ class R_Axis_Angle(_Conversion, FunctionBlock):
 
 
 class Quat_Product(_Conversion, FunctionBlock):
-    """Product of two quaternions, which turns as R(q1) R(q2).
+    """Product of two quaternions: R(q1 q2) = R(q1) R(q2).
 
     Source: SPART's QuaternionProduct.
     """
@@ -166,7 +166,7 @@ class Quat_Product(_Conversion, FunctionBlock):
 
 
 class Quat_Left_Matrix(_Conversion, FunctionBlock):
-    """Matrix that multiplies a quaternion from the left by another.
+    """Matrix of the multiplication by a quaternion from the left.
 
     Source: SPART's Matrix_QuatProd_Left.
     """
@@ -181,7 +181,7 @@ class Quat_Left_Matrix(_Conversion, FunctionBlock):
 
 
 class Quat_Right_Matrix(_Conversion, FunctionBlock):
-    """Matrix that multiplies a quaternion from the right by another.
+    """Matrix of the multiplication by a quaternion from the right.
 
     Source: SPART's Matrix_QuatProd_Right.
     """

@@ -20,13 +20,13 @@ from spart_blocks.spatial import (
 
 
 class Attitude_PD(Declared, FunctionBlock):
-    """Proportional-derivative control of the base's attitude on quaternions, the shortest way
-    round.
+    """Proportional-derivative control of the base's attitude with quaternions, along the shortest
+    rotation.
 
-    With the angular rate w and the desired one wd, both in base axes, the torque is
-    kp e + kd (wd - w), and where inertia I is given also w x I w + I (R0' omegadotd - w x wd):
-    then a rigid body obeys I (w - wd)' + kd (w - wd) = kp e. The error is continuous but at
-    half a turn, where either way round is as long.
+    With the angular rate w and the desired one wd, both in base axes, the torque is kp e + kd (wd -
+    w), and if the inertia I is given also w x I w + I (R0' omegadotd - w x wd): then a rigid body
+    obeys I (w - wd)' + kd (w - wd) = kp e. The error is continuous except at half a turn, where
+    both directions are equally long.
 
     Source: B. Wie, H. Weiss, A. Arapostathis, "Quaternion feedback regulator for spacecraft
     eigenaxis rotations", J. Guidance, Control, and Dynamics 12 (1989), eqs. 8 and 24; J. Wen
@@ -46,9 +46,7 @@ class Attitude_PD(Declared, FunctionBlock):
     takes = (
         *quantities("quatd", quatd="desired attitude, quaternion, scalar last, of either sign"),
         PortSpec("omegad", "3", "rad/s", "desired angular rate, inertial", optional=True),
-        PortSpec(
-            "omegadotd", "3", "rad/s^2", "its rate, used where inertia is given", optional=True
-        ),
+        PortSpec("omegadotd", "3", "rad/s^2", "its rate, used if inertia is given", optional=True),
         *quantities("R0 u0"),
     )
     gives = (
@@ -57,7 +55,7 @@ class Attitude_PD(Declared, FunctionBlock):
             "error",
             "3",
             "rad",
-            "2 sin(angle / 2) along the axis of the turn that is left, base axes",
+            "2 sin(angle / 2) along the axis of the remaining rotation, base axes",
         ),
     )
     tunable = ("kp", "kd", "inertia")
@@ -80,7 +78,7 @@ class Attitude_PD(Declared, FunctionBlock):
 
 
 def _inertia(value: Any) -> Array:
-    """An inertia (3,3) from a matrix or its diagonal; a ValueError where it can be none."""
+    """An inertia (3,3) from a matrix or its diagonal; a ValueError if it is invalid."""
     try:
         I = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

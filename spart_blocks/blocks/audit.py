@@ -34,17 +34,16 @@ from spart_blocks.spatial import Array, cross, zeros
 class Audit(Declared, ContinuousBlock):
     """Momentum, energy and work of a robot, and balances that an exact run keeps constant.
 
-    Wire it to what the plant gets and gives. A wrong sign or frame anywhere in a diagram
-    shows as a balance that drifts. The state is [work, impulse, angular impulse]; the
-    reaction of the ground on a fixed base counts among the forces, and so does what
-    friction, stops, prescribed joints and the robot's own springs and ports do. Ports for those
-    are as MULTIBODY and CLOSED_CHAIN have them.
+    Wire it to the inputs and outputs of the plant. A wrong sign or frame in the plant shows as a
+    drifting balance. The state is [work, impulse, angular impulse]. The forces include the reaction
+    of the ground on a fixed base, and those of friction, stops, prescribed joints and the robot's
+    own springs and ports. The ports for these are those of MULTIBODY and CLOSED_CHAIN.
 
     Source: Newton and Euler for the system, d/dt p = sum f, d/dt h = sum n + r x f.
 
     :param robot: the robot model
     :type robot: Robot
-    :param damping: that of a CLOSED_CHAIN with singular: damp, 0 for none
+    :param damping: the damping of a CLOSED_CHAIN with singular: damp, 0 for none
     :type damping: float
     """
 

@@ -1,4 +1,4 @@
-"""Forces on a floating base for a wanted motion of it."""
+"""Forces on a floating base for a desired motion of the base."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ Joints = Literal["free", "prescribed"]
 
 
 class Base_Control(Declared, FunctionBlock):
-    """The base torques and forces that move a floating base as wanted.
+    """Base torques and forces for a desired motion of a floating base.
 
-    The base is given the acceleration a = u0dotd + kd (u0d - u0) + kp e, with e the
-    attitude error, the axis times the sine of the angle from R0 to R0d in base axes, and
-    r0d - r0. H, C are of the equations of motion and w is what the known wrenches do.
+    The base gets the acceleration a = u0dotd + kd (u0d - u0) + kp e. The error e consists of the
+    attitude error, the axis times the sine of the angle from R0 to R0d in base axes, and r0d - r0.
+    H and c are from the equations of motion, and w is the effect of the known wrenches.
 
     Free joints, under the torques taum: tau0 = H0 a + H0m umdot + c0 - w0 with
     umdot = Hm^-1 (taum + wm - cm - H0m' a).
 
-    Prescribed joints: the same with that umdot, which is an input (zeros where open) in the
-    place of taum. A second output, taum = H0m' a + Hm umdot + cm - wm, is the torques that
-    the joints need.
+    Prescribed joints: the same with umdot as an input (zeros without a wire) instead of taum. A
+    second output, taum = H0m' a + Hm umdot + cm - wm, gives the torques that the joints need.
 
-    The error obeys e'' + kd e' + kp e = 0 where the model is exact: in position at any
-    size, in attitude about one axis where small.
+    For an exact model the error obeys e'' + kd e' + kp e = 0: in position for any error, in
+    attitude for small errors about one axis.
 
     Source: SPART's manual for ID; B. Siciliano et al., "Robotics" (2009), sec. 8.5.2, for
     the feedback; sec. 3.7.3 for the attitude error.
@@ -95,7 +94,7 @@ class Base_Control(Declared, FunctionBlock):
 
 
 def _attitude_error(R: Array, Rd: Array) -> Array:
-    """(3,): the axis times the sine of the angle of the turn from R to Rd, in R's axes."""
+    """(3,): the axis times the sine of the angle of the rotation from R to Rd, in R's axes."""
     turn = R.T @ Rd
     skew = 0.5 * (turn - turn.T)
     return np.array([skew[2, 1], skew[0, 2], skew[1, 0]])

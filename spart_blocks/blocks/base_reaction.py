@@ -1,4 +1,4 @@
-"""A floating base that answers to its arm: what it does, and arms that make it do as told."""
+"""Reaction of a floating base to its arm, and arm motions for a desired reaction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spart_blocks.robot import Robot
 
 
 class Base_Reaction(Declared, FunctionBlock):
-    """The rates of a free-floating base that keep the momentum while the joints move.
+    """The rates of a free-floating base that conserve momentum while the joints move.
 
     H0 u0 = M - H0m um with M = [R0' (h - r0 x p), p], which is constant in p and h.
 
@@ -51,13 +51,12 @@ class Base_Reaction(Declared, FunctionBlock):
 
 
 class Desired_Reaction(Declared, FunctionBlock):
-    """The joint rates that give an end-effector a twist and a free base a motion at once.
+    """The joint rates that give an end-effector a twist and a free base a motion simultaneously.
 
     The chosen rows of two sets of equations hold at once: Jstar um = td - drift for the
-    end-effector, and -H0^-1 H0m um = u0d - H0^-1 M for the base. Where the joints are too
-    few, the sum of the squares of what is missed is the least; where there are joints to
-    spare, the rates are the least. Rows that no configuration reaches, as a planar robot's,
-    are left out by themselves.
+    end-effector, and -H0^-1 H0m um = u0d - H0^-1 M for the base. With too few joints the result is
+    the least-squares solution; with redundant joints it is the minimum-norm solution. Rows that no
+    configuration can fulfil, as for a planar robot, are left out automatically.
 
     Source: SPART's manual, Desired_Reaction; Nenchev, Umetani and Yoshida (1992).
 
@@ -69,8 +68,8 @@ class Desired_Reaction(Declared, FunctionBlock):
     :type offset: array_like(3), optional
     :param components: the components of the twist that are controlled, all six by default
     :type components: str, optional
-    :param base_components: the components of u0d that are met: the angular rate in base
-        axes by default
+    :param base_components: the controlled components of u0d: the angular rate in base axes by
+        default
     :type base_components: str, optional
     :param damping: of damped least squares, none by default
     :type damping: float, optional

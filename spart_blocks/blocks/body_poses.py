@@ -1,4 +1,4 @@
-"""Where the bodies of a robot are."""
+"""Poses of the bodies of a robot."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from spart_blocks.robot import Robot
 class Body_Poses(Declared, FunctionBlock):
     """Positions and rotations of the bodies of a robot.
 
-    The frame of a body is the one in which its file tells it: the URDF link frame, or the
-    frame of a body in a list of bodies. Row j belongs to the j-th name in bodies. A program
-    computes the branches of these bodies only.
+    The frame of a body is that of its file: the URDF link frame, or the body frame in a list of
+    bodies. Row j belongs to the j-th name in bodies. A program computes only the branches with
+    these bodies.
 
     Source: SPART's manual, Kinematics.
 
@@ -33,7 +33,7 @@ class Body_Poses(Declared, FunctionBlock):
     nout = 2
     takes = quantities(
         "R0 r0 qm",
-        R0="rotation of the base-link, body to inertial (optional for a fixed base, no turn)",
+        R0="rotation of the base-link, body to inertial (optional for a fixed base, identity)",
         r0="centre of mass of the base-link (optional for a fixed base, zeros)",
     )
     gives = (
@@ -60,8 +60,7 @@ class Body_Poses(Declared, FunctionBlock):
 
 
 def _links(robot: Robot, bodies: Any) -> tuple[int, ...]:
-    """The ids of the links of these names. ValueError for names that the robot has not, or
-    that come twice."""
+    """The ids of the links of these names. ValueError for unknown or repeated names."""
     if bodies is None:
         base = [0] if robot.base == "floating" and robot.base_link.mass else []
         found = base + [link.id for link in robot.links if link.mass]

@@ -1,4 +1,4 @@
-"""References for a frame in space: a circle, and a straight way with one turn."""
+"""References for a frame in space: a circle, and a straight line with a rotation about one axis."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from spart_blocks.spatial import (
 
 
 class Circle(Declared, SourceBlock):
-    """A point that goes round on a circle in space.
+    """A point that moves on a circle in space.
 
-    The point goes round the normal by the right hand. At the phase 0 it lies from the centre
-    in the direction zero, as far as that lies in the plane: x by default, or y where the
-    normal is closer to x than to y. It rests until T. From then on it is at its full rate,
-    or it takes the time rise to get there, with continuous acceleration, and is late by half
-    of that from then on.
+    The point moves about the normal by the right-hand rule. At phase 0 it lies in the direction
+    zero from the centre, projected onto the plane: x by default, or y if the normal is closer to x
+    than to y. It rests until T. Then it moves at its full rate, or reaches it within the time rise,
+    with continuous acceleration, and lags by half of rise afterwards.
 
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec. 4.3.
 
@@ -39,9 +38,9 @@ class Circle(Declared, SourceBlock):
     :type radius: float
     :param normal: direction of the axis, defaults to z
     :type normal: array_like(3), optional
-    :param period: time of one turn [s]
+    :param period: time of one revolution [s]
     :type period: float, optional
-    :param rate: angular rate, in place of the period; below zero it goes the other way [rad/s]
+    :param rate: angular rate, instead of the period; negative for the opposite direction [rad/s]
     :type rate: float, optional
     :param phase: angle at the start [rad], defaults to 0
     :type phase: float, optional
@@ -49,7 +48,7 @@ class Circle(Declared, SourceBlock):
     :type zero: array_like(3), optional
     :param T: when it starts [s], defaults to 0
     :type T: float, optional
-    :param rise: how long it takes to its full rate [s], defaults to 0
+    :param rise: time to reach the full rate [s], defaults to 0
     :type rise: float, optional
     """
 
@@ -109,10 +108,10 @@ class Circle(Declared, SourceBlock):
 
 
 class Cartesian_Quintic(Declared, SourceBlock):
-    """A frame that goes straight from one pose to another, and turns about one axis.
+    """A frame that moves straight from one pose to another, and rotates about one axis.
 
-    It rests at both ends, with zero acceleration. The turn takes the shorter way; position
-    and angle go by the same polynomial of fifth order in time. The quaternion is continuous.
+    It rests at both ends, with zero acceleration. The rotation is the shorter one; position and
+    angle follow the same polynomial of fifth order in time. The quaternion is continuous.
 
     Source: K. Lynch and F. Park, "Modern Robotics" (2017), sec. 9.2.1 and 9.2.2.1; K.
     Shoemake, "Animating rotation with quaternion curves" (1985); `ctraj` of P. Corke's
@@ -122,7 +121,7 @@ class Cartesian_Quintic(Declared, SourceBlock):
     :type r0: array_like(3)
     :param rf: position at the end [m]
     :type rf: array_like(3)
-    :param duration: how long the motion takes [s]
+    :param duration: duration of the motion [s]
     :type duration: float
     :param attitude0: attitude at the start: a unit quaternion, scalar last, or a rotation
         (3,3), body to inertial; no rotation by default
@@ -182,7 +181,7 @@ class Cartesian_Quintic(Declared, SourceBlock):
 
 
 def _quaternion(value: Any, name: str) -> Array:
-    """The unit quaternion (4,), scalar last, of one, or of a rotation (3,3)."""
+    """The unit quaternion (4,), scalar last, from a quaternion or a rotation (3,3)."""
     given = numbers(value, name)
     if given.shape == (3, 3):
         off = np.abs(given @ given.T - np.eye(3)).max()

@@ -37,8 +37,9 @@ from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
 STABILISATION = 3.0
-"""Pull [1/s] of the loops together where a solver does not put its steps on them: their errors
-die as (1 + 3 t) exp(-3 t), in two seconds. Fast beside a drift of minutes; a stronger pull costs
+"""Rate [1/s] of the Baumgarte stabilisation for solvers whose steps are not projected: loop errors
+decay as (1 + 3 t) exp(-3 t), in two seconds. This is fast compared with a drift over minutes; a
+stronger pull costs
 explicit solvers steps, for it answers to the error that they make within one."""
 
 
@@ -49,40 +50,39 @@ class Closed_Chain(Declared, Steps, ContinuousBlock):
     """A multibody robot whose loops are closed, with a fixed or floating base.
 
     Ports and state are those of MULTIBODY: a fixed base has neither ``tau0`` nor ``wF0``;
-    ``umdot_k``, ``modes``, and the companion's ``tau_k`` and ``load`` come with prescribed
-    joints, with Coulomb friction and with what acts at the joints. There is one more input
-    for each port of the robot's forces, under its name, and the companion gives ``lam``
-    ndarray(m,) [N, N m], the forces that keep the loops closed: one for each row of the
-    constraint that others do not imply everywhere (``dynamics.loops.row_names`` and
-    ``kept_rows`` tell which).
+    ``umdot_k``, ``modes``, and the companion's ``tau_k`` and ``load`` come with prescribed joints,
+    with Coulomb friction and with what acts at the joints. There is one more input for each port of
+    the robot's forces, with its name, and the companion gives ``lam`` ndarray(m,) [N, N m], the
+    forces that keep the loops closed: one for each constraint row that is not implied by others
+    (see ``dynamics.loops.row_names`` and ``kept_rows``).
 
-    The start closes the loops in position and velocity, and so does every sample: states
-    are put back on the loops, in the metric of the inertia. Between, where a solver does
-    not let its steps be moved, the loops are pulled together by terms that vanish on them.
+    The initial state and every sample close the loops in position and velocity: states are
+    projected onto the loops, in the metric of the inertia. Between samples, for solvers whose steps
+    cannot be changed, stabilisation terms that vanish on the loops keep them together.
 
-    Source: Featherstone (2008), sec. 8.5; E. Eich, SIAM J. Numerical Analysis 30 (1993)
-    1467, for the projection; J. Baumgarte, Computer Methods in Applied Mechanics and
-    Engineering 1 (1972) 1, for the pull.
+    Source: Featherstone (2008), sec. 8.5; E. Eich, SIAM J. Numerical Analysis 30 (1993) 1467, for
+    the projection; J. Baumgarte, Computer Methods in Applied Mechanics and Engineering 1 (1972) 1,
+    for the stabilisation.
 
     :param robot: the robot model, with loops
     :type robot: Robot
-    :param initial: as of MULTIBODY. Joints given by name stay where they are told while
-        the loops are closed, the others start from the robot's home and follow; of a vector
-        nothing is held. hold: [names] lists the joints to hold instead
+    :param initial: as for MULTIBODY. Joints given by name are held while the loops are closed, the
+        others are solved for, starting from the robot's home; with a vector no joint is held. hold:
+        [names] lists the joints to hold instead
     :type initial: dict, optional
     :param base_frame: the frame that the base pose and rates in initial belong to: that of
         the centre of mass, "com", or the URDF link frame, "urdf"
     :type base_frame: str
-    :param audit: whether a block AUDIT named after the plant, as ``plant.audit``, goes with
-        it: its momentum, energy, work and balances are kept in every run
+    :param audit: whether to add a block AUDIT named after the plant, as ``plant.audit``: its
+        momentum, energy, work and balances are kept in every run
     :type audit: bool
-    :param singular: what a configuration does in which the loops lose rank: "stop" ends the
-        run, "damp" bounds the forces of the loops there
+    :param singular: action at a configuration in which the loops lose rank: "stop" ends the run,
+        "damp" bounds the forces of the loops
     :type singular: str
-    :param damping: of "damp": what is added to 1 in each row of J H^-1 J'
+    :param damping: for "damp": relative increase of the diagonal of J H^-1 J'
     :type damping: float
-    :param integrator: who steps the state: the run's "solver", or a "variational" step of the
-        plant's own, which needs a solver of fixed steps
+    :param integrator: "solver" for the run's solver, or "variational" for the plant's own step,
+        which needs a fixed-step solver
     :type integrator: str
     """
 
@@ -129,12 +129,13 @@ class Closed_Chain(Declared, Steps, ContinuousBlock):
 
     @property
     def watched_kinds(self) -> tuple[str, ...]:
-        """Those of joints that can stick, and of poses in which the loops lose rank: a step
-        ends where the motion is nearest to one."""
+        """The kinds for joints that can stick, and for configurations in which the loops lose rank:
+        a step ends where the motion is nearest to one.
+        """
         return (*super().watched_kinds, *(("limit", "fault") if self._stops else ()))
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        """What `watched_kinds` tells."""
+        """The zero-crossing functions of the `watched_kinds`."""
         found = super().watch(t, inputs, x)
         if self._stops:
             s = self.plant_state.split(x, self.base_pose)
@@ -143,46 +144,45 @@ class Closed_Chain(Declared, Steps, ContinuousBlock):
 
     @property
     def _stops(self) -> bool:
-        """Whether the loops can lose rank, and that ends the run."""
+        """Whether the loops can lose rank and this ends the run."""
         return not self.damping and bool(kept_rows(self.plant_state.robot))
 
     @property
     def passes_singular(self) -> bool:
-        """Whether the loops can lose rank, and the run goes on there."""
+        """Whether the loops can lose rank and the run continues there."""
         return bool(self.damping) and bool(kept_rows(self.plant_state.robot))
 
     def reach(self, x: Array) -> Any:
-        """The longest step [s] that cannot pass by two poses in which the loops lose rank."""
+        """The longest step [s] that cannot pass two configurations in which the loops lose rank."""
         s = self.plant_state.split(x, self.base_pose)
         return reach(s.um, self.plant_state.robot) if self._stops else np.inf
 
     def fault(self, t: float, x: Array) -> str:
-        """Why the run cannot go on where the loops have lost rank."""
+        """The message of a run that ends where the loops have lost rank."""
         s = self.plant_state.split(x, self.base_pose)
         return rank_loss_text(s.qm, self.plant_state.robot)
 
     def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
-        """A random state near x of which a run could be: its loops are nearly closed."""
+        """A random state near x as a run may have it: its loops are nearly closed."""
         return self.plant_state.nearby(x, spread, rng)
 
     def make_companion(self, **blockargs: Any) -> Closed_Chain_Rates:
-        """The block that gives this plant's accelerations and forces."""
+        """The companion block with this plant's accelerations and forces."""
         return Closed_Chain_Rates(self.robot, self.damping, **blockargs)
 
     def make_audit(self, **blockargs: Any) -> Audit:
-        """The block that keeps this plant's books."""
+        """The AUDIT block of this plant."""
         return Audit(self.robot, self.damping, **blockargs)
 
 
 class Closed_Chain_Rates(Declared, FunctionBlock):
-    """Accelerations of a robot with its loops closed, and the forces that close them.
-
-    Wire it to what CLOSED_CHAIN gets and gives; further ports as there. J' lam acts on the
-    joints beside taum. The reaction holds what the loops hand to a fixed base too.
+    """Accelerations of a robot with closed loops, and the constraint forces. Wire it to the inputs
+    and outputs of CLOSED_CHAIN; further ports as there. J' lam acts on the joints in addition to
+    taum. The reaction includes the forces of the loops on a fixed base.
 
     :param robot: the robot model, with loops
     :type robot: Robot
-    :param damping: what is added to 1 in each row of J H^-1 J', 0 for none
+    :param damping: relative increase of the diagonal of J H^-1 J', 0 for none
     :type damping: float
     """
 

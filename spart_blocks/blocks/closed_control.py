@@ -1,4 +1,4 @@
-"""Control of closed robots by the joints that have motors: the others follow."""
+"""Control of closed robots by their actuated joints; the others follow."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _forces(ad: Array, given: list[Any], robot: Robot, actuated: list[int]) -> A
 
 
 def _optional(robot: Robot) -> str:
-    """What need not be wired; a fixed base has no rates that count."""
+    """The optional inputs; a fixed base has no rates."""
     port_widths(robot)
     return "" if robot.base == "floating" else "u0"
 
@@ -50,8 +50,8 @@ def _optional(robot: Robot) -> str:
 class Closed_ID(Declared, FunctionBlock):
     """Inverse dynamics of a closed robot for the joints that have motors.
 
-    The other joints, and a floating base, move as they must. The robot's own springs, dampers,
-    motors and friction count; prescribed joints keep their rates.
+    The other joints and a floating base move as the dynamics require. The robot's own springs,
+    dampers, motors and friction are included; prescribed joints keep their rates.
 
     Source: R. Murray, Z. Li, S. Sastry, "A Mathematical Introduction to Robotic
     Manipulation" (1994), sec. 6.1 to 6.3.
@@ -75,7 +75,7 @@ class Closed_ID(Declared, FunctionBlock):
         *quantities(
             "umdot lam",
             umdot="accelerations of all joints",
-            lam="forces of the loops, a row each, as CLOSED_CHAIN has them",
+            lam="forces of the loops, one per row, as for CLOSED_CHAIN",
         ),
     )
 
@@ -99,10 +99,9 @@ class Closed_ID(Declared, FunctionBlock):
 class Closed_Computed_Torque(Declared, FunctionBlock):
     """Computed-torque control of a closed robot by the joints that have motors.
 
-    The actuated joints are given the acceleration ad + kd (ud - ua) + kp (qd - qa) by
-    inverse dynamics with the loops closed, so that their error obeys e'' + kd e' + kp e = 0
-    where the model is exact. As CLOSED_ID otherwise; Coulomb friction is met by the sign of
-    um.
+    The actuated joints get the acceleration ad + kd (ud - ua) + kp (qd - qa) by inverse dynamics
+    with the loops closed, so that their error obeys e'' + kd e' + kp e = 0 for an exact model.
+    Otherwise as CLOSED_ID; Coulomb friction is compensated by the sign of um.
 
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec.
     8.5.2; J. Merlet, "Parallel Robots" (2006), ch. 9.
@@ -148,13 +147,13 @@ class Closed_Computed_Torque(Declared, FunctionBlock):
 
 
 class Closed_IK(Declared, FunctionBlock):
-    """Inverse kinematics of a closed robot: its joints where a link is at a target.
+    """Inverse kinematics of a closed robot: joint positions that bring a link to a target.
 
-    Newton's steps from qm close the loops with the link at the target, by the smallest
-    joint motion; each squares the error. A target out of reach leaves them anywhere: ``error``
-    tells. What the loops leave no freedom to follow, such as the way out of a planar linkage's
-    plane, is left out. Without ``pose`` there are no inputs 3 to 5: the link's attitude is what
-    the loops make it.
+    Newton steps from qm close the loops with the link at the target, with the smallest joint
+    motion; convergence is quadratic. For a target out of reach the result is arbitrary: check
+    ``error``. Target components that the loops do not allow, such as the direction normal to the
+    plane of a planar linkage, are ignored. Without ``pose`` there are no inputs 3 to 5, and the
+    link's attitude follows from the loops.
 
     Source: J. Merlet, "Parallel Robots" (2006), ch. 3 and 5.
 
@@ -164,9 +163,9 @@ class Closed_IK(Declared, FunctionBlock):
     :type link: str
     :param actuated: the joints with motors
     :type actuated: list of str
-    :param pose: whether its attitude has a target too
+    :param pose: whether the attitude has a target too
     :type pose: bool
-    :param iterations: how many steps are taken (4)
+    :param iterations: number of Newton steps (4)
     :type iterations: int
     """
 
@@ -188,9 +187,7 @@ class Closed_IK(Declared, FunctionBlock):
         PortSpec("ud", "n_a", "rad/s, m/s", "their rates"),
         PortSpec("ad", "n_a", "rad/s^2, m/s^2", "their accelerations"),
         *quantities("qm", qm="all joint positions"),
-        PortSpec(
-            "error", "3", "m, rad", "by how much the link is away from the target, (6,) with pose"
-        ),
+        PortSpec("error", "3", "m, rad", "remaining error of the link, (6,) with pose"),
     )
 
     def __init__(

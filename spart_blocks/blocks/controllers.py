@@ -28,15 +28,15 @@ from spart_blocks.robot import Robot
 class Joint_PD(Declared, FunctionBlock):
     """Proportional-derivative control of joint positions.
 
-    tau = kp (qd - qm) + kd (ud - um). A scalar gain holds for every joint. A robot is needed
-    where joints are spherical: qd - qm then has the turn from their quaternion in qm to that
-    in qd, as a rotation vector in the axes of um.
+    tau = kp (qd - qm) + kd (ud - um). A scalar gain applies to every joint. A robot is needed if
+    joints are spherical: then qd - qm contains the rotation from their quaternion in qm to that in
+    qd, as a rotation vector in the axes of um.
 
     :param kp: proportional gain [N m/rad, N/m]
     :type kp: float or array_like(nu)
     :param kd: derivative gain [N m s/rad, N s/m]
     :type kd: float or array_like(nu)
-    :param robot: the robot whose joints they are
+    :param robot: the robot of the joints
     :type robot: Robot, optional
     """
 
@@ -63,14 +63,13 @@ class Joint_PD(Declared, FunctionBlock):
 class Computed_Torque(Declared, FunctionBlock):
     """Computed-torque control: inverse dynamics of a corrected joint acceleration.
 
-    The joints are given the acceleration ad + kd (ud - um) + kp (qd - qm), through ID
-    for a fixed base and Floating_ID for a free one, so that the error obeys
-    e'' + kd e' + kp e = 0 where the model is exact. Of a spherical joint qd - qm is the turn
-    from the quaternion in qm to that in qd, in the axes of um; it obeys this where it is
-    small or about one axis. Where the robot has motors and friction
-    they count. Coulomb friction is met by the sign of um, so that a joint at rest gets
-    nothing against it: there it sticks until the rest of tau breaks it away. Stops are not
-    countered: they hold the joint against the controller.
+    The joints get the acceleration ad + kd (ud - um) + kp (qd - qm), through ID for a fixed base
+    and Floating_ID for a free one, so that the error obeys e'' + kd e' + kp e = 0 for an exact
+    model. For a spherical joint qd - qm is the rotation from the quaternion in qm to that in qd, in
+    the axes of um; it obeys this law if it is small or about one axis. Motors and friction of the
+    robot are included. Coulomb friction is compensated by the sign of um, so it is not compensated
+    for a joint at rest, which sticks until the rest of tau breaks it away. Stops are not
+    compensated: they hold the joint against the controller.
 
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009),
     sec. 8.5.2; SPART's manual for ID and Floating_ID.

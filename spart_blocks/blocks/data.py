@@ -20,30 +20,30 @@ from spart_blocks.ports import Port, port_arguments, taken_names
 from spart_blocks.results.recordings import read_recording
 
 MOST_BENDS = 256
-"""Samples at which steps end, where the signals are lines between them."""
+"""Largest number of samples at which steps end, for linear interpolation."""
 _SIGNALS = "write signals: [plant.qm, plant.um], or {qm: plant.qm}"
 _NAME = re.compile(r"[A-Za-z]\w{0,59}")
 
 
 class Data(Declared, SourceBlock):
-    """Signals by time out of a file.
+    """Recorded signals from a file.
 
-    The file is one that `results.save` or `spart run --out` wrote, so that a run is recorded
-    and replayed, or any other of these kinds: .csv with a header row, where a vector q has the
-    columns q[0], q[1], ...; .npz or .mat (-v7) with an array for each signal, whose first axis
-    is time. A sample counts at the time offset + scale t. Between samples, ``linear`` draws
-    lines and ``previous`` holds each until the next; outside, ``hold`` keeps the first and the
-    last one, ``zero`` gives zeros, ``refuse`` ends the run with an error.
+    The file was written by `results.save` or `spart run --out`, to replay a run, or is any other of
+    these kinds: .csv with a header row, where a vector q has the columns q[0], q[1], ...; .npz or
+    .mat (-v7) with an array for each signal, whose first axis is time. A sample at time t is used
+    at offset + scale t. Between samples, ``linear`` interpolates linearly and ``previous`` holds
+    each until the next; outside, ``hold`` keeps the first and the last one, ``zero`` gives zeros,
+    ``refuse`` ends the run with an error.
 
-    Steps end at the samples that are held, and at those of lines up to 256; bends of longer
-    recordings are left to the solver's error control, whose max_step should not exceed the
-    shortest event in the recording. Long recordings are searched: in O(1) where samples are
-    evenly spaced, else in O(log n).
+    Steps end at the samples with ``previous``, and with ``linear`` at those of recordings with up
+    to 256. Kinks of longer recordings are left to the solver's error control; max_step should not
+    exceed the shortest event in the recording. Long recordings are searched in O(1) if samples are
+    evenly spaced, otherwise in O(log n).
 
     :param file: a .csv, .npz or .mat file
     :type file: Path
-    :param signals: names of signals in the file, or by the name of an output the signal's:
-        [plant.qm, plant.um] has the outputs qm and um, as has {qm: plant.qm, um: plant.um}
+    :param signals: names of signals in the file, or a mapping from outputs to signals: [plant.qm,
+        plant.um] has the outputs qm and um, like {qm: plant.qm, um: plant.um}
     :type signals: list or mapping
     :param time: the name of the times [s] in the file
     :type time: str
@@ -51,9 +51,9 @@ class Data(Declared, SourceBlock):
     :type interpolation: str
     :param outside: hold, zero or refuse
     :type outside: str
-    :param offset: when the recording's t = 0 is [s]
+    :param offset: time of the recording's t = 0 [s]
     :type offset: float
-    :param scale: how many seconds a unit of its times lasts [s]
+    :param scale: duration of a unit of its times [s]
     :type scale: float
     """
 
@@ -106,7 +106,7 @@ class Data(Declared, SourceBlock):
         return [np.where(apart, there, value) for value in values]
 
     def edges(self) -> list[tuple[float, float]]:
-        """The samples at which the signals jump or bend, unless these are many."""
+        """The samples at which the signals have jumps or kinks, unless there are too many."""
         every = self._held or len(self._times) <= MOST_BENDS
         return [(float(t), 0.0) for t in (self._times if every else self._times[[0, -1]])]
 

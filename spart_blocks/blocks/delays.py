@@ -1,4 +1,4 @@
-"""Delays: of samples, and of signals by a time."""
+"""Delays by samples, and by a time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from spart_blocks.blocks._values import chosen, numbers
 from spart_blocks.spatial import Array
 
 MOST_HELD = 20_000
-"""Numbers that a delay holds; each is a state of the diagram."""
+"""Largest count of numbers that a delay holds; each is a state of the diagram."""
 _WHOLE = 1e-9
-"""Of a period: a delay as near as this to a whole number of periods is that number."""
+"""Tolerance, in periods, within which a delay counts as a whole number of periods."""
 
 
 def _start(initial: Any, shape: Any) -> Array:
-    """The signal before the first one arrives, of the signal's shape."""
+    """The output before the first input arrives, in the signal's shape."""
     start = numbers(initial, "initial")
     if shape is None:
         return start
@@ -39,21 +39,21 @@ def _of(values: Any, shape: tuple[int, ...]) -> Any:
 
 
 class Unit_Delay(Declared, SampledBlock):
-    """The signal of one clock tick before, or of several.
+    """The signal one or more clock ticks earlier.
 
-    z^-N: between the ticks k and k + 1 of its clock y is u(k - N + 1), so that a block on the
-    same clock, which reads it at tick k + 1, gets u of N ticks before. For N = 1 that is the
-    zero-order hold, with any shape.
+    z^-N: between the ticks k and k + 1 of its clock y is u(k - N + 1), so a block on the same
+    clock, which reads it at tick k + 1, gets the value of u N ticks earlier. N = 1 is a zero-order
+    hold for signals of any shape.
 
     Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.2.
 
     :param clock: clock source
     :type clock: Clock
-    :param initial: what comes out before the first input does; its shape is the signal's
+    :param initial: output before the first input arrives; it has the shape of the signal
     :type initial: float or array_like
-    :param shape: of the signal, where ``initial`` is a number that fills it
+    :param shape: shape of the signal, if ``initial`` is a number that fills it
     :type shape: array_like(d)
-    :param N: by how many ticks
+    :param N: number of ticks
     :type N: int
     """
 
@@ -83,24 +83,24 @@ class Unit_Delay(Declared, SampledBlock):
 
 
 class Transport_Delay(Declared, SampledBlock):
-    """A continuous signal, some time later.
+    """A continuous signal, delayed by a time.
 
-    The input is sampled at every tick of the clock, of period T [s]; between the samples the
-    output is interpolated at t - delay. With lines its error is at most T^2 / 8 max |u''|,
-    with cubics through four samples 3 T^4 / 128 max |d4u/dt4|, but for the first interval of
-    all, which is a line. The delay is at least T, with cubics 2 T, so that the output depends
-    on the past alone and the block may close a loop.
+    The input is sampled at every tick of the clock, of period T [s]; between the samples the output
+    is interpolated at t - delay. With linear interpolation its error is at most T^2 / 8 max |u''|,
+    with cubics through four samples 3 T^4 / 128 max |d4u/dt4|, except in the very first interval,
+    which is linear. The delay must be at least T, with cubics 2 T, so that the output depends only
+    on the past and the block may close a loop.
 
     Source: the remainder of Lagrange's interpolation, as in A. Quarteroni et al., "Numerical
     Mathematics" (2007), sec. 8.1.
 
     :param clock: clock source
     :type clock: Clock
-    :param delay: by how much [s]
+    :param delay: the delay [s]
     :type delay: float
-    :param initial: what comes out before the first input does; its shape is the signal's
+    :param initial: output before the first input arrives; it has the shape of the signal
     :type initial: float or array_like
-    :param shape: of the signal, where ``initial`` is a number that fills it
+    :param shape: shape of the signal, if ``initial`` is a number that fills it
     :type shape: array_like(d)
     :param interpolation: linear or cubic
     :type interpolation: str
@@ -134,8 +134,9 @@ class Transport_Delay(Declared, SampledBlock):
         super().__init__(clock=clock, x0=x0, **ports, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        """The state is the time of the last tick, the number of samples held, and these, the
-        newest first. An age is counted in periods, from the newest sample."""
+        """The state is the time of the last tick, the number of stored samples, and the samples,
+        newest first. An age is counted in periods from the newest sample.
+        """
         last, count, samples = x[0], x[1], x[2:].reshape(self.held, -1)
         age = self.ticks - (t - last) / self.period
         whole = math.floor(self.ticks)
@@ -145,7 +146,7 @@ class Transport_Delay(Declared, SampledBlock):
         return [_of(value, self.signal_shape)]
 
     def _between(self, samples: Any, k: int, age: Any, count: Any) -> Any:
-        """The signal of an age from k to k + 1."""
+        """The signal at an age from k to k + 1."""
         a = age - k
         if k + 1 >= self.held:  # of a delay that is a whole number, at that age itself
             return samples[k]
@@ -166,14 +167,15 @@ class Transport_Delay(Declared, SampledBlock):
         return np.concatenate([np.ravel(t), count, u, x[2 : -len(self.initial)]])
 
     def edges(self) -> list[tuple[float, float]]:
-        """The output bends where t - delay is the time of a sample, and jumps at the first;
-        where the delay is a whole number of periods, at the ticks."""
+        """The output has a kink where t - delay is the time of a sample, and a jump at the first;
+        if the delay is a whole number of periods, these are the ticks.
+        """
         rest = self.ticks % 1
         return [(self.offset + rest * self.period, self.period)] if rest else []
 
 
 def _ticks(delay: Any, period: float, least: int) -> float:
-    """A delay in periods of its clock, at least so many."""
+    """A delay in periods of its clock, at least `least`."""
     if isinstance(delay, bool) or not isinstance(delay, int | float) or not math.isfinite(delay):
         raise ValueError(f"delay must be a time [s], not {delay}")
     ticks = delay / period

@@ -1,4 +1,4 @@
-"""The forces that joints can be driven with."""
+"""Effort limits of joints."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from spart_blocks.robot import Robot
 
 
 class Effort_Limit(Declared, FunctionBlock):
-    """What of the forces asked of the joints acts within their limits of effort.
-
-    tau = min(max(taum, -E), E), E the effort of each joint's limits; a joint without one lets
-    all through. It is what the effect ``limits`` leaves of a plant's taum, as a signal to look
-    at, and acts whether or not the robot has that effect.
+    """Joint forces limited to the effort limits. tau = min(max(taum, -E), E), where E is the effort
+    limit of each joint; joints without a limit are not limited. It gives the result of the effect
+    ``limits`` on a plant's taum as a signal, and works whether or not the robot has that effect.
 
     :param robot: the robot model
     :type robot: Robot

@@ -1,4 +1,4 @@
-"""The state of a robot as a whole: its end-effector, and all of its kinematics and dynamics."""
+"""End-effector, and the complete kinematics and dynamics of a robot."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from spart_blocks.spatial import dcm_quat, quaternion_product
 class End_Effector(Declared, FunctionBlock):
     """Pose and twist of an end-effector.
 
-    The quaternion is that of the base, its scalar part not negative, times those of the
-    joints by half their angles: its sign stays as the joints turn, however far, and jumps
-    only where the base passes half a turn.
+    The quaternion is the product of that of the base, with a non-negative scalar part, and those of
+    the joints: its sign is continuous for any rotation of the joints, and jumps only where the base
+    passes half a turn.
 
     Source: SPART's manual, Kinematics and Jacob.
 
@@ -71,9 +71,9 @@ class End_Effector(Declared, FunctionBlock):
 class Kinematics_Dynamics(Declared, FunctionBlock):
     """All of SPART's kinematics and dynamics at once, from the configuration and its rates.
 
-    The base's attitude is given as a rotation, as plants give it; QUAT_R makes one of a
-    quaternion. Where u0 and um are computed from its matrices, leave these inputs open: t0,
-    tL and C are then those at rest, and there is no algebraic loop.
+    The base's attitude is a rotation matrix, like that of plants; use QUAT_R for a quaternion. If
+    u0 and um are computed from its matrices, leave these inputs unwired: t0, tL and C are then
+    those at rest, and there is no algebraic loop.
 
     Source: SPART's manual, from Kinematics to CIM.
 

@@ -25,19 +25,18 @@ from spart_blocks.ports import Port, port_arguments
 
 MOST_NAMES = 1000
 _TAKEN = {"t", CHOICE, *CONSTANTS, *FUNCTIONS}
-"""Names that mean something in every formula."""
+"""Names with a meaning in every formula."""
 
 
 class Fcn(Declared, FunctionBlock):
     """A formula of its inputs, of time and of parameters.
 
     A formula has numbers, the arguments, the params, t [s], pi and e; + - * / and % as Python has
-    them, and powers with two asterisks; comparisons, `and`, `or`, `not` and
-    `yes if condition else no`, or where(condition, yes, no); u[0], u[-1] and m[0, 1] for entries;
-    and the functions sin cos tan asin acos atan atan2 sinh cosh tanh exp log log10 sqrt hypot abs
-    sign min max clip floor ceil round. It works entry by entry, all numbers are floats, and a
-    comparison is 1 or 0. A list of formulas, each a scalar, gives a vector. The text is read,
-    never eval'd.
+    them, and powers with two asterisks; comparisons, `and`, `or`, `not` and `yes if condition else
+    no`, or where(condition, yes, no); u[0], u[-1] and m[0, 1] for entries; and the functions sin
+    cos tan asin acos atan atan2 sinh cosh tanh exp log log10 sqrt hypot abs sign min max clip floor
+    ceil round. It works elementwise, all numbers are floats, and a comparison is 1 or 0. A list of
+    scalar formulas gives a vector. The text is parsed, never evaluated with `eval`.
 
     A solver's step ends where a comparison changes, where the argument of abs or sign is zero,
     where min, max and clip change sides, and where floor, ceil, round and % jump.
@@ -79,7 +78,7 @@ class Fcn(Declared, FunctionBlock):
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         known = self._known(t, inputs)
-        with np.errstate(all="ignore"):  # of the branch that is not chosen, above all
+        with np.errstate(all="ignore"):  # mainly of the branch that is not chosen
             values = [bare(formula.value(known)) for formula in self.formulas]
         if not self.several:
             return values
@@ -94,7 +93,7 @@ class Fcn(Declared, FunctionBlock):
             return [value for formula in self.formulas for value in formula.crossings(known)]
 
     def _known(self, t: Any, inputs: list[Any]) -> dict[str, Any]:
-        """Values by name, numbers as NumPy's: those of Python raise errors at 1/0."""
+        """Values by name, as NumPy numbers, since Python floats raise errors at 1/0."""
         known = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
         known |= {name: self.__dict__[name] for name in self.tunable} | {"t": t}
         return {name: _number(value) for name, value in known.items()}
@@ -105,7 +104,7 @@ def _number(value: Any) -> Any:
 
 
 def _names(arguments: Any) -> tuple[str, ...]:
-    """The names of the inputs; InputError where they are not names, or not different."""
+    """The names of the inputs; InputError if they are not distinct names."""
     if arguments is None:
         return ("u",)
     names = [arguments] if isinstance(arguments, str) else arguments
@@ -119,7 +118,7 @@ def _names(arguments: Any) -> tuple[str, ...]:
 
 
 def _values(params: Any, inputs: Sequence[str]) -> dict[str, Any]:
-    """The parameters as floats and arrays of them; InputError for what is not."""
+    """The parameters as floats and arrays; InputError for other values."""
     if params is None:
         return {}
     if not isinstance(params, Mapping) or len(params) > MOST_NAMES:

@@ -22,23 +22,23 @@ from spart_blocks.errors import RunError, brief
 from spart_blocks.ports import Port, port_arguments
 from spart_blocks.spatial import Array
 
-# An input of one of these names would be a wire where bdsim means its own attribute.
+# Inputs with these names would turn bdsim's own attributes into wires.
 _TAKEN = frozenset(("T", "nin", "nout", "in_ports", "out_ports", *dir(SampledBlock)))
 _OWN = ("nin", "nout", "in_ports", "out_ports")
 _NEVER = float(np.finfo(float).max)
 
 
 class FMU(Declared, SampledBlock):
-    """A model of another tool: a Functional Mock-up Unit for co-simulation, FMI 2.0 or 3.0.
+    """A Functional Mock-up Unit of another tool for co-simulation, FMI 2.0 or 3.0.
 
-    The ports are the FMU's inputs and outputs by name, in its order: `motor.w` becomes
-    `motor_w`, and the elements `u[1]`, `u[2]`, ... one port `u`. At every tick the FMU reads
-    its inputs and steps to the next tick; between ticks its outputs keep the values of the
-    last one. The clock's period is the FMU's communication step. Where its model asks for the
-    end, the run ends well at that time.
+    The ports are the FMU's inputs and outputs, in its order: `motor.w` becomes `motor_w`, and the
+    elements `u[1]`, `u[2]`, ... become one port `u`. At every tick the FMU reads its inputs and
+    steps to the next tick; between ticks its outputs are held. The clock's period is the FMU's
+    communication step. If its model requests the end of the simulation, the run ends at that time
+    without an error.
 
-    An FMU is machine code, which runs when a run begins. So a file's FMU must be named by
-    whoever runs it: `spart run FILE --blocks motor.fmu`, or `blocks=["motor.fmu"]`. See
+    An FMU is machine code, which is executed when a run begins. So the user must name the FMU of a
+    diagram file: `spart run FILE --blocks motor.fmu`, or `blocks=["motor.fmu"]`. See
     docs/fmu_import.md.
 
     Source: the Functional Mock-up Interface, fmi-standard.org, versions 2.0.4 and 3.0.1.
@@ -47,9 +47,9 @@ class FMU(Declared, SampledBlock):
     :type file: path
     :param start: start values of parameters, inputs and states by variable
     :type start: mapping, optional
-    :param input_ports: variables to take as inputs, or those of each port by its name
+    :param input_ports: variables used as inputs, or a mapping from ports to variables
     :type input_ports: list or mapping, optional
-    :param output_ports: variables to give as outputs, or those of each port by its name
+    :param output_ports: variables used as outputs, or a mapping from ports to variables
     :type output_ports: list or mapping, optional
     """
 
@@ -61,7 +61,7 @@ class FMU(Declared, SampledBlock):
 
     @staticmethod
     def ports_of(file: str | Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        """The input and output ports of a block of this FMU, where none are asked for."""
+        """The default input and output ports of a block with this FMU."""
         model = read_model(Path(file).expanduser())
         sides = ("input", _TAKEN), ("output", _OWN)
         inputs, outputs = (groups_of(model, side, None, taken) for side, taken in sides)
@@ -115,7 +115,7 @@ class FMU(Declared, SampledBlock):
         return [y[a:b].reshape(port.shape) if port.shape else y[a] for port, a, b in parts]
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[float]:
-        """Above zero from the time on at which its model asks for the end."""
+        """Positive from the time at which its model requests the end of the run."""
         end = float(x[-3])
         return [t - end if t < end else 1.0]
 

@@ -1,4 +1,4 @@
-"""Models that other tools have exported, solved by our solvers."""
+"""Models exported by other tools, integrated by the run's solver."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from spart_blocks.spatial import Array
 _OWN = ("nin", "nout", "in_ports", "out_ports")
 _TAKEN = frozenset((*_OWN, *dir(ContinuousBlock)))
 _JUMP = 1e-9
-"""Part of an input's size by which it has jumped; less is rounding."""
+"""Relative change of an input that counts as a jump; less is rounding."""
 
 
 class FMU_ME(Declared, ContinuousBlock):
-    """A model of another tool: a Functional Mock-up Unit for model exchange, FMI 2.0 or 3.0.
+    """A Functional Mock-up Unit of another tool for model exchange, FMI 2.0 or 3.0.
 
-    The ports are the FMU's inputs and outputs by name, as those of the block FMU. The run's
-    solver integrates its continuous states with those of the diagram. A step ends where an
-    event indicator changes its sign, and at the times that the FMU names; the FMU is told of
-    these events, and of inputs that jump. Where its model asks for the end, the run ends well
-    at that time. The state is the FMU's continuous states, and a name of its hidden ones.
+    The ports are the FMU's inputs and outputs, as for the block FMU. The run's solver integrates
+    its continuous states with those of the diagram. A step ends where an event indicator changes
+    its sign, and at the event times that the FMU gives; the FMU handles these events, and jumps of
+    inputs. If its model requests the end of the simulation, the run ends at that time without an
+    error. The state consists of the FMU's continuous states and a name of its hidden state.
 
-    An FMU is machine code, which runs when a run begins. So a file's FMU must be named by
-    whoever runs it: `spart run FILE --blocks motor.fmu`, or `blocks=["motor.fmu"]`. See
+    An FMU is machine code, which is executed when a run begins. So the user must name the FMU of a
+    diagram file: `spart run FILE --blocks motor.fmu`, or `blocks=["motor.fmu"]`. See
     docs/fmu_import.md.
 
     Source: the Functional Mock-up Interface, fmi-standard.org, versions 2.0.4 and 3.0.1.
@@ -47,9 +47,9 @@ class FMU_ME(Declared, ContinuousBlock):
     :type file: path
     :param start: start values of parameters, inputs and states by variable
     :type start: mapping, optional
-    :param input_ports: variables to take as inputs, or those of each port by its name
+    :param input_ports: variables used as inputs, or a mapping from ports to variables
     :type input_ports: list or mapping, optional
-    :param output_ports: variables to give as outputs, or those of each port by its name
+    :param output_ports: variables used as outputs, or a mapping from ports to variables
     :type output_ports: list or mapping, optional
     """
 
@@ -60,7 +60,7 @@ class FMU_ME(Declared, ContinuousBlock):
 
     @staticmethod
     def ports_of(file: str | Path) -> tuple[tuple[Port, ...], tuple[Port, ...]]:
-        """The input and output ports of a block of this FMU, where none are asked for."""
+        """The default input and output ports of a block with this FMU."""
         model = read_model(Path(file).expanduser(), exchange=True)
         sides = ("input", _TAKEN), ("output", _OWN)
         inputs, outputs = (groups_of(model, side, None, taken) for side, taken in sides)
@@ -84,10 +84,10 @@ class FMU_ME(Declared, ContinuousBlock):
         sizes = [prod(port.shape or ()) for port in self.out_ports]
         self._ends = np.cumsum([0, *sizes]).tolist()
         given = [v.name for group in outputs for v in group.variables]
-        # Inputs that an FMU is told at events alone act through its mode.
+        # Inputs that are set at events only act through the mode.
         flowing = [v.name for group in inputs for v in group.variables if v.flows]
         self._direct = model.equations.direct(given, flowing)
-        # A value for each indicator, one for times, one for what the FMU is told and asks.
+        # A value for each indicator, one for event times, one for inputs and requests.
         self.watched_kinds = (*["mode"] * (model.equations.nz + 2), "stop")
         self.told_of_steps = model.equations.told_of_steps
         # Its state: the FMU's continuous states, and the name of its mode, see _fmu_modes.
@@ -124,8 +124,9 @@ class FMU_ME(Declared, ContinuousBlock):
         return np.append(rates, 0.0)
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[float]:
-        """Above zero where an indicator has left its side, from the time of the next event
-        on, where the FMU asks for an event or is to be told of inputs, and at the end."""
+        """Zero-crossing functions: positive if an indicator has changed its sign, from the time of
+        the next event on, if the FMU requests an event or must handle new inputs, and at the end.
+        """
         mode, states = self._parts(x)
         update, u = mode.update, _flat(inputs)
         if update.ended:
@@ -148,16 +149,16 @@ class FMU_ME(Declared, ContinuousBlock):
         return self._parts(x)[0].update.following
 
     def jumped(self, before: list[Any], inputs: list[Any], x: Array) -> bool:
-        """Whether inputs jump so that the FMU is to be told."""
+        """Whether inputs jump, which is an event of the FMU."""
         u, v = _flat(before), _flat(inputs)
-        if np.isnan(self._parts(x)[0].u).any():  # it has been told none yet
+        if np.isnan(self._parts(x)[0].u).any():  # none have been set yet
             return True
         change = np.abs(v - u)
         least = _JUMP * (1.0 + np.abs(u))
         return bool((change > np.where(self._fmu.flows, least, 0.0)).any())
 
     def completed(self, t: float, inputs: list[Any], x: Array) -> bool:
-        """Tell the FMU of an accepted step; whether it asks for an event."""
+        """Complete an integrator step of the FMU; returns whether it requests an event."""
         mode, states = self._parts(x)
         if mode.update.ended:
             return False

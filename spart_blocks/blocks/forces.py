@@ -16,10 +16,10 @@ from spart_blocks.dynamics import (
 class FD(OfRobot, FunctionBlock):
     """Forward dynamics of a floating-base robot: accelerations from forces.
 
-    Motors, friction (none for a joint at rest) and stops act where the robot's effects name
-    them; stops add an input ``qm``. Prescribed joints add an input ``umdot_k`` ndarray(n_k,)
-    [rad/s^2, m/s^2], their accelerations (optional, zeros), and an output ``tau_k``
-    ndarray(n_k,) [N m, N], what they need beside taum.
+    Motors, friction (zero for a joint at rest) and stops act if the robot's effects include them;
+    stops add an input ``qm``. Prescribed joints add an input ``umdot_k`` ndarray(n_k,) [rad/s^2,
+    m/s^2], their accelerations (optional, zeros), and an output ``tau_k`` ndarray(n_k,) [N m, N],
+    the forces that they need in addition to taum.
 
     Source: SPART's manual, FD; Featherstone (2008), sec. 9.6, for prescribed joints.
 
@@ -55,12 +55,10 @@ class FD_Fixed(OfRobot, FunctionBlock):
 
 
 class ID(OfRobot, FunctionBlock):
-    """Inverse dynamics: forces from accelerations. For a fixed base, tau0 is what the
-    ground supplies.
-
-    What motors, friction and stops take counts where the robot's effects name them; stops
-    add an input ``qm``. The accelerations of prescribed joints are in tLdot as all are, and
-    taum holds what they need.
+    """Inverse dynamics: forces from accelerations. For a fixed base, tau0 is supplied by the
+    ground. Loads of motors, friction and stops are included if the robot's effects name them; stops
+    add an input ``qm``. The accelerations of prescribed joints are part of tLdot, and taum includes
+    the forces that they need.
 
     Source: SPART's manual, ID.
 
@@ -77,8 +75,8 @@ class ID(OfRobot, FunctionBlock):
 
 
 class Floating_ID(OfRobot, FunctionBlock):
-    """Inverse dynamics with a free base: joint forces of a joint motion, and the base's
-    answer to it.
+    """Inverse dynamics with a free base: joint forces for a joint motion, and the reaction of the
+    base.
 
     Effects and prescribed joints as in ID.
 

@@ -1,4 +1,4 @@
-"""Gravity as SPART has it: a wrench on every link."""
+"""Gravity as in SPART: a wrench on every link."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class CIM(OfRobot, FunctionBlock):
 class GIM_NOC(OfRobot, FunctionBlock):
     """Generalized inertia matrix H by the natural orthogonal complement.
 
-    H = N' M N, the whole of what GIM gives in blocks. Source: SPART's GIM_NOC.
+    H = N' M N, the whole matrix, of which GIM gives the submatrices. Source: SPART's GIM_NOC.
 
     :param robot: the robot model
     :type robot: Robot
@@ -98,7 +98,8 @@ class GIM_NOC(OfRobot, FunctionBlock):
 class CIM_NOC(OfRobot, FunctionBlock):
     """Convective inertia matrix C by the natural orthogonal complement.
 
-    C = N' (M Ndot + Mdot N), the whole of what CIM gives in blocks. Source: SPART's CIM_NOC.
+    C = N' (M Ndot + Mdot N), the whole matrix, of which CIM gives the submatrices. Source: SPART's
+    CIM_NOC.
 
     :param robot: the robot model
     :type robot: Robot

@@ -25,17 +25,16 @@ from spart_blocks.robot.coordinates import checked_configuration
 from spart_blocks.spatial import Array, eye, filled
 
 MOST_ITERATIONS = 50
-"""Steps at one tick; each is an expression of its own in a program."""
+"""Largest number of steps at one tick; each is a separate expression in a program."""
 
 
 class IK(Declared, SampledBlock):
     """Inverse kinematics: joint positions that bring a link frame to a pose.
 
-    At every tick it goes some damped least-squares steps from its last solution towards the
-    pose, within the joints' limits, as `spart_blocks.ik` does. A pose that moves slowly is
-    followed closely by one or two steps. Start it near the first pose: `spart_blocks.ik`
-    finds q0. Between ticks the outputs are held; before the first one the errors are zero.
-    For a quaternion put QUAT_R before Rd.
+    At every tick it takes some damped least-squares steps from its last solution towards the pose,
+    within the joints' limits, like `spart_blocks.ik`. One or two steps follow a slowly moving pose
+    closely. Start it near the first pose: `spart_blocks.ik` finds q0. Between ticks the outputs are
+    held; before the first tick the errors are zero. For a quaternion, put QUAT_R before Rd.
 
     Source: T. Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt
     method", IEEE Trans. Robotics 27 (2011).
@@ -46,13 +45,13 @@ class IK(Declared, SampledBlock):
     :type frame: str or int
     :param q0: joint positions at the start [rad, m], unit quaternions of spherical joints
     :type q0: array_like(nq)
-    :param components: which errors shall vanish, of wx wy wz vx vy vz (inertial), defaults
-        to all of them
+    :param components: components of the error to bring to zero, of wx wy wz vx vy vz (inertial),
+        defaults to all of them
     :type components: str or list of str, optional
     :param iterations: steps at each tick, defaults to 3
     :type iterations: int, optional
-    :param damping: what is added to the Jacobian's squares, beside half the squared error;
-        it slows down the joints near a singularity, defaults to 1e-6
+    :param damping: damping of the least squares, in addition to half the squared error; it slows
+        down the joints near a singularity, defaults to 1e-6
     :type damping: float, optional
     :param limits: whether joints keep within their position limits, defaults to true
     :type limits: bool, optional
@@ -67,14 +66,14 @@ class IK(Declared, SampledBlock):
             "3, 3",
             "",
             "desired rotation of the frame, body to inertial "
-            "(optional where no component of the rotation counts)",
+            "(optional if no component of the rotation is used)",
         ),
         *quantities("R0 r0"),
     )
     gives = (
         *quantities("qm"),
-        PortSpec("position_error", "", "m", "distance left at the last tick"),
-        PortSpec("rotation_error", "", "rad", "angle left at the last tick"),
+        PortSpec("position_error", "", "m", "remaining distance at the last tick"),
+        PortSpec("rotation_error", "", "rad", "remaining angle at the last tick"),
     )
     tunable = ("damping",)
 

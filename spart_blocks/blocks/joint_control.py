@@ -1,4 +1,4 @@
-"""Control of joint positions with an integral, and the joint forces that carry loads."""
+"""Control of joint positions with an integral, and compensation of loads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
 MOST_JOINTS = 10_000
-"""Of a controller without vectors; each is a part of its state."""
+"""Largest number of joints of a controller with scalar gains; each adds to its state."""
 _DERIVATIVES = ("error", "measurement")
 
 
@@ -37,7 +37,7 @@ class _Pid(Declared):
     def _take(
         self, gains: dict[str, Any], times: dict[str, Any], derivative: str, z0: Any, n: Any
     ) -> Array:
-        """Check and keep the parameters; the start of integral and filter."""
+        """Check and store the parameters; returns the initial state of integral and filter."""
         given = {name: gain(value, name) for name, value in gains.items() if value is not None}
         given |= {name: above_zero(gain(value, name), name) for name, value in times.items()}
         if derivative not in _DERIVATIVES:
@@ -56,11 +56,13 @@ class _Pid(Declared):
         return np.concatenate([np.zeros(length), np.broadcast_to(z, length)])
 
     def _filtered(self, qd: Array, qm: Array) -> Array:
-        """What the derivative is taken of."""
+        """The signal that is differentiated."""
         return qd - qm if self.of_error else -qm
 
     def _integrand(self, e: Array, u: Array, tau: Array) -> Array:
-        """The rate of the integral: none without its gain, which could not undo it."""
+        """The rate of the integral: zero for ki = 0, since the integral could not decrease
+        again.
+        """
         rate: Array = np.where(self.ki > 0.0, self.ki * e + (tau - u) / self.Tt, 0.0)
         return rate
 
@@ -71,12 +73,12 @@ class _Pid(Declared):
 class Joint_PID(_Pid, ContinuousBlock):
     """Proportional-integral-derivative control of joint positions, with limits.
 
-    u = kp e + I + kd N (y - z) with e = qd - qm, z' = N (y - z), and y = e, or -qm where
-    the derivative is that of the measurement. tau is u within limit. I' = ki e +
-    (tau - u) / Tt, so that the integral does not wind up while the output is limited; I
-    stays within integral_limit. A scalar holds for every joint. It takes no joint rates:
-    JOINT_PD with an INTEGRATOR does, where they are measured. Joints have one position each:
-    for spherical ones, whose quaternions cannot be subtracted, take JOINT_PD with a robot.
+    u = kp e + I + kd N (y - z) with e = qd - qm, z' = N (y - z), and y = e, or -qm for the
+    derivative of the measurement. tau is u within limit. I' = ki e + (tau - u) / Tt, so that the
+    integral does not wind up while the output is limited; I stays within integral_limit. A scalar
+    applies to every joint. It does not use joint rates: if they are measured, use JOINT_PD with an
+    INTEGRATOR. Joints must have one position each: for spherical ones, whose quaternions cannot be
+    subtracted, use JOINT_PD with a robot.
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 10.4 and 10.5.
 
@@ -92,13 +94,13 @@ class Joint_PID(_Pid, ContinuousBlock):
     :type limit: float or array_like(nu), optional
     :param integral_limit: largest magnitude of the integral I [N m, N]
     :type integral_limit: float or array_like(nu), optional
-    :param Tt: how fast the integral follows a limited output [s]
+    :param Tt: time constant of the anti-windup [s]
     :type Tt: float or array_like(nu)
-    :param derivative: what the derivative is of, "error" or "measurement"
+    :param derivative: signal to differentiate, "error" or "measurement"
     :type derivative: str
-    :param z0: where the filter starts, zero: y at the start spares it a kick [rad, m]
+    :param z0: initial state of the filter, zero; the initial y avoids a derivative kick [rad, m]
     :type z0: float or array_like(nu)
-    :param n: number of joints, where all gains are scalars (1)
+    :param n: number of joints, if all gains are scalars (1)
     :type n: int, optional
     """
 
@@ -155,7 +157,9 @@ class Joint_PID(_Pid, ContinuousBlock):
         return np.concatenate([rate, self.N * (self._filtered(qd, qm) - z)])
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        """Where the output and the integral reach their limits: there the law bends."""
+        """Zero-crossing functions for the limits of output and integral, where the law has
+        kinks.
+        """
         bends: list[Any] = []
         if self.limit is not None:
             u = self._unlimited(inputs, x)
@@ -169,9 +173,9 @@ class Joint_PID(_Pid, ContinuousBlock):
 class Joint_PID_S(_Pid, SampledBlock):
     """Proportional-integral-derivative control of joint positions, as a computer runs it.
 
-    JOINT_PID at the ticks of a clock with the period T: the torque of a tick is that of its
-    own samples, and held. The filter takes backward differences, the integral sums after
-    the output is made. Zero before the first tick.
+    JOINT_PID at the ticks of a clock with the period T: the torque is computed from the samples of
+    the tick, and held. The filter uses backward differences; the integral is updated after the
+    output. The output is zero before the first tick.
 
     Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 10.5.
 
@@ -189,13 +193,13 @@ class Joint_PID_S(_Pid, SampledBlock):
     :type limit: float or array_like(nu), optional
     :param integral_limit: largest magnitude of the integral I [N m, N]
     :type integral_limit: float or array_like(nu), optional
-    :param Tt: how fast the integral follows a limited output [s], not below the period
+    :param Tt: time constant of the anti-windup [s], not below the period
     :type Tt: float or array_like(nu)
-    :param derivative: what the derivative is of, "error" or "measurement"
+    :param derivative: signal to differentiate, "error" or "measurement"
     :type derivative: str
-    :param z0: where the filter starts, zero: y at the start spares it a kick [rad, m]
+    :param z0: initial state of the filter, zero; the initial y avoids a derivative kick [rad, m]
     :type z0: float or array_like(nu)
-    :param n: number of joints, where all gains are scalars (1)
+    :param n: number of joints, if all gains are scalars (1)
     :type n: int, optional
     """
 
@@ -249,10 +253,10 @@ class Joint_PID_S(_Pid, SampledBlock):
 class Gravity_Compensation(Declared, FunctionBlock):
     """Joint forces that carry known loads, such as the weight of the links.
 
-    At rest they keep the joints where they are: ID with zero rates for a fixed base. For a
-    free base it is Floating_ID with zero rates: the base gives way to the loads, and the
-    joints carry what its acceleration asks of them. In a uniform field that is nothing, all
-    parts fall alike. A SUM adds it to JOINT_PD or TRANSPOSE_JACOBIAN.
+    At rest they hold the joints: ID with zero rates for a fixed base. For a free base it is
+    Floating_ID with zero rates: the base accelerates under the loads, and the joints carry the
+    resulting loads. In a uniform field these are zero, since all bodies fall equally. Use a SUM to
+    add it to JOINT_PD or TRANSPOSE_JACOBIAN.
 
     Source: M. Takegaki and S. Arimoto, "A new feedback method for dynamic control of
     manipulators", ASME J. Dynamic Systems, Measurement, and Control 103 (1981); B. Siciliano

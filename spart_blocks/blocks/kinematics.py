@@ -79,7 +79,7 @@ class Accelerations(OfRobot, FunctionBlock):
 
 
 class Center_Of_Mass(OfRobot, FunctionBlock):
-    """Centre of mass of the system; its rate when given the rates of r0 and rL.
+    """Centre of mass of the system; with the rates of r0 and rL as inputs, its rate.
 
     Source: SPART's manual, Center_of_Mass.
 

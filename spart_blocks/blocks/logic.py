@@ -1,7 +1,5 @@
-"""Comparisons, logic and the choice between signals.
-
-Truth is a number: 1 where something holds, 0 where not. Where a comparison changes, a step
-of the solver ends.
+"""Comparisons, logic and the selection of signals. Truth values are numbers: 1 is true, 0 is false.
+A solver step ends where a comparison changes.
 """
 
 from __future__ import annotations
@@ -29,24 +27,24 @@ MOST_INPUTS = 1000
 
 
 class Switch(Declared, FunctionBlock):
-    """One of two signals, by the value of a third.
+    """One of two signals, selected by a third.
 
-    y = a where `control criterion threshold` holds, otherwise b. a and b have one shape, or one
-    of them is a scalar; control is a scalar, or chooses entry by entry. A step ends where control
-    meets the threshold. The order of the inputs is that of Simulink's Switch.
+    y = a where `control criterion threshold` holds, otherwise b. a and b have one shape, or one of
+    them is a scalar; control is a scalar, or selects elementwise. A step ends where control crosses
+    the threshold. The order of the inputs is that of Simulink's Switch.
 
     :param criterion: >=, > or !=
     :type criterion: str
-    :param threshold: what control is compared with, in its unit
+    :param threshold: threshold for control, in its unit
     :type threshold: float or array_like
     """
 
     nin = 3
     nout = 1
     takes = (
-        PortSpec("a", "any", "", "what passes where the criterion holds"),
-        PortSpec("control", "any", "", "what is compared with the threshold"),
-        PortSpec("b", "any", "", "what passes where it does not"),
+        PortSpec("a", "any", "", "output if the criterion holds"),
+        PortSpec("control", "any", "", "compared with the threshold"),
+        PortSpec("b", "any", "", "output otherwise"),
     )
     gives = (PortSpec("y", "any", "", "a or b"),)
     tunable = ("threshold",)
@@ -66,9 +64,9 @@ class Switch(Declared, FunctionBlock):
 
 
 class Compare(Declared, FunctionBlock):
-    """Whether two signals stand in a relation, or a signal and a constant.
+    """Comparison of two signals, or of a signal with a constant.
 
-    y = a operator b, entry by entry, as floats. With `constant` the block has one input. A step
+    y = a operator b, elementwise, as floats. With `constant` the block has one input. A step
     ends where the comparison changes.
 
     :param operator: ==, !=, <, <=, > or >=
@@ -81,7 +79,7 @@ class Compare(Declared, FunctionBlock):
     nout = 1
     takes = (
         PortSpec("a", "any", "", "the left side"),
-        PortSpec("b", "any", "", "the right side, where `constant` is not given"),
+        PortSpec("b", "any", "", "the right side, unless `constant` is given"),
     )
     gives = (PortSpec("y", "any", "", "1 where the comparison holds, otherwise 0"),)
     tunable = ("constant",)
@@ -106,8 +104,8 @@ class Compare(Declared, FunctionBlock):
 class Logic(Declared, FunctionBlock):
     """A logical operator on any number of signals.
 
-    Entry by entry. `xor` is true where an odd number of inputs is; `not` takes one input. A step
-    ends where an input comes to zero or leaves it.
+    It works elementwise. `xor` is true if an odd number of inputs are true; `not` takes one input.
+    A step ends where an input becomes zero or nonzero.
 
     :param operator: and, or, not, nand, nor or xor
     :type operator: str
@@ -118,7 +116,7 @@ class Logic(Declared, FunctionBlock):
     nin = 2
     nout = 1
     takes = (
-        PortSpec("u1", "any", "", "true where it is not zero"),
+        PortSpec("u1", "any", "", "true if nonzero"),
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "1 where the operator gives true, otherwise 0"),)

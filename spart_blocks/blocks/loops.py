@@ -1,4 +1,4 @@
-"""How far the loops of a robot are open, and how its joints move them."""
+"""Errors and Jacobians of the loops of a robot."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ from spart_blocks.robot import Robot
 
 
 class Loop_Error(Declared, FunctionBlock):
-    """How far each loop of a robot is open, and how fast it opens.
-
-    The rows are all of the robot's loops, those that others imply too; their names are
+    """Error of each loop constraint of a robot, and its rate. The rows are those of all loops of
+    the robot, including implied ones; their names are
     ``dynamics.loops.row_names(robot)``, such as ``pin.x``.
 
     Source: Featherstone (2008), sec. 8.3 and 8.6; Haug (1989), sec. 9.4, for the rows.
@@ -37,7 +36,7 @@ class Loop_Error(Declared, FunctionBlock):
     nout = 2
     takes = quantities("qm um?")
     gives = (
-        PortSpec("error", "m", "m, rad", "how far each row is open"),
+        PortSpec("error", "m", "m, rad", "error of each row"),
         PortSpec("rate", "m", "m/s, rad/s", "how fast"),
     )
 
@@ -52,16 +51,15 @@ class Loop_Error(Declared, FunctionBlock):
 
 
 class Loop_Jacobian(Declared, FunctionBlock):
-    """The constraint Jacobian of a robot's loops: they open at J um.
-
-    The forces lam of a CLOSED_CHAIN act on its joints as J' lam. With derivative: true there
-    is one more output, ``Jdot`` ndarray(m, nu), the rate of J.
+    """The constraint Jacobian of a robot's loops: the rate of the loop errors is J um. The forces
+    lam of a CLOSED_CHAIN act on its joints as J' lam. With derivative: true there is one more
+    output, ``Jdot`` ndarray(m, nu), the time derivative of J.
 
     Source: Featherstone (2008), sec. 8.3.
 
     :param robot: the robot model, with loops
     :type robot: Robot
-    :param derivative: whether the rate of J is an output too
+    :param derivative: whether the time derivative of J is an output too
     :type derivative: bool
     """
 
@@ -69,9 +67,12 @@ class Loop_Jacobian(Declared, FunctionBlock):
     nout = 2
     takes = quantities("qm um?")
     gives = (
-        PortSpec("J", "m, nu", "", "of the rows that others do not imply everywhere"),
+        PortSpec("J", "m, nu", "", "of the rows that others do not imply"),
         PortSpec(
-            "bias", "m", "m/s^2, rad/s^2", "J' um, how the loops open at accelerations of zero"
+            "bias",
+            "m",
+            "m/s^2, rad/s^2",
+            "J' um: accelerations of the loop errors at udot = 0",
         ),
     )
 

@@ -1,4 +1,4 @@
-"""Linear quadratic regulators: state feedback with a gain, given or found from the plant."""
+"""Linear quadratic regulators: state feedback with a gain, given or designed from the plant."""
 
 from __future__ import annotations
 
@@ -25,34 +25,33 @@ _CONTROLS = (("taum",), ("tau0", "taum"))
 class LQR(Declared, FunctionBlock):
     """State feedback with a constant gain, such as that of a linear quadratic regulator.
 
-    u = hold + uff + K (x_ref - x). The state x of a robot is [qm, um], measured from the
-    set-point: a spherical joint has three entries in qm, the turn from there. qd is as wide.
+    u = hold + uff + K (x_ref - x). The state x of a robot is [qm, um] relative to the set-point: a
+    spherical joint has three entries in qm, the rotation from the set-point. qd has the same width.
 
     With controls [tau0, taum] the block takes ``qd, ud, uff, R0, r0, qm, u0, um``, gives
     ``tau0`` and ``taum``, and x is [attitude, r0, qm, u0, um]: it has 2 (6 + nu) entries, of
-    which attitude is the turn from the set-point, 2 sin(angle/2) times its axis in base axes.
+    which attitude is the rotation from the set-point, 2 sin(angle/2) times its axis in base axes.
 
     Without a robot the inputs are ``x``, ``xd`` (x_ref, optional, zeros) and ``uff``, the
     output ``u``; a K of one row written as a list gives a scalar.
 
-    K may be found from the plant of the diagram, when a run or anything else needs it: the
-    plant is linearised with the loop open at its control inputs, and K minimises the
-    integral of x' Q x + u' R u (docs/lqr.md). hold then is what keeps the plant at rest at
-    that point.
+    K may be designed from the plant of the diagram, when a run or another function needs it: the
+    plant is linearised with the loop open at its control inputs, and K minimises the integral of x'
+    Q x + u' R u (docs/lqr.md). hold is then the control that keeps the plant at rest at that point.
 
     Source: B. D. O. Anderson and J. B. Moore, "Optimal Control: Linear Quadratic Methods"
     (1990), ch. 2-3.
 
-    :param K: gain (m, n), or {lqr: {plant, Q, R, N, T, at, inputs}} to find it
+    :param K: gain (m, n), or {lqr: {plant, Q, R, N, T, at, inputs}} to design it
     :type K: array_like(m, n) or dict
     :param robot: the robot whose state is fed back
     :type robot: Robot, optional
-    :param controls: what of the robot is controlled, [taum] or [tau0, taum]
+    :param controls: control inputs of the robot, [taum] or [tau0, taum]
     :type controls: list, optional
-    :param setpoint: where the robot is held: qm, r0, and quaternion or angles321; where
-        not given, zeros and no turn, or the robot's home
+    :param setpoint: state at which the robot is held: qm, r0, and quaternion or angles321; by
+        default zeros and no rotation, or the robot's home
     :type setpoint: dict, optional
-    :param hold: the outputs at the set-point; zeros, or what is found with K
+    :param hold: the outputs at the set-point; zeros, or found with K
     :type hold: array_like(m), optional
     """
 
@@ -63,7 +62,7 @@ class LQR(Declared, FunctionBlock):
             "qd", "nu", "rad, m", "desired joint positions, from those of setpoint", optional=True
         ),
         *quantities("ud?"),
-        PortSpec("uff", "m", "N m, N", "what is added to the outputs", optional=True),
+        PortSpec("uff", "m", "N m, N", "feedforward, added to the outputs", optional=True),
         *quantities("qm um"),
     )
     gives = quantities("tau")
@@ -132,11 +131,11 @@ class LQR(Declared, FunctionBlock):
 
     @property
     def pending(self) -> bool:
-        """Whether the gain is still to be found."""
+        """Whether the gain still has to be designed."""
         return self.K is None
 
     def found(self, K: Any, hold: Any) -> None:
-        """Take a gain, and what holds the plant where nothing else was given for that."""
+        """Set the designed gain, and the holding control unless the user gave one."""
         K = _numbers(K, "K", (1, 2))
         if self.minimal is None:
             self._set_ports(K.shape[-1], K.shape[:-1])

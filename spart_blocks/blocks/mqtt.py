@@ -12,15 +12,15 @@ from spart_blocks.links.endpoints import LOOPBACK, read_mqtt
 
 
 class _MQTT(Connected):
-    """In a simulation the inputs pass to the outputs. In `spart realtime` the part that reads the
-    outputs subscribes to the topic, and the part that feeds the inputs publishes under it. See
-    docs/links.md.
+    """In a simulation the outputs equal the inputs. In `spart realtime` the subdiagram that reads
+    the outputs subscribes to the topic, and the subdiagram that feeds the inputs publishes under
+    it. See docs/links.md.
 
-    A message is a frame, with quality of service 0. A thread in Python carries them, by way of
-    a broker, so that they come later and less evenly than over UDP. Needs paho-mqtt: pip
-    install 'spart_blocks[mqtt]'.
+    A message is a frame, with quality of service 0. A Python thread exchanges them through a
+    broker, so their delay is longer and less even than over UDP. Needs paho-mqtt: pip install
+    'spart_blocks[mqtt]'.
 
-    :param topic: what frames are published under
+    :param topic: topic of the frames
     :type topic: str
     :param address: of the broker
     :type address: str
@@ -41,14 +41,14 @@ class _MQTT(Connected):
 
 
 class MQTT_In(_MQTT, Incoming, FunctionBlock):
-    """Numbers that come in over MQTT."""
+    """Numbers received over MQTT."""
 
     nin = 1
     nout = 1
 
 
 class MQTT_Out(_MQTT, Outgoing, FunctionBlock):
-    """Numbers that go out over MQTT."""
+    """Numbers sent over MQTT."""
 
     nin = 1
     nout = 1

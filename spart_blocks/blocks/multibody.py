@@ -1,8 +1,8 @@
-"""The plant: a robot with a fixed or floating base, and what follows from its motion.
+"""The plant: a robot with a fixed or floating base, and quantities of its motion.
 
-bdsim has one feed-through flag a block, so MULTIBODY outputs only functions of its
-state. Accelerations and the ground's reaction depend on its inputs too and come from
-MULTIBODY_RATES, which the loader adds where a wire asks for them.
+bdsim has one feedthrough flag per block, so MULTIBODY outputs only functions of its state.
+Accelerations and the ground's reaction also depend on its inputs and come from MULTIBODY_RATES,
+which the loader adds if a wire uses them.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from spart_blocks.spatial import Array
 
 
 class Multibody(Declared, Steps, ContinuousBlock):
-    """A multibody robot with a fixed or floating base, as ``robot.base`` says.
+    """A multibody robot with a fixed or floating base, according to ``robot.base``.
 
     A fixed-base robot has the inputs ``taum`` and ``wFm`` only; ``R0``, ``r0`` and
     ``u0`` are constant. The state is [quaternion of the base, r0, qm, u0, um, modes], or
     [qm, um, modes] for a fixed base. Quaternions are scalar-last and output at unit length;
     a spherical joint has one in qm and its angular velocity, in its child's axes, in um.
 
-    Where joints are kinematic there is one more input, ``umdot_k`` ndarray(n_k,)
-    [rad/s^2, m/s^2], their accelerations (optional, zeros), and the companion gives
-    ``tau_k`` ndarray(n_k,) [N m, N], what they need beside taum. Where Coulomb friction
-    acts there is one more output, ``modes`` ndarray(n_s,): +1 or -1 where a joint slides,
-    0 where it is stuck. Where motors, friction or stops act, the companion gives ``load``
-    ndarray(nu,) [N m, N], what friction and stops take at the joints.
+    With kinematic joints there is one more input, ``umdot_k`` ndarray(n_k,) [rad/s^2, m/s^2], their
+    accelerations (optional, zeros), and the companion gives ``tau_k`` ndarray(n_k,) [N m, N], the
+    forces that they need in addition to taum. With Coulomb friction there is one more output,
+    ``modes`` ndarray(n_s,): +1 or -1 if a joint slides, 0 if it sticks. With motors, friction or
+    stops the companion gives ``load`` ndarray(nu,) [N m, N], the load of friction and stops at the
+    joints.
 
-    A joint with Coulomb friction is stuck or slides. A stuck one is a prescribed joint at
-    rest; it lets go when friction would have to hold more than |G| Tc. Which joints stick
-    together solves a box-constrained linear complementarity problem, by pivoting on one
-    joint after the other.
+    A joint with Coulomb friction sticks or slides. A sticking joint is a prescribed joint at rest;
+    it breaks away when friction would have to exceed |G| Tc. The modes of all joints are the
+    solution of a box-constrained linear complementarity problem, found by pivoting on one joint at
+    a time.
 
     Source: Featherstone (2008), sec. 7.3, 9.4 and 9.6; SPART's quantities, SPART's manual;
     K. Murty, Opsearch 11 (1974) 79, for the order of the pivots.
@@ -62,11 +62,11 @@ class Multibody(Declared, Steps, ContinuousBlock):
     :param base_frame: the frame that the base pose and rates in initial belong to: that of
         the centre of mass, "com", or the URDF link frame, "urdf"
     :type base_frame: str
-    :param audit: whether a block AUDIT named after the plant, as ``plant.audit``, goes with
-        it: its momentum, energy, work and balances are kept in every run
+    :param audit: whether to add a block AUDIT named after the plant, as ``plant.audit``: its
+        momentum, energy, work and balances are kept in every run
     :type audit: bool
-    :param integrator: who steps the state: the run's "solver", or a "variational" step of the
-        plant's own, which needs a solver of fixed steps
+    :param integrator: "solver" for the run's solver, or "variational" for the plant's own step,
+        which needs a fixed-step solver
     :type integrator: str
     """
 
@@ -118,15 +118,15 @@ class Multibody(Declared, Steps, ContinuousBlock):
         )  # fmt: skip
 
     def make_companion(self, **blockargs: Any) -> Multibody_Rates:
-        """The block that gives this plant's accelerations and reaction."""
+        """The companion block with this plant's accelerations and reaction."""
         return Multibody_Rates(self.robot, **blockargs)
 
 
 class Multibody_Rates(Declared, FunctionBlock):
     """Accelerations of a multibody robot, and the wrench of the ground on a fixed base.
 
-    Wire it to what MULTIBODY gets and gives; further ports as there. A fixed base passes
-    tau0 and wF0 on to the ground: they change the reaction only.
+    Wire it to the inputs and outputs of MULTIBODY; further ports as there. With a fixed base, tau0
+    and wF0 act on the ground and change the reaction only.
 
     :param robot: the robot model
     :type robot: Robot
@@ -154,8 +154,8 @@ class Multibody_Rates(Declared, FunctionBlock):
 class State_Integrator(Declared, ContinuousBlock):
     """Integrates the rates u0 and um to the base pose and the joint positions.
 
-    The state is [quaternion of the base, r0, qm], or [qm] for a fixed base. The quaternions
-    of spherical joints in qm are kept at unit length as the base's is.
+    The state is [quaternion of the base, r0, qm], or [qm] for a fixed base. The quaternions of the
+    base and of spherical joints are kept at unit length.
 
     Source: Markley and Crassidis (2014), eq. 3.20, for the quaternion.
 

@@ -1,4 +1,4 @@
-"""Noise."""
+"""Random signals."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MOST_CHANNELS = 1_000
 
 
 class Noise(Declared, SampledBlock):
-    """Random numbers, new ones at each tick of a clock.
+    """Random numbers, drawn at each tick of a clock.
 
-    ``normal``: mean + std z, or with a ``covariance`` C mean + L z where C = L L'.
-    ``uniform``: from low to high. Entries of a vector are independent but for C, and so are
-    numbers of different ticks. One seed gives the same numbers on every engine, platform and
-    in exported code, whose arithmetic of whole numbers in doubles is exact; exported code in
-    single precision is refused.
+    ``normal``: mean + std z, or with a ``covariance`` C mean + L z where C = L L'. ``uniform``:
+    from low to high. Entries of a vector are independent unless C is given; numbers of different
+    ticks are independent. A seed gives the same numbers on every engine, platform and in exported
+    code, because the generator uses exact integer arithmetic in doubles; export in single precision
+    is rejected.
 
     For white noise of the power spectral density S [unit^2/Hz, two-sided], on a clock of the
     period T [s], std = sqrt(S / T).
@@ -34,19 +34,19 @@ class Noise(Declared, SampledBlock):
     :type clock: Clock
     :param distribution: normal or uniform
     :type distribution: str
-    :param mean: of normal numbers, 0 where not given
+    :param mean: of normal numbers, defaults to 0
     :type mean: float or array_like(N)
-    :param std: standard deviation of normal numbers, 1 where not given
+    :param std: standard deviation of normal numbers, defaults to 1
     :type std: float or array_like(N)
-    :param covariance: of normal numbers, in the place of std
+    :param covariance: of normal numbers, instead of std
     :type covariance: array_like(N, N)
-    :param low: least of uniform numbers, 0 where not given
+    :param low: lower bound of uniform numbers, defaults to 0
     :type low: float or array_like(N)
-    :param high: largest of uniform numbers, 1 where not given
+    :param high: upper bound of uniform numbers, defaults to 1
     :type high: float or array_like(N)
-    :param size: how many numbers, where the others are scalars
+    :param size: length of the vector, if the other parameters are scalars
     :type size: int
-    :param seed: a whole number; another one gives other numbers
+    :param seed: an integer that selects the sequence
     :type seed: int
     """
 
@@ -139,7 +139,7 @@ def _root(covariance: Any) -> Array:
 
 
 def _width(size: Any, given: dict[str, Array]) -> int | None:
-    """How many numbers; None for a scalar."""
+    """The length of the vector; None for a scalar."""
     widths = {name: len(value) for name, value in given.items() if value.ndim}
     if size is not None:
         widths["size"] = _whole(size, "size", 1)

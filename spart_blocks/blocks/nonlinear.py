@@ -1,6 +1,5 @@
-"""Signals with limits, gaps, steps and hysteresis.
-
-Where such a signal bends or jumps, a step of the solver ends.
+"""Signals with limits, dead zones, quantisation and hysteresis. A solver step ends where such a
+signal has a kink or a jump.
 """
 
 from __future__ import annotations
@@ -24,15 +23,14 @@ from spart_blocks.spatial import Array
 
 
 class Saturation(Declared, FunctionBlock):
-    """A signal between two limits.
+    """A signal limited to an interval. y = min(max(u, lower), upper). Either limit may be left out.
+    bdsim's CLIP does the same; this block checks its limits in the constructor (finite, of one
+    length, lower below upper), takes signals of that length only, and both limits are named
+    parameters.
 
-    y = min(max(u, lower), upper). A limit that is left out is none. bdsim's CLIP does the same;
-    this block checks its limits when it is made (finite, of one length, lower below upper), takes
-    signals of that length only, and both its limits are parameters by name.
-
-    :param lower: least value, in the unit of u
+    :param lower: smallest value, in the unit of u
     :type lower: float or array_like(n), optional
-    :param upper: greatest value, in the unit of u
+    :param upper: largest value, in the unit of u
     :type upper: float or array_like(n), optional
     """
 
@@ -60,7 +58,7 @@ class Saturation(Declared, FunctionBlock):
 
 
 class Deadzone(Declared, FunctionBlock):
-    """Nothing within a zone, and outside what exceeds it.
+    """Zero within a zone; outside, the distance to it.
 
     y = u - lower below the zone, 0 within it, u - upper above it.
 
@@ -90,13 +88,13 @@ class Deadzone(Declared, FunctionBlock):
 
 
 class Quantizer(Declared, FunctionBlock):
-    """A signal in steps, as a sensor with few bits gives it.
+    """A quantised signal, as from a sensor with few bits.
 
     y = offset + interval round((u - offset) / interval), halves away from zero as in Simulink's
-    Quantizer. A solver's step ends where the level changes; it may pass over up to 15 levels and
-    is still cut at the first of them.
+    Quantizer. A solver step ends where the level changes; a step over up to 15 levels is ended at
+    the first of them.
 
-    :param interval: distance of two levels, in the unit of u
+    :param interval: distance between levels, in the unit of u
     :type interval: float or array_like(n)
     :param offset: one of the levels, in the unit of u
     :type offset: float or array_like(n)
@@ -126,15 +124,15 @@ class Quantizer(Declared, FunctionBlock):
 class Relay(Declared, ContinuousBlock):
     """A switch with hysteresis: a Schmitt trigger, a thermostat, a thruster's valve.
 
-    It turns on when u rises above `on`, and off when u falls below `off`; in between it stays as
-    it is. The mode is the block's state: 1 on, 0 off, for each entry on its own. It changes at the
-    time of the crossing itself, and its output does not pass u through, so that it may close a
-    loop. Where it starts on or off against its input, it switches at once. With `initial: auto` it
-    starts on where u is above the middle of `on` and `off`.
+    It turns on when u rises above `on`, and off when u falls below `off`; in between it does not
+    change. The mode is the block's state: 1 on, 0 off, for each entry. It changes at the time of
+    the zero crossing, and the block has no direct feedthrough, so it may close a loop. If its
+    initial mode contradicts its input, it switches at once. With `initial: auto` it starts on if u
+    is above the middle of `on` and `off`.
 
-    :param on: point at which it turns on, in the unit of u
+    :param on: value at which it turns on, in the unit of u
     :type on: float or array_like(n)
-    :param off: point at which it turns off, at most `on`
+    :param off: value at which it turns off, at most `on`
     :type off: float or array_like(n)
     :param on_value: output when on
     :type on_value: float or array_like(n)
@@ -142,7 +140,7 @@ class Relay(Declared, ContinuousBlock):
     :type off_value: float or array_like(n)
     :param initial: off, on or auto
     :type initial: str
-    :param width: length of u where all else are numbers; left out, u is a scalar
+    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
     :type width: int, optional
     """
 

@@ -1,4 +1,4 @@
-"""Signals at limited rates: by a lag whose rate is limited, and in the samples of a clock."""
+"""Rate limiters: a lag with a limited rate, and a sampled limiter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spart_blocks.spatial import Array
 
 
 def _slew_rates(rising: Any, falling: Any) -> tuple[Any, Any]:
-    """Rates of a limiter; falling is the negative of rising where it is left out."""
+    """Rates of a limiter; falling defaults to the negative of rising."""
     up = above_zero(scalar_or_vector(rising, "rising"), "rising")
     down = -up if falling is None else scalar_or_vector(falling, "falling")
     if np.any(np.asarray(down) >= 0):
@@ -28,27 +28,27 @@ def _slew_rates(rising: Any, falling: Any) -> tuple[Any, Any]:
 
 
 class Rate_Limiter(Declared, ContinuousBlock):
-    """A signal that follows another at limited rates, in continuous time.
+    """A rate limiter in continuous time.
 
     y' = clip(bandwidth (u - y), falling, rising): a first-order lag whose rate is limited. A ramp
-    of slope r within the limits is followed with the error r / bandwidth, at most
-    rising / bandwidth; the rate itself is never exceeded. The exact limiter of samples is
-    RATE_LIMITER_S.
+    of slope r within the limits is followed with the error r / bandwidth, at most rising /
+    bandwidth; the rate limits are never exceeded. RATE_LIMITER_S is the exact limiter for sampled
+    signals.
 
-    :param rising: greatest rate, in the unit of u per second
+    :param rising: largest rate, in the unit of u per second
     :type rising: float or array_like(n)
-    :param falling: least rate, below zero; by default -rising
+    :param falling: smallest rate, negative; by default -rising
     :type falling: float or array_like(n), optional
-    :param bandwidth: how fast y follows u within the limits [1/s]
+    :param bandwidth: bandwidth of the lag within the limits [1/s]
     :type bandwidth: float
-    :param x0: y at the start, in the unit of u
+    :param x0: initial y, in the unit of u
     :type x0: float or array_like(n)
     """
 
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "any signal"),)
-    gives = (PortSpec("y", "float or n", "", "the signal at limited rates, in the unit of u"),)
+    gives = (PortSpec("y", "float or n", "", "the rate-limited signal, in the unit of u"),)
     tunable = ("rising", "falling", "bandwidth")
 
     def __init__(
@@ -85,16 +85,16 @@ class Rate_Limiter(Declared, ContinuousBlock):
 
 
 class Rate_Limiter_S(Declared, SampledBlock):
-    """A signal at limited rates, in the samples of a clock.
+    """A rate limiter for sampled signals.
 
-    At a tick y becomes y + clip(u - y, falling T, rising T), with the clock's period T, and is
-    held to the next: where u changes no faster, y is u of the last tick, exactly.
+    At a tick y becomes y + clip(u - y, falling T, rising T), with the clock's period T, and is held
+    until the next tick: if u changes no faster, y is exactly u of the last tick.
 
-    :param clock: the clock at whose ticks it moves
+    :param clock: clock source
     :type clock: Clock
-    :param rising: greatest rate, in the unit of u per second
+    :param rising: largest rate, in the unit of u per second
     :type rising: float or array_like(n)
-    :param falling: least rate, below zero; by default -rising
+    :param falling: smallest rate, negative; by default -rising
     :type falling: float or array_like(n), optional
     :param x0: y before the first tick, in the unit of u
     :type x0: float or array_like(n)
@@ -103,7 +103,7 @@ class Rate_Limiter_S(Declared, SampledBlock):
     nin = 1
     nout = 1
     takes = (PortSpec("u", "float or n", "", "any signal"),)
-    gives = (PortSpec("y", "float or n", "", "the signal at limited rates, in the unit of u"),)
+    gives = (PortSpec("y", "float or n", "", "the rate-limited signal, in the unit of u"),)
     tunable = ("rising", "falling")
 
     def __init__(

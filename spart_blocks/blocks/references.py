@@ -22,33 +22,33 @@ from spart_blocks.errors import did_you_mean
 from spart_blocks.robot import Robot
 
 _SHORTEST = 1e-9
-"""Seconds that the parts of a motion take at least, so that none divides by zero."""
+"""Smallest duration [s] of a segment, which avoids division by zero."""
 
 
 class Quintic(Declared, ToGoal, SourceBlock):
     """Joint motion from one position to another by a polynomial of fifth order in time.
 
-    The motion begins at T and ends at T + duration, with zero acceleration at both. Before
-    and after it the position is held, or goes on at the rate given for that end. With a robot
-    a spherical joint turns from its quaternion in q0 to that in qf about one axis, the shorter
-    way; it rests at both ends.
+    The motion begins at T and ends at T + duration, with zero acceleration at both. Before and
+    after, the position is constant, or continues with the rate given for that end. With a robot, a
+    spherical joint rotates from its quaternion in q0 to that in qf about one axis, the shorter way;
+    it rests at both ends.
 
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec.
     4.2.1; `jtraj` of P. Corke's Robotics Toolbox.
 
-    :param q0: position at the start [rad, m]
+    :param q0: initial position [rad, m]
     :type q0: float or array_like(n)
-    :param qf: position at the end [rad, m]
+    :param qf: final position [rad, m]
     :type qf: float or array_like(n)
-    :param duration: how long the motion takes [s]
+    :param duration: duration of the motion [s]
     :type duration: float
-    :param T: when it starts [s], defaults to 0
+    :param T: start time [s], defaults to 0
     :type T: float, optional
     :param rate0: rate at the start [rad/s, m/s], defaults to 0
     :type rate0: float or array_like(n), optional
     :param ratef: rate at the end [rad/s, m/s], defaults to 0
     :type ratef: float or array_like(n), optional
-    :param robot: the robot whose joints they are, where some are spherical
+    :param robot: the robot of the joints, needed if some are spherical
     :type robot: Robot, optional
     """
 
@@ -88,32 +88,32 @@ class Quintic(Declared, ToGoal, SourceBlock):
 class Trapezoid(Declared, ToGoal, SourceBlock):
     """Joint motion at constant acceleration, constant rate and constant braking.
 
-    All joints speed up, cruise and brake together, so that they go straight from q0 to qf,
-    as fast as the limits of all of them allow: the joint that is slowest, in rate or in
-    acceleration, goes at its limit. A way too short for the limit of rate has no cruise.
-    Give velocity and acceleration, or duration and blend. With a robot a spherical joint turns
-    from its quaternion in q0 to that in qf about one axis, the shorter way.
+    All joints accelerate, cruise and brake together, along a straight line from q0 to qf, as fast
+    as all limits allow: the slowest joint, in rate or in acceleration, moves at its limit. A short
+    motion that does not reach the limit of rate has no cruise phase. Give velocity and
+    acceleration, or duration and blend. With a robot, a spherical joint rotates from its quaternion
+    in q0 to that in qf about one axis, the shorter way.
 
     Source: K. Lynch and F. Park, "Modern Robotics" (2017), sec. 9.2.2.2; B. Siciliano et
     al., "Robotics: Modelling, Planning and Control" (2009), sec. 4.2.1; `lspb` of P. Corke's
     Robotics Toolbox.
 
-    :param q0: position at the start [rad, m]
+    :param q0: initial position [rad, m]
     :type q0: float or array_like(n)
-    :param qf: position at the end [rad, m]
+    :param qf: final position [rad, m]
     :type qf: float or array_like(n)
     :param velocity: limit of the rate [rad/s, m/s]
     :type velocity: float or array_like(n), optional
     :param acceleration: limit of the acceleration [rad/s^2, m/s^2]
     :type acceleration: float or array_like(n), optional
-    :param duration: how long the motion takes, in place of the limits [s]
+    :param duration: duration of the motion, instead of the limits [s]
     :type duration: float, optional
-    :param blend: part of the duration for speeding up, and as much for braking; up to 0.5,
+    :param blend: fraction of the duration for acceleration, and as much for braking; up to 0.5,
         defaults to a third
     :type blend: float, optional
-    :param T: when it starts [s], defaults to 0
+    :param T: start time [s], defaults to 0
     :type T: float, optional
-    :param robot: the robot whose joints they are, where some are spherical
+    :param robot: the robot of the joints, needed if some are spherical
     :type robot: Robot, optional
     """
 
@@ -161,12 +161,12 @@ class Trapezoid(Declared, ToGoal, SourceBlock):
         super().__init__(**self.resolve_ports(n=shape, shapes={"q": self.q0.shape}), **blockargs)
 
     def marks(self) -> tuple[Any, Any, Any, Any]:
-        """Where the motion starts, cruises, brakes and ends [s]."""
+        """The times at which the motion starts, cruises, brakes and ends [s]."""
         if self.duration is not None:
             rise, end = self.blend * self.duration, self.duration
         else:
             way = np.ravel(np.abs(self._way()))
-            # The least time at the limit of rate, and the least squared one of speeding up.
+            # The smallest time at the rate limit, and the square of that at the acceleration limit.
             at_rate = np.max(way / np.ravel(self.velocity))
             squared = np.max(way / np.ravel(self.acceleration))
             level = np.maximum(np.maximum(at_rate, np.sqrt(squared)), _SHORTEST)
@@ -190,15 +190,14 @@ class Via_Points(Declared, SourceBlock):
 
     - ``clamped``: the cubic spline that starts and ends at rest (the default)
     - ``natural``: the cubic spline with zero acceleration, and some rate, at both ends
-    - ``quintic``: polynomials of fifth order with zero acceleration at the points; rates
-      there are those given, or the mean of the slopes beside a point, and zero where a joint
-      turns back
+    - ``quintic``: polynomials of fifth order with zero acceleration at the points; rates there are
+      those given, or the mean of the slopes on both sides, and zero where a joint reverses
 
-    The entries of a quaternion are none that it can go through. Before the first time and
-    after the last the position is held. Without times, they follow
-    from the limits velocity and acceleration (this one optional): each part takes as long as
-    the joint that has the longest way at its velocity, and all parts are stretched alike
-    until the largest rate and acceleration of the whole motion meet the limits.
+    Quaternions are not supported. Before the first time and after the last the position is held.
+    Without times, they follow from the limits velocity and acceleration (the latter is optional):
+    each segment takes as long as its slowest joint needs at its velocity, and all segments are
+    stretched by the same factor until the largest rate and acceleration of the whole motion meet
+    the limits.
 
     Source: B. Siciliano et al., "Robotics: Modelling, Planning and Control" (2009), sec.
     4.2.2; C. de Boor, "A Practical Guide to Splines" (1978), chapter IV; `mstraj` of P.
@@ -206,17 +205,17 @@ class Via_Points(Declared, SourceBlock):
 
     :param points: one row for each point [rad, m]
     :type points: array_like(m) or array_like(m, n)
-    :param times: when each is reached [s]
+    :param times: time at each point [s]
     :type times: array_like(m), optional
-    :param velocity: limit of the rate, where there are no times [rad/s, m/s]
+    :param velocity: limit of the rate, if no times are given [rad/s, m/s]
     :type velocity: float or array_like(n), optional
-    :param acceleration: limit of the acceleration, where there are no times [rad/s^2, m/s^2]
+    :param acceleration: limit of the acceleration, if no times are given [rad/s^2, m/s^2]
     :type acceleration: float or array_like(n), optional
     :param method: clamped, natural or quintic, defaults to clamped
     :type method: str, optional
     :param rates: rate at each point, for the method quintic [rad/s, m/s]
     :type rates: array_like(m) or array_like(m, n), optional
-    :param T: when the motion starts, where there are no times [s], defaults to 0
+    :param T: start time, if no times are given [s], defaults to 0
     :type T: float, optional
     """
 

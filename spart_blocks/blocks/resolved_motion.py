@@ -1,4 +1,4 @@
-"""Joint rates that move an end-effector, on a base that floats or is fixed."""
+"""Joint rates that move an end-effector, on a floating or fixed base."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spart_blocks.robot import Robot
 
 
 class Generalized_Jacobian(Declared, FunctionBlock):
-    """How an end-effector moves with the joints while the base floats.
+    """Jacobian of an end-effector by the joints while the base floats.
 
     The twist is Jstar um + drift: Jstar = Jm - J0 H0^-1 H0m, drift = J0 H0^-1 M. Hstar is
     Hm - H0m' H0^-1 H0m. For a fixed base these are Jm, zeros and Hm, and there are no
@@ -45,7 +45,7 @@ class Generalized_Jacobian(Declared, FunctionBlock):
     gives = (
         PortSpec("Jstar", "6, nu", "", "generalized Jacobian, inertial"),
         PortSpec("drift", "6", "rad/s, m/s", "twist with the joints at rest, inertial"),
-        PortSpec("Hstar", "nu, nu", "kg m^2, kg m, kg", "inertia that the joints feel"),
+        PortSpec("Hstar", "nu, nu", "kg m^2, kg m, kg", "inertia at the joints with a free base"),
     )
 
     def __init__(
@@ -63,13 +63,13 @@ class Generalized_Jacobian(Declared, FunctionBlock):
 
 
 class Resolved_Rate(Declared, FunctionBlock):
-    """The least joint rates that give an end-effector a twist.
+    """The smallest joint rates that give an end-effector a twist.
 
-    um = J+ (td - drift) + (1 - J+ J) um_null, J and drift those of GENERALIZED_JACOBIAN
-    and J+ = J' (J J' + damping^2)^-1: the pseudo-inverse where damping is zero. Of a twist
-    that the joints cannot give, the nearest in the least squares. Rows that no
-    configuration of the robot reaches, as a planar robot's, are left out by themselves.
-    For a fixed base J = Jm, and there are no inputs p and h.
+    um = J+ (td - drift) + (1 - J+ J) um_null, J and drift those of GENERALIZED_JACOBIAN and J+ = J'
+    (J J' + damping^2)^-1: the pseudo-inverse for zero damping. For a twist that the joints cannot
+    produce, the result is the least-squares solution. Rows that no configuration of the robot can
+    fulfil, as for a planar robot, are left out automatically. For a fixed base J = Jm, and there
+    are no inputs p and h.
 
     Source: Umetani and Yoshida (1989); Wampler (1986) for the damping; Liegeois (1977) for
     the secondary rates.
@@ -119,14 +119,14 @@ class Resolved_Rate(Declared, FunctionBlock):
 
 
 class Resolved_Rate_Min_Energy(Declared, FunctionBlock):
-    """The joint rates that give an end-effector a twist at the least kinetic energy.
+    """The joint rates that give an end-effector a twist with minimum kinetic energy.
 
-    um = W^-1 J' (J W^-1 J')^-1 (td - drift), J, W = Hstar and drift those of
-    GENERALIZED_JACOBIAN: of all rates that give the twist, those of the least energy of the
-    whole robot, its base included. Where no rates give it, as RESOLVED_RATE. For a fixed
-    base J = Jm and W = Hm, and there are no inputs p and h.
+    um = W^-1 J' (J W^-1 J')^-1 (td - drift), J, W = Hstar and drift those of GENERALIZED_JACOBIAN:
+    of all rates that produce the twist, those with the minimum energy of the whole robot, including
+    its base. If no rates produce it, as RESOLVED_RATE. For a fixed base J = Jm and W = Hm, and
+    there are no inputs p and h.
 
-    Source: Whitney (1969), with the inertia of the floating robot for its weight; SPART.
+    Source: Whitney (1969), with the inertia of the floating robot as weight; SPART.
 
     :param robot: the robot model
     :type robot: Robot

@@ -12,17 +12,17 @@ from spart_blocks.links.endpoints import read_serial
 
 
 class _SERIAL(Connected):
-    """In a simulation the inputs pass to the outputs. In `spart realtime` the part that reads the
-    outputs reads from the device, and the part that feeds the inputs writes to its peer. See
-    docs/links.md.
+    """In a simulation the outputs equal the inputs. In `spart realtime` the subdiagram that reads
+    the outputs reads from the device, and the subdiagram that feeds the inputs writes to its peer.
+    See docs/links.md.
 
-    The frame needs a header, by which frames are found in the stream; a checksum is wise.
-    Blocks with one device share it: 8 data bits, no parity, one stop bit. Needs pyserial: pip
+    The frame needs a header, by which frames are found in the stream, and should have a checksum.
+    Blocks with the same device share it: 8 data bits, no parity, one stop bit. Needs pyserial: pip
     install 'spart_blocks[serial]'.
 
     :param device: the device on this side, such as /dev/ttyUSB0
     :type device: str
-    :param peer: the device of the other end, for the part on the other side
+    :param peer: the device at the other end, for the other subdiagram
     :type peer: str
     :param baud: bits per second
     :type baud: int
@@ -41,14 +41,14 @@ class _SERIAL(Connected):
 
 
 class SERIAL_In(_SERIAL, Incoming, FunctionBlock):
-    """Numbers that come in over a serial line."""
+    """Numbers received over a serial line."""
 
     nin = 1
     nout = 1
 
 
 class SERIAL_Out(_SERIAL, Outgoing, FunctionBlock):
-    """Numbers that go out over a serial line."""
+    """Numbers sent over a serial line."""
 
     nin = 1
     nout = 1

@@ -12,13 +12,13 @@ from spart_blocks.links.endpoints import read_memory
 
 
 class _SHM(Connected):
-    """In a simulation the inputs pass to the outputs. In `spart realtime` the part that reads the
-    outputs reads from the memory, and the part that feeds the inputs writes to it. See
+    """In a simulation the outputs equal the inputs. In `spart realtime` the subdiagram that reads
+    the outputs reads from the memory, and the subdiagram that feeds the inputs writes to it. See
     docs/links.md.
 
-    The newest frame alone is kept. Both sides are on one machine, and of one user.
+    Only the newest frame is kept. Both sides run on the same machine, as the same user.
 
-    :param memory: its name: /dev/shm/spart-NAME is the memory
+    :param memory: the NAME in /dev/shm/spart-NAME
     :type memory: str
     """
 
@@ -28,14 +28,14 @@ class _SHM(Connected):
 
 
 class SHM_In(_SHM, Incoming, FunctionBlock):
-    """Numbers that come in through shared memory."""
+    """Numbers received through shared memory."""
 
     nin = 1
     nout = 1
 
 
 class SHM_Out(_SHM, Outgoing, FunctionBlock):
-    """Numbers that go out through shared memory."""
+    """Numbers sent through shared memory."""
 
     nin = 1
     nout = 1

@@ -16,25 +16,27 @@ from spart_blocks.spatial import Array
 
 OUTSIDE = ("clip", "extrapolate", "refuse")
 MOST_WATCHED = 32
-"""Breakpoints at which steps end; with more, the solver's error control meets the bends."""
+"""Largest number of breakpoints at which steps end; with more, kinks are left to the solver's error
+control.
+"""
 
 
 class Lookup(Declared, FunctionBlock):
-    """A function given by a table, of one input.
+    """A lookup table with one input.
 
-    An array is looked up entry by entry, unless the table holds vectors: then the input is a
-    number. ``linear`` draws lines between the values, ``previous`` holds each until the next
-    breakpoint, ``nearest`` takes that of the nearest one (of two as near the upper), ``cubic``
-    is the cubic spline, not-a-knot at its ends. Outside the table, ``clip`` holds the values
-    at its ends, ``extrapolate`` goes on with the first and the last line or cubic, ``refuse``
-    ends the run with an error.
+    Arrays are looked up elementwise, unless the table contains vectors: then the input is a scalar.
+    ``linear`` interpolates linearly, ``previous`` holds each value until the next breakpoint,
+    ``nearest`` takes the value of the nearest breakpoint (the upper of two equally near), ``cubic``
+    is the cubic spline with not-a-knot ends. Outside the table, ``clip`` holds the end values,
+    ``extrapolate`` continues the first and the last line or cubic, ``refuse`` ends the run with an
+    error.
 
-    Steps end at the breakpoints of tables of up to 32, except of ``cubic``. Tables of more
-    than 256 are searched: in O(1) where the breakpoints are evenly spaced, else in O(log n).
+    Steps end at the breakpoints of tables of up to 32, except of ``cubic``. Tables of more than 256
+    are searched in O(1) if the breakpoints are evenly spaced, otherwise in O(log n).
 
     Source of the spline: C. de Boor, "A Practical Guide to Splines" (1978), ch. IV.
 
-    :param x: breakpoints, which rise, two or more
+    :param x: breakpoints, increasing, two or more
     :type x: array_like(n)
     :param y: the values there, numbers or vectors
     :type y: array_like(n) or array_like(n, m)
@@ -83,7 +85,7 @@ class Lookup(Declared, FunctionBlock):
         return [np.array(out) if self.vectors else out[0]]
 
     def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        """Zero where the output bends or jumps."""
+        """Zero-crossing functions for the kinks and jumps of the output."""
         bends = self.line.bends
         if self.interpolation == "cubic":
             bends = self.points[[0, -1]] if self.outside == "clip" else bends[:0]
@@ -93,16 +95,16 @@ class Lookup(Declared, FunctionBlock):
 
 
 class Lookup_2D(Declared, FunctionBlock):
-    """A function given by a table, of two inputs.
+    """A lookup table with two inputs.
 
     Bilinear: within each cell z = (1 - a)(1 - b) z00 + a (1 - b) z10 + (1 - a) b z01 + a b z11,
-    with a and b from 0 to 1 across the cell. Outside the table, ``clip`` takes the nearest
-    point of its edge, ``extrapolate`` goes on with the cells at the edge, ``refuse`` ends the
-    run with an error.
+    with a and b from 0 to 1 across the cell. Outside the table, ``clip`` uses the nearest point of
+    its edge, ``extrapolate`` continues the cells at the edge, ``refuse`` ends the run with an
+    error.
 
-    :param x: breakpoints of the rows, which rise, two or more
+    :param x: breakpoints of the rows, increasing, two or more
     :type x: array_like(n)
-    :param y: breakpoints of the columns, which rise, two or more
+    :param y: breakpoints of the columns, increasing, two or more
     :type y: array_like(m)
     :param z: the values there, z[i][j] at x[i] and y[j]
     :type z: array_like(n, m)
@@ -113,8 +115,8 @@ class Lookup_2D(Declared, FunctionBlock):
     nin = 2
     nout = 1
     takes = (
-        PortSpec("x", "", "", "where to look along the rows of the table"),
-        PortSpec("y", "", "", "where to look along its columns"),
+        PortSpec("x", "", "", "position along the rows of the table"),
+        PortSpec("y", "", "", "position along its columns"),
     )
     gives = (PortSpec("z", "", "", "the value there"),)
 
@@ -149,7 +151,7 @@ class Lookup_2D(Declared, FunctionBlock):
         return [out]
 
     def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        """Zero where the output bends."""
+        """Zero-crossing functions for the kinks of the output."""
         pairs = zip(inputs, (self.rows, self.columns), strict=True)
         return [
             value - point
@@ -164,7 +166,7 @@ def _outside(u: Any, first: float, last: float) -> Any:
 
 
 def _place(points: Array, u: Any) -> tuple[Any, Any]:
-    """The number of the interval that holds u, and how far across it is, from 0 to 1."""
+    """The index of the interval that contains u, and the relative position in it, from 0 to 1."""
     pieces = Intervals(points[:-1])
     count = np.arange(len(points) - 1, dtype=float)
     number, start, width = pieces.pick(u, count, points[:-1], np.diff(points))

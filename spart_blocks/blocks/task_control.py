@@ -18,17 +18,16 @@ from spart_blocks.robot import Robot
 
 
 class Operational_Space(ForceLaw, FunctionBlock):
-    """Operational-space control: a frame is given an acceleration, its own inertia and all
+    """Operational-space control: commands the acceleration of a frame, with its inertia and all
     other forces compensated.
 
-    tau = J' Lambda (tdotd + kd (td - t) + kp e - Jdot u) + h, Lambda = (J H^-1 J')^-1, so
-    that the frame obeys e'' + kd e' + kp e = 0 where the model is exact (an orientation's e
-    is 2 sin(angle / 2) along the axis). For a free base, J is the generalized Jacobian, H
-    the inertia of the joints with the base free, and h and Jdot u hold what the base does.
-    taun (zeros) moves a redundant arm without moving the frame: what acts of it is
-    (1 - J' Lambda J H^-1) taun. With damping, Lambda = (J H^-1 J' + damping)^-1: where the
-    arm is singular the forces stay bounded, and the frame lags. A reference that no
-    component asks for needs no wire.
+    tau = J' Lambda (tdotd + kd (td - t) + kp e - Jdot u) + h, Lambda = (J H^-1 J')^-1, so that for
+    an exact model the frame obeys e'' + kd e' + kp e = 0 (for an orientation, e is 2 sin(angle / 2)
+    along the axis). For a free base, J is the generalized Jacobian, H the inertia of the joints
+    with the base free, and h and Jdot u include the motion of the base. taun (zeros) moves a
+    redundant arm without moving the frame: it acts as (1 - J' Lambda J H^-1) taun. With damping,
+    Lambda = (J H^-1 J' + damping)^-1: at singular configurations the forces stay bounded, and the
+    frame lags. A reference that no component uses needs no wire.
 
     Source: O. Khatib, "A unified approach for motion and force control of robot
     manipulators: the operational space formulation", IEEE J. Robotics and Automation 3
@@ -37,13 +36,13 @@ class Operational_Space(ForceLaw, FunctionBlock):
 
     :param robot: the robot model
     :type robot: Robot
-    :param frame: name or id of the link whose frame it moves
+    :param frame: name or id of the link whose frame is controlled
     :type frame: str or int
     :param kp: proportional gain [1/s^2]
     :type kp: float or array_like(k)
     :param kd: derivative gain [1/s]
     :type kd: float or array_like(k)
-    :param components: k of wx wy wz vx vy vz, inertial, which it controls; in this order
+    :param components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
     :type components: str or list
     :param damping: added to the task's mobility [1/(kg m^2), 1/kg]
     :type damping: float or array_like(k)
@@ -74,14 +73,13 @@ class Operational_Space(ForceLaw, FunctionBlock):
 
 
 class Impedance(ForceLaw, FunctionBlock):
-    """Impedance control: a frame answers to contact as a spring and a damper with its own
+    """Impedance control: a frame responds to contact like a spring and a damper with its natural
     inertia; no force is measured.
 
-    tau = J' (Lambda (tdotd - Jdot u) + D (td - t) + K e) + h, Lambda = (J H^-1 J')^-1, so
-    that a wrench F on the frame that nobody measures moves it by
-    Lambda e'' + D e' + K e = -F: at rest it gives way by F / K. Wrenches wired to wF0 and
-    wFm, such as weights, are known and carried; leave those of the contact out. For a free
-    base, J, H, h and Jdot u are those of OPERATIONAL_SPACE.
+    tau = J' (Lambda (tdotd - Jdot u) + D (td - t) + K e) + h, Lambda = (J H^-1 J')^-1, so that an
+    unmeasured wrench F on the frame gives Lambda e'' + D e' + K e = -F: at rest the deflection is F
+    / K. Wrenches wired to wF0 and wFm, such as weights, are compensated; do not wire contact
+    wrenches. For a free base, J, H, h and Jdot u are those of OPERATIONAL_SPACE.
 
     Source: N. Hogan, "Impedance control: an approach to manipulation", ASME J. Dynamic
     Systems, Measurement, and Control 107 (1985); B. Siciliano et al., "Robotics: Modelling,
@@ -89,13 +87,13 @@ class Impedance(ForceLaw, FunctionBlock):
 
     :param robot: the robot model
     :type robot: Robot
-    :param frame: name or id of the link whose frame it moves
+    :param frame: name or id of the link whose frame is controlled
     :type frame: str or int
     :param stiffness: K [N m/rad, N/m]
     :type stiffness: float or array_like(k)
     :param damping: D [N m s/rad, N s/m]
     :type damping: float or array_like(k)
-    :param components: k of wx wy wz vx vy vz, inertial, which it controls; in this order
+    :param components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
     :type components: str or list
     """
 
@@ -123,10 +121,10 @@ class Impedance(ForceLaw, FunctionBlock):
 
 
 class Transpose_Jacobian(OfTask, FunctionBlock):
-    """A spring and a damper between a frame and its reference, made by the joints.
+    """A virtual spring and damper between a frame and its reference.
 
-    tau = J' (K e + D (td - t)): no inertia is needed on a fixed base, and no inverse. For a
-    free base J is the generalized Jacobian. A GRAVITY_COMPENSATION carries weights.
+    tau = J' (K e + D (td - t)): a fixed base needs no inertia and no inverse. For a free base J is
+    the generalized Jacobian. Use GRAVITY_COMPENSATION for weights.
 
     Source: J. Craig, "Introduction to Robotics" (2005), sec. 10.8; Y. Masutani, F. Miyazaki,
     S. Arimoto, "Sensory feedback control for space manipulators", IEEE Int. Conf. Robotics
@@ -134,13 +132,13 @@ class Transpose_Jacobian(OfTask, FunctionBlock):
 
     :param robot: the robot model
     :type robot: Robot
-    :param frame: name or id of the link whose frame it moves
+    :param frame: name or id of the link whose frame is controlled
     :type frame: str or int
     :param stiffness: K [N m/rad, N/m]
     :type stiffness: float or array_like(k)
     :param damping: D [N m s/rad, N s/m]
     :type damping: float or array_like(k)
-    :param components: k of wx wy wz vx vy vz, inertial, which it controls; in this order
+    :param components: the k controlled components of wx wy wz vx vy vz, inertial, in this order
     :type components: str or list
     """
 

@@ -12,14 +12,14 @@ from spart_blocks.links.endpoints import LOOPBACK, read_tcp
 
 
 class _TCP(Connected):
-    """In a simulation the inputs pass to the outputs. In `spart realtime` the part that reads the
-    outputs receives at this address, and the part that feeds the inputs connects to it and
-    sends. See docs/links.md.
+    """In a simulation the outputs equal the inputs. In `spart realtime` the subdiagram that reads
+    the outputs receives at this address, and the subdiagram that feeds the inputs connects to it
+    and sends. See docs/links.md.
 
-    The frame needs a header, by which frames are found in the stream. A connection that ends is
-    made anew.
+    The frame needs a header, by which frames are found in the stream. A lost connection is
+    re-established.
 
-    :param port: where the server listens
+    :param port: port of the server
     :type port: int
     :param address: of the receiver
     :type address: str
@@ -40,14 +40,14 @@ class _TCP(Connected):
 
 
 class TCP_In(_TCP, Incoming, FunctionBlock):
-    """Numbers that come in over TCP."""
+    """Numbers received over TCP."""
 
     nin = 1
     nout = 1
 
 
 class TCP_Out(_TCP, Outgoing, FunctionBlock):
-    """Numbers that go out over TCP."""
+    """Numbers sent over TCP."""
 
     nin = 1
     nout = 1

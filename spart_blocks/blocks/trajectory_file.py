@@ -22,20 +22,19 @@ from spart_blocks.spatial import Array
 class Trajectory_File(Declared, SourceBlock):
     """Joint motion through the samples of a CSV file.
 
-    The file has a row of names, then rows of numbers with commas between; lines that begin
-    with # are comments. `results.save("run.csv")` writes such a file. A name such as
-    `plant.qm` stands for the columns `plant.qm[0]`, `plant.qm[1]`, ... Between the samples
-    goes a cubic spline (`clamped`: at rest at its ends; `natural`: with zero acceleration
-    there) or a line (`linear`, whose rate jumps and whose acceleration is zero). Rate and
-    acceleration are its derivatives. Outside the samples the first and last position are
-    held. Of the two sides of an event, which a run keeps by default, the later one counts.
+    The file has a row of names, then rows of numbers with commas between; lines that begin with #
+    are comments. `results.save("run.csv")` writes such a file. A name such as `plant.qm` stands for
+    the columns `plant.qm[0]`, `plant.qm[1]`, ... The samples are interpolated by a cubic spline
+    (`clamped`: at rest at its ends; `natural`: with zero acceleration there) or linearly (`linear`,
+    whose rate jumps and whose acceleration is zero). Rate and acceleration are the derivatives.
+    Outside the samples the first and last position are held. Of the two rows at an event, which a
+    run records by default, the later one is used.
 
     Source: C. de Boor, "A Practical Guide to Splines" (1978), chapter IV.
 
     :param path: the file
     :type path: path
-    :param columns: names of the columns, in the order of the joints; all but the time by
-        default
+    :param columns: names of the columns, in the order of the joints; by default all except time
     :type columns: list of str, optional
     :param time: name of the column of time [s], the first one by default
     :type time: str, optional
@@ -69,7 +68,7 @@ class Trajectory_File(Declared, SourceBlock):
             else cubic_spline(self.times, points, method)
         )
         self.pieces = pieces.held(self.times[-1])
-        # A run stops where a line bends; at the samples of a long spline it need not.
+        # A run stops at the kinks of lines; at the samples of a long spline it need not.
         few = method == "linear" or len(self.times) <= MOST_CHOSEN
         self.bends = self.times if few else self.times[[0, -1]]
         super().__init__(**self.resolve_ports(n=points.shape[1:]), **blockargs)

@@ -12,15 +12,15 @@ from spart_blocks.links.endpoints import LOOPBACK, read_udp
 
 
 class _UDP(Connected):
-    """A wire with a name: in a simulation the inputs pass to the outputs, as numbers without
-    rounding. In `spart realtime` the part that reads the outputs receives packets at this
-    address, and the part that feeds the inputs sends them there. See docs/links.md.
+    """A named wire: in a simulation the outputs equal the inputs, without rounding. In `spart
+    realtime` the subdiagram that reads the outputs receives packets at this address, and the
+    subdiagram that feeds the inputs sends them there. See docs/links.md.
 
-    Packets that do not fit the frame are counted and dropped. The newest one counts.
+    Packets that do not match the frame are counted and dropped. The newest frame is used.
 
-    :param port: where packets are received
+    :param port: port of the receiver
     :type port: int
-    :param address: of the receiver, 0.0.0.0 for all addresses that this machine has
+    :param address: of the receiver, 0.0.0.0 for all addresses of this machine
     :type address: str
     """
 
@@ -32,14 +32,14 @@ class _UDP(Connected):
 
 
 class UDP_In(_UDP, Incoming, FunctionBlock):
-    """Numbers that come in over UDP."""
+    """Numbers received over UDP."""
 
     nin = 1
     nout = 1
 
 
 class UDP_Out(_UDP, Outgoing, FunctionBlock):
-    """Numbers that go out over UDP."""
+    """Numbers sent over UDP."""
 
     nin = 1
     nout = 1

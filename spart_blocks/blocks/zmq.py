@@ -12,18 +12,18 @@ from spart_blocks.links.endpoints import LOOPBACK, read_zmq
 
 
 class _ZMQ(Connected):
-    """In a simulation the inputs pass to the outputs. In `spart realtime` the part that reads the
-    outputs subscribes to all there is, and the part that feeds the inputs publishes. See
+    """In a simulation the outputs equal the inputs. In `spart realtime` the subdiagram that reads
+    the outputs subscribes to all messages, and the subdiagram that feeds the inputs publishes. See
     docs/links.md.
 
-    A message is a frame. A thread in Python carries them, so that they come later and less
-    evenly than over UDP. Needs pyzmq: pip install 'spart_blocks[zmq]'.
+    A message is a frame. A Python thread exchanges them, so their delay is longer and less even
+    than over UDP. Needs pyzmq: pip install 'spart_blocks[zmq]'.
 
-    :param port: of the one who binds
+    :param port: port of the side that binds
     :type port: int
-    :param address: where the one who binds is
+    :param address: address of the side that binds
     :type address: str
-    :param server: who binds the address: sender or receiver; the other one connects to it
+    :param server: the side that binds the address: sender or receiver; the other side connects
     :type server: str
     """
 
@@ -40,14 +40,14 @@ class _ZMQ(Connected):
 
 
 class ZMQ_In(_ZMQ, Incoming, FunctionBlock):
-    """Numbers that come in over ZeroMQ."""
+    """Numbers received over ZeroMQ."""
 
     nin = 1
     nout = 1
 
 
 class ZMQ_Out(_ZMQ, Outgoing, FunctionBlock):
-    """Numbers that go out over ZeroMQ."""
+    """Numbers sent over ZeroMQ."""
 
     nin = 1
     nout = 1
