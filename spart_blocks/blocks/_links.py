@@ -14,6 +14,7 @@ from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.curves.intervals import Intervals
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.links.connection import TIMEOUT, Link, read_safe, read_timeout
+from spart_blocks.links.endpoints import Endpoint
 from spart_blocks.links.frames import Field, Frame, read_frame
 from spart_blocks.ports import Port, port_arguments, taken_names
 from spart_blocks.results.csv_columns import read_csv
@@ -51,7 +52,7 @@ class Connected(Declared):
 
     takes = (_GIVEN,)
     gives = (_VALUES,)
-    _endpoint: Any
+    _endpoint: Endpoint
 
     def __init_subclass__(cls, **options: Any) -> None:
         if "nin" in vars(cls):
@@ -65,7 +66,7 @@ class Connected(Declared):
     def _layout(self, frame: Any) -> Frame:
         """The frame, checked against the transport and the names of ports."""
         layout = read_frame(frame)
-        if getattr(self._endpoint, "needs_header", False) and not layout.header:
+        if self._endpoint.needs_header and not layout.header:
             hint = "such as header: '0xA55A'"
             raise InputError(Fault("frame needs a header, to be found in a stream", hint=hint))
         check_names(self, layout)

@@ -8,7 +8,8 @@ from typing import Any
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._links import Connected, Incoming, Outgoing
-from spart_blocks.links.endpoints import LOOPBACK, read_tcp
+from spart_blocks.links.endpoints import LOOPBACK
+from spart_blocks.links.tcp import read_tcp
 
 
 class _TCP(Connected):

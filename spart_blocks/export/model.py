@@ -12,7 +12,6 @@ from spart_blocks.export.header import c_string
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.links import LiveLink, link_initialisers
 from spart_blocks.export.step import StepCode
-from spart_blocks.links.endpoints import Udp
 
 
 def runtime_file(name: str) -> str:
@@ -41,20 +40,20 @@ def _named(text: str, code: StepCode) -> str:
 
 
 def opened_in_c(link: LiveLink) -> bool:
-    """Whether main.c opens a link: those over UDP."""
-    return isinstance(link.link.endpoint, Udp)
+    """Whether main.c opens a link."""
+    return link.link.endpoint.packets_go_to() is not None
 
 
 def links_header(code: StepCode, links: Sequence[LiveLink]) -> str:
     """The text of NAME_links.h: the frames of the links that main.c opens, and where they go."""
     name = code.name
-    opened = [link for link in links if opened_in_c(link)]
+    reached = {link: link.link.endpoint.packets_go_to() for link in links}
+    opened = {link: place for link, place in reached.items() if place is not None}
     rows: dict[str, list[str]] = {"receive": [], "send": []}
-    for k, live in enumerate(opened):
+    for k, (live, (address, port)) in enumerate(opened.items()):
         safe = live.way == "send" and live.link.safe is not None
-        place = live.link.endpoint
         values = [
-            *(c_string(live.name), c_string(place.address), str(place.port)),
+            *(c_string(live.name), c_string(address), str(port)),
             *(f"&{name}_frame_{k}", f"{name}_safe_{k}" if safe else "NULL"),
             repr(float(live.link.timeout)),
         ]
@@ -77,7 +76,7 @@ typedef struct {{
   const double *safe;
   double timeout;
 }} {name}_link;""",
-        link_initialisers(opened, name),
+        link_initialisers(list(opened), name),
         *tables,
         "#endif",
     ]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.links.endpoints import Endpoint
 from spart_blocks.links.frames import Field, Frame
 
 TIMEOUT = 0.1
@@ -26,7 +27,7 @@ class Link:
     """
 
     way: Literal["in", "out"]
-    endpoint: Any
+    endpoint: Endpoint
     frame: Frame
     timeout: float
     safe: tuple[float, ...] | None

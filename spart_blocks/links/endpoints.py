@@ -1,143 +1,114 @@
-"""Where links lead to: a kind of place for each transport.
+"""What a transport of links is: where its links lead to, and how they are opened.
 
-Nothing is opened here, and no name looked up: a file from elsewhere shall ask no server.
+Each transport is a file beside this one. An endpoint is made when a diagram is read; nothing is
+opened then, and no name looked up: a file from elsewhere shall ask no server.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+import ctypes
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from enum import IntEnum
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, ClassVar, Literal, Protocol
 
 from spart_blocks.errors import brief
 
 LOOPBACK = "127.0.0.1"
-_ENDS = ("receiver", "sender")
-_DEVICE = re.compile(r"/dev/(?:tty|cu\.|serial/|pts/)[A-Za-z0-9_./:+-]{1,100}")
-_MEMORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
-MOST_TOPIC = 200
-FASTEST = 16_000_000
-"""Bits per second of a serial line."""
+_SIDES = ("receiver", "sender")
 
 
-@dataclass(frozen=True)
-class Udp:
-    """Where the receiver of packets listens."""
+class Carries(IntEnum):
+    """How frames travel to C and from it, as sb_transport has it."""
 
-    address: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"UDP {place(self)}"
+    DATAGRAM, STREAM, FILE, MEMORY = range(4)
 
 
-@dataclass(frozen=True)
-class Tcp:
-    """Where the server listens, which is the receiver or the sender of frames."""
+class LoopEnd(Protocol):
+    """The end of a link that a running loop has. way: receive or send. own: whether it is the
+    end of the block's side, else its peer's. timeout [s]: of who receives."""
 
-    address: str
-    port: int
-    server: str
-    needs_header = True
+    way: Literal["receive", "send"]
+    own: bool
 
-    def __str__(self) -> str:
-        return f"TCP {place(self)}"
+    @property
+    def timeout(self) -> float: ...
 
+    @property
+    def closed(self) -> bool:
+        """Whether the loop has given its connection back."""
 
-@dataclass(frozen=True)
-class Serial:
-    """The device of the block's side, and that of the other side where there is one."""
+    def shared(self, name: str, opening: Callable[[], AbstractContextManager[Any]]) -> Any:
+        """What the links of a part share under a name; it is opened once."""
 
-    device: str
-    peer: str | None
-    baud: int
-    needs_header = True
+    def attach(self, carries: Carries, fd: int) -> None:
+        """Let the loop read or write a descriptor; of a stream -1 is none yet."""
 
-    def __str__(self) -> str:
-        return f"{self.device} at {self.baud} baud"
+    def attach_memory(self, memory: ctypes.Structure, version: int) -> None:
+        """Let the loop read or write memory, from this version on."""
 
+    def reopen(self, fd: int) -> None:
+        """Give the loop another connection."""
 
-@dataclass(frozen=True)
-class Memory:
-    """Shared memory, by its name."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return f"shared memory {self.name}"
+    def stale(self, now: float) -> bool:
+        """Whether no valid frame came for longer than the timeout, or none ever."""
 
 
-@dataclass(frozen=True)
-class Zmq:
-    """Where one side binds, the receiver or the sender of frames."""
+class Endpoint(ABC):
+    """Where a link leads to. As a text it is what users are told."""
 
-    address: str
-    port: int
-    server: str
+    parameter: ClassVar[str] = "port"
+    """The parameter of its blocks at which is told what goes wrong."""
+    needs_header: ClassVar[bool] = False
+    """Whether its frames are found by their headers."""
 
-    def __str__(self) -> str:
-        return f"ZeroMQ {place(self)}"
+    @abstractmethod
+    def open(self, end: LoopEnd, kept: ExitStack) -> None:
+        """Give a loop's end what it reads or writes, which kept closes. Raises OSError,
+        InputError, and MissingExtraError where a library is not installed."""
+
+    def packets_go_to(self) -> tuple[str, int] | None:
+        """The address and the port of UDP packets, which main.c of an exported diagram sends
+        and receives; None for what it does not open."""
+        return None
+
+    def again(self, fd: int) -> int:
+        """One more descriptor of what a link sends on, to be closed. fd: the link's. Raises
+        OSError."""
+        return os.dup(fd)
 
 
-@dataclass(frozen=True)
-class Mqtt:
-    """A topic at a broker."""
-
-    address: str
-    port: int
-    topic: str
-
-    def __str__(self) -> str:
-        return f"MQTT {self.topic} at {place(self)}"
-
-
-def place(endpoint: Udp | Tcp | Zmq | Mqtt) -> str:
+def place(address: str, port: int) -> str:
     """127.0.0.1:5005, or [::1]:5005."""
-    address = endpoint.address
-    return f"{f'[{address}]' if ':' in address else address}:{endpoint.port}"
+    return f"{f'[{address}]' if ':' in address else address}:{port}"
 
 
-def read_udp(address: Any, port: Any) -> Udp:
-    """ValueError says what is wrong; so do the others."""
-    return Udp(_address(address), _whole("port", port, 65535))
+def serves(server: str, way: str) -> bool:
+    """Whether a link that receives or sends is the side that others connect to."""
+    return (server == "receiver") == (way == "receive")
 
 
-def read_tcp(address: Any, port: Any, server: Any) -> Tcp:
-    return Tcp(_address(address), _whole("port", port, 65535), _end(server))
+# --- parameters, of which a ValueError says what is wrong ---------------------------------
 
 
-def read_serial(device: Any, peer: Any, baud: Any) -> Serial:
-    if peer is not None and _device("peer", peer) == device:
-        raise ValueError("peer must be another device than this side's")
-    return Serial(_device("device", device), peer, _whole("baud", baud, FASTEST))
-
-
-def read_memory(memory: Any) -> Memory:
-    if not isinstance(memory, str) or not _MEMORY.fullmatch(memory):
-        raise ValueError(f"memory must be a name of letters, digits, _ and -, not {brief(memory)}")
-    return Memory(memory)
-
-
-def read_zmq(address: Any, port: Any, server: Any) -> Zmq:
-    return Zmq(_address(address), _whole("port", port, 65535), _end(server))
-
-
-def read_mqtt(topic: Any, address: Any, port: Any) -> Mqtt:
-    good = isinstance(topic, str) and 0 < len(topic) <= MOST_TOPIC and topic.isprintable()
-    if not good or set(topic) & set("#+$"):
-        raise ValueError(f"topic must be a text without #, + and $, not {brief(topic)}")
-    return Mqtt(_address(address), _whole("port", port, 65535), topic)
-
-
-def _address(given: Any) -> str:
+def read_address(given: Any) -> str:
+    """An IP address."""
     try:
         return LOOPBACK if given == "localhost" else str(ip_address(given))
     except ValueError:
         raise ValueError(f"address must be an IP address, not {brief(given)}") from None
 
 
-def _whole(name: str, given: Any, most: int) -> int:
+def read_port(given: Any) -> int:
+    """The number of a port."""
+    return read_whole("port", given, 65535)
+
+
+def read_whole(name: str, given: Any, most: int) -> int:
+    """A whole number from 1."""
     if isinstance(given, bool) or not isinstance(given, int | float) or given != given // 1:
         raise ValueError(f"{name} must be a whole number, not {brief(given)}")
     if not 1 <= given <= most:
@@ -145,13 +116,8 @@ def _whole(name: str, given: Any, most: int) -> int:
     return int(given)
 
 
-def _end(given: Any) -> str:
-    if given not in _ENDS:
+def read_server(given: Any) -> str:
+    """Who is connected to: receiver or sender."""
+    if given not in _SIDES:
         raise ValueError(f"server must be receiver or sender, not {brief(given)}")
     return str(given)
-
-
-def _device(name: str, given: Any) -> str:
-    if not isinstance(given, str) or not _DEVICE.fullmatch(given) or ".." in given:
-        raise ValueError(f"{name} must be a serial device as /dev/ttyUSB0, not {brief(given)}")
-    return given

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Mapping
-from enum import IntEnum
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.links.frames import CHECKSUMS, MOST_BYTES, TYPES, Frame, size_of
+from spart_blocks.links.shared_memory import MemoryStruct
 from spart_blocks.program.compiler import strict_loaded
 from spart_blocks.program.mirrors import mirrored
 
@@ -27,12 +27,6 @@ Piece = tuple[str, int, int, int, int]
 """Numbers of a field: their type, count, offset [bytes], place or -1, and first number."""
 
 
-class Transport(IntEnum):
-    """How frames travel, as sb_transport has it."""
-
-    DATAGRAM, STREAM, FILE, MEMORY = range(4)
-
-
 class FieldStruct(ctypes.Structure):
     _fields_ = tuple((name, _INT) for name in ("type", "count", "offset", "place", "first"))
 
@@ -45,10 +39,6 @@ class FrameStruct(ctypes.Structure):
         ("fields_count", _INT),
         ("fields", ctypes.POINTER(FieldStruct)),
     )
-
-
-class MemoryStruct(ctypes.Structure):
-    _fields_ = (("version", _WORD), ("words", _WORD * ((MOST_BYTES + 3) // 4)))
 
 
 class CountsStruct(ctypes.Structure):

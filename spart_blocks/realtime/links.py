@@ -5,72 +5,80 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from spart_blocks.diagram import Diagram
 from spart_blocks.errors import Fault, InputError, MissingExtraError, Place
 from spart_blocks.export.links import LiveLink, live_links
-from spart_blocks.links.endpoints import Memory, Mqtt, Serial, Tcp, Udp, Zmq
+from spart_blocks.links.endpoints import Carries
 from spart_blocks.program.part import Part
 from spart_blocks.realtime.link_structs import (
     COUNTS,
     LinkStruct,
-    Transport,
     frame_struct,
     library,
 )
-from spart_blocks.realtime.mqtt import open_mqtt
-from spart_blocks.realtime.serial import open_serial
-from spart_blocks.realtime.shared_memory import open_memory
-from spart_blocks.realtime.tcp import open_tcp
-from spart_blocks.realtime.udp import open_udp
-from spart_blocks.realtime.zmq import open_zmq
 
 MOST_DISCARDED = 4096
 
 
-class _Opening:
-    """Opens what links read and write. kept: closes it."""
+class _Shared:
+    """What the links of a part share, by name."""
 
     def __init__(self, kept: ExitStack) -> None:
-        self.kept = kept
-        self.devices: dict[str, Any] = {}
+        self._kept = kept
+        self._opened: dict[str, Any] = {}
 
-    def open(self, live: LiveLink, struct: LinkStruct) -> object:
-        """Open it for one link; what is returned has to live as long as the link."""
-        endpoint, way = live.link.endpoint, live.way
-        with ExitStack() as kept:
-            made: object = None
-            match endpoint:
-                case Udp():
-                    open_udp(struct, endpoint, way, kept)
-                case Tcp():
-                    open_tcp(struct, endpoint, way, kept)
-                case Memory():
-                    made = open_memory(struct, endpoint, way, kept)
-                case Zmq():
-                    open_zmq(struct, endpoint, way, kept)
-                case Mqtt():
-                    open_mqtt(struct, endpoint, way, kept)
-                case Serial():
-                    own = (live.link.way == "in") == (way == "receive")
-                    open_serial(struct, endpoint, own, self.kept, self.devices)
-                case _:
-                    raise OSError(f"nothing is known of {endpoint}")
-            self.kept.push(kept.pop_all())
-        return made
+    def __call__(self, name: str, opening: Callable[[], AbstractContextManager[Any]]) -> Any:
+        if name not in self._opened:
+            self._opened[name] = self._kept.enter_context(opening())
+        return self._opened[name]
+
+
+@dataclass
+class _End:
+    """The loop's end of a link, as transports see it: `LoopEnd`."""
+
+    struct: LinkStruct
+    way: Literal["receive", "send"]
+    own: bool
+    shared: _Shared
+    memory: ctypes.Structure | None = None
+
+    @property
+    def timeout(self) -> float:
+        return float(self.struct.timeout)
+
+    @property
+    def closed(self) -> bool:
+        return bool(self.struct.closed)
+
+    def attach(self, carries: Carries, fd: int) -> None:
+        self.struct.transport, self.struct.fd, self.struct.closed = carries, fd, fd < 0
+
+    def attach_memory(self, memory: ctypes.Structure, version: int) -> None:
+        self.struct.transport, self.struct.fd = Carries.MEMORY, -1
+        self.struct.memory, self.struct.version = ctypes.addressof(memory), version
+        self.memory = memory  # it lives as long as the link
+
+    def reopen(self, fd: int) -> None:
+        library().sb_link_reopen(ctypes.byref(self.struct), fd)
+
+    def stale(self, now: float) -> bool:
+        return bool(library().sb_link_stale(ctypes.byref(self.struct), now))
 
 
 class OpenLink:
     """A link with its socket. name: the block's; way: receive or send."""
 
-    def __init__(self, live: LiveLink, opening: _Opening) -> None:
-        """opening: opens what the link reads or writes, and closes it. Raises OSError."""
+    def __init__(self, live: LiveLink, shared: _Shared, kept: ExitStack) -> None:
+        """shared: by the links of a part. kept: closes what is opened. Raises OSError."""
         self.live, self.name, self.way = live, live.name, live.way
         self._frame = frame_struct(live.link.frame, live.fields())
         self._safe = None if live.link.safe is None else np.array(live.link.safe)
@@ -80,7 +88,11 @@ class OpenLink:
             safe=None if self._safe is None else self._safe.ctypes.data,
             timeout=live.link.timeout,
         )
-        self._kept = opening.open(live, self.struct)
+        own = (live.link.way == "in") == (live.way == "receive")
+        self._end = _End(self.struct, live.way, own, shared)
+        with ExitStack() as opened:
+            live.link.endpoint.open(self._end, opened)
+            kept.push(opened.pop_all())
 
     @property
     def address(self) -> int:
@@ -128,7 +140,7 @@ class OpenLink:
     def discard(self) -> None:
         """Forget the packets that wait: the loop has not begun, and what came too much for
         the socket until then shall not count as lost."""
-        if self.struct.transport != Transport.DATAGRAM:
+        if self.struct.transport != Carries.DATAGRAM:
             return
         with suppress(BlockingIOError):
             for _ in range(MOST_DISCARDED):
@@ -136,7 +148,7 @@ class OpenLink:
 
     def stale(self, now: float) -> bool:
         """Whether no valid frame came for longer than the timeout, or none ever."""
-        return bool(library().sb_link_stale(ctypes.byref(self.struct), now))
+        return self._end.stale(now)
 
 
 class Links:
@@ -190,10 +202,10 @@ def open_links(diagram: Diagram, part: Part) -> Links:
     no C compiler.
     """
     with ExitStack() as kept:
-        opening, opened, faults = _Opening(kept), [], []
+        shared, opened, faults = _Shared(kept), [], []
         for live in live_links(diagram, part):
             try:
-                opened.append(OpenLink(live, opening))
+                opened.append(OpenLink(live, shared, kept))
             except MissingExtraError:
                 raise
             except OSError as error:
@@ -207,9 +219,9 @@ def open_links(diagram: Diagram, part: Part) -> Links:
 
 def _at(live: LiveLink, text: str, places: Mapping[str, Place], hint: str | None = None) -> Fault:
     """A fault at the parameter of a block that says where its link leads."""
-    names = (f"blocks.{live.name}.{key}" for key in ("port", "device", "memory", "topic"))
-    where = next((places[name] for name in names if name in places), None)
-    return Fault(text, where or places.get(f"blocks.{live.name}"), hint)
+    block = f"blocks.{live.name}"
+    where = places.get(f"{block}.{live.link.endpoint.parameter}", places.get(block))
+    return Fault(text, where, hint)
 
 
 def _refused(live: LiveLink, error: OSError, places: Mapping[str, Place]) -> Fault:

@@ -16,11 +16,9 @@ from types import TracebackType
 from typing import Any
 
 from spart_blocks.errors import RunError
-from spart_blocks.links.endpoints import Memory
+from spart_blocks.links.endpoints import Carries
 from spart_blocks.links.frames import CHECKSUMS, size_of
-from spart_blocks.realtime.link_structs import Transport
 from spart_blocks.realtime.links import OpenLink
-from spart_blocks.realtime.shared_memory import FOLDER, PREFIX
 from spart_blocks.realtime.structs import MOST_WATCHED, HeartbeatStruct
 
 GUARD = Path(__file__).with_name("guard.py")
@@ -132,11 +130,8 @@ class Watchdog:
 
 def _descriptor(link: OpenLink) -> int | None:
     """One more of what the link sends on, to be closed; None while it has no connection."""
-    endpoint = link.live.link.endpoint
     try:
-        if isinstance(endpoint, Memory):
-            return os.open(FOLDER / f"{PREFIX}{endpoint.name}", os.O_RDWR | os.O_NOFOLLOW)
-        return os.dup(link.struct.fd)
+        return link.live.link.endpoint.again(link.struct.fd)
     except OSError:
         return None
 
@@ -151,5 +146,5 @@ def _layout(link: OpenLink) -> dict[str, Any]:
         "sequence": [after, size] if size else None,
         "time": after + size if frame.time else None,
         "checksum": CHECKSUMS.get(frame.checksum, 0),
-        "memory": link.struct.transport == Transport.MEMORY,
+        "memory": link.struct.transport == Carries.MEMORY,
     }

@@ -7,11 +7,11 @@ import socket
 
 import numpy as np
 
+from spart_blocks.links.endpoints import Carries
 from spart_blocks.links.frames import read_frame
 from spart_blocks.realtime.link_structs import (
     COUNTS,
     LinkStruct,
-    Transport,
     encode,
     frame_struct,
     library,
@@ -30,7 +30,7 @@ class Pair:
         stream = kind == socket.SOCK_STREAM
         self.safe = None if safe is None else np.array(safe, float)
         self.link = LinkStruct(
-            transport=Transport.STREAM if stream else Transport.DATAGRAM,
+            transport=Carries.STREAM if stream else Carries.DATAGRAM,
             fd=self.near.fileno(),
             frame=ctypes.addressof(self.struct),
             safe=None if safe is None else self.safe.ctypes.data,

@@ -7,11 +7,11 @@ import threading
 
 import numpy as np
 
+from spart_blocks.links.endpoints import Carries
 from spart_blocks.links.frames import read_frame
 from spart_blocks.realtime.link_structs import (
     LinkStruct,
     MemoryStruct,
-    Transport,
     frame_struct,
     library,
     pieces_of,
@@ -26,7 +26,7 @@ def ends(frame=FRAME):
     struct = frame_struct(frame, pieces_of(frame))
     links = [
         LinkStruct(
-            transport=Transport.MEMORY,
+            transport=Carries.MEMORY,
             fd=-1,
             memory=ctypes.addressof(memory),
             frame=ctypes.addressof(struct),

@@ -10,12 +10,28 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
-from link_transports import DIAGRAM, LONGEST, arrives, free_port, load, shared_memory, until
+from link_transports import (
+    DIAGRAM,
+    LONGEST,
+    TRANSPORTS,
+    arrives,
+    free_port,
+    load,
+    shared_memory,
+    until,
+)
 
 import spart_blocks as sb
+from spart_blocks.blocks._links import Incoming
+from spart_blocks.diagram.registry import block_types
 from spart_blocks.errors import DiagramError, InputError, MissingExtraError
 from spart_blocks.program.part import part_of
 from spart_blocks.realtime.links import open_links
+
+
+def test_every_transport_is_tried():
+    found = {kind.name for kind in block_types() if issubclass(kind.cls, Incoming)}
+    assert found == {f"{kind}_IN" for kind, _ in TRANSPORTS.values()}
 
 
 def test_numbers_go_both_ways_over_every_transport(diagram):

@@ -1,15 +1,24 @@
-"""Connections of TCP links: made, handed to the loop, and made anew when they end."""
+"""Links over TCP: connections are made, handed to the loop, and made anew when they end."""
 
 from __future__ import annotations
 
-import ctypes
 import socket
 import time
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from threading import Event, Thread
+from typing import Any
 
-from spart_blocks.links.endpoints import Tcp
-from spart_blocks.realtime.link_structs import LinkStruct, Transport, library
+from spart_blocks.links.endpoints import (
+    Carries,
+    Endpoint,
+    LoopEnd,
+    place,
+    read_address,
+    read_port,
+    read_server,
+    serves,
+)
 
 PAUSE = 0.05
 """Between two looks at a connection [s]."""
@@ -17,29 +26,42 @@ PATIENCE = 0.5
 """For one attempt to connect [s]."""
 
 
-def open_tcp(struct: LinkStruct, endpoint: Tcp, way: str, kept: ExitStack) -> None:
-    """Give a link its connections, from now on until kept is closed. Raises OSError."""
-    struct.transport, struct.fd, struct.closed = Transport.STREAM, -1, 1
-    serves = (endpoint.server == "receiver") == (way == "receive")
-    listener = None
-    if serves:
-        family = socket.AF_INET6 if ":" in endpoint.address else socket.AF_INET
-        place = (endpoint.address, endpoint.port)
-        listener = kept.enter_context(socket.create_server(place, family=family, backlog=2))
-        listener.setblocking(False)
-    connections = _Connections(struct, endpoint, way, listener)
-    connections.start()
-    kept.callback(connections.stop)
+@dataclass(frozen=True)
+class Tcp(Endpoint):
+    """Where the server listens, which is the receiver or the sender of frames."""
+
+    address: str
+    port: int
+    server: str
+    needs_header = True
+
+    def __str__(self) -> str:
+        return f"TCP {place(self.address, self.port)}"
+
+    def open(self, end: LoopEnd, kept: ExitStack) -> None:
+        end.attach(Carries.STREAM, -1)
+        listener = None
+        if serves(self.server, end.way):
+            family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
+            server = socket.create_server((self.address, self.port), family=family, backlog=2)
+            listener = kept.enter_context(server)
+            listener.setblocking(False)
+        connections = _Connections(end, self, listener)
+        connections.start()
+        kept.callback(connections.stop)
+
+
+def read_tcp(address: Any, port: Any, server: Any) -> Tcp:
+    """ValueError says what is wrong."""
+    return Tcp(read_address(address), read_port(port), read_server(server))
 
 
 class _Connections(Thread):
     """Keeps a link connected. The descriptor is the loop's until it sets `closed`."""
 
-    def __init__(
-        self, struct: LinkStruct, endpoint: Tcp, way: str, listener: socket.socket | None
-    ) -> None:
+    def __init__(self, end: LoopEnd, endpoint: Tcp, listener: socket.socket | None) -> None:
         super().__init__(name=f"spart {endpoint}", daemon=True)
-        self.struct, self.endpoint, self.way, self.listener = struct, endpoint, way, listener
+        self.end, self.endpoint, self.listener = end, endpoint, listener
         self.current: socket.socket | None = None
         self.waiting: socket.socket | None = None
         self.since = 0.0
@@ -47,7 +69,7 @@ class _Connections(Thread):
 
     def run(self) -> None:
         while not self._stopped.wait(PAUSE):
-            if self.current is not None and self.struct.closed:
+            if self.current is not None and self.end.closed:
                 self.current.close()
                 self.current = None
             if self.waiting is None and (self.current is None or self.listener is not None):
@@ -74,7 +96,7 @@ class _Connections(Thread):
                 return None  # a port can connect to itself
             made.setblocking(False)
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            patience = int(1000 * max(1.0, self.struct.timeout))
+            patience = int(1000 * max(1.0, self.end.timeout))
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, patience)
             kept.pop_all()
             return made
@@ -91,10 +113,10 @@ class _Connections(Thread):
             return
         made, self.waiting = self.waiting, None
         self.current, self.since = made, time.monotonic()
-        library().sb_link_reopen(ctypes.byref(self.struct), made.fileno())
+        self.end.reopen(made.fileno())
 
     def _is_dead(self) -> bool:
         """Whether a sender has said nothing for so long that another may take its place."""
         now = time.monotonic()
-        silent = bool(library().sb_link_stale(ctypes.byref(self.struct), now))
-        return self.way == "receive" and silent and now - self.since > self.struct.timeout
+        silent = self.end.stale(now)
+        return self.end.way == "receive" and silent and now - self.since > self.end.timeout

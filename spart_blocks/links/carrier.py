@@ -7,22 +7,22 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from threading import Event, Thread
 
+from spart_blocks.links.endpoints import Carries, LoopEnd
 from spart_blocks.links.frames import MOST_BYTES
-from spart_blocks.realtime.link_structs import LinkStruct, Transport
 
 PAUSE = 0.1
 """The longest wait for a message [s]."""
 
 
-def local_pair(struct: LinkStruct, way: str, kept: ExitStack) -> socket.socket:
+def local_pair(end: LoopEnd, kept: ExitStack) -> socket.socket:
     """Give a link one end of a pair of sockets; returns the other, which waits up to PAUSE
     for what the loop sends, and never for it to receive."""
     near, far = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     kept.enter_context(near)
     kept.enter_context(far)
     near.setblocking(False)
-    far.settimeout(PAUSE if way == "send" else 0.0)
-    struct.transport, struct.fd = Transport.DATAGRAM, near.fileno()
+    far.settimeout(PAUSE if end.way == "send" else 0.0)
+    end.attach(Carries.DATAGRAM, near.fileno())
     return far
 
 
