@@ -1,7 +1,5 @@
-"""Block-diagram simulation of robots and spacecraft.
-
-`import spart_blocks as sb` loads nothing heavy; each public name is imported
-from its home when first used.
+"""Block-diagram simulation of robots and spacecraft. `import spart_blocks as sb` loads no large
+packages; each public name is imported from its module when first used.
 """
 
 from __future__ import annotations
@@ -102,5 +100,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What `sb.` completes to: public names alone, loaded or not."""
+    """Completions of `sb.`: public names only, loaded or not."""
     return sorted([*_HOMES, "__version__"])

@@ -1,9 +1,9 @@
-"""The user's cache folder: what is made once and used again, under the hash of all that
-could change it.
+"""The user's cache folder: files stored under the hash of everything that determines their
+contents.
 
-A file's name is its key and the hash of its contents. What is kept is used only if the
-user owns it, others can change neither it nor its folder, and its contents have the hash in
-its name: for a library is code, and a program says what is run.
+A file's name is its key and the hash of its contents. A file is used only if the user owns it,
+others can change neither it nor its folder, and its contents have the hash in its name, because
+libraries are code and programs determine what is run.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from spart_blocks.errors import warn
 LARGEST_CACHE = 512 * 1024**2  # bytes
 MOST_FILES = 1000
 BUILD = ".build-"
-"""How the folders begin in which things are made; one left over is cleared after hours."""
+"""Prefix of the folders for files under construction; an abandoned one is removed after hours."""
 REMEMBERED = 24 * 3600.0  # s
-"""So long the file `KEY.timeout` says that something took too long to make."""
+"""Lifetime of the file `KEY.timeout`, which records that a file took too long to make."""
 _ABANDONED = 2 * 3600.0  # s
 
 _KEPT = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(so|dylib|dll|program)")
@@ -41,7 +41,7 @@ def key_of(text: str) -> str:
 
 
 def cache_folder() -> Path | None:
-    """Where the user's caches belong on this system; None if there is no home."""
+    """The place of the user's caches on this system; None without a home folder."""
     chosen = os.environ.get("SPART_CACHE")
     if chosen:
         return Path(os.path.abspath(chosen))
@@ -57,7 +57,7 @@ def cache_folder() -> Path | None:
 
 
 def user_folder() -> Path | None:
-    """The cache folder, made if need be; None, after a warning, if others may write there."""
+    """The cache folder, created if missing; None, after a warning, if others may write there."""
     folder = cache_folder()
     if folder is None:
         return None
@@ -77,7 +77,7 @@ def user_folder() -> Path | None:
 
 @lru_cache(maxsize=1)
 def temporary_folder() -> Path:
-    """In place of a cache folder: it lasts as long as this process."""
+    """A replacement for the cache folder that lasts as long as this process."""
     folder, owner = tempfile.mkdtemp(prefix="spart_blocks-"), os.getpid()
 
     def remove() -> None:
@@ -89,7 +89,7 @@ def temporary_folder() -> Path:
 
 
 def _private(status: os.stat_result) -> bool:
-    """Whether it is this user's, and not everyone's to change."""
+    """Whether it belongs to this user, and others cannot change it."""
     if sys.platform == "win32":
         return True  # by the access list of the user's profile
     else:
@@ -97,7 +97,7 @@ def _private(status: os.stat_result) -> bool:
 
 
 def stored(folder: Path, key: str) -> Path | None:
-    """What is kept under this key, if it is there and whole; removed if it is not whole."""
+    """The file stored under this key, if it is there and intact; a damaged file is removed."""
     for path in folder.glob(f"{key}-*"):
         if not _KEPT.fullmatch(path.name):
             continue
@@ -119,7 +119,7 @@ def digest(path: Path) -> str:
 
 
 def _prune(folder: Path, keep: Path) -> None:
-    """Remove what was not used for longest, beyond the limits, and what was abandoned."""
+    """Remove the least recently used files beyond the limits, and abandoned files."""
     objects = []
     for entry in os.scandir(folder):
         with suppress(OSError):
@@ -140,8 +140,7 @@ def _prune(folder: Path, keep: Path) -> None:
 
 
 def keep(made: Path, folder: Path, key: str) -> Path:
-    """Move a finished file to its place in one step, so that other processes see it whole
-    or not at all; make room for it. Raises OSError."""
+    """Move a finished file to its place atomically, and make room for it. Raises OSError."""
     made.chmod(0o700)
     place = folder / f"{key}-{digest(made)}{made.suffix}"
     try:

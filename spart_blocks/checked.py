@@ -1,4 +1,4 @@
-"""What a caller of the Python API gives, checked where it comes in: texts, paths, numbers."""
+"""Checks of arguments of the Python API: texts, paths, numbers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def as_text(value: Any, what: str) -> str:
-    """A text. what: it is called, with its article: 'the name of a signal'."""
+    """A text. what: its description in errors, with an article: 'the name of a signal'."""
     if isinstance(value, str):
         return value
     raise InputError(f"{what} is a text, not {brief(value)}")
 
 
 def as_texts(value: Any, what: str) -> tuple[str, ...]:
-    """One text, or several in an iterable."""
+    """A list of texts, from one text or an iterable of texts."""
     if isinstance(value, str):
         return (value,)
     if isinstance(value, Iterable) and not isinstance(value, bytes | Mapping):
@@ -56,7 +56,7 @@ def as_numbers(value: Any, what: str) -> NDArray[np.float64]:
 
 
 def as_number(value: Any, what: str) -> float:
-    """One number that is finite."""
+    """One finite number."""
     try:
         number = float(value)
     except (TypeError, ValueError):

@@ -1,8 +1,8 @@
-"""YAML text -> a tree of plain values that remembers where each was written.
+"""YAML text -> a tree of plain values with the place of each in the text.
 
 Read from PyYAML's events, never with its constructors: no tags, no objects, scalars
 as YAML 1.2's core schema has them, and limits that are checked before anything is
-built. An alias is shared, not copied, yet counts in full against the limits.
+built. An alias is shared, not copied, but counts in full against the limits.
 Source: YAML 1.2.2, chapter 10.3 (core schema).
 """
 
@@ -26,7 +26,7 @@ MAX_NODES = 200_000
 MAX_KEY = 200
 MAX_FAULTS = 50
 TEXT_NODE = 200
-"""Characters of a text that count as one value, so that an alias of a long one costs."""
+"""Number of characters of a text that count as one value, so that aliases of long texts count."""
 
 Key = str | int
 Keys = tuple[Key, ...]
@@ -68,10 +68,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Document:
-    """A file's plain values in data, and the place of each.
-
-    replaced: paths whose value is another's, such as an override's, and where that is
-    written. moved: paths in data whose value stands elsewhere in the file.
+    """A file's plain values in data, and the place of each. replaced: paths whose value comes from
+    elsewhere, such as an override, with its place. moved: paths in data whose value is at another
+    path of the file.
     """
 
     file: str
@@ -105,7 +104,7 @@ class Document:
         return Place(self.file, node.line + 1, node.inside + offset + 1)
 
     def _written(self, path: Keys) -> Keys:
-        """The path at which the file has what data has at path."""
+        """The path in the file of the value at a path in data."""
         for start, home in self.moved.items():
             if path[: len(start)] == start:
                 return (*home, *path[len(start) :])
@@ -121,8 +120,9 @@ class Document:
 
 
 def read_document(path: Path, sections: str = DIAGRAM_SECTIONS) -> Document:
-    """Read a YAML file; raises DiagramError with every fault of its text. sections: what such
-    a file holds, for who gives an empty one."""
+    """Read a YAML file; raises DiagramError with every fault of its text. sections: the contents
+    of such a file, named in the error for an empty one.
+    """
     return parse_document(_read_text(path), str(path), sections)
 
 
@@ -201,7 +201,7 @@ def _syntax_fault(error: yaml.MarkedYAMLError, file: str) -> Fault:
 
 
 class _Stop(Exception):  # noqa: N818 - a signal within this file, not an error
-    """The limits are passed; nothing more is read."""
+    """A limit is exceeded; reading stops."""
 
 
 @dataclass
@@ -214,7 +214,7 @@ class _Open:
 
 
 class _Composer:
-    """Builds the tree from events with a stack of its own, so depth costs no recursion."""
+    """Builds the tree from events with an explicit stack, without recursion."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -329,7 +329,7 @@ class _Composer:
         return number
 
     def _whole(self, text: str, event: Any) -> int:
-        """A whole number; one that no float can be is a fault."""
+        """An integer; a fault if a float cannot represent its magnitude."""
         base = 0 if text[:2] in ("0x", "0o") else 10
         number = int(text, base) if len(text) <= 400 else sys.maxsize**20
         if abs(number) > sys.float_info.max:
@@ -395,5 +395,5 @@ class _Composer:
 
 
 def text_size(text: str) -> int:
-    """How many values a text counts as."""
+    """The number of values that a text counts as."""
     return 1 + len(text) // TEXT_NODE

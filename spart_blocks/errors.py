@@ -1,4 +1,4 @@
-"""One family of errors: what was wrong, where, and what would be right.
+"""The family of errors. An error says what is wrong, where, and how to correct it.
 
 Input errors collect every fault of a file and are raised once (exit code 2 of
 the command); run errors name block, port and time (exit code 1).
@@ -19,20 +19,23 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_SHOWN = 2000
-"""Characters of one message; what a file holds may be longer."""
+"""Largest number of characters of a message."""
 MOST_COMPARED = 2000
 LONGEST_COMPARED = 60
-"""Names that are looked through for a near one, and their length: comparing costs its square."""
+"""Limits on the count and length of names searched for a near one; the cost of comparing is
+quadratic in the length.
+"""
 
-# What moves a terminal's cursor, or turns the direction of the text that follows.
+# Characters that move a terminal's cursor, or change the direction of the following text.
 _UNSEEN = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 
 def readable(text: str) -> str:
-    """A text that can be shown anywhere: control characters, marks of direction and lone
-    surrogates as Python writes them, and the middle of a very long one left out."""
+    """A text that can be shown anywhere: control characters, direction marks and lone surrogates
+    are escaped, and the middle of a very long text is left out.
+    """
     if len(text) > MOST_SHOWN:
         text = f"{text[: MOST_SHOWN // 2]} ... {text[-MOST_SHOWN // 4 :]}"
     return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)
@@ -45,18 +48,18 @@ _BRIEF.maxstring = _BRIEF.maxother = 100
 
 
 def brief(value: object, most: int = 60) -> str:
-    """What was read as Python writes it, cut where it is long, at a cost that is bounded."""
+    """The repr of a value that was read, shortened, at a bounded cost."""
     text = repr(value[:most]) if isinstance(value, str) else _BRIEF.repr(value)
     cut = len(text) > most or (isinstance(value, str) and len(value) > most)
     return f"{text[: most - 3]}..." if cut else text
 
 
 class SpartWarning(UserWarning):
-    """Something doubtful that the user should look at, such as a strange inertia."""
+    """Something doubtful that the user should check, such as an implausible inertia."""
 
 
 _BETWEEN = {"spart_blocks", "bdsim", "contextlib", "functools", "importlib", "pydantic"}
-"""Packages whose frames may lie between the user's line and what is doubtful about it."""
+"""Packages whose stack frames may lie between the user's line and the warning."""
 
 
 def warn(message: str) -> None:
@@ -68,12 +71,12 @@ def warn(message: str) -> None:
 
 
 class SpartError(Exception):
-    """The root of every error this package raises on purpose."""
+    """Base class of all errors that this package raises."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where in a file: 1-based line and column, either of which may be unknown."""
+    """A place in a file: 1-based line and column, either of which may be unknown."""
 
     file: str
     line: int | None = None
@@ -86,7 +89,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing that is wrong in the input, and how to mend it; its texts are readable."""
+    """One fault of the input, with a hint how to correct it; its texts are readable."""
 
     message: str
     place: Place | None = None
@@ -124,9 +127,8 @@ class DiagramError(InputError):
 
 
 class RunError(SpartError):
-    """A run that failed: at which block (and port, as 'block.port'), and when.
-
-    results: what was computed before, where a run had begun.
+    """A run that failed, with the block (and port, as 'block.port') and the time. results: the
+    results so far, if the run had begun.
     """
 
     results: Any = None
@@ -149,7 +151,7 @@ class RunError(SpartError):
         super().__init__(self._text())
 
     def add_hint(self, hint: str) -> None:
-        """Say what else may help; only what sees the whole run may know."""
+        """Add a hint, for callers that see the whole run."""
         self.hint = f"{self.hint}\n  {hint}" if self.hint else hint
         self.args = (self._text(),)
 
@@ -179,7 +181,7 @@ class MissingExtraError(InputError):
 
 
 def told(error: BaseException) -> str:
-    """An exception of a library in a line: its kind and the first line of its text."""
+    """An exception of a library as one line: its type and the first line of its text."""
     text = str(error).strip().split("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -192,10 +194,8 @@ def raised_in(error: BaseException) -> str:
 
 @contextmanager
 def refusing(kind: type[InputError], place: Place | None, problem: str) -> Iterator[None]:
-    """Within, an exception that nobody foresaw becomes an error of this kind at the place.
-
-    It is the last resort at each edge where input comes in: what is wrong with input is told
-    better where it is known.
+    """Context manager that turns unexpected exceptions into an error of this type at the place. It
+    is the last resort for input; known faults are reported better where they are detected.
     """
     try:
         yield
@@ -222,16 +222,16 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str | None:
 
 
 _BY_NUMBER = re.compile(r"\.\d+$|=")
-"""A port by its number, and a constant that stands at an input: no one looks for these."""
+"""Ports by number, and constants at inputs, which no user means."""
 SHORT = 3
-"""So short a name is near others that have half its letters in its order."""
+"""Length of short names, which are near others that share half their letters in order."""
 
 
 def _nearest(name: str, known: list[str]) -> list[str]:
     if len(name) > LONGEST_COMPARED:
         return []
     candidates = [choice for choice in known if len(choice) <= LONGEST_COMPARED]
-    if len(candidates) > MOST_COMPARED:  # of so many, those that begin alike
+    if len(candidates) > MOST_COMPARED:  # of very many names, those with the same beginning
         at = max(bisect(candidates, name) - MOST_COMPARED // 2, 0)
         candidates = candidates[at : at + MOST_COMPARED]
     folded = name.casefold()
@@ -242,5 +242,5 @@ def _nearest(name: str, known: list[str]) -> list[str]:
     begun = [c for c in candidates if c.casefold().startswith(folded)] if len(name) >= SHORT else []
     if begun:
         return begun[:3]
-    short = len(name) <= SHORT and name.isalpha()  # j7 is no slip for j6
+    short = len(name) <= SHORT and name.isalpha()  # j7 is not a typing error for j6
     return difflib.get_close_matches(name, candidates, n=3, cutoff=0.5 if short else 0.6)

@@ -1,7 +1,7 @@
-"""What notebooks show: whether one runs this code, and small pieces of HTML for it.
+"""HTML for notebooks, and whether a notebook runs this code.
 
-All texts are escaped; pictures are images of their own, so that nothing in them can run or clash
-with the page.
+All texts are escaped; pictures are separate images, so nothing in them can run or interfere with
+the page.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from html import escape
 from typing import Any
 
 MOST_ROWS = 40
-"""Rows of a table that are shown; a line says how many there are besides."""
+"""Largest number of table rows shown; a line gives the number of the others."""
 
 
 def notebook() -> Callable[..., object] | None:
-    """What displays in the notebook that runs this code; None outside of one."""
+    """The display function of the notebook that runs this code; None outside a notebook."""
     python: Any = sys.modules.get("IPython")
     if python is None or not hasattr(python.get_ipython(), "kernel"):
         return None
@@ -28,7 +28,7 @@ def notebook() -> Callable[..., object] | None:
 
 
 def heading(text: str, about: str = "") -> str:
-    """A name in bold, and what it is."""
+    """A name in bold, and its description."""
     return f"<div><b>{escape(text)}</b>{': ' + escape(about) if about else ''}</div>"
 
 
@@ -38,7 +38,7 @@ def lines(texts: Iterable[str]) -> str:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]], most: int = MOST_ROWS) -> str:
-    """A table of texts; of more than `most` rows the first."""
+    """A table of texts, with at most the first `most` rows."""
     head = "".join(f'<th style="text-align:left">{escape(column)}</th>' for column in columns)
     body = "".join(
         "<tr>"
@@ -56,6 +56,6 @@ def preformatted(text: str) -> str:
 
 
 def picture(svg: bytes, what: str) -> str:
-    """An SVG picture as an image. what: for who cannot see it."""
+    """An SVG picture as an image. what: its alternative text."""
     data = b64encode(svg).decode("ascii")
     return f'<img alt="{escape(what)}" src="data:image/svg+xml;base64,{data}"/>'

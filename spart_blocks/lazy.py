@@ -1,4 +1,4 @@
-"""Public names of a package that are imported from their homes when first used."""
+"""Public names of a package, imported from their modules when first used."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any
 def lazily(
     package: str, homes: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package. homes: its public names, each with the module
-    of the package that defines it; none may have the name of a module."""
+    """`__getattr__` and `__dir__` of a package. homes: the public names, each with the module
+    that defines it; no name may be that of a module.
+    """
 
     def attribute(name: str) -> Any:
         home = homes.get(name)

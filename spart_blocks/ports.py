@@ -1,7 +1,6 @@
-"""Ports of our blocks: name, shape, unit, and whether a wire may be missing.
-
-bdsim knows port names only. Our blocks also state shapes, so that a wrong wire is
-reported with both its ends before the run, and units, so that people can read them.
+"""Ports of our blocks: name, shape, unit, and whether they are optional. bdsim knows port names
+only. Our blocks also declare shapes, so that a wrong wire is reported with both ends before the
+run, and units, for readers.
 """
 
 from __future__ import annotations
@@ -16,8 +15,9 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Port:
-    """One port. shape None means any shape. An optional input that no wire reaches is
-    zeros of its shape."""
+    """One port. shape None means any shape. An optional input without a wire is zeros of its
+    shape.
+    """
 
     name: str
     shape: Shape | None = None
@@ -59,19 +59,20 @@ def _numbered(count: int) -> tuple[Port, ...]:
 
 @lru_cache(maxsize=1024)
 def _named(names: tuple[str, ...]) -> tuple[Port, ...]:
-    """Ports of any shape. Thousands of blocks have the same: each is made once."""
+    """Ports of any shape, cached, since thousands of blocks have the same."""
     return tuple(map(Port, names))
 
 
 def taken_names(kind: type[Any], names: Iterable[str]) -> list[str]:
-    """Those of some names of ports that are attributes of a class of blocks, or of every
-    block: bdsim makes wires of assignments to the names of ports."""
+    """The port names that are attributes of a block class or of every block: bdsim turns
+    assignments to port names into wires.
+    """
     return [name for name in names if name in _attributes() or hasattr(kind, name)]
 
 
 @lru_cache(maxsize=1)
 def _attributes() -> frozenset[str]:
-    """The names of what every block has besides its ports."""
+    """The names of the attributes of every block, except ports."""
     from bdsim.components import FunctionBlock
 
     class Plain(FunctionBlock):
@@ -85,7 +86,7 @@ def _attributes() -> frozenset[str]:
 
 
 def wrong_outputs(out: Any, ports: int) -> str:
-    """What to say of an output method that gave no list, or not one value for each port."""
+    """The message for an output method that returned no list, or not one value for each port."""
     if isinstance(out, (list, tuple)):
         return f"output gives {len(out)} values, the block has {ports} output ports"
     kind = "nothing" if out is None else f"a {type(out).__name__}"

@@ -1,6 +1,6 @@
 """pytest collects every diagram with a section `expect:` as a test.
 
-A YAML file that is no diagram with `expect:` is left alone after a look at its text.
+Other YAML files are ignored, after a look at their text.
 Importing this loads pytest and nothing else.
 """
 
@@ -67,7 +67,7 @@ def _packages(config: pytest.Config) -> Iterator[str]:
 
 
 class DiagramItem(pytest.Item):
-    """One run of a diagram, held to its `expect:`."""
+    """One run of a diagram, checked against its `expect:`."""
 
     def __init__(self, *, case: Case, line: int, **more: Any) -> None:
         super().__init__(**more)
@@ -136,7 +136,7 @@ def _warn(text: str) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """What was recorded, with what changed."""
+    """Print the recorded baselines and their changes."""
     recorded = [
         text
         for report in terminalreporter.getreports("passed")

@@ -24,7 +24,7 @@ Array = NDArray[Any]  # float64, or object holding symbolic scalars
 
 
 _NO_SCALARS = (str, bytes, list, tuple, dict, type(None))
-"""What an array of objects may hold, and no scalar is."""
+"""Types that an object array may contain, but that are not scalars."""
 
 
 def array(value: Any, shape: tuple[int, ...], name: str) -> Array:
@@ -180,7 +180,7 @@ def _solve_floats(a: Array, b: Array, what: str) -> Array:
         factor = cho_factor(a * scale * scale[:, None], check_finite=False)
     except LinAlgError:
         raise SingularInertiaError(f"{what} is not positive definite") from None
-    if np.diagonal(factor[0]).min() < 1e-7:  # its square is a pivot beside 1
+    if np.diagonal(factor[0]).min() < 1e-7:  # its square is a pivot relative to 1
         raise SingularInertiaError(f"{what} is singular to working precision")
     scaled = (b.T * scale).T
     return (cho_solve(factor, scaled, check_finite=False).T * scale).T  # type: ignore[no-any-return]
@@ -190,7 +190,7 @@ def _solve_floats(a: Array, b: Array, what: str) -> Array:
 
 
 def axis_angle_rotation(axis: Array, angle: Array) -> Array:
-    """R (3,3) of the turn by angle (1,) [rad] about the unit axis (3,) (Rodrigues)."""
+    """R (3,3) of the rotation by angle (1,) [rad] about the unit axis (3,) (Rodrigues)."""
     K, K2 = _basis(axis.tobytes()) if kind(axis) is float else _skew_powers(axis)
     R: Array = _EYE3 + sin(angle) * K + (1 - cos(angle)) * K2
     return R
@@ -248,8 +248,9 @@ def normalised(q: Array) -> Array:
 
 
 def unit_quaternion(value: Any, what: str) -> Array:
-    """A quaternion (4,), scalar last, that a user gives, at unit length. Raises InputError
-    where it is more than 1e-3 from that."""
+    """A user's quaternion (4,), scalar last, normalised. Raises InputError if its length differs
+    from 1 by more than 1e-3.
+    """
     q = array(value, (4,), what)
     norm = np.linalg.norm(q)
     if not abs(norm - 1) < 1e-3:
@@ -265,11 +266,11 @@ def quaternion_product(a: Array, b: Array) -> Array:
 
 
 def conjugate(q: Array) -> Array:
-    """The quaternion (4,), scalar last, of the rotation back."""
+    """The quaternion (4,), scalar last, of the inverse rotation."""
     return np.concatenate([-q[:3], q[3:]])
 
 
-_POINT = 1e-200  # [rad^2] keeps a turn of zero from being divided by, and shows in no digit
+_POINT = 1e-200  # [rad^2] avoids a division by zero for a zero rotation, without changing a digit
 
 
 def quaternion_of_turn(v: Array) -> Array:
@@ -303,11 +304,10 @@ def rotation_quaternion(R: Array) -> Array:
 
 
 def rotation_error(R: Array, Rd: Array) -> Array:
-    """The turn (3,) [rad] that takes R to Rd (3,3), shortest way round, inertial axes.
-
-    It is 2 sin(angle / 2) times the axis: the angle for small turns, smooth but for half a
-    turn, where it is largest and its direction is a matter of choice. R.T @ it is the same
-    turn in body axes. Source: B. Wie, H. Weiss, A. Arapostathis, "Quaternion feedback
+    """The shortest rotation (3,) [rad] from R to Rd (3,3), inertial axes. It is 2 sin(angle / 2)
+    times the axis: the angle for small rotations, smooth except at half a turn, where it is largest
+    and its sign is arbitrary. R.T @ it is the same rotation in body axes. Source: B. Wie, H. Weiss,
+    A. Arapostathis, "Quaternion feedback
     regulator for spacecraft eigenaxis rotations", J. Guidance 12 (1989); B. Siciliano et
     al., "Robotics: Modelling, Planning and Control" (2009), eq. 3.91.
     """
@@ -358,7 +358,7 @@ def dcm_angles321(dcm: Any) -> Array:
 def dcm_quat(dcm: Any) -> Array:
     """The quaternion (4,), scalar last, of a DCM (3,3), inertial to body.
 
-    Its largest component is positive, as SPART has it. SymPy's symbols, which cannot be
+    Its largest component is positive, as in SPART. SymPy's symbols, which cannot be
     compared, take the formula for a positive scalar part, singular at half a turn.
     Source: S. Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1 (1978).
     """
@@ -381,7 +381,7 @@ def dcm_quat(dcm: Any) -> Array:
 
 
 def _quaternion_columns(C: Array) -> list[Array]:
-    """The columns of 4 q q' for the quaternion q of a DCM; each is q but for its length."""
+    """The columns of 4 q q' for the quaternion q of a DCM; each is q up to its length."""
     trace = C[0, 0] + C[1, 1] + C[2, 2]
     x, y, z = C[1, 2] - C[2, 1], C[2, 0] - C[0, 2], C[0, 1] - C[1, 0]
     xy, xz, yz = C[0, 1] + C[1, 0], C[0, 2] + C[2, 0], C[1, 2] + C[2, 1]
@@ -401,7 +401,7 @@ def quat_angles321(q: Any) -> Array:
 
 
 def euler_dcm(e: Any, alpha: Any) -> Array:
-    """DCM (3,3), inertial to body, of the turn by alpha [rad] about the unit axis e (3,)."""
+    """DCM (3,3), inertial to body, of the rotation by alpha [rad] about the unit axis e (3,)."""
     return axis_angle_rotation(array(e, (3,), "e"), one_scalar(alpha, "alpha")).T
 
 
@@ -409,12 +409,12 @@ _TO_X = 1e-100  # gives the identity, which turns about no axis, that of x; show
 
 
 def dcm_euler(dcm: Any) -> Array:
-    """The turn of a DCM (3,3), inertial to body: its unit axis, and its angle [rad], as (4,).
+    """The rotation of a DCM (3,3), inertial to body: its unit axis, and its angle [rad], as (4,).
 
-    The angle lies within [0, pi]. The identity has the axis x, and at half a turn either sign
-    of the axis would do. SymPy's symbols, which cannot be compared, take formulas that are
-    singular there. By the quaternion, whose digits do not fade near either end, as those of
-    the angle's cosine do. Source: SPART's DCM_Euler.
+    The angle lies within [0, pi]. The identity has the axis x, and at half a turn either sign of
+    the axis would do. SymPy's symbols, which cannot be compared, take formulas that are singular
+    there. It is computed from the quaternion, which is accurate near both ends, unlike the cosine
+    of the angle. Source: SPART's DCM_Euler.
     """
     q = dcm_quat(dcm)
     if type(q) is np.ndarray and q.dtype == object:
@@ -427,13 +427,14 @@ def dcm_euler(dcm: Any) -> Array:
 
 
 def quat_product(q1: Any, q2: Any) -> Array:
-    """The product (4,) of two quaternions (4,), scalar last: the turn q2 and then q1, both in
-    inertial axes, as that of R(q1) R(q2). Source: SPART's QuaternionProduct."""
+    """The product (4,) of two quaternions (4,), scalar last: the rotation q2, then q1, both in
+    inertial axes, like R(q1) R(q2). Source: SPART's QuaternionProduct.
+    """
     return quaternion_product(array(q1, (4,), "q1"), array(q2, (4,), "q2"))
 
 
 def quat_left_matrix(q: Any) -> Array:
-    """The matrix (4,4) that makes of p (4,) the product q p. Source: SPART's
+    """The matrix (4,4) that maps p (4,) to the product q p. Source: SPART's
     Matrix_QuatProd_Left."""
     x, y, z, w = array(q, (4,), "q").tolist()
     rows = [w, -z, y, x, z, w, -x, y, -y, x, w, z, -x, -y, -z, w]
@@ -441,7 +442,7 @@ def quat_left_matrix(q: Any) -> Array:
 
 
 def quat_right_matrix(q: Any) -> Array:
-    """The matrix (4,4) that makes of p (4,) the product p q. Source: SPART's
+    """The matrix (4,4) that maps p (4,) to the product p q. Source: SPART's
     Matrix_QuatProd_Right."""
     x, y, z, w = array(q, (4,), "q").tolist()
     rows = [w, z, -y, x, -z, w, x, y, y, -x, w, z, -x, -y, -z, w]

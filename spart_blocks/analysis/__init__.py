@@ -1,5 +1,6 @@
-"""What a program tells beyond its runs: linear systems, equilibria, whether both
-engines agree, and how the variants of a diagram compare."""
+"""Analysis of programs: linear systems, equilibria, agreement of both engines, and comparison of
+the variants of a diagram.
+"""
 
 from spart_blocks.analysis.compare import compare
 from spart_blocks.analysis.comparison import Comparison

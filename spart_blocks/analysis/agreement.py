@@ -21,12 +21,13 @@ from spart_blocks.simulation.start import DEFAULT_SAMPLES
 RTOL, ATOL = 1e-10, 1e-12
 ALIKE = 1e-7
 FLOOR = 1e-3
-"""A signal smaller than this throughout is compared with this: its error is absolute."""
+"""Smallest scale of a signal; smaller signals are compared with it, so their error is absolute."""
 
 
 class Difference(NamedTuple):
-    """How far a signal or state of one engine is from the other's: relative to the
-    signal's largest magnitude, scale, and the time [s] where it is farthest."""
+    """Difference of a signal or state between the engines: relative to the signal's largest
+    magnitude, scale, with the time [s] of the largest difference.
+    """
 
     name: str
     relative: float
@@ -48,12 +49,11 @@ def compare_engines(
     """Run a diagram on both engines with tight tolerances; each kept signal and each
     block's state, the one farthest apart first.
 
-    samples: how many are compared, where the diagram does not say; by default as many as
-    a run keeps, of which each costs the interpreter a whole evaluation. file: that of the
-    diagram, whose program may be kept, so that it is not traced anew.
-    CVODES runs on the native engine alone; the interpreter then takes DOP853.
-    Raises RunError where the runs end at different times, or one fails; TraceError where
-    the diagram cannot be traced.
+    samples: the number of samples compared, unless the diagram sets it; by default as many as a run
+    keeps, each of which costs the interpreter a whole evaluation. file: that of the diagram, whose
+    program may be cached, so that it is not traced again. CVODES runs on the native engine alone;
+    the interpreter then takes DOP853. Raises RunError where the runs end at different times, or one
+    fails; TraceError where the diagram cannot be traced.
     """
     end = diagram.run.T if T is None else T
     options: dict[str, Any] = {"rtol": RTOL, "atol": ATOL, "T": end}
@@ -87,8 +87,9 @@ def _span(results: Results) -> str:
 
 
 def _floor(name: str, results: Results) -> float:
-    """What a smaller signal is compared with. An audit keeps sums that come out as zero: they
-    are compared with the largest of what goes into them."""
+    """The smallest scale of each signal. Balances of an audit are sums that are zero: their
+    scale is the largest of their terms.
+    """
     plant, audit, _ = name.partition(f"{AUDIT}.")
     terms = [other for other in results.signals if other.startswith(plant + AUDIT)]
     return max([FLOOR, *(results.scale(other) for other in terms)]) if audit else FLOOR

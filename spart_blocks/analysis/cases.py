@@ -1,4 +1,4 @@
-"""The cases of a comparison: which choice fills each slot, and which values are replaced."""
+"""The cases of a comparison: the choice for each slot, and the replaced values."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Case:
 def cases_of(choices: Choices, sets: Mapping[str, Overrides]) -> tuple[Case, ...]:
     """Every combination of choices with every named set of overrides.
 
-    A case is called after what tells it from the others: `pd`, or `controller=pd, filter=none`
-    where several slots differ, and the name of its set. InputError where there are none or
+    The name of a case contains what distinguishes it from the others: `pd`, or `controller=pd,
+    filter=none` if several slots differ, and the name of its set. InputError if there are none or
     more than MAX_CASES.
     """
     slots = {slot: [c] if isinstance(c, str) else list(c) for slot, c in choices.items()}

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Source:
-    """What all cases have in common: the file, and run options in place of the file's."""
+    """Common data of all cases: the file, and run options that replace the file's."""
 
     file: DiagramFile
     options: Mapping[str, Any]
@@ -47,7 +47,7 @@ class Source:
         )
 
     def diagram(self, case: Case) -> Diagram:
-        """The diagram of a case; its warnings are left to the process that runs it."""
+        """The diagram of a case; its warnings are issued by the process that runs it."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpartWarning)
             return self.of(case).load()
@@ -99,7 +99,7 @@ def compare(
 def cases_for(
     source: Source, variants: Choices | None, sets: Mapping[str, Overrides] | None
 ) -> tuple[Case, ...]:
-    """The cases asked for; every choice of every slot where none are."""
+    """The requested cases; by default every choice of every slot."""
     choices = variants or ({} if sets else choices_in(source.file.path))
     return cases_of(choices, sets or {})
 
@@ -110,7 +110,7 @@ def compare_cases(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """The comparison of these cases; what failed is in its `failures`."""
+    """The comparison of these cases; failed cases are in its `failures`."""
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs must be 1 or more, not {jobs}")
     diagrams = _loaded(source, cases)
@@ -147,7 +147,7 @@ def _loaded(source: Source, cases: Sequence[Case]) -> dict[str, Diagram]:
 
 
 def _options(source: Source, diagram: Diagram, measures: Measures) -> dict[str, Any]:
-    """The run options of a case, which keeps what is measured."""
+    """The run options of a case, which keeps the measured signals."""
     options = dict(source.options)
     asked = options.get("log", diagram.run.log)
     log = [asked] if isinstance(asked, str) else asked
@@ -178,7 +178,7 @@ def _measured(
 
 
 def of_case(label: str, error: SpartError) -> SpartError:
-    """The same error, which says the case it is of."""
+    """The same error with the name of its case."""
     if isinstance(error, InputError):
         return type(error)(_fault(label, fault) for fault in error.faults)
     assert isinstance(error, RunError)
@@ -187,7 +187,7 @@ def of_case(label: str, error: SpartError) -> SpartError:
 
 
 def _labelled(told: Mapping[str, Iterable[T]], name: Any) -> list[T]:
-    """What was told of the cases, once each; what is true of all of them without a label."""
+    """The messages of the cases, once each; those of all cases without a label."""
     of_each = {label: list(dict.fromkeys(items)) for label, items in told.items()}
     everything = dict.fromkeys(item for items in of_each.values() for item in items)
     common = [item for item in everything if all(item in items for items in of_each.values())]

@@ -1,4 +1,4 @@
-"""What a comparison found: runs by case, numbers that tell them apart, and their tables."""
+"""The result of a comparison: runs by case, metrics, and tables."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TRACKING = {
 EFFORT = {"effort": "effort", "peak_effort": "peak"}
 BASE = {"base_rotation": "rotation [rad]", "base_displacement": "displacement [m]"}
 GROUPS = {"tracking": TRACKING, "control effort": EFFORT, "base disturbance": BASE}
-"""The metrics by table, and how its head calls each."""
+"""The metrics by table, with their column headings."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,9 @@ class Page:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What `compare` found.
-
-    results: each case's Results, in the order asked for. rows: the metrics, by case and
-    signal. notes: what the table cannot tell. failures: why the other cases have none.
+    """The result of `compare`. results: each case's Results, in the requested order. rows: the
+    metrics, by case and signal. notes: remarks on the table. failures: the errors of the other
+    cases.
     """
 
     diagram_name: str
@@ -81,7 +80,7 @@ class Comparison:
         return f"<comparison of {self.diagram_name}: {', '.join(self.results) or 'no cases'}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the tables and notes."""
+        """HTML for notebooks: the tables and notes."""
         from spart_blocks.analysis.notebook import comparison_html
 
         return comparison_html(self)
@@ -154,8 +153,9 @@ class Comparison:
 def rows_of(
     case: str, results: Results, measures: Measures, readings: Mapping[Gauge, Readings]
 ) -> list[Row]:
-    """The metrics of a run, by what its gauges have read. InputError where a signal and its
-    reference have other shapes."""
+    """The metrics of a run, from the readings of its gauges. InputError if a signal and its
+    reference have different shapes.
+    """
     rows = []
     for signal, reference in measures.track:
         rows += list(_tracking(case, results, signal, reference, readings))

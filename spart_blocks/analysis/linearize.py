@@ -36,7 +36,7 @@ from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.parity import native_engine
 
 RESTING = 1e-6
-"""The largest rate of a state, in its own unit, at a point at which a diagram is at rest."""
+"""Largest rate of a state, in its own unit, for which a diagram counts as at rest."""
 
 
 def linearize(
@@ -50,19 +50,16 @@ def linearize(
 ) -> LinearSystem:
     """The diagram near a point as a linear system between named signals.
 
-    diagram: a path of a YAML file, a loaded diagram, or a bdsim BlockDiagram.
-    inputs: signals ('ctrl.tau') or inputs of blocks ('plant.taum', 'plant.wF0[2]'). What u
-    is gets added to the signal, for all that read it, or for that one block. Loops stay
-    closed.
-    outputs: signals, before anything is added to them; inputs of blocks, after it; states
-    ('states.plant').
-    open_at: signals or inputs of blocks that are cut: what reads them gets their value at
-    the point, plus what u adds there.
-    at: the point: a FinalState, Results or the .npz file of a run (its end), a Trim, or a
-    mapping from blocks to states as `initial=` of simulate takes it; by default the start.
-    t [s]: by default the time of `at`, or 0.
+    diagram: a path of a YAML file, a loaded diagram, or a bdsim BlockDiagram. inputs: signals
+    ('ctrl.tau') or inputs of blocks ('plant.taum', 'plant.wF0[2]'). u is added to the signal, for
+    all blocks that read it, or for that one block. Loops stay closed. outputs: signals, before
+    anything is added to them; inputs of blocks, after it; states ('states.plant'). open_at: signals
+    or inputs of blocks that are cut: blocks that read them get their value at the point, plus u.
+    at: the point: a FinalState, Results or the .npz file of a run (its end), a Trim, or a mapping
+    from blocks to states like `initial=` of simulate; by default the initial state. t [s]: by
+    default the time of `at`, or 0.
 
-    Derivatives are exact: the traced program is differentiated, no differences are taken.
+    Derivatives are exact: the traced program is differentiated, without finite differences.
     A diagram with only discrete states gives a discrete system with their clock's period.
     One with continuous states too gives the map of a whole period: u is held over it as by
     a zero-order hold, and states and outputs are those that the tick reads.
@@ -70,7 +67,7 @@ def linearize(
     The states of a plant's audit, and the modes of blocks that switch (RELAY, a plant with
     friction), are left out, unless an output or a block takes them.
 
-    Warns (SpartWarning) where the states do not rest at the point: `drift` has their rates.
+    Warns (SpartWarning) if the states are not at rest at the point: `drift` has their rates.
     Raises InputError for unknown names, and where discrete states are on several clocks;
     TraceError where the diagram cannot be traced.
     """
@@ -171,7 +168,7 @@ class _Given:
     def picks(
         self, names: Any, what: str, faults: list[Fault], states_too: bool = False
     ) -> list[_Pick]:
-        """What the names mean; those that mean nothing become faults."""
+        """The elements of the names; unknown names become faults."""
         found = []
         for name in as_names(names, what):
             states = self.states.find(name) if states_too and name.startswith(STATES) else None
@@ -205,7 +202,7 @@ def _key(spot: Spot | None) -> _Key:
 
 
 def _taps(inputs: list[_Pick], cuts: list[_Pick], given: _Given) -> dict[_Key, Tap]:
-    """One tap for each spot, whatever of it is named."""
+    """One tap for each spot with a named element."""
     taps: dict[_Key, Tap] = {}
     for pick in (*inputs, *cuts):
         assert pick.spot is not None
@@ -217,13 +214,13 @@ def _taps(inputs: list[_Pick], cuts: list[_Pick], given: _Given) -> dict[_Key, T
 
 
 class _Traced:
-    """The program of a wiring with taps, and where things lie in it."""
+    """The program of a wiring with taps, and the places of taps and signals in it."""
 
     def __init__(self, wiring: Wiring, diagram: Diagram) -> None:
         self.wiring, self.program = wiring, traced(diagram, wiring)
 
     def parameters(self, pick: _Pick, tap: Tap) -> Elements:
-        """What is added to these elements, in the vector of parameters."""
+        """The entries in the vector of parameters that are added to these elements."""
         return self._shifted(pick.elements, self.program.parameters, tap.parameter)
 
     def signals(self, pick: _Pick) -> Elements:
@@ -242,7 +239,7 @@ class _Traced:
         return Elements(found.labels, found.indices + start)
 
     def at(self, point: Point, before: Program) -> Point:
-        """The point with the parameters that it has without taps, and nothing added."""
+        """The point with its parameters without taps, and zeros added."""
         p = self.program.p.copy()
         slots = {slot.name: slot for slot in self.program.parameters}
         for slot in before.parameters:
@@ -304,7 +301,7 @@ def _output_matrices(
 def _period_map(
     flow: Derivatives, jump: Derivatives, u: Indices, period: float
 ) -> tuple[Floats, Floats]:
-    """A and B from the values that one tick reads to those that the next one reads.
+    """A and B of the map from the values read at one tick to those read at the next.
 
     At the tick xd+ = J (x, xd, u); then x flows for a period with xd+ and u held:
     x+ = Phi x + Gd xd+ + Gu u, exact for the linear flow.
@@ -321,8 +318,9 @@ def _period_map(
 
 
 def _kept(states: States, switching: Sequence[slice], system: _System) -> Indices:
-    """The states but those of plants' audits, and the modes of blocks that switch, where
-    nothing depends on these. switching: the states of such blocks."""
+    """The states except those of plants' audits, and except modes of switching blocks on which
+    nothing depends. switching: the states of such blocks.
+    """
     seen = np.vstack([system.A, system.C])
     kept = np.ones(states.size, dtype=bool)
     for audit in states.audits:

@@ -31,25 +31,23 @@ def lqr(
 ) -> LQRGain:
     """The gain u = u_point - K x that minimises the integral of x'Qx + u'Ru + 2 x'Nu.
 
-    diagram: a path of a YAML file, a loaded diagram, or a bdsim BlockDiagram. plant: the
-    block whose state is fed back, or several. inputs: the inputs of blocks that K moves,
-    ('tau0', 'taum') of the plant or 'motor.0'; by default a robot's joint torques, or all
-    inputs of another plant. There the loop is open; what else acts on the plant, such as
-    gravity, stays.
-    Q, R: a number for all entries, a list for the diagonal, or a matrix; or the largest
-    values that are wanted, by name, {'qm': 0.1, 'um': 1}: each weighs 1/largest^2, what is
-    not named nothing (Bryson's rule). N (n, m).
-    T [s]: the period of a sampled controller; the sum over its ticks is minimised.
-    at: where the plant is to rest: entries as a plant's `initial` takes them, a state
-    vector, either by block; or, with a robot's rates at zero, a FinalState, Results, the
-    .npz file of a run, or a Trim, and by default the plant's start.
+    diagram: a path of a YAML file, a loaded diagram, or a bdsim BlockDiagram. plant: the block
+    whose state is fed back, or several. inputs: the inputs of blocks that K moves, ('tau0', 'taum')
+    of the plant or 'motor.0'; by default a robot's joint torques, or all inputs of another plant.
+    The loop is open there; other effects on the plant, such as gravity, remain. Q, R: a number for
+    all entries, a list for the diagonal, or a matrix; or the largest acceptable values by name,
+    {'qm': 0.1, 'um': 1}: each has the weight 1/largest^2, entries not named have zero (Bryson's
+    rule). N (n, m). T [s]: the period of a sampled controller; the sum over its ticks is minimised.
+    at: the equilibrium of the plant: entries like a plant's `initial`, a state vector, either by
+    block; or, with a robot's rates at zero, a FinalState, Results, the .npz file of a run, or a
+    Trim; by default the plant's initial state.
 
-    A robot's state is [qm, um], of a floating one all there is to feed back to its joints;
-    with tau0 among the inputs [attitude, r0, qm, u0, um], attitude in base axes.
+    A robot's state is [qm, um], also for a floating robot whose joints alone are controlled; with
+    tau0 among the inputs it is [attitude, r0, qm, u0, um], attitude in base axes.
 
-    Raises InputError for unknown names, weights of the wrong shape or sign, a point at which
-    the plant cannot rest, and modes that do not decay and cannot be moved.
-    Source: Anderson and Moore, "Optimal Control: Linear Quadratic Methods" (1990).
+    Raises InputError for unknown names, weights of the wrong shape or sign, a point that is not an
+    equilibrium, and uncontrollable modes that do not decay. Source: Anderson and Moore, "Optimal
+    Control: Linear Quadratic Methods" (1990).
     """
     ready = as_diagram(diagram)
     wiring = flatten(ready.bd, ready.places)
@@ -67,7 +65,7 @@ def lqr(
 
 
 def _point(at: Any, wiring: Wiring, plants: Sequence[str]) -> Any:
-    """The states of the plants where `at` is that of a whole diagram; else as it is."""
+    """The states of the plants, if `at` is that of a whole diagram; otherwise `at` itself."""
     if isinstance(at, (str, Path)):
         at = Results.load(at)
     if isinstance(at, Results):

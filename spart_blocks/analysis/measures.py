@@ -1,4 +1,4 @@
-"""What a comparison measures: as the diagram's `compare:` says, or found from its wires."""
+"""The signals that a comparison measures: from the diagram's `compare:`, or from its wires."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ NO_TRACK = (
 
 @dataclass(frozen=True)
 class Measures:
-    """What is measured in a run.
-
-    track: pairs of a signal and what it should follow. effort: signals of the control. base:
-    plants whose base is watched.
+    """The measured signals of a run. track: pairs of a signal and its reference. effort: control
+    signals. base: plants whose base is measured.
     """
 
     track: tuple[tuple[str, str], ...]
@@ -40,7 +38,7 @@ class Measures:
 
     @property
     def gauges(self) -> tuple[Gauge, ...]:
-        """What measures it while a run goes."""
+        """The gauges that measure them during a run."""
         gauges: list[Gauge] = []
         for pair in self.track:
             gauges += [Gauge("square", *pair), Gauge("extremes", *pair), Gauge("step", *pair)]
@@ -53,13 +51,14 @@ class Measures:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the table should know."""
+        """Remarks for a reader of the table."""
         return () if self.track else (NO_TRACK,)
 
 
 def measures_of(diagram: Diagram) -> Measures:
-    """What the diagram's section `compare` names; where it is silent: what a controller's
-    input qm should follow as its input qd, what drives the plants, and floating bases."""
+    """The signals named in the diagram's section `compare`; by default the inputs qm of
+    controllers with their references qd, the inputs of the plants, and floating bases.
+    """
     wired = _Wires(flatten(diagram.bd, diagram.places))
     asked = diagram.compare
     track = asked.track if asked.track is not None else dict(wired.tracked())
@@ -84,7 +83,7 @@ class _Wires:
             self.names.setdefault(self.sources[name], name)
 
     def tracked(self) -> Iterator[tuple[str, str]]:
-        """What is wired to a block's qm and to its qd; the outermost subsystem counts."""
+        """The signals wired to a block's qm and qd; the outermost subsystem is used."""
         found: list[str] = []
         takers = [*self.wiring.inlets.items(), *self._leaves()]
         for name, inputs in sorted(takers, key=lambda item: item[0].count("/")):
@@ -99,7 +98,7 @@ class _Wires:
             yield node.name, dict(zip(ports, node.sources, strict=True))
 
     def drives(self) -> Iterator[str]:
-        """What is wired to taum of each plant, and to the ports of its robot's forces."""
+        """The signals wired to taum of each plant, and to the ports of its robot's forces."""
         for node in self.wiring.nodes:
             if node.block.type in PLANTS:
                 driven = {"taum", *port_widths(node.block.robot)}

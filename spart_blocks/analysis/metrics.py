@@ -1,9 +1,7 @@
-"""How well a signal follows its reference, what a control costs, how a base is disturbed.
-
-What a run measures while it goes (`simulation.gauges`), here for samples that were kept or
-recorded elsewhere: functions of time t (N,) [s], a signal y (N,) and its reference r (N,),
-sampled at the same times. Between samples a signal is taken as straight. A number that does
-not exist is NaN.
+"""Metrics of tracking errors, control effort, and disturbance of a base. The same as measured
+during a run (`simulation.gauges`), here for samples: functions of time t (N,) [s], a signal y (N,)
+and its reference r (N,), sampled at the same times. Between samples a signal is interpolated
+linearly. Undefined metrics are NaN.
 """
 
 from __future__ import annotations
@@ -28,13 +26,14 @@ Floats = NDArray[np.float64]
 
 
 def rms_error(t: Floats, y: Floats, r: Floats) -> float:
-    """The root of the mean over time of (y - r)^2, in the unit of y. NaN where the times
-    span nothing."""
+    """The root of the mean over time of (y - r)^2, in the unit of y. NaN if the time span is
+    zero.
+    """
     return float(rms(_square(straight(t, (y - r)[:, None]))).item())
 
 
 def rms(found: Readings) -> Floats:
-    """The root mean square that a gauge of the square has found."""
+    """The root mean square, from the readings of a square gauge."""
     span = np.where(found["span"] > 0, found["span"], np.nan)
     return np.asarray(np.sqrt(found["integral"] / span))
 
@@ -69,9 +68,8 @@ def peak(u: Floats) -> float:
 
 
 def largest_rotation(R: Floats) -> float:
-    """The largest angle [rad], in [0, pi], of the turn from the attitude R[0] to R[k].
-
-    R (N,3,3): attitudes, body to inertial; NaN where there is none.
+    """The largest angle [rad], in [0, pi], of the rotation from R[0] to R[k]. R (N,3,3): attitudes,
+    body to inertial; NaN without samples.
     """
     return _from_start(R.reshape(len(R), 9), rotation=True)
 
@@ -94,13 +92,12 @@ def _from_start(y: Floats, *, rotation: bool) -> float:
 
 @dataclass(frozen=True)
 class StepResponse:
-    """How a signal answers a step of its reference.
+    """Response of a signal to a step of its reference.
 
     rise_time [s]: from 10 % to 90 % of the step, each when first reached.
     settling_time [s]: from the step until the signal is within 2 % of the step around the
     reference and stays there; NaN where it does not by the end.
-    overshoot_percent: how far it goes beyond the reference, in % of the step; 0 if it does
-    not.
+    overshoot_percent: largest excursion beyond the reference, in % of the step; at least 0.
     The step is from the signal's value when the reference changes to the reference's value
     after it. A lasting error is thus no settling; MATLAB's stepinfo takes the signal's
     last value by default, and this with stepinfo(y, t, r_final, y_initial).
@@ -118,11 +115,10 @@ NO_STEP = StepResponse(math.nan, math.nan, math.nan)
 
 
 def step_response(t: Floats, y: Floats, r: Floats) -> StepResponse:
-    """The answer of y to the last step of r, all NaN where there is no step.
-
-    The step is where the reference jumps from one constant value to its last, or the first
-    sample where the reference is constant and the signal starts elsewhere. A reference that
-    still moves at the end, or that glides to its last value, has no step. The jump is seen
+    """The response of y to the last step of r, all NaN if there is no step. The step is where the
+    reference jumps from one constant value to its last, or the first sample if the reference is
+    constant and the signal starts elsewhere. A reference that still moves at the end, or approaches
+    its last value continuously, has no step. The jump is seen
     at the first sample that has it: the step's time is known to one sampling interval.
     """
     if len(t) < 2 or not np.isfinite(r).all():

@@ -23,7 +23,7 @@ STATES = "states."
 
 @dataclass(frozen=True)
 class Elements:
-    """Entries of one flat vector: where they lie, and what each is called."""
+    """Entries of one flat vector: their indices and names."""
 
     labels: tuple[str, ...]
     indices: Indices
@@ -54,7 +54,7 @@ def elements(base: str, shape: tuple[int, ...], index: str | None) -> Elements:
 
 @dataclass(frozen=True)
 class Spot:
-    """A place on the wires: an output with all it leads to, or the input of one block.
+    """A place on the wires: an output with all its consumers, or the input of one block.
 
     source, signal: the output that feeds it, and its name. consumers: the inputs, as
     (node, number). label: its full name. The input of a plant is also that of its
@@ -142,7 +142,7 @@ class States:
     A block without names for its states has 'int' or 'int[0]'; a plant has 'plant.qm[0]',
     which also goes by 'plant.qm.Joint_1'; 'plant.qm.ball' is a quaternion, 'plant.um.ball'
     the rates of that joint. 'plant' and 'states.plant' are all of a block's.
-    audits: the states of each plant's audit, which are no part of its motion. helds: outputs
+    audits: the states of each plant's audit, which do not affect its motion. helds: outputs
     that are held between ticks, which at a tick follow from the other states.
     """
 

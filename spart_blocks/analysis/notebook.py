@@ -1,4 +1,4 @@
-"""What a notebook shows of linear systems and comparisons."""
+"""HTML of linear systems and comparisons for notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The point at which a diagram is looked at: time, states and parameters."""
+"""The operating point of an analysis: time, states and parameters."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from spart_blocks.simulation.states import set_states, telling_origin
 class Trim:
     """An equilibrium.
 
-    states: the state of every block that has one, as `initial=` of simulate takes it.
-    parameters: those that were unknown, whole. values: what was found for each unknown.
-    residual: the largest rate, or difference from a condition, that is left.
-    t [s]: the time at which it was looked for. evaluations: of the equations.
+    states: the state of every block that has one, as `initial=` of simulate takes it. parameters:
+    those with unknowns, as a whole. values: the solution for each unknown. residual: the largest
+    remaining rate, or difference from a condition. t [s]: the time of the equilibrium. evaluations:
+    number of evaluations of the equations.
     """
 
     states: Mapping[str, Floats]
@@ -37,9 +37,8 @@ class Trim:
 
 
 def operating_point(engine: Native, at: Any, t: float | None) -> Point:
-    """The point that `at` means: by default the diagram's start.
-
-    at: a FinalState, Results or the .npz file of a run, of which it is the end; a Trim,
+    """The operating point of `at`: by default the diagram's initial state. at: a FinalState,
+    Results or the .npz file of a run, for its end; a Trim,
     with its parameters; or a mapping from blocks to state vectors or, for a plant, to its
     `initial` entries. t [s]: by default the time of `at`, or 0.
     """

@@ -25,7 +25,7 @@ _NAMES = ("states", "inputs", "outputs")
 
 
 class Pole(NamedTuple):
-    """A pole, and what it means in continuous time: frequency [rad/s], damping (1 without
+    """A pole, and its values in continuous time: frequency [rad/s], damping (1 without
     oscillation, negative where it grows, nan at frequency 0), time_constant [s] (negative
     where it grows)."""
 
@@ -83,7 +83,7 @@ class LinearSystem:
         return f"<linear system {self.name}: {kind}; {', '.join(counts)}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: A, B, C, D with their names, and the poles."""
+        """HTML for notebooks: A, B, C, D with their names, and the poles."""
         from spart_blocks.analysis.notebook import system_html
 
         return system_html(self)
@@ -94,7 +94,7 @@ class LinearSystem:
         """The eigenvalues of A (n,): slowest first, of a pair the one with Im > 0 first."""
         found = np.asarray(np.linalg.eigvals(self.A) + 0.0, dtype=complex)
         speed = np.abs(self._continuous(found))
-        # Rounded, for the two of a pair differ in their last digits.
+        # Rounded, since the two of a pair differ in their last digits.
         rounded = [float(f"{w:.9e}") for w in speed]
         order = sorted(range(len(found)), key=lambda k: (rounded[k], found[k].real, -found[k].imag))
         return found[order]

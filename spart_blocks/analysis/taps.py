@@ -1,8 +1,7 @@
-"""Taps: places on the wires where something is added to a signal, or the signal is cut.
-
-A tap is one more node in the wiring, between a source and its consumers; the diagram
-and its blocks stay as they are. What a tap adds is a parameter of the traced program,
-so that derivatives by it are derivatives by the signal.
+"""Taps (analysis points): places on the wires where a value is added to a signal, or the signal is
+cut. A tap is an additional node in the wiring, between a source and its consumers; the diagram and
+its blocks do not change. The added value is a parameter of the traced program, so derivatives by it
+are derivatives by the signal.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class Adder:
 
 @dataclass(frozen=True)
 class Tap:
-    """A spot, and which entries of its signal are cut: those stay at their values."""
+    """A spot, and the entries of its signal that are cut and held at their values."""
 
     spot: Spot
     cut: Floats  # 1 where cut, else 0

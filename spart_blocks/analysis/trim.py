@@ -1,4 +1,4 @@
-"""`trim`: a point of rest of a diagram, with named states and parameters free."""
+"""`trim`: an equilibrium of a diagram, with named states and parameters as unknowns."""
 
 from __future__ import annotations
 
@@ -46,17 +46,15 @@ def trim(
     """Find values of the unknowns for which the diagram is at rest.
 
     unknowns: states ('plant.qm', 'plant.qm[1]', 'plant.qm.elbow', 'plant') and parameters
-    ('torque.value'). Everything else stays as it is at the point where the search starts.
-    steady: the states that must not change, by default all but those of plants' audits;
-    False for none.
-    conditions: signals or inputs of blocks and the values they shall have.
-    at, t: where the search starts, and the time of all that depends on time; see linearize.
-    tolerance: the largest residual of an equilibrium, in the units of the rates.
+    ('torque.value'). Everything else is fixed at its value at the start of the search. steady: the
+    states that must be at rest, by default all except those of plants' audits; False for none.
+    conditions: signals or inputs of blocks and their required values. at, t: the start of the
+    search, and the time of the equilibrium; see linearize. tolerance: the largest residual of an
+    equilibrium, in the units of the rates.
 
-    Solved by least squares with exact derivatives, so that equations may outnumber the
-    unknowns; where unknowns outnumber the equations, the nearest solution is taken.
-    Raises InputError for unknown names, and RunError naming the worst residual where no
-    equilibrium is found.
+    Solved by least squares with exact derivatives, so there may be more equations than unknowns;
+    with fewer equations, the solution nearest to the start is taken. Raises InputError for unknown
+    names, and RunError with the largest residual if no equilibrium is found.
     """
     ready = as_diagram(diagram)
     wiring = wired(ready)
@@ -207,10 +205,9 @@ def _conditions(
 
 
 def _solved(equations: _Equations, unknown: _Unknowns, start: Point) -> tuple[Point, int]:
-    """The point where the residuals are least, and how often they were computed.
-
-    A trust region finds the neighbourhood; Gauss-Newton steps, accepted while they help,
-    then reach what the arithmetic allows.
+    """The point with the smallest residuals, and the number of evaluations. A trust-region method
+    finds the neighbourhood; then Gauss-Newton steps, accepted while they improve, reach rounding
+    accuracy.
     """
     first, _ = equations(start, unknown)
     if not np.isfinite(first).all():

@@ -1,4 +1,6 @@
-"""Which interval a number is in, by np.interp alone, which runs on numbers and on symbols."""
+"""Search of the interval that contains a number, with np.interp, which works on numbers and on
+symbols.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +13,24 @@ import numpy as np
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 _SMALLEST_GAP = 1e-200
-"""Between the two points of a jump at zero, so that slopes across it can be computed."""
+"""Distance between the two points of a jump at zero, so that slopes across it are finite."""
 _FEW = 128
-"""Intervals up to which each quantity is chosen by itself; beyond, a piece is searched once."""
+"""Number of intervals up to which each quantity is selected separately; beyond, the interval is
+searched once.
+"""
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """Intervals of a line: starts (n,), which rise. What is below the first start belongs to
-    the first interval."""
+    """Intervals of the real line: starts (n,), increasing. Values below the first start belong
+    to the first interval.
+    """
 
     starts: Floats
 
     @cached_property
     def _points(self) -> Floats:
-        """The starts but the first, each after the number before it."""
+        """The starts except the first, each preceded by the next lower float."""
         later = self.starts[1:]
         before = np.minimum(np.nextafter(later, -np.inf), later - _SMALLEST_GAP)
         return np.column_stack([before, later]).ravel()
@@ -36,13 +41,13 @@ class Intervals:
         return np.interp(u, self._points, np.repeat(values, 2)[1:-1])
 
     def pick(self, u: Any, *values: Floats) -> list[Any]:
-        """The entries of each of some arrays (n,) for the interval that holds u."""
+        """The entries of arrays (n,) for the interval that contains u."""
         if len(self.starts) <= _FEW:
             return [self._held(u, value) for value in values]
         return self.numbered(self._held(u, self._numbers), *values)
 
     def numbered(self, index: Any, *values: Floats) -> list[Any]:
-        """The same for the interval of this number, a whole one."""
+        """The same for the interval of this index."""
         if len(self.starts) <= _FEW:
             halves = Intervals(self._numbers - 0.5)
             return [halves._held(index, value) for value in values]

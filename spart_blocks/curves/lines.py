@@ -1,4 +1,4 @@
-"""Tables by np.interp alone, which runs on numbers and on symbols, in tables of any size.
+"""Lookup tables with np.interp, which works on numbers and on symbols, for tables of any size.
 
 A table that jumps has two points at each jump, one unit in the last place apart.
 """
@@ -17,15 +17,15 @@ from spart_blocks.curves.piecewise import PiecewisePolynomial, cubic_spline
 INTERPOLATIONS = ("linear", "previous", "nearest", "cubic")
 
 _SIDES = 32
-"""Units in the last place between both sides of an event in a recording, at most."""
+"""Largest distance, in units in the last place, between the two sides of an event in a
+recording.
+"""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What goes through values (n, m) at points (n,), by one of INTERPOLATIONS.
-
-    extends: whether `linear` goes on outside with the first and the last line; `cubic` does
-    in any case, and the others hold.
+    """An interpolation of values (n, m) at points (n,), by one of INTERPOLATIONS. extends: whether
+    `linear` extrapolates outside; `cubic` always does, the others hold the end values.
     """
 
     points: Floats
@@ -35,7 +35,7 @@ class Line:
 
     @cached_property
     def bends(self) -> Floats:
-        """Where it bends or jumps, its ends included."""
+        """The points of kinks and jumps, including the ends."""
         if self.interpolation != "nearest":
             return self.points
         return (self.points[1:] + self.points[:-1]) / 2
@@ -74,7 +74,7 @@ class Line:
 
 
 def parted(times: Floats) -> Floats:
-    """Times (n,) that do not fall, as such that rise: of equal ones the last stays."""
+    """Non-decreasing times (n,) made increasing: of equal times the last is unchanged."""
     out = times.copy()
     for k in np.flatnonzero(np.diff(times) <= 0)[::-1]:
         out[k] = np.nextafter(out[k + 1], -np.inf)
@@ -82,7 +82,8 @@ def parted(times: Floats) -> Floats:
 
 
 def without_sides(times: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Times (n,) and values (n, m) with one of each two samples that rounding parts: the later,
-    which lies behind whatever happened between."""
+    """Times (n,) and values (n, m) with one of any two samples that differ in time only by
+    rounding: the later one, which lies after the event between them.
+    """
     kept = np.append(np.diff(times) > _SIDES * np.spacing(np.abs(times).max()), True)
     return times[kept], values[kept]

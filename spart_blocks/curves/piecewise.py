@@ -1,9 +1,8 @@
 """Piecewise polynomials of time, on numbers and on symbols.
 
-A polynomial has its coefficients along the first axis, the constant first; its pieces lie
-along an axis before. All formulas stand in B. Siciliano et al., "Robotics: Modelling,
-Planning and Control" (2009), sec. 4.2, and C. de Boor, "A Practical Guide to Splines"
-(1978), chapter IV.
+A polynomial has its coefficients along the first axis, the constant first; segments are along an
+axis before it. All formulas stand in B. Siciliano et al., "Robotics: Modelling, Planning and
+Control" (2009), sec. 4.2, and C. de Boor, "A Practical Guide to Splines" (1978), chapter IV.
 """
 
 from __future__ import annotations
@@ -18,20 +17,22 @@ from spart_blocks.curves.quintic import quintic_coefficients
 from spart_blocks.spatial import Array, kind_of_scalar
 
 MOST_CHOSEN = 256
-"""Pieces that become expressions, each of some four operations for each coefficient; more are
-called as tables."""
+"""Number of segments up to which they become expressions, with some four operations per
+coefficient; beyond, tables are called.
+"""
 
 
 @dataclass(frozen=True)
 class PiecewisePolynomial:
-    """starts (m,) [s], increasing; coefficients (m, k, ...): of t - starts[i] from there to
-    the next start. The first piece holds before the first start too."""
+    """starts (m,) [s], increasing; coefficients (m, k, ...): of t - starts[i] from there to the
+    next start. The first segment also applies before the first start.
+    """
 
     starts: Array
     coefficients: Array
 
     def held(self, end: float) -> PiecewisePolynomial:
-        """The same within the first start and end [s]; outside, the values there, at rest."""
+        """The same between the first start and end [s]; outside, the end values, at rest."""
         powers = (end - self.starts[-1]) ** np.arange(self.coefficients.shape[1])
         outside = np.zeros((2, *self.coefficients.shape[1:]))
         outside[0, 0] = self.coefficients[0, 0]
@@ -42,11 +43,10 @@ class PiecewisePolynomial:
         )
 
     def at(self, t: Any, derivatives: int = 0) -> list[Any]:
-        """The value at t, and as many of its derivatives.
-
-        t is a number, or a symbol, for which the piece is found by a tree of choices, m - 1
-        for each coefficient, or in tables that are called; or an array of numbers, where a
-        value is one number. Of equal starts the last counts.
+        """The value at t, and the first derivatives, as many as asked for. t is a number; a symbol,
+        for which the segment is found by a decision tree, m - 1 choices per coefficient, or by
+        calls of tables; or, for scalar values, an array of numbers. Of equal starts the last
+        counts.
         """
         if np.ndim(t) or (len(self.starts) > MOST_CHOSEN and kind_of_scalar(t) is not float):
             start, coefficients = _called(t, self.starts, self.coefficients)
@@ -60,7 +60,7 @@ class PiecewisePolynomial:
 
 
 def _chosen(t: Any, starts: Array, values: Array) -> Any:
-    """values[k] where k of the starts are not after t: a tree of choices."""
+    """values[k], where k is the number of starts not after t, as a decision tree."""
     if len(values) == 1:
         return values[0]
     half = len(values) // 2
@@ -72,7 +72,7 @@ def _chosen(t: Any, starts: Array, values: Array) -> Any:
 
 
 def _called(t: Any, starts: Array, coefficients: Array) -> tuple[Any, Any]:
-    """The start and the coefficients of the piece that holds t, out of tables."""
+    """The start and the coefficients of the segment that contains t, from tables."""
     columns = coefficients.reshape(len(starts), -1).T
     start, *found = Intervals(starts).pick(t, starts, *columns)
     if coefficients.ndim == 2:
@@ -99,7 +99,7 @@ def _polynomial(s: Any, coefficients: list[Any]) -> Any:
 
 
 def linear(times: Array, points: Array) -> PiecewisePolynomial:
-    """The lines between points (m, ...) at times (m,) [s]."""
+    """Linear interpolation of points (m, ...) at times (m,) [s]."""
     slopes = np.diff(points, axis=0) / _column(np.diff(times), points)
     return PiecewisePolynomial(times[:-1], np.stack([points[:-1], slopes], axis=1))
 

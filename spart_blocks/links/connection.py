@@ -1,4 +1,4 @@
-"""How a block is connected with the outside: its endpoint, its frame, and what is safe to send."""
+"""Connection of a block with the outside: its endpoint, its frame, and its safe values."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from spart_blocks.links.endpoints import Endpoint
 from spart_blocks.links.frames import Field, Frame
 
 TIMEOUT = 0.1
-"""How long a received value holds without a new frame, where nothing else is said [s]."""
+"""Default time for which a received value is valid without a new frame [s]."""
 LONGEST_TIMEOUT = 3600.0
 
 
 @dataclass(frozen=True)
 class Link:
-    """How a block is connected where its diagram runs in real time.
-
-    way: a block 'in' brings frames to the part that it feeds, 'out' takes those of the part
-    that feeds it. endpoint: where, as a value of the transport's own. timeout [s]: of who
-    receives. safe: (numbers,) what is sent where the outputs are not to be; None: nothing.
+    """Connection of a block when its diagram runs in real time. way: a block 'in' delivers frames
+    to the subdiagram that it feeds, 'out' sends those of the subdiagram that feeds it. endpoint: a
+    value of the transport. timeout [s]: of the receiver. safe: (numbers,) values sent instead of
+    the outputs when these must not be sent; None: nothing.
     """
 
     way: Literal["in", "out"]
@@ -34,7 +33,7 @@ class Link:
 
 
 def read_timeout(value: Any) -> float:
-    """A timeout [s]; ValueError where it is none."""
+    """A timeout [s]; ValueError if it is invalid."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 < value <= LONGEST_TIMEOUT:
         raise ValueError(f"timeout must be above 0 and at most {LONGEST_TIMEOUT:g} s, not {value}")
@@ -42,9 +41,9 @@ def read_timeout(value: Any) -> float:
 
 
 def read_safe(given: Any, frame: Frame) -> tuple[float, ...] | None:
-    """The value of each number of a frame that is safe to send: one for all, or a value
-    for each field, where a number fills it. None where none is given. InputError lists
-    what is wrong."""
+    """The safe values of the numbers of a frame: one for all, or a value for each field, which a
+    scalar fills. None if none are given. InputError lists all faults.
+    """
     if given is None:
         return None
     fields = {field.name: field for field in frame.fields}
@@ -68,7 +67,7 @@ def read_safe(given: Any, frame: Frame) -> tuple[float, ...] | None:
 
 
 def _unsafe(value: Any, field: Field) -> str | None:
-    """Why a field cannot have this safe value."""
+    """The reason why a field cannot have this safe value."""
     try:
         numbers = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

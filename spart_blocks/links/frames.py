@@ -1,4 +1,4 @@
-"""Frames: how numbers are packed into the bytes of a packet, as a diagram describes it."""
+"""Frames: the layout of numbers in the bytes of a packet, as described in a diagram."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import numpy as np
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 
 MOST_BYTES = 1472
-"""Of a frame: what one Ethernet packet carries over UDP and IPv4. SB_FRAME_MOST in C."""
+"""Largest size of a frame: the payload of one Ethernet packet over UDP and IPv4. SB_FRAME_MOST
+in C.
+"""
 MOST_HEADER = 16
 MOST_FIELDS = 200
 
@@ -55,7 +57,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a frame's layout: where something lies, in bytes from the frame's start."""
+    """A row of a frame's layout, with its offset in bytes from the start."""
 
     offset: int
     name: str
@@ -65,12 +67,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Frame:
-    """A packet's bytes, packed without gaps in this order: header, sequence, time, fields,
+    """The bytes of a packet, packed without padding in this order: header, sequence, time, fields,
     checksum over all bytes before it.
 
-    endian: of all but the header, which is bytes. header: what each frame begins with.
-    sequence: the type of a number that counts frames; '' for none. time: whether the
-    sender's time [s] follows as f64. checksum: 'crc16', 'crc32' or ''.
+    endian: of all but the header, which is bytes. header: the first bytes of each frame. sequence:
+    the type of the frame counter; '' for none. time: whether the sender's time [s] follows as f64.
+    checksum: 'crc16', 'crc32' or ''.
     """
 
     fields: tuple[Field, ...]
@@ -89,7 +91,7 @@ class Frame:
 
     @property
     def numbers(self) -> int:
-        """How many numbers its fields have in all."""
+        """The total count of numbers in its fields."""
         return sum(field.numbers for field in self.fields)
 
     @property
@@ -104,14 +106,14 @@ class Frame:
         return text + {"": "", "crc16": "H", "crc32": "I"}[self.checksum]
 
     def layout(self) -> Iterator[Row]:
-        """What lies where, from the first byte to the last."""
+        """The rows of the layout, from the first byte to the last."""
         offset = 0
         for name, type_name, count, size in self._parts():
             yield Row(offset, name, type_name, count)
             offset += size
 
     def _parts(self) -> Iterator[tuple[str, str, int, int]]:
-        """Name, type, count and size of what the frame consists of."""
+        """Name, type, count and size of each item of the frame."""
         if self.header:
             yield "header", "u8", len(self.header), len(self.header)
         if self.sequence:
@@ -135,8 +137,7 @@ class Frame:
 def read_frame(given: Any) -> Frame:
     """The frame that a mapping describes, as a diagram's `frame:`.
 
-    InputError lists all that is wrong with it; each complaint begins with where, as
-    'frame.fields.qm'.
+    InputError lists all faults; each begins with its place, such as 'frame.fields.qm'.
     """
     if isinstance(given, Frame):
         return given

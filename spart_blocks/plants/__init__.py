@@ -1,1 +1,1 @@
-"""States of plants: their layout, their start, and what a linear controller sees of them."""
+"""States of plants: their layout, initial values, and the minimal state for linear controllers."""

@@ -1,4 +1,4 @@
-"""The state of a plant with loops: how users give its start, and how it stays closed."""
+"""The state of a plant with loops: its initial values, and its projection onto the loops."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
 RATES_CLOSED = 1e-9
-"""Joint rates [rad/s, m/s], beside the largest, by which loops may open at a start."""
+"""Tolerance of joint rates [rad/s, m/s], relative to the largest, by which loops may open
+initially.
+"""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class ClosedState(PlantState):
     """A plant's state whose joint positions and rates close the loops of its robot."""
 
     def project(self, x: Array) -> Array:
-        """The state on the loops, its quaternions at unit length."""
+        """The state projected onto the loops, with unit quaternions."""
         s = self.split(x, (np.eye(3), np.zeros(3)))
         modes = s.modes if self.sticking else None
         found = closed_projection(s.R0, s.u0, s.qm, s.um, self.robot, modes)
@@ -42,9 +44,10 @@ class ClosedState(PlantState):
     def initial(
         self, given: Mapping[str, Any] | None, base_frame: BaseFrame = "com"
     ) -> tuple[tuple[Array, Array], Array]:
-        """As for an open robot, with the loops closed: joints whose positions or rates are
-        given by name stay there, or those of the list `hold`; the others follow. Raises
-        InputError also where the loops cannot close."""
+        """As for an open robot, with the loops closed: joints given by name, or those of the
+        list `hold`, are held; the others are solved for. Also raises InputError if the loops
+        cannot close.
+        """
         given = {} if given is None else given
         hold = None
         if isinstance(given, Mapping) and "hold" in given:
@@ -60,8 +63,9 @@ class ClosedState(PlantState):
         return pose, self._with(x, s, qm, um)
 
     def nearby(self, x: Array, spread: float, rng: np.random.Generator) -> Array:
-        """A random state near x whose loops are nearly closed: by a ten-thousandth of the
-        spread, as within a solver's step."""
+        """A random state near x whose loops are open by a ten-thousandth of the spread, as
+        within a solver's step.
+        """
         s, robot = self.split(x, (np.eye(3), np.zeros(3))), self.robot
         moved = robot.integrate(s.qm, rng.normal(scale=spread, size=robot.nu))
         try:
@@ -106,7 +110,7 @@ def _groups(robot: Robot) -> dict[str, list[str]]:
 
 
 def _named(given: Mapping[str, Any], key: str, hold: list[str] | None, robot: Robot) -> list[str]:
-    """The joints that stay: those to hold, or those that `qm` or `um` names."""
+    """The held joints: those of `hold`, or those named in `qm` or `um`."""
     if hold is not None:
         return hold
     values, known = given.get(key), _groups(robot)

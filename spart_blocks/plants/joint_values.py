@@ -15,12 +15,12 @@ from spart_blocks.spatial import Array, array
 
 
 def joint_values(value: Any, key: Literal["qm", "um"], robot: Robot) -> Array:
-    """What `qm` (nq,) or `um` (nu,) of a plant's start means.
+    """The values of `qm` (nq,) or `um` (nu,) of a plant's `initial`.
 
-    A vector, or a mapping: a joint takes a number, a spherical one the four of a quaternion
-    or {angles321: [x, y, z]}, or its three rates; a joint of several axes, of which each is
-    a joint on its own, takes a list over them. What is not named is at rest, where the loops
-    of the robot about close if it tells where. Raises InputError.
+    A vector, or a mapping: a joint takes a number, a spherical one the four of a quaternion or
+    {angles321: [x, y, z]}, or its three rates; a joint of several axes, of which each is a joint on
+    its own, takes a list over them. Joints not named are at rest, at the robot's home if it has
+    one. Raises InputError.
     """
     out = _rest(robot) if key == "qm" else np.zeros(robot.nu)
     if value is None:
@@ -42,18 +42,18 @@ def joint_values(value: Any, key: Literal["qm", "um"], robot: Robot) -> Array:
 
 
 def absent(name: str, robot: Robot) -> str:
-    """Why a name is none of a joint with a coordinate."""
+    """The reason why a name is not that of a joint with a coordinate."""
     cut = any(loop.name == name for loop in robot.loops)
     return robot.not_moving(name) if cut else f"no active joint {name!r}"
 
 
 def _rest(robot: Robot) -> Array:
-    """Where joints are that nobody names."""
+    """The default values of joints."""
     return np.array(robot.neutral if robot.home is None else robot.home, dtype=float)
 
 
 def _places(robot: Robot, key: str) -> dict[str, list[int]]:
-    """Where the values of each joint are, and of each joint of several axes."""
+    """The entries of each joint, and of each joint with several axes."""
     places: dict[str, list[int]] = {}
     for entry in robot.layout:
         part = entry.q if key == "qm" else entry.u

@@ -1,4 +1,4 @@
-"""What a file says of a regulator's gain: `K: {lqr: {plant: plant, Q: 1, R: 1}}`."""
+"""The design of a regulator's gain in a file: `K: {lqr: {plant: plant, Q: 1, R: 1}}`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 
 @dataclass(frozen=True)
 class LqrDesign:
-    """A gain that is to be found from the linearised plant.
+    """A gain to be designed for the linearised plant.
 
-    plant: names of the blocks whose states are fed back. Q, R: the weights of states and
-    inputs; N: those of their products. T [s]: the period of a sampled controller. at: the
-    state at which the plant is to rest. inputs: the inputs of blocks that K moves.
+    plant: names of the blocks whose states are fed back. Q, R: the weights of states and inputs; N:
+    those of their products. T [s]: the period of a sampled controller. at: the equilibrium state.
+    inputs: the block inputs driven by K.
     """
 
     plant: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A robot's state in as many numbers as it can move in: what a linear controller sees."""
+"""A robot's state in minimal coordinates, for linear controllers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from spart_blocks import spatial
 from spart_blocks.robot import Robot
 from spart_blocks.spatial import Array
 
-_LEAST = 4e-12  # of 1 + trace: at half a turn there is no way round to prefer
+_LEAST = 4e-12  # of 1 + trace: at half a turn both directions are equal
 
 
 @dataclass(frozen=True)
 class MinimalState:
     """The deviation of a robot's state from a pose at rest.
 
-    base: whether the base is among it, [attitude, r0, qm, u0, um], or the joints alone,
-    [qm, um]. attitude (3,) is the turn from the pose, in base axes: for small ones a
-    rotation vector, whose rate is the base's angular velocity.
+    base: whether it includes the base, [attitude, r0, qm, u0, um], or the joints only, [qm, um].
+    attitude (3,) is the rotation from the pose, in base axes: for small angles a rotation vector,
+    whose rate is the base's angular velocity.
     """
 
     robot: Robot
@@ -28,12 +28,12 @@ class MinimalState:
 
     @property
     def takes(self) -> str:
-        """The quantities of which it is made."""
+        """The quantities from which it is computed."""
         return "R0 r0 qm u0 um" if self.base else "qm um"
 
     @property
     def parts(self) -> dict[str, int]:
-        """The names of its parts, and how many numbers each has."""
+        """The names and sizes of its parts."""
         nu = self.robot.nu
         if not self.base:
             return {"qm": nu, "um": nu}
@@ -41,11 +41,11 @@ class MinimalState:
 
     @property
     def size(self) -> int:
-        """How many numbers it has."""
+        """The total size."""
         return sum(self.parts.values())
 
     def deviation(self, inputs: list[Any], pose: tuple[Array, Array], qm: Any, um: Any) -> Array:
-        """How far the inputs (those of `takes`) are from the base pose (R0, r0), qm and um."""
+        """The deviation of the inputs (those of `takes`) from the base pose (R0, r0), qm and um."""
         joints = self.robot.difference(qm, inputs[-3 if self.base else 0])
         if not self.base:
             return np.concatenate([joints, inputs[1] - um])
@@ -55,10 +55,9 @@ class MinimalState:
 
 
 def attitude_error(Rd: Array, R: Array) -> Array:
-    """The turn from attitude Rd (3,3) to R (3,3), in body axes: 2 sin(angle/2) axis (3,).
-
-    It grows up to half a turn, where any way round is as short as another, and is zero
-    there. Source: Markley and Crassidis, "Fundamentals of Spacecraft Attitude Determination
+    """The rotation from attitude Rd (3,3) to R (3,3), in body axes: 2 sin(angle/2) axis (3,). It
+    grows up to half a turn, where the direction is undefined, and is zero there. Source: Markley
+    and Crassidis, "Fundamentals of Spacecraft Attitude Determination
     and Control" (2014), sec. 7.2: twice the vector part of the error quaternion.
     """
     E = spatial.transpose(Rd) @ R

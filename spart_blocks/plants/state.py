@@ -1,4 +1,4 @@
-"""The state of a plant: its parts, their names, and how users give its start."""
+"""The state of a plant: its parts, their names, and initial values from users."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spart_blocks.spatial import Array, array
 
 BaseFrame = Literal["com", "urdf"]
 STABILISATION = 1.0
-"""Pull [1/s] of the quaternion to unit length; it vanishes on the unit sphere."""
+"""Stabilisation rate [1/s] of the quaternion's length; it vanishes on the unit sphere."""
 
 _POSE_KEYS = ("r0", "quaternion", "angles321", "qm")
 _RATE_KEYS = ("u0", "omega0", "v0", "um")
@@ -49,12 +49,12 @@ class PlantState:
 
     @property
     def sticking(self) -> tuple[int, ...]:
-        """Places in um of the joints that can stick, one mode each."""
+        """Indices in um of the joints that can stick, with one mode each."""
         return joint_effects(self.robot).sticking if self.rates else ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """One name an entry, such as q0.x, r0.z, qm.elbow."""
+        """A name for each entry, such as q0.x, r0.z, qm.elbow."""
         positions, rates = self.robot.position_names, self.robot.rate_names
         base = [f"q0.{c}" for c in "xyzw"] + [f"r0.{c}" for c in "xyz"] if self.floating else []
         names = base + [f"qm.{name}" for name in positions]
@@ -66,7 +66,7 @@ class PlantState:
         return tuple(names)
 
     def split(self, x: Array, base_pose: tuple[Array, Array]) -> Parts:
-        """The parts of a state x; a fixed base keeps its pose."""
+        """The parts of a state x; the pose of a fixed base is constant."""
         nq, nu = self.robot.nq, self.robot.nu
         R0, r0 = base_pose
         u0, um = np.zeros(6), np.zeros(nu)
@@ -100,7 +100,8 @@ class PlantState:
 
     def pose_rates(self, x: Array, u0: Array, um: Array) -> list[Array]:
         """The rates of the state's quaternion, r0 and qm at the rates u0 (6,) and um (nu,); a
-        pull keeps its quaternions, as they are in x, near unit length."""
+        stabilisation term keeps its quaternions near unit length.
+        """
         k = 7 if self.floating else 0
         positions = self.robot.position_rates(x[k : k + self.robot.nq], um, STABILISATION)
         if not self.floating:

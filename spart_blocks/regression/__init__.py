@@ -1,4 +1,4 @@
-"""Diagrams as regression tests: their `expect:` section, held against a run.
+"""Diagrams as regression tests: a run is checked against their `expect:` section.
 
 Importing this loads nothing; `files` finds tests, `check` runs one.
 """

@@ -1,4 +1,4 @@
-"""Baselines: recorded signals as text that git can compare, and how a run differs from one.
+"""Baselines: recorded signals as text for git, and comparison of a run with one.
 
 A few lines of comment, then CSV: t [s] and a column for each element of a signal.
 """
@@ -30,7 +30,7 @@ FORMAT = "# spart_blocks baseline 1"
 MAX_BYTES = 64_000_000
 DIGITS = 12
 SAME_TIME = 1e-9
-"""Sample times are equal within this part of the run: they are kept with 12 digits."""
+"""Relative tolerance of sample times, which are stored with 12 digits."""
 _MARK = FORMAT.rstrip("0123456789")
 _AGAIN = "record it again: spart test --update"
 _VERSIONS = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")
@@ -59,8 +59,9 @@ def names_of(section: BaselineSection, results: Results) -> tuple[str, ...]:
 
 
 def times(expected: Expectations, variant: str, end: Fraction) -> Floats:
-    """The times (K,) [s] at which a run to this end has to keep its signals: those of the
-    baseline, where there is one that can be read, and those of a new one."""
+    """The times (K,) [s] at which a run to this end must keep its signals: those of the
+    baseline, if it exists and is readable, and those of a new one.
+    """
     section, path = expected.section.baseline, expected.baseline
     if section is None or path is None:
         return np.zeros(0)
@@ -76,11 +77,9 @@ def _even(end: float, samples: int) -> Floats:
 
 
 def taken(results: Results, names: Sequence[str], section: BaselineSection) -> Baseline:
-    """About so many samples of a run: evenly from those that it kept, or, where it kept what
-    lines need, at even times.
-
-    Numbers have 12 digits, counted from the largest magnitude of their column (from atol
-    where that is larger): what lies below is noise, which would differ each time.
+    """About the given number of samples of a run: evenly selected from uniform samples, or at even
+    times of a record. Numbers have 12 digits, counted from the largest magnitude of their column
+    (or from atol if that is larger): smaller digits are noise, which would differ each time.
     """
     pick = _at_even_times if results.info.get("record") == "lines" else _rows
     rows = pick(results, section.samples)
@@ -99,7 +98,7 @@ def _rows(results: Results, samples: int) -> list[int]:
 
 
 def _at_even_times(results: Results, samples: int) -> list[int]:
-    """The rows at even times; those of all rows that are evenly kept, where none are there."""
+    """The rows at even times; if there are none, evenly selected rows."""
     t, end = results.t, float(results.info.get("T", results.t[-1]))
     wanted = _even(end, samples)
     wanted = wanted[wanted <= t[-1] * (1 + SAME_TIME)]
@@ -110,8 +109,7 @@ def _at_even_times(results: Results, samples: int) -> list[int]:
 
 
 def _nearest(t: Floats, wanted: Floats) -> NDArray[np.intp]:
-    """The row at each of some times; the last of those that lie there, which is the one after
-    whatever happened then."""
+    """The row at each time; the last of several, which is the one after an event."""
     slack = SAME_TIME * float(t[-1])
     last = np.clip(np.searchsorted(t, wanted + slack, side="right") - 1, 0, len(t) - 1)
     after = np.clip(np.searchsorted(t, wanted), 1, len(t) - 1)
@@ -120,8 +118,9 @@ def _nearest(t: Floats, wanted: Floats) -> NDArray[np.intp]:
 
 
 def _last_on_grid(results: Results) -> int:
-    """The last sample whose time any run to the same end keeps. A STOP ends a run at a time
-    that depends on the tolerances, and the sample there is left out."""
+    """The last sample that every run to the same end has. A STOP ends a run at a time that
+    depends on the tolerances, so the sample there is left out.
+    """
     t = results.t
     stopped = len(t) > 2 and t[-1] != results.info.get("T", t[-1])
     off_grid = stopped and abs(t[-1] - t[-2] - (t[1] - t[0])) > SAME_TIME * t[-1]
@@ -152,7 +151,7 @@ def _rounded(column: Floats, atol: float) -> Floats:
 
 
 def record(change: Change) -> None:
-    """Write the new text of a baseline, whole or not at all; its folder is made."""
+    """Write the new text of a baseline, atomically; its folder is created."""
     write_whole(change.path, change.text.encode())
 
 
@@ -196,7 +195,7 @@ def _text(path: Path) -> str:
 
 
 def is_baseline(path: Path) -> bool:
-    """Whether a file, however broken since, was written as a baseline."""
+    """Whether a file was written as a baseline, even if it is damaged."""
     with path.open("rb") as file:
         return file.read(len(_MARK)) == _MARK.encode()
 
@@ -211,8 +210,8 @@ def _wrong(message: str, place: Place) -> InputError:
 def bands(
     baseline: Baseline, results: Results, names: Sequence[str], section: BaselineSection
 ) -> Iterator[tuple[str, Band | str]]:
-    """Each signal with its band about the recorded samples, or with what keeps the two from
-    being compared; signal '' where that is not about one.
+    """Each signal with its band about the recorded samples, or with the reason why the two cannot
+    be compared; signal '' if the reason is not about one signal.
 
     |got - expected| <= atol + rtol * (largest magnitude of the element's record).
     """
@@ -242,7 +241,7 @@ def _few(labels: Sequence[str]) -> str:
 
 
 def _same_rows(baseline: Baseline, results: Results, samples: int) -> tuple[NDArray[np.intp], str]:
-    """The rows of the results at the times of the baseline, or why there are none."""
+    """The rows of the results at the times of the baseline, or the reason why there are none."""
     t = results.t
     slack = SAME_TIME * float(t[-1])
     rows = _nearest(t, baseline.t)
@@ -266,8 +265,9 @@ def _same_rows(baseline: Baseline, results: Results, samples: int) -> tuple[NDAr
 
 
 def changes(old: Baseline, new: Baseline) -> tuple[str, ...]:
-    """What a new baseline changes of an old one, a line each: times, columns that are new
-    or gone, and of the others the largest difference."""
+    """The changes from an old to a new baseline, a line each: times, new and removed columns,
+    and for the others the largest difference.
+    """
     lines = []
     same = old.t.shape == new.t.shape and np.allclose(
         old.t, new.t, rtol=0, atol=SAME_TIME * new.t[-1]

@@ -1,4 +1,4 @@
-"""Run a diagram once and hold it to its `expect:` section."""
+"""Run a diagram once and check it against its `expect:` section."""
 
 from __future__ import annotations
 
@@ -37,20 +37,19 @@ from spart_blocks.simulation.run import Progress
 
 BALANCES_WITHIN = 1e-6
 MOST_STEPS = 2_000_000
-"""What a test's run may take: one that diverges takes ever shorter steps, and a test ends."""
+"""Largest number of steps of a test's run, since a diverging run takes ever shorter steps."""
 SAMPLES = 100
-"""Of the comparison of both engines, where the diagram does not say how many it keeps."""
+"""Samples for the comparison of both engines, unless the diagram sets `every`."""
 RTOLS = 100
-"""How constant balances are by default: so many times the run's rtol, which is what its
-solver reaches with a margin, and at least 1e-6."""
+"""Default tolerance of balances, as a multiple of the run's rtol, with a margin for the solver's
+error; at least 1e-6.
+"""
 
 
 @dataclass(frozen=True)
 class Manner:
-    """How tests are run.
-
-    update: record baselines that no longer hold, instead of failing; force: all of them.
-    timing: a missed speed is a failure. plots: the folder for pictures, none without it.
+    """Options of tests. update: record baselines that no longer hold, instead of failing; force:
+    record all. timing: a missed speed is a failure. plots: the folder for pictures, or None.
     """
 
     update: bool = False
@@ -75,8 +74,9 @@ def check_file(
 
 
 def check(case: Case, manner: Manner | None = None, progress: Progress | None = None) -> Outcome:
-    """Run a test. What fails or is wrong is in the outcome; nothing is raised for it, and no
-    baseline is written: see `baselines.record`."""
+    """Run a test. Failures and faults are in the outcome; they are not raised, and no baseline
+    is written: see `baselines.record`.
+    """
     started = time.perf_counter()
     heard: list[str] = []
     with _overheard(heard):
@@ -116,7 +116,9 @@ def _outcome(case: Case, manner: Manner, progress: Progress | None, heard: list[
 
 @contextmanager
 def _overheard(heard: list[str]) -> Iterator[None]:
-    """Our warnings within, for the outcome. Those of others are not about the diagram."""
+    """Collects warnings of this package for the outcome. Other warnings are not about the
+    diagram.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -125,7 +127,7 @@ def _overheard(heard: list[str]) -> Iterator[None]:
 
 @dataclass
 class _Judging:
-    """One run, held to one section."""
+    """One run, checked against one section."""
 
     case: Case
     expected: Expectations
@@ -191,8 +193,9 @@ class _Judging:
     def _held(
         self, kind: str, signal: str, band: Band, keys: Keys, drawn: Band | None = None
     ) -> Iterator[Failure]:
-        """The failure of a signal that leaves its band, with its picture. drawn: the band
-        about the samples, where that is another."""
+        """The failure of a signal that leaves its band, with its picture. drawn: the band about
+        the samples, if it differs.
+        """
         self.claims += 1
         if not len(band.t):
             t = self.results.t
@@ -306,7 +309,7 @@ class _Judging:
                 )
 
     def _slow(self) -> str | None:
-        """What is to be said of a run that was slower than expected."""
+        """The message for a run that was slower than expected."""
         claim = self.expected.section.speed
         wall = float(self.results.info.get("wall_time", 0.0))
         if claim is None or wall <= 0.0:

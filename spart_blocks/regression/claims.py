@@ -1,4 +1,4 @@
-"""What a signal shall do, as a band that it has to stay in: one function for each kind."""
+"""Claims as bands in which a signal must stay: one function for each kind."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Floats = NDArray[np.float64]
 Meters = Mapping[Gauge, Readings]
 NEAR = "expected {expected:.9g} within {bound:.3g}, off by {off:.3g}"
 LEAST_BALANCE = 0.1
-"""Momentum [kg m/s, N m s] and energy [J] are compared with this where they are smaller."""
+"""Smallest scale for momentum [kg m/s, N m s] and energy [J]."""
 TYPICAL_MASS = 100.0
-"""Of a robot [kg]: what its kinetic energy tells of the momentum of its parts."""
+"""Typical mass of a robot [kg], to estimate the momentum of its parts from its kinetic energy."""
 
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Where a signal of m elements shall lie at K of its samples, or at its K extremes.
+    """The band for a signal of m elements at K of its samples, or at its K extremes.
 
     t (K,) [s], or (K, m) where each element has times of its own; got, low, high (K, m), low
     and high inclusive and possibly infinite; expected (K, m): the middle, where there is
@@ -44,13 +44,14 @@ class Band:
         """The time of a miss [s]."""
         at = self.t[miss.sample]
         when = float(at if self.t.ndim == 1 else at[miss.element])
-        return float(f"{when:.12g}")  # the last moment before a stop is the stop's
+        return float(f"{when:.12g}")  # the last instant before a stop is reported as the stop
 
 
 @dataclass(frozen=True)
 class Miss:
-    """Where a signal leaves its band farthest: the sample, the element, and in how many
-    elements it does."""
+    """The largest violation of a band: the sample, the element, and the number of elements that
+    leave it.
+    """
 
     sample: int
     element: int
@@ -58,7 +59,7 @@ class Miss:
 
 
 def farthest(band: Band) -> Miss | None:
-    """The worst sample of a band; None where all lie within. What is no number is worst."""
+    """The worst sample of a band; None if all lie within. NaN is worst."""
     out = ~((band.low <= band.got) & (band.got <= band.high))
     if not out.any():
         return None
@@ -69,7 +70,7 @@ def farthest(band: Band) -> Miss | None:
 
 
 def told(band: Band, miss: Miss) -> str:
-    """What was got and what was expected at the worst sample."""
+    """The actual and the expected value at the worst sample, as text."""
     at = (miss.sample, miss.element)
     low, got, high = float(band.low[at]), float(band.got[at]), float(band.high[at])
     middle = float(band.expected[at]) if band.expected is not None else np.nan
@@ -97,7 +98,7 @@ Kind = Callable[[Any, Floats, Floats, Wide], Band]
 
 
 def near(t: Floats, got: Floats, expected: Floats, within: Floats | float) -> Band:
-    """The band of this half-width about what is expected; both spread over the samples."""
+    """The band of this half-width about the expected value; both are broadcast over the samples."""
     middle = np.broadcast_to(expected, got.shape)
     return Band(t, got, middle - within, middle + within, middle, NEAR)
 
@@ -127,8 +128,10 @@ def _never_exceeds(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
 
 
 def _conserved(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
-    """A band as wide as the range may be, about the first sample: on each side in proportion
-    to how far the signal goes there, so that it stays inside just if its range is allowed."""
+    """A band as wide as the allowed range, placed about the first sample in proportion to the
+    signal's excursions to each side, so that the signal stays inside exactly if its range is
+    allowed.
+    """
     first, least, most = x[:1], x.min(axis=0), x.max(axis=0)
     extent = most - least
     below = np.divide(first - least, extent, out=np.full(first.shape, 0.5), where=extent > 0)
@@ -167,7 +170,7 @@ KINDS: Mapping[str, Kind] = {
 
 
 def gauge_of(kind: str, claim: Any) -> Gauge:
-    """What measures a claim's signal while a run goes."""
+    """The gauge that measures a claim's signal during a run."""
     if kind == "settles":
         return Gauge("extremes", claim.signal, since=claim.by)
     if kind == "stays_within":
@@ -183,7 +186,7 @@ def gauge_of(kind: str, claim: Any) -> Gauge:
 
 
 def _deciding(kind: str, found: Readings, end: float) -> tuple[Floats, Floats]:
-    """What decides a claim of what was measured: times (K, m) and values (K, m)."""
+    """The measured times (K, m) and values (K, m) that decide a claim."""
     if kind == "monotone":
         rows = [(found["when"], found["reached"]), (found["when"], found["got"])]
     elif not found["any"].all():
@@ -225,7 +228,7 @@ def band_of(kind: str, claim: Any, results: Results, readings: Meters | None = N
 
 
 def audit_gauges(names: Iterable[str]) -> Iterator[Gauge]:
-    """What measures the balances of audited plants among these signals."""
+    """The gauges for the balances of audited plants among these signals."""
     for balance, whole, energy in _balances(names):
         yield Gauge("extremes", balance)
         yield Gauge("extremes", whole)

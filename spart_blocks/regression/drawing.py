@@ -1,4 +1,4 @@
-"""A failed claim as a picture: what was expected, what was got, and where they part."""
+"""A failed claim as a picture: the expected and the actual signal, and the largest deviation."""
 
 from __future__ import annotations
 
@@ -40,13 +40,14 @@ class Worst:
 
 
 def draw(path: Path, title: str, results: Results, signal: str, band: Band, worst: Worst) -> None:
-    """Write the worst element of a claim as PNG; the folder is made if missing."""
+    """Write the worst element of a claim as PNG; the folder is created if missing."""
     write_whole(path, render(picture(title, results, signal, band, worst), "png"))
 
 
 def picture(title: str, results: Results, signal: str, band: Band, worst: Worst) -> Figure:
-    """Both curves over the whole run with the band and the worst time, and below them got
-    less expected, where the two would lie on each other."""
+    """Both curves over the whole run with the band and the worst time; below them their
+    difference, if the two would coincide.
+    """
     both = band.expected is not None and len(band.t) > 1
     figure = new_figure(title, 6.5 if both else 4.5)
     rows = figure.subplots(2 if both else 1, 1, sharex=True, squeeze=False)

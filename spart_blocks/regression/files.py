@@ -1,6 +1,5 @@
-"""Which files are tests, told by a look at their text; loads nothing but Python's own.
-
-What walks through other people's folders must neither read much nor fail on what it finds.
+"""Finds files that are tests by their text; imports only the standard library. Since it searches
+arbitrary folders, it reads little of each file and never fails.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ _NOT_OURS = ("__pycache__", "node_modules")
 
 @dataclass(frozen=True)
 class Case:
-    """One test of a file: how it is called, what is overridden, the folder that its files
-    must lie in, the choices for its variants, as `slot=choice`, where not their defaults,
-    and packages of blocks that it may use."""
+    """One test of a file: its name, overrides, the project root, the choices for its variants as
+    `slot=choice` if not the defaults, and packages of blocks that it may use.
+    """
 
     path: Path
     name: str
@@ -36,7 +35,7 @@ class Case:
 
     @property
     def suffix(self) -> str:
-        """What the names of its baseline and pictures end in, besides the diagram's."""
+        """Suffix of the names of its baseline and pictures, after the diagram's name."""
         return "".join(f".{chosen}" for chosen in self.variants)
 
 

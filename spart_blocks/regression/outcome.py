@@ -1,4 +1,4 @@
-"""What came of a test: the claims that failed, and the baseline that could be recorded."""
+"""The outcome of a test: the failed claims, and the baseline to record."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from spart_blocks.regression.files import Case
 
 @dataclass(frozen=True)
 class Failure:
-    """A claim that a run does not keep.
-
-    kind: 'settles', 'baseline' and the like, or 'run' for a run that failed itself.
-    signal: the element that is worst, 'plant.qm[1]'; t [s], got, expected, low and high
-    there, where the claim has them. place: where the claim is written.
+    """A claim that a run violates. kind: 'settles', 'baseline' etc., or 'run' if the run itself
+    failed. signal: the worst element, 'plant.qm[1]'; t [s], got, expected, low and high there, if
+    the claim has them. place: of the claim in the file.
     """
 
     kind: str
@@ -39,8 +37,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Change:
-    """A baseline that differs from what is on disk, or is not there: its file, its new
-    text, and what changes, a line each."""
+    """A baseline that is missing or differs from the file: its path, its new text, and the
+    changes, a line each.
+    """
 
     path: Path
     text: str
@@ -49,11 +48,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A test that was run.
-
-    faults: what is wrong with the file, so that it could not be judged. claims: how many
-    were judged. slow: a speed that was missed, where that is no failure. change: the
-    baseline to record. interrupted: the run was, so nothing was judged.
+    """The outcome of a test. faults: errors of the file, which prevent a check. claims: number of
+    checked claims. slow: message on a missed speed, if that is not a failure. change: the baseline
+    to record. interrupted: whether the run was interrupted, so nothing was checked.
     """
 
     case: Case
@@ -72,5 +69,5 @@ class Outcome:
 
     @property
     def troubles(self) -> tuple[str, ...]:
-        """What stands in the way of a pass, each as text."""
+        """The reasons against a pass, each as text."""
         return (*map(str, self.faults), *map(str, self.failures))

@@ -1,5 +1,5 @@
-"""Zip files from strangers: their directory and sizes are looked at before anything of them is
-read, and arrays in them are read by their headers' few possible forms alone.
+"""Reading untrusted zip files: their directory and sizes are checked before anything is read, and
+arrays are read only if their headers have one of a few allowed forms.
 
 The methods of zip files that are allowed, stored and deflated, unpack a gigabyte within
 seconds; others may take minutes.
@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 from spart_blocks.errors import InputError, brief
 
 MOST_DIRECTORY = 16 * 2**20
-"""Bytes of an archive's list of its files, which is read as a whole."""
+"""Largest size [bytes] of an archive's directory, which is read as a whole."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _END, _END64, _LOCATOR = b"PK\5\6", b"PK\6\6", b"PK\6\7"
 _LONGEST_END = 22 + 0xFFFF  # with its comment
 
 
 def opened(path: Path) -> zipfile.ZipFile:
-    """A zip file whose directory is no larger than a reader can bear, and whose files are
-    packed by the two methods that are allowed. InputError where it is not so; what zipfile and
-    the system raise is let through."""
+    """Open a zip file, whose directory must not be too large and whose files must use one of the
+    two allowed methods; otherwise InputError. Errors of zipfile and the system are passed on.
+    """
     with path.open("rb") as file:
         size = _directory_size(file)
     if size > MOST_DIRECTORY:
@@ -44,7 +44,7 @@ def opened(path: Path) -> zipfile.ZipFile:
 
 
 def _directory_size(file: IO[bytes]) -> int:
-    """What a file says of the size of its directory [bytes]; 0 where it says nothing."""
+    """The declared size of a file's directory [bytes]; 0 if it declares none."""
     end = file.seek(0, 2)
     file.seek(max(0, end - _LONGEST_END - 76))
     tail = file.read()
@@ -75,8 +75,10 @@ _OTHER = re.compile(rb"\{'descr': (\[.{0,60}|'.{0,40}')", re.DOTALL)
 
 
 def read_array(file: IO[bytes], size: int, kinds: str, name: str) -> NDArray[Any]:
-    """The array of an entry of so many bytes. kinds: those of NumPy's dtypes that it may be
-    of. Raises InputError where it is no such array, or not as large as it says."""
+    """Read the array of an entry with the given number of bytes. kinds: the allowed kinds of
+    NumPy's dtypes. Raises InputError if it is not such an array, or its size differs from the
+    declared one.
+    """
     head = file.read(min(size, 12))
     major = head[6] if len(head) == 12 else 0
     if not head.startswith(_MAGIC) or major not in _SIZES:

@@ -1,6 +1,6 @@
 """Columns of tables: a signal's elements by number, a block's states by name.
 
-A state goes by 'states.plant.qm.Joint_1' where its block has named it.
+A state that its block has named is 'states.plant.qm.Joint_1'.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def column_names(results: RunData, name: str) -> list[str]:
 
 
 def state_columns(results: RunData, block: str) -> list[str]:
-    """A name for each state of a block: its own, or by number where it has none."""
+    """A name for each state of a block: its own, or by number."""
     names, width = results.state_names.get(block, ()), results.states[block].shape[1:]
     if width == (len(names),) and len(set(names)) == len(names):
         return [f"{STATES}{block}.{name}" for name in names]

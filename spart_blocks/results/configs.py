@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 POSITION, RATE = "qm.", "um."
-"""What the names of a plant's states begin with; the joint's name follows."""
+"""Prefixes of the names of a plant's states; the joint's name follows."""
 
 
 _SPHERICAL = {POSITION: (".qx", ".qy", ".qz", ".qw"), RATE: (".x", ".y", ".z")}
@@ -34,8 +34,9 @@ class JointState(NamedTuple):
 
 
 def spherical_states(names: Sequence[str]) -> dict[str, slice]:
-    """Where the quaternions and the rates of spherical joints are among the states of a plant,
-    by qm.joint and um.joint, which have the names of the one and of the other."""
+    """The indices of the quaternions and the rates of spherical joints among the states of a
+    plant, by qm.joint and um.joint.
+    """
     found: dict[str, slice] = {}
     for k, name in enumerate(names):
         for kind, ends in _SPHERICAL.items():
@@ -51,7 +52,7 @@ class JointMotion:
 
     q (N,) [rad or m], dq (N,) [rad/s or m/s], ddq (N,) [rad/s^2 or m/s^2], at results.t; of
     a spherical joint q (N,4), a unit quaternion, and dq, ddq (N,3) in its child's axes.
-    ddq is the plant's signal umdot if that was kept, and else computed from the states.
+    ddq is the plant's signal umdot if that was kept, otherwise computed from the states.
     final: the three at the last sample.
     """
 

@@ -1,7 +1,7 @@
 """Columns of numbers in .csv files: a row of names, rows of numbers, commas between.
 
-Empty lines and lines that begin with # are passed over; an entry with a comma stands in
-quotes. Columns that nobody asks for may hold anything.
+Empty lines and lines that begin with # are skipped; an entry with a comma is quoted. Columns that
+are not requested may contain anything.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from spart_blocks.results.names import STATES, element_names, split_index
 Floats = NDArray[np.float64]
 
 MOST_TEXT = 16_000_000
-"""Bytes of a .csv file."""
+"""Largest size [bytes] of a .csv file."""
 MOST_TOLD = 20
-"""Mistakes of one file that are told."""
+"""Largest number of faults reported for a file."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,9 @@ class CsvFile:
     rows: tuple[tuple[int, str], ...]
 
     def numbers(self, columns: Sequence[str]) -> Floats:
-        """The named columns (k, n) of its rows, of which it has one or more: finite numbers.
-        InputError tells what is wrong, with line and column."""
+        """The named columns (k, n) of its rows, one or more: finite numbers. InputError with
+        line and column otherwise.
+        """
         at = [self._place(name) for name in columns]
         table: list[list[float]] = []
         faults: list[Fault] = []
@@ -66,7 +67,7 @@ class CsvFile:
         return place
 
     def _row(self, number: int, line: str, at: Sequence[int]) -> tuple[list[float], list[Fault]]:
-        """The entries of a line at some places as numbers, and what is wrong with them."""
+        """The entries of a line in some columns as numbers, and their faults."""
         cells = _cells(self.path, number, line)
         if len(cells) != len(self.names):
             place = self._at(number, line, cells, min(len(cells), len(self.names)))
@@ -84,7 +85,7 @@ class CsvFile:
         return row, faults
 
     def _at(self, number: int, line: str, cells: Sequence[str], i: int) -> str:
-        """The place of an entry in the file; in a line with quotes the line alone."""
+        """The place of an entry in the file; in a line with quotes only the line."""
         if '"' in line:
             return f"{self.path}:{number}"
         indent = len(cells[i]) - len(cells[i].lstrip()) if i < len(cells) else 0

@@ -1,6 +1,6 @@
 """Results on disk: .npz round-trips, .csv and .mat are for other programs.
 
-Files appear whole or not at all. What is read is not trusted: no pickles, plain
+Files are written atomically. Files that are read are not trusted: no pickles, plain
 numeric arrays only, sizes checked before memory is taken.
 """
 
@@ -64,7 +64,7 @@ def save(results: RunData, path: str | Path) -> Path:
 
 
 def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Write a file whole or not at all: beside its place first, then moved onto it."""
+    """Write a file atomically: first beside its place, then moved onto it."""
     path = path.resolve()
     if not path.parent.is_dir():
         raise InputError(Fault(f"cannot write {path}", hint=f"the folder {path.parent} is missing"))
@@ -93,7 +93,7 @@ def write_atomically(path: Path, write: Callable[[IO[bytes]], None]) -> None:
 
 
 def _remove_abandoned(folder: Path, before: str) -> None:
-    """Take away what writers of this file that were killed have left."""
+    """Remove the temporary files that killed writers of this file have left."""
     for part in folder.glob(f"{glob.escape(before)}*.part"):
         if re.fullmatch("[0-9a-f]{8}", part.name[len(before) : -len(".part")]):
             with suppress(OSError), open(part, "rb") as file:
@@ -103,7 +103,7 @@ def _remove_abandoned(folder: Path, before: str) -> None:
 
 
 def _is_ours(file: IO[bytes]) -> bool:
-    """Mark a part as being written, as long as it is open; whether no other process does."""
+    """Lock a temporary file while it is open; returns whether no other process has locked it."""
     try:
         import fcntl
     except ImportError:  # Windows removes no file that is open
@@ -116,7 +116,7 @@ def _is_ours(file: IO[bytes]) -> bool:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write these bytes as a file, whole or not at all."""
+    """Write these bytes as a file, atomically."""
 
     def write(file: IO[bytes]) -> None:
         file.write(data)
@@ -125,13 +125,13 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write these bytes as a file, whole or not at all; its folder is made if missing."""
+    """Write these bytes as a file, atomically; its folder is created if missing."""
     make_folder(path.parent)
     write_bytes(path, data)
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, where they are missing."""
+    """Create a folder and its parents, if they are missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -214,9 +214,10 @@ def load(kind: type[AnyData], path: str | Path, max_bytes: int = MAX_BYTES) -> A
 def load_arrays(
     path: str | Path, wanted: Container[str], max_bytes: int = MAX_BYTES
 ) -> Mapping[str, NDArray[Any] | None]:
-    """The arrays of an .npz file by name: those of results by the names of their signals,
-    those of another program as it called them, of these only what is wanted, None for the
-    others. Files that unpack to more than max_bytes are refused."""
+    """The arrays of an .npz file by name: for results by the names of their signals, for files
+    of other programs by their own names. Only wanted arrays are read, the others are None. Files
+    that unpack to more than max_bytes are refused.
+    """
 
     def arrays(read: _Reader) -> Mapping[str, NDArray[Any] | None]:
         entries = [name.removesuffix(".npy") for name in read.archive.namelist()]
@@ -234,7 +235,7 @@ _Unpacked = TypeVar("_Unpacked")
 def _from_archive(
     source: Path, max_bytes: int, unpack: Callable[[_Reader], _Unpacked]
 ) -> _Unpacked:
-    """What `unpack` makes of an .npz file; InputError for one that is damaged."""
+    """The result of `unpack` for an .npz file; InputError for a damaged file."""
     try:
         with opened(source) as archive:
             return unpack(_Reader(archive, max_bytes))
@@ -274,7 +275,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _facts(info: Any) -> dict[str, Any]:
-    """How it ran: numbers and texts by name."""
+    """The run's facts: numbers and texts by name."""
     plain = (str, int, float, type(None))
     return {k: v if isinstance(v, plain) else brief(v) for k, v in _mapping(info).items()}
 

@@ -1,8 +1,8 @@
 """Arrays of numbers in .mat files of MATLAB's versions 4 and 5 (-v4, -v6, -v7).
 
-SciPy's reader believes what a file says of itself, and a damaged one can end the process.
-This one reads what recordings are made of, and each size is compared with what is there.
-Source: The MathWorks, "MAT-File Format" (2023).
+SciPy's reader trusts the sizes declared in a file, and a damaged file can end the process. This
+reader supports the contents of recordings only, and compares each size with the data. Source: The
+MathWorks, "MAT-File Format" (2023).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_AXES = 32
 
 
 class DamagedError(Exception):
-    """A .mat file is not as its format has it; the text says in what."""
+    """A .mat file violates its format; the text says how."""
 
 
 class Entry(NamedTuple):

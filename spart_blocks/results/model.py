@@ -1,4 +1,4 @@
-"""Results: time, signals by name, states, and the state a next run starts from."""
+"""Results: time, signals by name, states, and the state from which a run can continue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAME = "the name of a signal"
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened during the run: t [s], the block, and what it was."""
+    """An event during the run: t [s], the block, and a description."""
 
     t: float
     block: str
@@ -33,7 +33,7 @@ class Event:
 
 @dataclass(frozen=True, eq=False)
 class FinalState:
-    """Where a run ended, enough to continue it.
+    """The state at the end of a run, sufficient to continue it.
 
     t [s]; continuous and discrete states by block name; ticks done of each clock.
     """
@@ -139,7 +139,7 @@ def _tuples(value: Any) -> Any:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunData:
-    """The numbers of a run, by name; see Results, which also shows and writes them."""
+    """The data of a run, by name; see Results, which also shows and writes them."""
 
     t: Array
     signals: Mapping[str, Array]
@@ -178,7 +178,9 @@ class RunData:
         return replace(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """All arrays anew; what computes other signals only reads, so it is shared."""
+        """Copies all arrays; the function that computes other signals only reads, so it is
+        shared.
+        """
         parts = self._parts()
         recompute = parts.pop("recompute")
         return type(self)(**deepcopy(parts, memo), recompute=recompute)
@@ -231,15 +233,16 @@ class RunData:
         return tuple(self.signals)
 
     def _ipython_key_completions_(self) -> list[str]:
-        """What `results["` completes to: signals, kept or to be computed, and states."""
+        """Completions of `results["`: signals, kept or computable, and states."""
         states = [label for block in self.states for label in state_columns(self, block)]
         blocks = [STATES + block for block in self.states]
         others = getattr(self.recompute, "names", ())
         return list(dict.fromkeys([*self.signals, *others, *self.aliases, *blocks, *states]))
 
     def at(self, times: ArrayLike) -> Self:
-        """The results at other times (m,) [s], by straight lines between the rows that are
-        there; at a jump, what is behind it. Raises InputError for times outside the run."""
+        """The results at other times (m,) [s], by linear interpolation; at a jump, the value
+        after it. Raises InputError for times outside the run.
+        """
         wanted = as_numbers(times, "times")
         if not (np.diff(wanted) >= 0).all():
             raise InputError("times must be a list of numbers that rise")

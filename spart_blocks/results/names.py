@@ -72,6 +72,5 @@ def element_names(base: str, shape: Sequence[int], index: str | None = None) -> 
 
 
 def file_name(text: str, otherwise: str) -> str:
-    """A name as the name of a file or folder, which cannot lead elsewhere; `otherwise`
-    where nothing of it is left."""
+    """A name as a safe name of a file or folder; `otherwise` if nothing remains of it."""
     return re.sub(r"[^\w.-]+", "_", text).strip("._")[:80] or otherwise

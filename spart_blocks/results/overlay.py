@@ -30,7 +30,7 @@ _PANEL = 1.75  # inches high
 
 @dataclass(frozen=True)
 class _Curve:
-    """A run's line, and the look that belongs to the run."""
+    """A run's curve, and the style of the run."""
 
     run: str
     results: RunData

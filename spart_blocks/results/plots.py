@@ -159,10 +159,8 @@ def show_windows(figures: Sequence[Figure], block: bool | None = None) -> bool:
 
 
 def presented(figures: list[Figure], show: bool | None) -> list[Figure]:
-    """The figures that a `plot` gives, shown where they are to be: in a notebook in its cell, as
-    Matplotlib shows those of pyplot at the cell's end, elsewhere in windows.
-
-    show: by default in a notebook alone.
+    """The figures of a `plot`, shown in the notebook cell (as Matplotlib shows pyplot figures at
+    the end of the cell) or in windows. show: by default in notebooks only.
     """
     if show is not False and notebook() is not None:
         for shell, figure in zip(_shells(figures), figures, strict=True):
@@ -173,7 +171,7 @@ def presented(figures: list[Figure], show: bool | None) -> list[Figure]:
 
 
 def _shells(figures: Sequence[Figure]) -> list[Any]:
-    """A figure of pyplot for each of ours, of its size; however many there are."""
+    """A pyplot figure for each of our figures, of the same size, for any number."""
     import warnings
 
     from matplotlib import pyplot as plt
@@ -238,7 +236,7 @@ def _scope(results: RunData, scope: ScopeSpec) -> Figure:
 
 
 def dress(axis: Axes, title: str) -> None:
-    """The look that all panels share."""
+    """Apply the common style of all panels."""
     axis.set_title(title, loc="left", fontsize=10.5, fontweight="bold", color=INK, pad=8)
     axis.grid(True, color=GRID, linewidth=0.8)
     axis.set_axisbelow(True)
@@ -338,7 +336,7 @@ def lines_of(results: RunData, scope: ScopeSpec) -> list[Line]:
 
 
 def _deal(given: Sequence[Any] | None, line_ports: Sequence[int], ports: int) -> list[Any]:
-    """What is given for each line, or for each port, as one for each line."""
+    """Values given for each line, or for each port, as one for each line."""
     if given is None:
         return [None] * len(line_ports)
     if len(given) == ports:

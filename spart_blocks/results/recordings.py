@@ -1,4 +1,4 @@
-"""Signals by time out of files: what `save` writes, and what other programs write like it.
+"""Recorded signals from files: those of `save`, and similar files of other programs.
 
 .csv: a header row and numbers; a vector q has the columns q[0], q[1], ... .npz and .mat:
 arrays whose first axis is time. Nothing read is trusted: no pickles, sizes checked first.
@@ -115,7 +115,7 @@ def _from_mat(source: Path, names: Sequence[str]) -> dict[str, Floats]:
 
 
 def _variables(source: Path, wanted: Container[str] = ()) -> dict[str, Any]:
-    """What a file holds by name; None for what is not wanted or no numbers."""
+    """The contents of a file by name; None for entries that are not wanted or not numeric."""
     try:
         if source.stat().st_size > MOST_UNPACKED:
             raise InputError(f"{source} has more than {MOST_UNPACKED:,} bytes")
@@ -135,6 +135,6 @@ def _own_names(pairs: Any) -> dict[str, str]:
 
 
 def _by_time(array: Any) -> Any:
-    """MATLAB knows no vectors: a row or a column is a scalar by time."""
+    """MATLAB has no one-dimensional arrays: a row or a column is a scalar over time."""
     array = np.asarray(array)
     return array.ravel() if array.ndim == 2 and 1 in array.shape else array

@@ -1,4 +1,4 @@
-"""Results as users have them: the numbers of a run, and how these are shown and written."""
+"""Results for users: the data of a run, with methods to show and write them."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ if TYPE_CHECKING:
 
     from spart_blocks.results.configs import JointMotion
 
-# What draws and writes is imported where it is used: most runs do neither.
+# Drawing and writing are imported where they are used: most runs do neither.
 
 
 class Results(RunData):
-    """What a run produced. Arrays are read-only; copy one to change it.
+    """The results of a run. Arrays are read-only; copy one to change it.
 
-    t (N,) [s]; signals: name to (N, ...); states: block to (N, nstates).
-    aliases: short names for signals ('ctrl' for 'ctrl.tau'); units: signal to unit.
-    info: how it ran: engine, solver, steps, evaluations, wall_time [s], versions, and
-    "notes", a line each, where its numbers depend on what is easily overlooked.
-    state_names: block to the names of its states, where it has named them.
-    recompute: gives a signal that was not kept, (N, ...), or raises KeyError.
+    t (N,) [s]; signals: name to (N, ...); states: block to (N, nstates). aliases: short names for
+    signals ('ctrl' for 'ctrl.tau'); units: signal to unit. info: facts of the run: engine, solver,
+    steps, evaluations, wall_time [s], versions, and "notes", lines on details that affect the
+    numbers and are easily overlooked. state_names: block to the names of its states, if it names
+    them. recompute: returns a signal that was not kept, (N, ...), or raises KeyError.
 
-    Results can be copied and pickled. A copy computes what its original does; what comes out of
-    a pickle computes the signals of a native run, and says of others that they were not kept.
+    Results can be copied and pickled. A copy can compute the same signals as the original. After a
+    pickle, signals that were not kept can be computed for native runs only.
     """
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a table of the kept signals and a small plot."""
+        """HTML for notebooks: a table of the kept signals and a small plot."""
         from spart_blocks.results.notebook import to_html
 
         return to_html(self)
@@ -75,8 +74,9 @@ class Results(RunData):
         return to_xarray(self, names)
 
     def summary(self, versions: bool = False) -> str:
-        """What ran, how, how long it took, and where it ended, as text. versions: also those of
-        the packages it was made with, which `info` has."""
+        """A summary of the run as text. versions: include those of the packages, which `info`
+        has.
+        """
         from spart_blocks.results.summary import summary
 
         return summary(self, versions)
@@ -89,7 +89,7 @@ class Results(RunData):
 
     @staticmethod
     def load(path: str | Path) -> Results:
-        """What `save` wrote to an .npz file. The file is not trusted: no pickles."""
+        """Load an .npz file written by `save`. The file is not trusted: no pickles."""
         from spart_blocks.results.files import load
 
         return load(Results, path)

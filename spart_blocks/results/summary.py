@@ -15,7 +15,7 @@ _PACKAGES = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")
 
 
 UNITS = {"wall_time": "s", "T": "s"}
-"""Of what `info` tells in numbers."""
+"""Labels of the numbers in `info`."""
 
 
 def summary(results: RunData, versions: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Arrays by time at other times than those they were kept at."""
+"""Interpolation of recorded arrays at other times."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Straight lines between rows: before, after (m,) are the rows on both sides of each time,
-    and share (m,) how far it lies between them."""
+    """Linear interpolation between rows: before, after (m,) are the rows on both sides of each
+    time, and share (m,) is its relative position between them.
+    """
 
     before: Array
     after: Array
@@ -40,7 +41,7 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """What results at other times take signals from that were not kept: the run itself."""
+    """The source of signals that were not kept, for results at other times: the run itself."""
 
     results: RunData
     lines: Lines
@@ -57,5 +58,5 @@ class Moved:
         return tuple(getattr(self.results.recompute, "names", ()))
 
     def portable(self, t: Array, states: object) -> Moved:
-        """What takes its place in a pickle: the same, with the run in it."""
+        """Its replacement in a pickle, which contains the run."""
         return self
