@@ -1,6 +1,6 @@
 """The command `spart`. Prints, progress bars and exit codes live here and nowhere else.
 
-What a command needs beyond Typer it imports when it runs, so that `spart --help` is quick.
+A command imports packages other than Typer only when it runs, so that `spart --help` is fast.
 """
 
 from __future__ import annotations

@@ -84,9 +84,9 @@ def _spart(
         ),
     ] = False,
 ) -> None:
-    """Run block diagrams of robots and spacecraft, and look at what they are made of.
+    """Run block diagrams of robots and spacecraft, and inspect them.
 
-    Exit codes: 0 all went well, 1 the run failed, 2 the input is wrong.
+    Exit codes: 0 success, 1 the run failed, 2 the input is wrong.
     """
 
 

@@ -1,4 +1,4 @@
-"""`spart blocks`: the block types, and what one of them takes and gives."""
+"""`spart blocks`: the block types, and the ports and parameters of one."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def blocks(
 
 
 def _found(text: str, records: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
-    """The types that a text is about, and what has this name elsewhere."""
+    """The types that match a text, and the type with this name in another tool."""
     from spart_blocks.diagram.other_names import other_names_like, type_hint
 
     others = other_names_like(text)
@@ -123,13 +123,15 @@ def describe(kind: BlockType) -> dict[str, Any]:
 
 
 def _first_sentence(text: str) -> tuple[str, list[str]]:
-    """A summary; one that is too long for a list is its first sentence, and what follows."""
+    """A summary for a list and the remaining text; a long summary is cut after its first
+    sentence.
+    """
     first, *rest = re.split(r"(?<=[.])\s+(?=[A-Z])", text, maxsplit=1)
     return (text, []) if len(text) <= _LONGEST_SUMMARY else (first, rest)
 
 
 def _subject(kind: BlockType) -> str:
-    """What a block is about: the module that it is in. A user's module is not told twice."""
+    """The subject of a block: its module. The module of a user's block is not repeated."""
     from spart_blocks.diagram.model import STANDARD
 
     return kind.cls.__module__.rpartition(".")[2] if kind.package in STANDARD else "own"
@@ -138,8 +140,9 @@ def _subject(kind: BlockType) -> str:
 def _ports(
     told: Sequence[PortText], specs: Sequence[PortSpec], named: Sequence[Port]
 ) -> list[dict[str, str]]:
-    """The ports of one side: as a docstring has them in a table, as the class declares them, or
-    their names alone."""
+    """The inputs or the outputs: from a table in the docstring, from the declaration of the
+    class, or names only.
+    """
     if told:
         return _told_ports(told, named)
     if specs:
@@ -186,7 +189,7 @@ def _parameters(kind: BlockType, text: BlockText) -> list[dict[str, Any]]:
 
 
 def _type(told: str) -> str:
-    """A type in words: what a docstring or an annotation tells, without Python's frills."""
+    """A type in words, from a docstring or an annotation, without Python syntax."""
     return re.sub(r",?\s+optional$", "", re.sub(r"<class '(\w+)'>", r"\1", told))
 
 
@@ -244,12 +247,12 @@ def _page(record: dict[str, Any]) -> list[Any]:
 
 
 def _goes_on(before: str, line: str) -> bool:
-    """Whether a line belongs right below the one before: in a list, a table, code."""
+    """Whether a line follows the previous one without a blank line: in a list, a table, code."""
     return _ITEM.match(line) is not None or (line.startswith(KEPT) and before.startswith(KEPT))
 
 
 def _by_tool(others: Sequence[dict[str, str]]) -> str:
-    """Names elsewhere, each tool said once."""
+    """Names in other tools, with each tool named once."""
     told = groupby(others, lambda other: other["tool"])
     return "; ".join(f"{', '.join(o['name'] for o in group)} ({tool})" for tool, group in told)
 
@@ -276,5 +279,5 @@ def _parameter_rows(parameters: Sequence[dict[str, Any]]) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A default as one would write it in a diagram file."""
+    """A default as written in a diagram file."""
     return "none" if value is None else json.dumps(value)

@@ -45,9 +45,8 @@ def check(
 ) -> None:
     """Run a diagram on the native engine and on the interpreter, and compare.
 
-    Both run at rtol 1e-10. Prints how far every kept signal and state is from the
-    other engine's, relative to its largest magnitude; the exit code is 1 where one is
-    more than 1e-7 apart.
+    Both run at rtol 1e-10. Prints the difference of every kept signal and state, relative to its
+    largest magnitude; the exit code is 1 if a difference exceeds 1e-7.
     """
     with reporting(debug):
         diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()

@@ -1,4 +1,4 @@
-"""What closes a robot's loops and what acts in it, as tables for `spart robot`."""
+"""A robot's loops and forces as tables for `spart robot`."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ def compare(
         typer.Option(
             "--case",
             metavar="NAME:PATH=VALUE",
-            help="A case of that name with a value replaced, as --set does. May be repeated, "
-            "also with one name.",
+            help="A named case with a replaced value, like --set. May be repeated, also "
+            "with the same name.",
         ),
     ] = None,
     settings: Settings = None,
@@ -76,7 +76,7 @@ def compare(
         ),
     ] = None,
     headless: Annotated[
-        bool, typer.Option("--headless", help="Open no windows, as where there is no display.")
+        bool, typer.Option("--headless", help="Open no windows, as without a display.")
     ] = False,
     jobs: Annotated[
         int | None,
@@ -85,7 +85,7 @@ def compare(
             "-j",
             min=1,
             metavar="N",
-            help="How many run at once; by default one on each processor.",
+            help="Number of parallel runs; by default one per processor.",
             show_default=False,
         ),
     ] = None,
@@ -94,10 +94,9 @@ def compare(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run variants of a diagram in parallel, print a table of metrics, overlay the scopes.
-
-    A case that fails does not keep the others from being shown; the exit code is then 1.
-    Ctrl-C ends all runs, and shows those that were complete.
+    """Run variants of a diagram in parallel, print a table of metrics, overlay the scopes. If a
+    case fails, the others are still shown, and the exit code is 1. Ctrl-C ends all runs and shows
+    the completed ones.
     """
     with reporting(debug):
         files = (out.expanduser(),) if out else ()
@@ -127,7 +126,7 @@ def _choices(given: list[str]) -> dict[str, list[str]]:
 
 
 def _sets(given: list[str]) -> dict[str, list[str]]:
-    """`name:path=value` texts as overrides by name; `name:` alone is the file as it is."""
+    """`name:path=value` texts as overrides by name; `name:` alone is the unchanged file."""
     sets: dict[str, list[str]] = {}
     for text in given:
         name, colon, override = text.partition(":")
@@ -159,7 +158,7 @@ def _compared(
 
 
 def _finished(found: Comparison, outputs: Outputs, quiet: bool, debug: bool) -> int:
-    """Keep, print and show what was found; returns the exit code."""
+    """Save, print and show the results; returns the exit code."""
     code = 0
     if found.results:
         written = outputs.write(found)

@@ -1,4 +1,4 @@
-"""What a block's docstring tells, in bdsim's form: prose, port table, parameters."""
+"""The contents of a block's docstring in bdsim's form: prose, port table, parameters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PORT = re.compile(r"``(?P<name>[^`{]+)``\s*(?:\[(?P<unit>[^\]]*)\])?\s*:?\s*(?P
 
 @dataclass(frozen=True)
 class PortText:
-    """A row of the port table; name is '' where the text does not begin with one."""
+    """A row of the port table; name is '' if the text does not begin with a name."""
 
     number: str
     types: str

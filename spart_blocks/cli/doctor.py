@@ -1,4 +1,4 @@
-"""`spart doctor`: what this installation has, and what it lacks."""
+"""`spart doctor`: components of this installation, present and missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOT_FOR_USERS = ("test", "lint", "benchmarks", "nightly")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. hint: what to do about it."""
+    """The result of one check. hint: how to resolve a problem."""
 
     topic: str
     state: State
@@ -43,10 +43,9 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Tell what this installation has: versions, compiler, cache, display, extras.
-
-    Exit codes: 0 all that is needed works, 1 something does not. What is missing and optional
-    is told, with how to get it.
+    """Report the state of this installation: versions, compiler, cache, display, extras. Exit
+    codes: 0 all required components work, 1 one does not. Missing optional components are listed
+    with how to install them.
     """
     with reporting(debug):
         findings = list(_findings())
@@ -85,7 +84,7 @@ def _findings() -> Iterator[Finding]:
 
 
 def _requirements() -> Iterator[tuple[str, str | None]]:
-    """The distributions that this one asks for, with their extra; those of developers not."""
+    """The required distributions, with their extra; without those for developers."""
     import re
 
     for line in metadata.requires(NAME) or ():
@@ -119,7 +118,7 @@ def _extra(extra: str, names: list[str]) -> Finding:
 
 
 def _compiler() -> Finding:
-    """Whether there is a C compiler, and what it makes can be loaded."""
+    """Whether there is a C compiler whose libraries can be loaded."""
     from spart_blocks.program.compiler import compiler_name, strict_loaded
 
     name = compiler_name()
@@ -137,7 +136,7 @@ def _compiler() -> Finding:
 
 
 def _cache() -> Finding:
-    """Where compiled programs are kept, and how much is there."""
+    """The folder of compiled programs, and its size."""
     from spart_blocks.cache import cache_folder, user_folder
 
     folder = cache_folder()

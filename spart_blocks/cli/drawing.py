@@ -1,8 +1,8 @@
 """The graph of a robot's bodies and joints as a picture: its tree by levels, and its chords.
 
-Bodies are boxes, a column for each level, the ground first. A joint is a line with an arrow in
-the user's sense; where that is against the tree, it is drawn in another colour. A virtual
-body has a dashed outline, and a dashed line, its chord, to the body that it stands for.
+Bodies are boxes, a column for each level, the ground first. A joint is a line with an arrow in the
+user's direction, in another colour if that is against the tree. A virtual body has a dashed
+outline, and a dashed line, its chord, to the body that it represents.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LOOKS = {
 
 @dataclass(frozen=True)
 class Place:
-    """Where a body's box is: its left edge, its width, and its middle [grid]."""
+    """The position of a body's box: left edge, width, and middle [grid]."""
 
     x: float
     width: float

@@ -1,7 +1,6 @@
-"""Requests to end a command: Ctrl-C, and what an init system or a terminal that closes sends.
-
-Each of them ends what is being done as Ctrl-C does, which keeps what was computed. While
-results are being written the first one waits, so that it does not cost what was to be kept.
+"""Requests to end a command: Ctrl-C, and the signals of an init system or a closing terminal. Each
+of them acts like Ctrl-C, which keeps the results so far. While results are being written, the first
+request waits until they are complete.
 """
 
 from __future__ import annotations
@@ -17,16 +16,18 @@ from spart_blocks.cli.terminal import say
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SAME = 0.5
-"""Requests that follow one another within so long are one [s]: a terminal that closes, and
-who stops a service, send several."""
+"""Requests within this time [s] count as one: a closing terminal or a service manager sends
+several.
+"""
 
 Handler = Callable[[int, Any], None]
 
 
 @contextmanager
 def requests_go_to(handler: Handler) -> Iterator[None]:
-    """Within, requests to end call this. Those that the process was started to ignore, as
-    with nohup, stay ignored. Elsewhere than in the main thread all is as it was."""
+    """Context manager in which requests to end call a handler. Signals that the process ignores
+    from the start, as with nohup, stay ignored. Outside the main thread it has no effect.
+    """
     before: dict[int, Any] = {}
     if threading.current_thread() is threading.main_thread():
         asked = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
@@ -42,8 +43,9 @@ def requests_go_to(handler: Handler) -> Iterator[None]:
 
 
 class Once:
-    """A handler that takes requests in quick succession for one. act: called with which of
-    them it is, from 0 on."""
+    """A handler that treats requests in quick succession as one. act: called with their number,
+    from 0.
+    """
 
     def __init__(self, act: Callable[[int], None]) -> None:
         self.act, self.count, self._last = act, 0, -1e9
@@ -57,19 +59,20 @@ class Once:
 
 
 def interrupt(_: int = 0) -> None:
-    """What Ctrl-C does in Python."""
+    """Raise KeyboardInterrupt, as Ctrl-C does in Python."""
     raise KeyboardInterrupt
 
 
 def interruptible() -> Any:
-    """Within, each request to end is a KeyboardInterrupt."""
+    """Context manager in which each request to end is a KeyboardInterrupt."""
     return requests_go_to(Once(interrupt))
 
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Within, the first request to end is put off until all is written; the second breaks
-    off."""
+    """Context manager that delays the first request to end until all is written; the second
+    aborts.
+    """
 
     def put_off(which: int) -> None:
         if which:

@@ -29,22 +29,21 @@ FOLDERS = ("diagrams", "models")
 def examples(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Print where this one lies.", show_default=False),
+        typer.Argument(metavar="NAME", help="Print the path of this diagram.", show_default=False),
     ] = None,
     copy: Annotated[
         Path | None,
         typer.Option(
             "--copy",
             metavar="DIR",
-            help="Copy all diagrams and their robots into a folder, to change them there.",
+            help="Copy all diagrams and their robots into a folder, where you can change them.",
             show_default=False,
         ),
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """List the diagrams that come with the package.
-
-    `spart run "$(spart examples spacecraft_pd)"` runs one where it lies.
+    """List the diagrams that come with the package. `spart run "$(spart examples spacecraft_pd)"`
+    runs one.
     """
     with reporting(debug):
         if name is not None and copy is not None:
@@ -83,7 +82,7 @@ class Example:
 
 
 def found(home: Path) -> Iterator[Example]:
-    """Every diagram, those at the top first; not the parts that others use."""
+    """Every diagram, those at the top level first; without files that are only used by others."""
     folder = home / "diagrams"
     paths = sorted(folder.rglob("*.yaml"), key=lambda path: (len(path.parts), path.parts))
     for path in paths:
@@ -114,7 +113,7 @@ def _named(home: Path, name: str) -> Path:
 
 
 def _copy(home: Path, folder: Path) -> None:
-    """Copy diagrams/ and models/ into a folder; nothing that is there is replaced."""
+    """Copy diagrams/ and models/ into a folder; existing files are not replaced."""
     targets = [folder / name for name in FOLDERS]
     for target in targets:
         if os.path.exists(target):

@@ -45,14 +45,14 @@ PartOption = Annotated[
     typer.Option(
         "--part",
         metavar="BLOCK",
-        help="A block or subsystem that becomes code, usually the controller; by default "
+        help="A block or subsystem to export, usually the controller; by default "
         "export.part of the file, or the whole diagram ('*'). May be repeated.",
     ),
 ]
 RateOption = Annotated[
     float | None,
     typer.Option(
-        metavar="HZ", help="Steps per second, by default those of its clocks; 1000 without."
+        metavar="HZ", help="Steps per second; by default from its clocks, or 1000 without clocks."
     ),
 ]
 MethodOption = Annotated[
@@ -65,7 +65,7 @@ export = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["--help", "-h"]},
-    help="Make code of a diagram or of some of its blocks, which runs without this package.",
+    help="Generate code from a diagram or some of its blocks, which runs without this package.",
     epilog=epilog(
         "spart export c diagrams/arm_computed_torque.yaml --part ctrl -o build/ctrl --verify",
         "spart export fmu diagrams/spacecraft_pd.yaml -o spacecraft.fmu",
@@ -92,17 +92,20 @@ def export_c(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What the names in C begin with.", show_default=False),
+        typer.Option(metavar="NAME", help="Prefix of the names in C.", show_default=False),
     ] = None,
     check: Annotated[
         bool,
         typer.Option(
             "--verify",
-            help="Compile it, and compare all outputs with the program's, step by step.",
+            help="Compile the code, and compare all outputs with the program's, step by step.",
         ),
     ] = False,
     horizon: Annotated[
-        float, typer.Option("--t", "-t", metavar="SECONDS", help="How long --verify compares.")
+        float,
+        typer.Option(
+            "--t", "-t", metavar="SECONDS", help="Duration of the comparison by --verify."
+        ),
     ] = HORIZON,
     settings: Settings = None,
     variants: Variants = None,
@@ -114,7 +117,7 @@ def export_c(
     """Write a diagram, or some of its blocks, as C99: a step with its inputs and outputs,
     and a loop that calls it at absolute deadlines.
 
-    With --verify nothing is written unless the compiled code does what the program does.
+    With --verify nothing is written unless the compiled code agrees with the program.
     """
     with reporting(debug):
         check_seconds("--t", horizon)
@@ -141,7 +144,7 @@ def _code(
     precision: Precision | None,
     name: str | None,
 ) -> StepCode:
-    """The code as the options say, and the file where they do not."""
+    """The code according to the options, or the file for options not given."""
     from spart_blocks.export import step_code
     from spart_blocks.program.part import part_of
 
@@ -173,7 +176,7 @@ def _verify(diagram: Diagram, code: StepCode, horizon: float, quiet: bool) -> No
 
 
 def say_fed(fed: Mapping[str, str]) -> None:
-    """Say how each input moved while a part was compared."""
+    """Print how each input changed during the comparison."""
     if fed:
         shown = ", ".join(f"{name} {how}" for name, how in fed.items())
         typer.echo(f"  fed meanwhile: {shown}")

@@ -65,8 +65,8 @@ def export_fmu(
         float | None,
         typer.Option(
             metavar="HZ",
-            help="Co-simulation in equal steps, so many per second; by default in steps with "
-            "error control.",
+            help="Co-simulation in equal steps, with this number per second; by default "
+            "steps with error control.",
         ),
     ] = None,
     method: Annotated[
@@ -78,14 +78,17 @@ def export_fmu(
     ] = None,
     inputs: Annotated[
         StartOfInputs,
-        typer.Option(help="Start values of inputs: zero, or as at the start of the diagram."),
+        typer.Option(help="Start values of inputs: zero, or those at the start of the diagram."),
     ] = StartOfInputs.zero,
     check: Annotated[
         bool,
-        typer.Option("--verify", help="Validate it with FMPy, run it, and compare with our run."),
+        typer.Option(
+            "--verify",
+            help="Validate it with FMPy, run it, and compare it with a run of this package.",
+        ),
     ] = False,
     horizon: Annotated[
-        float, typer.Option("--t", "-t", metavar="SECONDS", help="How long --verify runs.")
+        float, typer.Option("--t", "-t", metavar="SECONDS", help="Duration of the run of --verify.")
     ] = HORIZON,
     settings: Settings = None,
     variants: Variants = None,
@@ -97,7 +100,7 @@ def export_fmu(
     """Write a diagram, or some of its blocks, as an FMU: model exchange and co-simulation
     in one file, with source code and a binary for this platform.
 
-    With --verify nothing is written unless other simulators get what we get.
+    With --verify nothing is written unless a run of the FMU agrees with a run of this package.
     """
     with reporting(debug):
         check_seconds("--t", horizon)
@@ -122,7 +125,7 @@ def export_fmu(
 
 
 def _of_file(asked: ExportOptions) -> str | None:
-    """The method of equal steps that the file asks for; None where it says nothing."""
+    """The fixed-step method given by the file; None if it gives none."""
     return asked.method if asked.model_fields_set & {"method", "rate"} else None
 
 

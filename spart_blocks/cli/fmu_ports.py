@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def fmu_ports(cls: type[Any], packages: Sequence[str]) -> dict[str, Any]:
-    """What the page of a block says of the FMU named with --blocks: its ports; of none, how they
-    are shown. Empty for blocks of no FMU."""
+    """The ports of the FMU named with --blocks, for the page of its block; without --blocks, how
+    to show them. Empty for other blocks.
+    """
     if not hasattr(cls, "ports_of"):
         return {}
     fmus = [package for package in packages if package.lower().endswith(".fmu")]

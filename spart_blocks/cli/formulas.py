@@ -1,4 +1,4 @@
-"""LaTeX of docstrings as a line of text: what bdsim's blocks write of their mathematics."""
+"""LaTeX formulas in docstrings of bdsim's blocks as lines of text."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def formula_lines(latex: str) -> list[str]:
 
 
 def formula(latex: str) -> str:
-    """A formula in one line; what is not known stays as it is."""
+    """A formula in one line; unknown commands are unchanged."""
     text = re.sub(r"\\\\(?=[A-Za-z])", r"\\", latex)  # of a raw docstring with doubled signs
     text = re.sub(r"\\[,;:! ]", " ", text)
     return " ".join(_read(text)[0].split())
 
 
 def _read(text: str, at: int = 0, inside: bool = False) -> tuple[str, int]:
-    """What stands from a place on, up to the brace that closes where inside one; and where."""
+    """The text from a position on, up to the closing brace if inside braces; and the position."""
     out = ""
     while at < len(text):
         sign = text[at]
@@ -61,7 +61,7 @@ def _read(text: str, at: int = 0, inside: bool = False) -> tuple[str, int]:
 
 
 def _command(text: str, command: re.Match[str]) -> tuple[str, int]:
-    """What a command and its arguments say, and where they end."""
+    """The text of a command with its arguments, and the position of its end."""
     name, at = command[1], command.end()
     if name in ("frac", "dfrac", "tfrac"):
         above, at = _argument(text, at)

@@ -1,4 +1,4 @@
-"""The help of all commands in one form, whichever version of Typer writes it."""
+"""The help of all commands in one form, for all versions of Typer."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ def epilog(*examples: str) -> str:
 
 
 def in_one_form(whole: Any) -> Any:
-    """A command with all its commands. A list of commands tells the first sentence of each,
-    however long, where Typer would cut it at the end of the line; an argument is a word, in
-    brackets where it may be missing, and without the name of its type in Python."""
+    """Apply the form to a command and its subcommands. A list of commands shows the whole first
+    sentence of each, which Typer would cut at the end of the line; an argument is a word, in
+    brackets if optional, without its Python type.
+    """
     left = [whole]
     while left:
         command = left.pop()

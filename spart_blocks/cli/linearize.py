@@ -39,8 +39,8 @@ def linearize(
             "--input",
             "-i",
             metavar="SIGNAL",
-            help="What is varied: a signal (ctrl.tau), or an input of a block (plant.taum, "
-            "plant.wF0[2]). May be repeated.",
+            help="The input of the system: a signal (ctrl.tau), or an input of a block "
+            "(plant.taum, plant.wF0[2]). May be repeated.",
             show_default=False,
         ),
     ],
@@ -50,8 +50,8 @@ def linearize(
             "--output",
             "-y",
             metavar="SIGNAL",
-            help="What is looked at: a signal (plant.qm[0]), or states (states.plant). "
-            "May be repeated.",
+            help="The output of the system: a signal (plant.qm[0]), or states "
+            "(states.plant). May be repeated.",
             show_default=False,
         ),
     ],
@@ -63,7 +63,7 @@ def linearize(
     ] = None,
     at: Annotated[
         Path | None,
-        typer.Option(metavar="RUN.NPZ", help="The point: where this saved run ended."),
+        typer.Option(metavar="RUN.NPZ", help="The operating point: the end of this saved run."),
     ] = None,
     t: Annotated[
         float | None,

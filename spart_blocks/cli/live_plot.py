@@ -1,4 +1,4 @@
-"""Signals of a running loop in a window that moves on with them."""
+"""A moving plot of the signals of a running loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spart_blocks.realtime.live_protocol import Floats
 
 _PAUSE = 0.03  # s, for the window's own events
-_SHARE = 1 / 3  # of a processor, for drawing: it may be the one that the loop needs
+_SHARE = 1 / 3  # share of a processor for drawing, since the loop may need the same processor
 _LAYOUT = 10  # drawings for which the room around the panels stays as it is
 _POINTS = 2000  # of a curve, about as many as a screen has columns
 
@@ -59,7 +59,7 @@ class LivePlot:
         return not self.closed
 
     def add(self, rows: Floats) -> None:
-        """Keep rows, and forget those that have left the window."""
+        """Add rows, and drop those that have left the window."""
         self._rows.append(rows)
         while self._rows[0][-1, 0] < rows[-1, 0] - self.window:
             self._rows.popleft()

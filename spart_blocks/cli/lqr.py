@@ -41,8 +41,8 @@ def lqr(
         typer.Option(
             "--plant",
             metavar="BLOCK",
-            help="The block whose state is fed back. May be repeated. Without it: the gains "
-            "that the blocks of the file leave to be found.",
+            help="The block whose state is fed back. May be repeated. Without it: the "
+            "gains to be designed for blocks LQR of the file.",
             show_default=False,
         ),
     ] = None,
@@ -60,8 +60,8 @@ def lqr(
             "--input",
             "-i",
             metavar="INPUT",
-            help="What K moves: taum, tau0, or an input of another block (motor.0); by "
-            "default a robot's joint torques. May be repeated.",
+            help="The control inputs: taum, tau0, or an input of another block (motor.0); "
+            "by default a robot's joint torques. May be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -69,8 +69,8 @@ def lqr(
         str | None,
         typer.Option(
             metavar="POINT",
-            help="Where the plant is to rest: '{qm: [0.5, -0.3, 0.2]}', a list, or a saved "
-            "run's .npz file; by default its start.",
+            help="The equilibrium: '{qm: [0.5, -0.3, 0.2]}', a list, or a saved run's .npz "
+            "file; by default the initial state.",
         ),
     ] = None,
     period: Annotated[

@@ -32,7 +32,7 @@ def new(
         Path,
         typer.Argument(
             metavar="NAME",
-            help="The folder to make, or an empty one; with --from a file.",
+            help="The folder to create, or an empty one; with --from a file.",
             show_default=False,
         ),
     ],
@@ -41,15 +41,14 @@ def new(
         typer.Option(
             "--from",
             metavar="FILE.bd",
-            help="Make one diagram file, NAME, of a diagram of bdsim's editor.",
+            help="Convert a diagram of bdsim's editor to a diagram file NAME.",
             show_default=False,
         ),
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Make a project: a diagram, a robot, a controller, tests, and a recipe that runs them.
-
-    What it holds is listed; all of it runs as it stands, and is there to be changed.
+    """Create a project: a diagram, a robot, a controller, tests, and a CI configuration that runs
+    them. Its files are listed; all of them work, and are meant to be changed.
     """
     with reporting(debug):
         if drawn is not None:
@@ -68,7 +67,7 @@ def new(
 
 
 def _convert(drawn: Path, target: Path) -> None:
-    """Write a diagram file of a .bd file, and say what is still to be done about it."""
+    """Convert a .bd file to a diagram file, and print what remains to be done."""
     check_files([target], (".yaml", ".yml"), "NAME")
     if target.exists():
         raise InputError(Fault(f"{target} is there already", hint="name another file"))
@@ -88,7 +87,7 @@ def _convert(drawn: Path, target: Path) -> None:
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder that holds something, or cannot be made."""
+    """Reject a folder that is not empty, or cannot be created."""
     if folder.is_dir():
         if any(folder.iterdir()):
             hint = "name a folder that is not there yet, or an empty one"
@@ -103,7 +102,7 @@ def _check(folder: Path) -> None:
 
 
 def _make(folder: Path) -> list[Path]:
-    """Write the files; which. They are there all or not at all."""
+    """Write the files, all or none; returns them."""
     name = folder.absolute().name
     parent = folder if folder.is_dir() else folder.absolute().parent
     made = []
@@ -127,7 +126,7 @@ def _make(folder: Path) -> list[Path]:
 
 
 def _templates(folder: Traversable, inside: Path = Path()) -> Iterator[tuple[Path, Traversable]]:
-    """Where each file of the project goes, and what it is made of."""
+    """The path of each file of the project, and its template."""
     for item in folder.iterdir():
         name = item.name
         name = f".{name.removeprefix(HIDDEN)}" if name.startswith(HIDDEN) else name

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands take."""
+"""Arguments and options shared by several commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Root = Annotated[
         metavar="DIR",
         exists=True,
         file_okay=False,
-        help="The folder in which the diagram may name files, when not its project's.",
+        help="The folder that paths in the diagram may not leave; by default the project's folder.",
         show_default=False,
     ),
 ]
@@ -43,7 +43,7 @@ Variants = Annotated[
     typer.Option(
         "--variant",
         metavar="SLOT=CHOICE",
-        help="Take another choice for one of the file's variants. May be repeated.",
+        help="Select a choice for one of the file's variants. May be repeated.",
     ),
 ]
 Blocks = Annotated[
@@ -57,7 +57,7 @@ Blocks = Annotated[
 ]
 EndTime = Annotated[
     float | None,
-    typer.Option("--t", "-t", metavar="SECONDS", help="End time, in place of run.T."),
+    typer.Option("--t", "-t", metavar="SECONDS", help="End time, instead of run.T."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
 
@@ -70,7 +70,7 @@ def diagram_file(
     blocks: list[str] | None,
     quiet: bool = False,
 ) -> simulation.DiagramFile:
-    """The file as these options change it; says that it is being loaded."""
+    """The file with these options applied; prints that it is being loaded."""
     if not quiet:
         say(f"loading {file}")
     check_diagram(file)
@@ -82,7 +82,7 @@ def diagram_file(
 
 
 def check_diagram(file: Path) -> None:
-    """Refuse a file that is not there before anything is imported that could read it."""
+    """Reject a missing file before anything is imported to read it."""
     if os.path.isfile(file):  # which also takes names that no file can have
         return
     if os.path.isdir(file):
@@ -103,13 +103,13 @@ def _near(file: Path) -> str | None:
 
 
 def check_seconds(option: str, value: float | None) -> None:
-    """Raise InputError where an option's duration is none."""
+    """Raise InputError if an option's duration is invalid."""
     if value is not None and not 0 < value < float("inf"):
         raise InputError(f"{option} takes a positive number of seconds, not {value:g}")
 
 
 def holds_bodies(file: Path) -> bool:
-    """Whether a file is one of bodies and joints; one that cannot be read is none."""
+    """Whether a file is one of bodies and joints; false if it cannot be read."""
     if file.suffix not in (".yaml", ".yml") or not file.is_file():
         return False
     from spart_blocks.document import read_document

@@ -1,4 +1,4 @@
-"""Where a run's results go: files that are checked before the run, plots, windows."""
+"""Outputs of a run: files, which are checked before the run, plots, windows."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ SUFFIXES = (".npz", ".csv", ".mat")
 def check_files(
     files: Sequence[Path], suffixes: Sequence[str] = SUFFIXES, option: str = "--out"
 ) -> None:
-    """Refuse, before any work, files that could not be written after it. option: that named
-    them."""
+    """Reject, before the run, files that could not be written after it. option: the one that
+    named them.
+    """
     faults = [_file_fault(path, suffixes, option) for path in files]
     found = [fault for fault in faults if fault is not None]
     if found:
@@ -60,7 +61,7 @@ def _or(names: Sequence[str]) -> str:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse, before the run, a folder for plots that cannot be made or written."""
+    """Reject, before the run, a folder for plots that cannot be created or written."""
     wanted = folder.expanduser().absolute()
     nearest = next(place for place in (wanted, *wanted.parents) if place.exists())
     if not nearest.is_dir():
@@ -70,14 +71,14 @@ def check_folder(folder: Path) -> None:
 
 
 def default_name(name: str) -> str:
-    """A diagram's name as the name of a file or folder; it cannot lead elsewhere."""
+    """A diagram's name as a safe name of a file or folder."""
     from spart_blocks.results.names import file_name
 
     return file_name(name, "diagram")
 
 
 class Shown(Protocol):
-    """What is kept and shown: the results of a run, or a comparison of several."""
+    """An object to save and show: the results of a run, or a comparison."""
 
     @property
     def diagram_name(self) -> str: ...
@@ -94,8 +95,9 @@ class Shown(Protocol):
 
 @dataclass
 class Written:
-    """The files that were written, and what stood in the way of others. elsewhere: where the
-    results are that no file of --out could take."""
+    """The written files, and the errors of others. elsewhere: the path of results that no file
+    of --out could store.
+    """
 
     paths: list[Path] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -113,8 +115,9 @@ class Outputs:
     suffix: str = ""
 
     def write(self, results: Shown) -> Written:
-        """Write every file; one that fails does not keep another from being written, nor does
-        Ctrl-C. What no file of --out takes goes into the folder for temporary files."""
+        """Write every file; errors and Ctrl-C do not prevent the writing of the others. Results
+        that no file of --out could store go to the folder for temporary files.
+        """
         written = Written()
         with writing():
             for file in self.files:
@@ -126,7 +129,7 @@ class Outputs:
         return written
 
     def write_plots(self, results: Shown, written: Written) -> None:
-        """Write the scopes as PNG files, into out/NAME where no folder was given."""
+        """Write the scopes as PNG files, by default into out/NAME."""
         name = f"{default_name(results.diagram_name)}{self.suffix}"
         folder = self.plots or Path("out") / name
         import_matplotlib()
@@ -134,8 +137,9 @@ class Outputs:
 
 
 def import_matplotlib() -> None:
-    """Import what draws, without the help texts of every artist's `set`: Matplotlib 3.11 writes
-    them when it is imported, a fifth of its import, and no one asks a command for them."""
+    """Import Matplotlib without the docstrings of every artist's `set`, which Matplotlib 3.11
+    creates during its import, at a fifth of its time; commands do not need them.
+    """
     if "matplotlib.artist" in sys.modules:
         return
     from matplotlib.artist import Artist
@@ -146,7 +150,7 @@ def import_matplotlib() -> None:
 
 
 def attempt(written: Written, write: Callable[[], list[Path]]) -> None:
-    """Write something, and note what came of it."""
+    """Write something, and record the outcome."""
     try:
         written.paths += write()
     except (InputError, OSError, MemoryError) as error:
@@ -154,8 +158,9 @@ def attempt(written: Written, write: Callable[[], list[Path]]) -> None:
 
 
 def _saved_elsewhere(results: Shown, suffix: str) -> Path | None:
-    """Results that could not be saved where they belong, so that the run need not be done
-    again; None where this fails too."""
+    """Save results that could not be saved to --out in a temporary folder, so that they are not
+    lost; None if this fails too.
+    """
     with suppress(InputError, OSError, MemoryError):
         folder = Path(tempfile.mkdtemp(prefix="spart-results-"))
         try:
@@ -167,7 +172,7 @@ def _saved_elsewhere(results: Shown, suffix: str) -> Path | None:
 
 
 def list_files(written: Written, results: Shown, outputs: Outputs) -> None:
-    """Say which files were written."""
+    """Print which files were written."""
     if written.paths:
         typer.echo("files written:")
     for path in written.paths:
@@ -177,7 +182,7 @@ def list_files(written: Written, results: Shown, outputs: Outputs) -> None:
 
 
 def complain_of(written: Written) -> None:
-    """Say which files could not be written, and where the results are instead."""
+    """Print which files could not be written, and where the results are instead."""
     for problem in written.problems:
         complain(problem)
     if written.elsewhere is not None:

@@ -1,4 +1,4 @@
-"""A progress bar on stderr, for runs that last and people who watch."""
+"""A progress bar on stderr, for long runs in a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PERIOD = 0.1  # s between updates
 
 
 class ProgressBar:
-    """Called with (t, T) as a run goes on; invisible where stderr is no terminal."""
+    """Called with (t, T) during a run; invisible if stderr is not a terminal."""
 
     def __init__(self, *, wanted: bool) -> None:
         self.due = time.perf_counter() + _PATIENCE if wanted and _watched() else float("inf")
@@ -53,8 +53,9 @@ class ProgressBar:
 
 
 class Ticker:
-    """Called with a line about what goes on without an end in sight; it replaces the line
-    before, and is invisible where stderr is no terminal."""
+    """Called with a status line during a run without a fixed end; it replaces the previous line,
+    and is invisible if stderr is not a terminal.
+    """
 
     def __init__(self, *, wanted: bool) -> None:
         self.due = time.perf_counter() + _PATIENCE if wanted and _watched() else float("inf")

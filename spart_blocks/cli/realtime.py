@@ -1,4 +1,4 @@
-"""`spart realtime`: a diagram, or some of its blocks, against the clock."""
+"""`spart realtime`: a diagram, or some of its blocks, in real time."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SUFFIXES = (".json", ".png")
 
 
 class Policy(StrEnum):
-    """What is done where a step is not over at the next deadline."""
+    """Action if a step is not finished at the next deadline."""
 
     skip = "skip"
     catch_up = "catch-up"
@@ -54,22 +54,22 @@ def realtime(
     end: Annotated[
         float | None,
         typer.Option(
-            "--t", "-t", metavar="SECONDS", help="How long to run; by default until Ctrl-C."
+            "--t", "-t", metavar="SECONDS", help="Duration of the run; by default until Ctrl-C."
         ),
     ] = None,
     policy: Annotated[
         Policy | None,
         typer.Option(
-            help="Where a step is not over at the next deadline: leave out the deadlines that "
-            "have passed (skip, the default), do the missed steps at once (catch-up), or end "
-            "the run (stop).",
+            help="If a step is not finished at the next deadline: skip the missed "
+            "deadlines (skip, the default), execute the missed steps at once "
+            "(catch-up), or end the run (stop).",
             show_default=False,
         ),
     ] = None,
     method: MethodOption = None,
     cpu: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Stay on this processor.", show_default=False),
+        typer.Option(metavar="N", help="Pin the loop to this processor.", show_default=False),
     ] = None,
     reports: Annotated[
         list[Path] | None,
@@ -86,11 +86,9 @@ def realtime(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run a diagram, or some of its blocks, on the real clock, and report how its
-    deadlines were kept.
-
-    The safe values that its links declare are sent when inputs go stale, and when the loop
-    ends, however it ends. Ctrl-C ends it.
+    """Run a diagram, or some of its blocks, in real time, and report on its deadlines. The safe
+    values of its links are sent when inputs become stale, and when the loop ends, for any reason.
+    Ctrl-C ends it.
     """
     with reporting(debug):
         files = [path.expanduser() for path in reports or ()]
@@ -126,7 +124,9 @@ def _run(session: Session, prepared: Prepared, quiet: bool) -> None:
 
 @contextmanager
 def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[None]:
-    """Within, `spart tune` and `spart scope` reach the loop, which runs without them too."""
+    """Context manager in which `spart tune` and `spart scope` can reach the loop, which also
+    runs without it.
+    """
     from spart_blocks.realtime.live import LiveServer
 
     with ExitStack() as kept:
@@ -140,8 +140,9 @@ def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[No
 
 
 def _ended_gently(session: Session) -> AbstractContextManager[None]:
-    """Within, Ctrl-C and other requests to end end the loop, whatever Python is at; so that
-    the report comes in any case. The second breaks off."""
+    """Context manager in which Ctrl-C and other requests end the loop, whatever Python is doing,
+    so that there is always a report. The second request aborts.
+    """
 
     def end(which: int) -> None:
         if which:
@@ -165,7 +166,7 @@ _POLICIES = {
 
 
 def _describe(session: Session, prepared: Prepared) -> None:
-    """Say what runs, how, and with what it is connected."""
+    """Print what runs, how, and its connections."""
     code, options = prepared.code, prepared.options
     until = f"for {options.T:g} s" if options.T else "until Ctrl-C"
     rate = float(code.schedule.rate)
@@ -182,8 +183,9 @@ def _describe(session: Session, prepared: Prepared) -> None:
 
 
 def _tell(report: Report, files: list[Path], quiet: bool) -> None:
-    """Print and write the report; a run that was cut short fails, as does a report that
-    cannot be written, which keeps no other from being written."""
+    """Print and write the report. The command fails if the run ended early, or if a report
+    cannot be written; the others are still written.
+    """
     if not quiet:
         typer.echo(report.summary())
     written = Written()

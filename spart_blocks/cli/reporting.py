@@ -1,4 +1,4 @@
-"""Exceptions and warnings become clear lines on stderr and an exit code."""
+"""Turns exceptions and warnings into clear lines on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Debug = Annotated[
 
 @contextmanager
 def reporting(debug: bool) -> Iterator[None]:
-    """Run a command's body; whatever it raises ends as a message and typer.Exit."""
+    """Run a command's body; any exception becomes a message and typer.Exit."""
     debug = debug or os.environ.get("SPART_DEBUG", "0") not in ("", "0")
     try:
         with _warnings_as_lines(debug):
@@ -51,12 +51,12 @@ _SEE = "  add --debug (or set SPART_DEBUG=1) to see where"
 
 
 def _unforeseen(cause: BaseException | None) -> bool:
-    """Whether an error of ours stands for one of code that is not ours, nor a file's."""
+    """Whether an error of this package replaces an unexpected one of other code."""
     return isinstance(cause, Exception) and not isinstance(cause, SpartError | OSError)
 
 
 def report(error: SpartError) -> int:
-    """Say what is wrong; returns the exit code."""
+    """Print the error; returns the exit code."""
     if not isinstance(error, InputError):
         complain(str(error))
         return FAILED

@@ -1,7 +1,7 @@
-"""reStructuredText as plain lines: as much of it as docstrings of blocks have.
+"""reStructuredText as plain lines: the subset used in docstrings of blocks.
 
-A text is a list of pieces, found by their first line and their indentation; each becomes lines
-that one can read in a terminal. A line that begins with two blanks is to keep its form.
+A text is a list of elements, found by their first line and their indentation; each becomes lines
+for a terminal. A line that begins with two blanks is not wrapped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from textwrap import dedent
 from spart_blocks.cli.formulas import formula, formula_lines
 
 KEPT = "  "
-"""How a line begins that keeps its form: of code, of a table, of a formula, of an inner list."""
+"""Beginning of a line that is not wrapped: of code, of a table, of a formula, of a nested list."""
 
 _DIRECTIVE = re.compile(r"\.\.\s*([\w-]+)::?(?:\s+(.*))?$")
 _FIELD = re.compile(r":(\w+)(?:\s+([^:`]+))?:(?!`)\s*(.*)")

@@ -1,4 +1,4 @@
-"""`spart robot`: what a robot file was read as."""
+"""`spart robot`: the contents of a robot file."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def robot(
         typer.Option("--loops", metavar="FILE", help="A YAML file of the loops of a URDF."),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse doubtful inertias instead of warning.")
+        bool, typer.Option("--strict", help="Reject doubtful inertias instead of warning.")
     ] = False,
     debug: Debug = False,
 ) -> None:
     """Read a robot and print its links and joints, with SPART's numbers.
 
-    Also its motors, what of them acts, its loops and forces; of a file of bodies the tree and
-    the chords of its joints; of a diagram, all its robots.
+    Also its motors, active effects, loops and forces; for a file of bodies the tree and the chords
+    of its joints; for a diagram all its robots.
     """
     with reporting(debug):
         if holds_bodies(file):
@@ -141,7 +141,7 @@ def _tree(robot: Robot) -> Table:
 
 
 def _drives(robot: Robot) -> Table:
-    """One row for each motor: its own figures, and what they are at the joint."""
+    """One row for each motor: its own figures, and the figures at the joint."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")

@@ -1,4 +1,4 @@
-"""`spart run`: run a diagram, print what came of it, keep what was asked for."""
+"""`spart run`: run a diagram, print a summary, save results."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ def run(
         ),
     ] = None,
     headless: Annotated[
-        bool, typer.Option("--headless", help="Open no windows, as where there is no display.")
+        bool, typer.Option("--headless", help="Open no windows, as without a display.")
     ] = False,
     initial: Annotated[
         Path | None,
-        typer.Option(metavar="RUN.NPZ", help="Go on from where this saved run ended."),
+        typer.Option(metavar="RUN.NPZ", help="Continue from the end of this saved run."),
     ] = None,
     variants: Variants = None,
     blocks: Blocks = None,
@@ -87,14 +87,14 @@ def run(
     quiet: Quiet = False,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="Print the versions of what made the results too."),
+        typer.Option("--verbose", "-v", help="Also print the versions of the packages."),
     ] = False,
     debug: Debug = False,
 ) -> None:
     """Run a diagram: print a summary, show its scopes, save its results.
 
-    Ctrl-C ends the run early, as do SIGTERM and the end of the terminal: what was computed
-    is shown and saved, and the exit code is 1.
+    Ctrl-C, SIGTERM or closing the terminal ends the run early: the results so far are shown and
+    saved, and the exit code is 1.
     """
     with reporting(debug):
         files = tuple(path.expanduser() for path in out or ())
@@ -117,7 +117,7 @@ def _begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | No
 
 
 def _finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results, RunError | None]:
-    """The results, and why the run failed if it did; a failure without results is raised."""
+    """The results, and the error if the run failed; a failure without results is raised."""
     from spart_blocks.simulation import finish
 
     if not quiet:
@@ -137,7 +137,7 @@ def _finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results,
 def _finished(
     results: Results, failure: RunError | None, outputs: Outputs, quiet: bool, verbose: bool
 ) -> bool:
-    """Keep, print and show the results; whether all went well."""
+    """Save, print and show the results; returns whether all succeeded."""
     some = len(results.t) > 0
     written = outputs.write(results) if some else Written()
     if not quiet:

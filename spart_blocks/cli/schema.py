@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.registry import BlockType, Parameter
 
 SUBSYSTEM = "[^A-Z0-9_]"
-"""What tells a subsystem's name from a misspelt type, which is in capitals."""
+"""Pattern that distinguishes a subsystem's name from a misspelt type, which is in capitals."""
 
 
 @with_examples(
@@ -26,18 +26,19 @@ SUBSYSTEM = "[^A-Z0-9_]"
 )
 def schema(
     ports: Annotated[
-        bool, typer.Option("--ports", help="Of files with ports, which others use as a block.")
+        bool,
+        typer.Option("--ports", help="The schema of files with ports, which are used as blocks."),
     ] = False,
     blocks: Blocks = None,
     debug: Debug = False,
 ) -> None:
     """Print the JSON Schema of diagram files, for editors.
 
-    With it an editor completes and checks what one types: sections, block types, and the
-    parameters of each. Put '# yaml-language-server: $schema=diagram.schema.json' in a file's
-    first line, and leave the editor at YAML 1.2 (in VS Code yaml.yamlVersion, its default),
-    for 1.1 takes STEP's on and off for true and false. Blocks of your own are known where
-    --blocks names them; a subsystem's name needs a small letter.
+    With it an editor completes and checks sections, block types, and their parameters. Put '#
+    yaml-language-server: $schema=diagram.schema.json' in a file's first line, and leave the editor
+    at YAML 1.2 (in VS Code yaml.yamlVersion, its default), for 1.1 takes STEP's on and off for true
+    and false. Blocks of your own are included with --blocks; a subsystem's name needs a lower-case
+    letter.
     """
     with reporting(debug):
         from spart_blocks.diagram.own_blocks import add_blocks, add_installed
@@ -51,7 +52,7 @@ def schema(
 
 
 def _add_types(whole: dict[str, Any]) -> None:
-    """Let a block's section know the types, and what each one takes."""
+    """Add the block types, and the parameters of each, to the schema of a block."""
     from spart_blocks.cli.blocks import describe
     from spart_blocks.diagram.registry import block_types
 
@@ -65,7 +66,7 @@ def _add_types(whole: dict[str, Any]) -> None:
     small = {"type": "string", "pattern": SUBSYSTEM}
     kind_of["anyOf"] = [*names, small]
     section["allOf"] = [_of_type(kind, records[kind.name]) for kind in kinds]
-    # Without subsystems a name with a small letter is a misspelt type too.
+    # Without subsystems a name with a lower-case letter is a misspelt type too.
     known = {
         "if": {"properties": {"type": small}, "required": ["type"]},
         "then": {"properties": {"type": {"$ref": "#/$defs/KnownType"}}},
@@ -79,7 +80,7 @@ def _add_types(whole: dict[str, Any]) -> None:
 
 
 def _of_type(kind: BlockType, record: dict[str, Any]) -> dict[str, Any]:
-    """What a block of one type has beside its type: its parameters, and no other keys."""
+    """The parameters of a block of one type; no other keys are allowed."""
     told = {item["name"]: item for item in record["parameters"]}
     parameters = {
         name: _parameter(parameter, told[name]) for name, parameter in kind.parameters.items()
@@ -96,8 +97,9 @@ def _of_type(kind: BlockType, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameter(parameter: Parameter, told: dict[str, Any]) -> dict[str, Any]:
-    """What an editor shows of a parameter, and which values it can have: the loader's rules as
-    far as a schema can say them."""
+    """The description of a parameter and its allowed values: the loader's rules as far as a
+    schema can express them.
+    """
     text = f"{told['type']}: {told['text']}" if told["type"] else told["text"]
     default = told["default"]
     shown = {} if told["required"] or default is None else {"default": default}

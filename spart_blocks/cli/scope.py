@@ -1,4 +1,4 @@
-"""`spart scope`: watch the signals of a loop that runs."""
+"""`spart scope`: watch the signals of a running loop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COLUMNS = 8  # numbers in such a line
 _ROUNDING = 1e-9
 
 Shown = Callable[["Floats"], bool]
-"""Takes rows, also where none came; whether to go on."""
+"""Takes rows, possibly none; returns whether to continue."""
 
 
 @with_examples(
@@ -44,7 +44,7 @@ def scope(
         list[str] | None,
         typer.Argument(
             metavar="SIGNAL",
-            help="What is watched: ctrl.tau, plant.qm[0], plant.qm[0:2]. By default the outputs.",
+            help="Signals to watch: ctrl.tau, plant.qm[0], plant.qm[0:2]. By default the outputs.",
             show_default=False,
         ),
     ] = None,
@@ -55,7 +55,7 @@ def scope(
             "--t",
             "-t",
             metavar="SECONDS",
-            help="How long; by default until the loop ends or Ctrl-C.",
+            help="Duration; by default until the loop ends or Ctrl-C.",
         ),
     ] = None,
     out: Annotated[
@@ -64,30 +64,28 @@ def scope(
             "--out",
             "-o",
             metavar="FILE",
-            help="Record what is watched: .npz, .csv or .mat. May be repeated.",
+            help="Record the signals: .npz, .csv or .mat. May be repeated.",
         ),
     ] = None,
     rate: Annotated[
         float | None,
         typer.Option(
             metavar="HZ",
-            help="Rows per second that are taken: by default 200, and with --out every step.",
+            help="Rows per second: by default 200, and with --out every step.",
             show_default=False,
         ),
     ] = None,
-    window: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How much time the plot shows.")
-    ] = 10.0,
+    window: Annotated[float, typer.Option(metavar="SECONDS", help="Time span of the plot.")] = 10.0,
     headless: Annotated[
-        bool, typer.Option("--headless", help="Open no window, as where there is no display.")
+        bool, typer.Option("--headless", help="Open no window, as without a display.")
     ] = False,
     listed: Annotated[bool, typer.Option("--list", help="List the signals and end.")] = False,
     debug: Debug = False,
 ) -> None:
     """Plot signals of a loop while it runs, and record them.
 
-    Without a window they are printed as lines of numbers, or with --out only recorded.
-    Ctrl-C ends it; the loop goes on, whatever becomes of this.
+    Without a window they are printed as lines of numbers, or with --out only recorded. Ctrl-C ends
+    it; the loop is not affected.
     """
     with reporting(debug):
         files = [path.expanduser() for path in out or ()]
@@ -115,7 +113,7 @@ def scope(
 
 
 def _watched(client: LiveClient, signals: Sequence[str], rate: float | None) -> Watched:
-    """Watch signals; a loop's name among them is told as such."""
+    """Watch signals; if one is the name of a loop, the error says so."""
     from spart_blocks.realtime.live_places import running
 
     try:
@@ -138,7 +136,7 @@ def _table(client: LiveClient) -> object:
 
 
 def _shown(watched: Watched, window: float, headless: bool, recorded: bool) -> Shown:
-    """How rows are shown: in a window, else as lines, or not at all where they are kept."""
+    """The display of rows: in a window, otherwise as lines, or none if they are recorded."""
     if has_display() and not headless:
         from spart_blocks.cli.live_plot import LivePlot
 
@@ -180,8 +178,7 @@ class _Lines:
 def _watch(
     client: LiveClient, show: Shown, kept: Recording | None, end: float | None
 ) -> RunError | None:
-    """Show and keep what comes until it ends; Ctrl-C is one way to end it. Returns what
-    went wrong on the way."""
+    """Show and record rows until the end or Ctrl-C. Returns the error, if any."""
     until = math.inf
     with _interrupts() as interrupted:
         while client.ended is None and not (kept and kept.full) and not interrupted:
@@ -202,15 +199,16 @@ def _watch(
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Within, requests to end are put into this list. As exceptions they would be lost in the
-    callbacks of a window, which print what is raised in them and go on."""
+    """Context manager that appends requests to end to a list. As exceptions they would be lost
+    in the callbacks of a window, which print exceptions and continue.
+    """
     came: list[int] = []
     with requests_go_to(Once(came.append)):
         yield came
 
 
 def _finish(client: LiveClient, kept: Recording | None, files: Sequence[Path]) -> None:
-    """Say how it ended, and save what was kept."""
+    """Print how it ended, and save the recording."""
     if client.ended is not None:
         say(f"the loop has ended: {client.ended}")
     if client.lost:

@@ -48,8 +48,9 @@ def show(
     root: Root = None,
     debug: Debug = False,
 ) -> None:
-    """Draw a diagram: its blocks as boxes, its wires as lines. Of a file of bodies, its graph:
-    bodies as boxes, joints as arrows, dashed where a loop is cut."""
+    """Draw a diagram: blocks as boxes, wires as lines. For a file of bodies, draw its graph:
+    bodies as boxes, joints as arrows, dashed where a loop is cut.
+    """
     with reporting(debug):
         if out is not None:
             out = out.expanduser()

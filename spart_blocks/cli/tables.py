@@ -15,7 +15,7 @@ _SHOWN = 12  # rows and columns of a matrix that fit a page
 def matrix_lines(
     name: str, matrix: Any, rows: tuple[str, ...], columns: tuple[str, ...]
 ) -> list[Any]:
-    """A table where it fits a page, else its entries that are not zero, a row a line."""
+    """A table if it fits a page, otherwise its nonzero entries, one row per line."""
     heading = f"{name} ({len(rows)} x {len(columns)})"
     if not matrix.any():
         return [f"{heading}: zero"]
@@ -56,7 +56,7 @@ def _table(first: str, *others: str) -> Table:
 
 
 def grid(*columns: str) -> Table:
-    """A table without lines; its last column is as wide as the terminal allows."""
+    """A table without rules; its last column is as wide as the terminal allows."""
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

@@ -1,4 +1,4 @@
-"""What the commands say: results on stdout, everything else on stderr."""
+"""Output of the commands: results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def never_fail_on_encoding() -> None:
 
 
 def discard_stdout() -> None:
-    """Let Python's flush at exit go nowhere, after the reader of our output has gone."""
+    """Discard Python's flush at exit, after the reader of the output has closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> None:
-    """What is being done, for the person who watches."""
+    """Print a progress message."""
     typer.echo(text, err=True)
 
 
 def warn(text: str) -> None:
-    """Something doubtful."""
+    """Print a warning."""
     say(f"{_painted('warning:', 'yellow')} {text}")
 
 
 def complain(text: str) -> None:
-    """Something that failed or is wrong."""
+    """Print an error."""
     say(f"{_painted('error:', 'red')} {text}")
 
 
@@ -60,7 +60,7 @@ def console(*, err: bool = False, piped_width: int = _PAGE) -> Console:
 def put(*renderables: Any, as_list: bool = False) -> None:
     """Print Rich tables and texts on stdout, with no blanks at the ends of lines.
 
-    as_list: an entry stays on one line where the output goes to another program.
+    as_list: each entry is one line if the output goes to another program.
     """
     target = console(piped_width=_LINE if as_list else _PAGE)
     with target.capture() as captured:
@@ -70,7 +70,7 @@ def put(*renderables: Any, as_list: bool = False) -> None:
 
 
 def has_display() -> bool:
-    """Whether windows can be opened, as far as one can know without trying."""
+    """Whether windows can probably be opened, without trying."""
     if sys.platform.startswith(("linux", "freebsd")):
         return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     return True

@@ -37,7 +37,7 @@ def run_tests(
         typer.Argument(
             metavar="PATH",
             help="Diagrams, or folders that are searched for those with a section expect:. "
-            "By default diagrams/, or else the folder here.",
+            "By default diagrams/, or else the current folder.",
             show_default=False,
         ),
     ] = None,
@@ -50,22 +50,25 @@ def run_tests(
     ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", help="With --update: record the baselines that still hold, too."),
+        typer.Option("--force", help="With --update: also record baselines that still hold."),
     ] = False,
     timing: Annotated[
         bool, typer.Option("--timing", help="A diagram that runs too slowly fails.")
     ] = False,
     plots: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where pictures of failures go, a folder each.")
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for the pictures of failures, with a subfolder for each diagram.",
+        ),
     ] = Path("out"),
     blocks: Blocks = None,
     root: Root = None,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run every diagram that has a section expect:, and see that it shows what it says there.
-
-    Exit codes: 0 all passed, 1 one failed, 2 a file is wrong, or there is nothing to test.
+    """Run every diagram that has a section expect:, and check its claims. Exit codes: 0 all passed,
+    1 at least one failed, 2 a file is wrong, or there is nothing to test.
     """
     with reporting(debug):
         if force and not update:
@@ -101,7 +104,7 @@ def _cases(paths: Sequence[Path], root: Path | None, blocks: tuple[str, ...]) ->
 
 
 class _Session:
-    """The tests in turn, each with its lines; ends early at Ctrl-C."""
+    """Runs the tests one after another, and prints the lines of each; ends early at Ctrl-C."""
 
     def __init__(self, number: int, manner: Manner, quiet: bool) -> None:
         self.number, self.manner, self.quiet = number, manner, quiet
@@ -138,7 +141,7 @@ class _Session:
         self.outcomes.append(self._recorded(outcome) if outcome.change else outcome)
 
     def _recorded(self, outcome: Outcome) -> Outcome:
-        """Show what changes of a baseline, then write it; wrong where it cannot be written."""
+        """Print the changes of a baseline, then write it; a fault if it cannot be written."""
         from spart_blocks.regression.baselines import record
 
         change = outcome.change

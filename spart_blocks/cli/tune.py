@@ -1,4 +1,4 @@
-"""`spart tune`: list and set the parameters of a loop that runs."""
+"""`spart tune`: list and set the parameters of a running loop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LoopOption = Annotated[
     typer.Option(
         "--loop",
         metavar="NAME|PID",
-        help="Which loop, where more than one runs.",
+        help="The loop, if more than one is running.",
         show_default=False,
     ),
 ]
@@ -39,8 +39,8 @@ def tune(
         list[str] | None,
         typer.Argument(
             metavar="[LOOP] [NAME=VALUE]...",
-            help="The loop, by name or process, and what is set: ctrl.kp=[60,60,20], "
-            "ctrl.kp[0]=60, qd=0.3. A number fills a vector.",
+            help="The loop, by name or process ID, and values to set: ctrl.kp=[60,60,20], "
+            "ctrl.kp[0]=60, qd=0.3. A scalar fills a vector.",
             show_default=False,
         ),
     ] = None,
@@ -48,16 +48,14 @@ def tune(
     print_set: Annotated[
         bool,
         typer.Option(
-            "--print-set", help="Print what was changed as options --set of the other commands."
+            "--print-set", help="Print the changes as options --set of the other commands."
         ),
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """List the parameters of a loop that runs, or set some while it runs.
-
-    What is set together is taken together, before one step; where one value is refused,
-    nothing is set, and the loop goes on. Without arguments, and where several loops run,
-    they are listed.
+    """List the parameters of a running loop, or set some. Values set by one command take effect
+    together, before one step; if a value is invalid, none is set, and the loop continues unchanged.
+    Without arguments, if several loops are running, the loops are listed.
     """
     with reporting(debug):
         name, settings = _parted(words or (), loop)
@@ -82,7 +80,7 @@ def connected(name: str | None) -> LiveClient:
 
 
 def _parted(words: Sequence[str], loop: str | None) -> tuple[str | None, list[str]]:
-    """Which loop is meant, and what is set."""
+    """The selected loop, and the values to set."""
     names = [word for word in words if "=" not in word] + ([loop] if loop else [])
     if len(names) > 1:
         hint = "what is set is written NAME=VALUE, without blanks or in quotes"
@@ -93,7 +91,7 @@ def _parted(words: Sequence[str], loop: str | None) -> tuple[str | None, list[st
 
 
 def _values(settings: Sequence[str]) -> dict[str, Any]:
-    """What is set, by name."""
+    """The values to set, by name."""
     from spart_blocks.document import parse_value
 
     values: dict[str, Any] = {}
@@ -106,7 +104,7 @@ def _values(settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _listed() -> bool:
-    """List the loops where several run; whether it did."""
+    """List the loops if several are running; returns whether it did."""
     from spart_blocks.realtime.live_client import LiveClient
     from spart_blocks.realtime.live_places import running
 
@@ -139,7 +137,7 @@ def new_table(first: str, *others: str, right: bool = True) -> Table:
 
 
 def _described(client: LiveClient) -> list[Any]:
-    """The page that a loop's parameters make."""
+    """The page with a loop's parameters."""
     found = client.describe()
     heading = (
         f"{client.hello['name']} (process {client.hello['pid']}): {found['phase']}, "
@@ -178,7 +176,7 @@ def _report(values: Mapping[str, Any]) -> None:
 
 
 def _as_options(rows: Sequence[Mapping[str, Any]]) -> str:
-    """What differs from the file, as options; inputs are no parameters of the file."""
+    """The differences from the file, as options; inputs are not parameters of the file."""
     import shlex
 
     changed = [row for row in rows if row.get("changed") and row["kind"] == "parameter"]
