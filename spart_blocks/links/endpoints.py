@@ -1,7 +1,8 @@
-"""What a transport of links is: where its links lead to, and how they are opened.
+"""Transports of links: their endpoints, and how these are opened.
 
-Each transport is a file beside this one. An endpoint is made when a diagram is read; nothing is
-opened then, and no name looked up: a file from elsewhere shall ask no server.
+Each transport is a file beside this one. An endpoint is created when a diagram is read; nothing is
+opened then, and no host name is resolved, so that a file from another source cannot contact a
+server.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ _SIDES = ("receiver", "sender")
 
 
 class Carries(IntEnum):
-    """How frames travel to C and from it, as sb_transport has it."""
+    """How frames are exchanged with C, as in sb_transport."""
 
     DATAGRAM, STREAM, FILE, MEMORY = range(4)
 
 
 class LoopEnd(Protocol):
-    """The end of a link that a running loop has. way: receive or send. own: whether it is the
-    end of the block's side, else its peer's. timeout [s]: of who receives."""
+    """The end of a link in a running loop. way: receive or send. own: whether it is the end of
+    the block's side, otherwise its peer's. timeout [s]: of the receiver.
+    """
 
     way: Literal["receive", "send"]
     own: bool
@@ -42,7 +44,7 @@ class LoopEnd(Protocol):
         """Whether the loop has given its connection back."""
 
     def shared(self, name: str, opening: Callable[[], AbstractContextManager[Any]]) -> Any:
-        """What the links of a part share under a name; it is opened once."""
+        """An object that the links of a subdiagram share under a name; it is opened once."""
 
     def attach(self, carries: Carries, fd: int) -> None:
         """Let the loop read or write a descriptor; of a stream -1 is none yet."""
