@@ -1,4 +1,4 @@
-"""What the parts of a file of bodies have in common: named entries, bodies, points, frames."""
+"""Common parts of files of bodies: named entries, bodies, points, frames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spart_blocks.robot.checks import AXIS_ROUNDING, ROUNDING, unit_axis
 from spart_blocks.spatial import quaternion_rotation, rotation_quaternion
 
 MOST_FAULTS = 100
-"""After so many the rest of a file is not looked at."""
+"""Number of faults after which reading stops."""
 MOST_ENTRIES = 1000
 """Of one section."""
 EXACT = 1e-14
@@ -61,26 +61,26 @@ def entries(
 
 
 def note_name(reader: FieldReader, message: str, hint: str | None = None) -> None:
-    """Note a fault of the name of an entry, where the name is written."""
+    """Note a fault of the name of an entry, at the place of the name."""
     place = reader.document.key_place(*reader.keys) if reader.document else None
     reader.faults.add(f"{reader.where}: {message}", place, hint)
 
 
 def note_unknown(reader: FieldReader, key: str, what: str, name: str, choices: Any) -> None:
-    """Note that a field names nothing there is, with the nearest that there is."""
+    """Note that a field has an unknown name, with the nearest known one."""
     hint = reader.faults.hint_for(name, list(choices))
     reader.faults.add(f"{reader.path(key)}: {what} {quote(name)}", reader.place(key), hint)
 
 
 def name_of(value: Any) -> str | None:
-    """A name, or a whole number that YAML reads where a name is one; None for others."""
+    """A name, or an integer as text, since YAML reads some names as integers; None for others."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) and value else None
 
 
 def body_of(reader: FieldReader, key: str, places: Places) -> str | None:
-    """The name of a body that there is, or None with the fault noted."""
+    """The name of an existing body, or None with the fault noted."""
     value = reader.get(key)
     name = name_of(value)
     if name in places.ids:
@@ -104,8 +104,9 @@ def two_bodies(reader: FieldReader, places: Places, what: str) -> tuple[str, str
 
 
 def point_of(reader: FieldReader, key: str, body: str, places: Places) -> Floats:
-    """A point (3,) [m] that is given in the body frame, in the centre-of-mass frame; the
-    origin of the body frame where it is not given."""
+    """A point (3,) [m] in the centre-of-mass frame, from its coordinates in the body frame; by
+    default the origin of the body frame.
+    """
     point = reader.array(key, (3,)) if key in reader.data else np.zeros(3)
     T = places.from_mass(body)
     moved: Floats = T[:3, 3] + T[:3, :3] @ point
@@ -113,7 +114,7 @@ def point_of(reader: FieldReader, key: str, body: str, places: Places) -> Floats
 
 
 def frame_of(reader: FieldReader, key: str) -> Floats:
-    """A frame (4,4) [m]; the identity where it is not given."""
+    """A frame (4,4) [m]; by default the identity."""
     if key not in reader.data:
         return np.eye(4)
     inner = reader.inner(key, _FRAME)
@@ -127,7 +128,7 @@ def frame_of(reader: FieldReader, key: str) -> Floats:
 
 
 def quaternion_of(reader: FieldReader, key: str) -> Floats:
-    """A unit quaternion (4,), scalar last; that of no turn at a fault."""
+    """A unit quaternion (4,), scalar last; the identity at a fault."""
     told = len(reader.faults.found)
     q = reader.array(key, (4,))
     length = float(np.linalg.norm(q))
@@ -142,7 +143,7 @@ def quaternion_of_rpy(rpy: Floats) -> Floats:
 
 
 def axis_of(reader: FieldReader, key: str = "axis") -> Floats:
-    """The unit axis (3,) in a direction that may have any length; z at a fault."""
+    """The unit axis (3,) of a direction of any length; z at a fault."""
     told = len(reader.faults.found)
     unit = unit_axis(reader.array(key, (3,)))
     if unit is not None:

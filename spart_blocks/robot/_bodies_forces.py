@@ -29,9 +29,10 @@ _PORT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Coordinates:
-    """What forces and prescriptions may name of the joints: by coordinate the joint it is one
-    of; which are balls; and the joints with no coordinate of their own name, with theirs.
-    misread: joints that could not be made, of which it is not known what they have."""
+    """The coordinates that forces and prescriptions may name: the joint of each coordinate;
+    which are balls; and the coordinates of joints without a coordinate of their own name.
+    misread: joints that could not be read, whose coordinates are unknown.
+    """
 
     joint: Mapping[str, str]
     balls: frozenset[str]
@@ -47,7 +48,7 @@ class Coordinates:
 
 @dataclass(frozen=True)
 class Needed:
-    """A coordinate that a force or a prescription needs, so that its joint cannot be cut."""
+    """A coordinate needed by a force or a prescription, so that its joint cannot be cut."""
 
     joint: str
     why: str
@@ -82,7 +83,7 @@ def forces_of(
 
 
 def relinked(force: Force, ids: Mapping[int, int]) -> Force:
-    """The force with the ids of links in the place of those of Places."""
+    """The force with the ids of links instead of those of Places."""
     if isinstance(force, PointSpring):
         return replace(force, a=ids[force.a], b=ids[force.b])
     if isinstance(force, PointPort):
@@ -93,7 +94,7 @@ def relinked(force: Force, ids: Mapping[int, int]) -> Force:
 def prescribed_of(
     top: FieldReader, coordinates: Coordinates, needed: list[Needed]
 ) -> tuple[str, ...]:
-    """The coordinates that are prescribed; a joint of several stands for all of them."""
+    """The prescribed coordinates; a joint with several coordinates stands for all of them."""
     found: list[str] = []
     for i, value in enumerate(top.items("prescribed") if "prescribed" in top.data else ()):
         name = name_of(value)

@@ -38,7 +38,7 @@ from spart_blocks.robot.joint_kinds import (
 from spart_blocks.robot.loop import Loop
 
 PRESCRIBED = "prescribed"
-"""What a distance's length says that is a joint of its own."""
+"""The value of a distance's length that makes it a joint."""
 
 _TIED = ("type", "parent", "child", "parent_frame", "child_frame", "axis")
 _JOINT = (*_TIED, "q", "cut", *DRIVE_FIELDS)
@@ -47,9 +47,10 @@ _DISTANCE = ("parent", "child", "parent_point", "child_point", "length", "q")
 
 @dataclass(frozen=True)
 class BodyJoint:
-    """A joint as it is read. parent_frame, child_frame (4,4) [m]: the joint frames, from the
-    bodies' centres of mass. axis (3,): of a joint of one axis. q: the positions that are
-    given, by coordinate. reader: of its fields, for what is found out later."""
+    """A joint as read. parent_frame, child_frame (4,4) [m]: the joint frames, from the bodies'
+    centres of mass. axis (3,): of a joint of one axis. q: the given positions, by coordinate.
+    reader: of its fields, for faults found later.
+    """
 
     name: str
     kind: str
@@ -71,7 +72,7 @@ class BodyJoint:
 
     @property
     def names(self) -> set[str]:
-        """Every name that it takes: its own, of its coordinates and of its rows."""
+        """Its names: its own, and those of its coordinates and rows."""
         rows = (row.name for row in self.rows())
         return {self.name, *self.coordinates, *rows}
 
@@ -80,8 +81,7 @@ class BodyJoint:
         return rows_of(self.name, self.kind, self.axis, against=against)
 
     def loop(self, ids: Mapping[str, int]) -> Loop | None:
-        """The constraint that it is where it is cut; None where it constrains nothing. ids: of
-        the links by name."""
+        """Its constraint if it is cut; None if it constrains nothing. ids: of the links by name."""
         kind = KINDS[self.kind].loop
         if kind is None:
             return None
@@ -92,8 +92,9 @@ class BodyJoint:
 
 @dataclass(frozen=True)
 class Distance:
-    """A distance as it is read: its loop, with the bodies' ids of Places. q [m]: about what it
-    is, where it is prescribed."""
+    """A distance as read: its loop, with the bodies' ids of Places. q [m]: its approximate
+    value, if it is prescribed.
+    """
 
     loop: Loop
     reader: FieldReader
@@ -103,8 +104,9 @@ class Distance:
 def joints_of(
     top: FieldReader, places: Places, *, cut: bool = False
 ) -> tuple[list[BodyJoint], int]:
-    """The joints of a file, and how many could not be made. cut: all of them are, so
-    that they have no coordinates to tell anything of."""
+    """The joints of a file, and how many could not be read. cut: all joints are cut, so they
+    have no coordinates.
+    """
     found: list[BodyJoint] = []
     lost = 0
     for name, reader in entries(top, "joints", _TIED if cut else _JOINT):
@@ -153,7 +155,9 @@ def _kind(reader: FieldReader) -> str | None:
 
 
 def _axis(reader: FieldReader, kind: str) -> tuple[Floats, Floats]:
-    """The axis (3,) of a joint of one axis, and the turn (4,4) of the joint frames of others."""
+    """The axis (3,) of a joint of one axis, and the rotation (4,4) of the joint frames of
+    others.
+    """
     if kind in FREE_AXIS:
         return axis_of(reader), np.eye(4)
     if "axis" not in reader.data:
@@ -263,8 +267,9 @@ def note_name_clashes(
     distances: Sequence[Distance],
     others: Sequence[str] = (),
 ) -> None:
-    """Note names of joints, rows and distances that another joint, distance or body has.
-    others: joints that are there already."""
+    """Note names of joints, rows and distances that another joint, distance or body has. others:
+    existing joints.
+    """
     owner = dict.fromkeys(others, "a joint of the robot")
     links = dict.fromkeys(bodies, "a body")
     for joint in joints:

@@ -1,4 +1,4 @@
-"""What closes a robot's loops, put to its tree of joints."""
+"""Adds loops to a robot's tree of joints."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def closed_robot(
 
 
 def _with_lengths(robot: RobotModel, names: Sequence[str]) -> RobotModel:
-    """The robot with the joints of prescribed lengths, which nothing depends on."""
+    """The robot with the joints of prescribed lengths, on which no link depends."""
     links, joints = list(robot.links), list(robot.joints)
     for q_id, name in enumerate(names, start=robot.n_q + 1):
         i = len(links) + 1

@@ -19,7 +19,7 @@ HINTS_LIMIT = 20  # names that get a did-you-mean; a hostile file must not make 
 CHOICES_LIMIT = 2000
 QUOTE_LIMIT = 60
 MOST_FAULTS = 200
-"""Of one input; after so many nothing more is looked for."""
+"""Largest number of faults of an input; then reading stops."""
 
 
 class Faults:
@@ -30,20 +30,20 @@ class Faults:
         self._hints = 0
 
     def add(self, message: str, place: Place | None = None, hint: str | None = None) -> None:
-        """Remember one fault; raise RobotError where they are too many."""
+        """Add a fault; raise RobotError if there are too many."""
         self.found.append(Fault(message, place, hint))
         if len(self.found) >= MOST_FAULTS:
             raise RobotError([*self._in_order(), Fault("there may be more: the rest is not read")])
 
     def hint_for(self, name: str, choices: Sequence[str]) -> str | None:
-        """A did-you-mean for the first unknown names, as long as that is cheap."""
+        """A suggestion for the first unknown names, as long as that is cheap."""
         self._hints += 1
         if self._hints > HINTS_LIMIT or len(choices) > CHOICES_LIMIT or len(name) > QUOTE_LIMIT:
             return None
         return did_you_mean(name, [choice for choice in choices if len(choice) <= QUOTE_LIMIT])
 
     def raise_if_any(self) -> None:
-        """Raise RobotError with everything found so far, by line where lines are known."""
+        """Raise RobotError with all faults so far, sorted by line if lines are known."""
         if self.found:
             raise RobotError(self._in_order())
 
@@ -56,17 +56,19 @@ def _line(fault: Fault) -> int:
 
 
 def reading(source: object) -> AbstractContextManager[None]:
-    """Within, whatever a reader of robots raises becomes a RobotError at its file."""
+    """Context manager that turns any exception of a robot reader into a RobotError with its
+    file.
+    """
     place = Place(str(source)) if isinstance(source, (str, Path)) else None
     return refusing(RobotError, place, "cannot be read as a robot")
 
 
 def quote(value: object) -> str:
-    """What was read, in quotes, cut where it is long."""
+    """A value that was read, in quotes, shortened."""
     return brief(value, QUOTE_LIMIT)
 
 
 def names_list(names: Sequence[str]) -> str:
-    """Names one after another, each in quotes; of very many the first ones."""
+    """A list of names, each in quotes; only the first of very many."""
     listed = ", ".join(repr(name) for name in names[:MOST_FAULTS])
     return listed if len(names) <= MOST_FAULTS else f"{listed}, ... ({len(names)} in all)"

@@ -16,12 +16,13 @@ from spart_blocks.robot.checks import MAGNITUDE_LIMIT, ROUNDING, inertia_faults
 if TYPE_CHECKING:
     from spart_blocks.document import Document, Key
 
-MISSING = object()  # a mapping that is not there, already noted
+MISSING = object()  # a missing mapping, already noted
 
 
 class FieldReader:
-    """Reads the fields of one mapping. `where` is its path, such as links[2]; it stands at
-    `keys` of a document, where that is known."""
+    """Reads the fields of one mapping. `where` is its path, such as links[2]; `keys` its place
+    in a document, if known.
+    """
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class FieldReader:
         return self.data.get(key)
 
     def array(self, key: str, *shapes: tuple[int, ...]) -> Floats:
-        """Numbers of the first shape, or of another that holds as many; zeros at a fault."""
+        """Numbers of the first shape, or of another of the same size; zeros at a fault."""
         value = self.get(key)
         return self.as_array(value, key, *shapes) if key in self.data else np.zeros(shapes[0])
 
@@ -97,13 +98,13 @@ class FieldReader:
         return zeros
 
     def number(self, key: str, default: float | None = None) -> float:
-        """One number; the default, if there is one, where the field is missing."""
+        """One number; the default, if any, for a missing field."""
         if default is not None and key not in self.data:
             return default
         return float(self.array(key, ()))
 
     def integer(self, key: str) -> int | None:
-        """One whole number (1.0 counts, as MATLAB writes it), or None at a fault."""
+        """One integer (also 1.0, as written by MATLAB), or None at a fault."""
         before = len(self.faults.found)
         value = self.number(key)
         if len(self.faults.found) > before:
@@ -157,7 +158,7 @@ class FieldReader:
 
 @contextmanager
 def noting(reader: FieldReader, key: str) -> Iterator[None]:
-    """Within, what is refused becomes a fault of this field of the reader."""
+    """Context manager that turns errors into faults of this field of the reader."""
     try:
         yield
     except RobotError as error:

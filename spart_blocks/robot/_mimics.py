@@ -1,8 +1,8 @@
 """Mimic joints of URDF as couplings of a robot's joints.
 
-<mimic joint="other" multiplier="k" offset="o"/> says q = k q_other + o. That is a constraint
-with forces to both sides, as gears or a rod have it, not a motion that is played back. Source:
-the URDF specification (wiki.ros.org/urdf/XML/joint).
+<mimic joint="other" multiplier="k" offset="o"/> says q = k q_other + o. That is a constraint with
+forces on both joints, as with gears or a rod, not a prescribed motion. Source: the URDF
+specification (wiki.ros.org/urdf/XML/joint).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spart_blocks.robot.parts import JointType
 
 
 def note_wrong_mimics(joints: Sequence[JointElement], faults: Faults) -> None:
-    """Note mimic joints that follow what is not there, what is fixed, or themselves."""
+    """Note mimic joints that follow a missing joint, a fixed joint, or themselves."""
     known = {joint.name: joint for joint in joints}
     _, circular = _leaders_first({j.name: j.mimic.joint for j in joints if j.mimic is not None})
     for joint in joints:
@@ -42,8 +42,9 @@ def note_wrong_mimics(joints: Sequence[JointElement], faults: Faults) -> None:
 
 
 def _leaders_first(followed: Mapping[str, str]) -> tuple[list[str], set[str]]:
-    """The joints that follow others, each after the one that it follows; and those that
-    follow themselves, by way of others or not."""
+    """The mimic joints, each after the one that it follows; and those that follow themselves,
+    directly or through others.
+    """
     order: list[str] = []
     done: set[str] = set()
     circular: set[str] = set()
@@ -62,7 +63,7 @@ def _leaders_first(followed: Mapping[str, str]) -> tuple[list[str], set[str]]:
 
 
 def with_mimics(robot: RobotModel, joints: Sequence[JointElement]) -> RobotModel:
-    """The robot with a coupling for each mimic joint, and a home that keeps them."""
+    """The robot with a coupling for each mimic joint, and a home that fulfils them."""
     mimics = {joint.name: joint.mimic for joint in joints if joint.mimic is not None}
     if not mimics:
         return robot

@@ -1,4 +1,4 @@
-"""The base of the robot's dataclasses: compared by value, with arrays that stay as they are."""
+"""The base of the robot's dataclasses: compared by value, with read-only arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 def _frozen_array(value: ArrayLike) -> Floats:
-    """Floats, or the symbolic scalars of a robot with unknown matter."""
+    """Floats, or the symbolic scalars of a robot with symbolic masses."""
     symbolic = isinstance(value, np.ndarray) and value.dtype.hasobject
     array = np.array(value, dtype=None if symbolic else float, subok=symbolic)
     array.setflags(write=False)
@@ -21,7 +21,7 @@ def _frozen_array(value: ArrayLike) -> Floats:
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two values are equal; symbolic ones only where they are the same object."""
+    """Whether two values are equal; symbolic ones only if they are the same object."""
     if isinstance(a, np.ndarray) and a.dtype.hasobject:
         return a is b
     if isinstance(a, np.ndarray):

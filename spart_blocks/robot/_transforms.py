@@ -1,4 +1,4 @@
-"""Homogeneous transforms (4,4) [m] that the readers build robots from."""
+"""Homogeneous transforms (4,4) [m], used by the readers of robots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def translation(p: ArrayLike) -> Floats:
 
 
 def rotation_x(angle: float) -> Floats:
-    """T (4,4) that turns by an angle [rad] about x."""
+    """T (4,4) of a rotation by an angle [rad] about x."""
     c, s = np.cos(angle), np.sin(angle)
     T = np.eye(4)
     T[1:3, 1:3] = [[c, -s], [s, c]]
@@ -24,7 +24,7 @@ def rotation_x(angle: float) -> Floats:
 
 
 def rotation_y(angle: float) -> Floats:
-    """T (4,4) that turns by an angle [rad] about y."""
+    """T (4,4) of a rotation by an angle [rad] about y."""
     c, s = np.cos(angle), np.sin(angle)
     T = np.eye(4)
     T[0, 0], T[0, 2], T[2, 0], T[2, 2] = c, s, -s, c
@@ -32,7 +32,7 @@ def rotation_y(angle: float) -> Floats:
 
 
 def rotation_z(angle: float) -> Floats:
-    """T (4,4) that turns by an angle [rad] about z."""
+    """T (4,4) of a rotation by an angle [rad] about z."""
     c, s = np.cos(angle), np.sin(angle)
     T = np.eye(4)
     T[:2, :2] = [[c, -s], [s, c]]
@@ -48,7 +48,7 @@ def urdf_origin(xyz: ArrayLike, rpy: ArrayLike) -> Floats:
 
 
 def rigid_inverse(T: Floats) -> Floats:
-    """Inverse of a rigid transform: its rotation transposed, never a linear solve."""
+    """Inverse of a rigid transform, by the transpose of its rotation."""
     inverse = np.eye(4)
     inverse[:3, :3] = T[:3, :3].T
     inverse[:3, 3] = -T[:3, :3].T @ T[:3, 3]

@@ -1,4 +1,4 @@
-"""From links and joints by name to a tree: its root, its order, and what is no tree."""
+"""From links and joints by name to a tree: its root, its order, and its faults."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOTS_SHOWN = 12
 
 @dataclass(frozen=True)
 class Edge:
-    """A joint as the tree sees it: its place in the file and the links it ties."""
+    """A joint as an edge of the tree: its place in the file and the links that it connects."""
 
     joint: str
     parent: str
@@ -32,11 +32,10 @@ class Tree:
 def build_tree(
     links: Mapping[str, Place], edges: Sequence[Edge], faults: Faults, *, incomplete: int = 0
 ) -> Tree | None:
-    """Order a robot as SPART does, or note why it is no tree and return None.
-
-    links: the place of each link; the edges name only these. incomplete: how many
-    joints could not be read or name unknown links, so that the links that these
-    leave hanging are not also called roots. Linear in links and joints.
+    """Order a robot like SPART, or note why it is not a tree and return None. links: the place of
+    each link; the edges name only these. incomplete: number of joints that could not be read or
+    name unknown links, so that links without a parent because of them are not reported as roots.
+    Linear in links and joints.
     """
     parent_edge: dict[str, Edge] = {}
     children: dict[str, list[int]] = {name: [] for name in links}
@@ -93,7 +92,7 @@ def _note_loops(
     edges: Sequence[Edge],
     faults: Faults,
 ) -> bool:
-    """Note each loop once. Links that no root reaches lie on a loop or hang on one."""
+    """Note each loop once. Links that no root reaches are on a loop or depend on one."""
     seen = set(roots)
     for root in roots:
         seen.update(edges[index].child for index in _depth_first(root, children, edges))

@@ -1,7 +1,7 @@
 """URDF elements to records: numbers, origins, inertials, joints, each with its line.
 
-Elements that dynamics has no use for (visual, collision, material, transmission,
-gazebo, safety_controller, calibration) are skipped.
+Elements that the dynamics does not need (visual, collision, material, transmission, gazebo,
+safety_controller, calibration) are skipped.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class LinkElement:
 
 @dataclass(frozen=True)
 class MimicElement:
-    """A <mimic>: the joint that is followed, by name; multiplier, and offset [rad or m]."""
+    """A <mimic>: the name of the followed joint, multiplier, and offset [rad or m]."""
 
     joint: str
     multiplier: float
@@ -87,7 +87,7 @@ class ElementReader:
         self.file, self.namespace, self.faults = file, namespace, faults
 
     def place(self, element: etree._Element) -> Place:
-        """Where an element stands."""
+        """The place of an element."""
         return Place(self.file, line_of(element))
 
     def children(self, element: etree._Element, tag: str) -> Iterator[etree._Element]:
@@ -110,7 +110,7 @@ class ElementReader:
     def _numbers(
         self, element: etree._Element, attribute: str, count: int, owner: str
     ) -> Floats | None:
-        """The numbers of an attribute; None, with the fault noted, if they are not sound."""
+        """The numbers of an attribute; None, with the fault noted, if they are invalid."""
         words = str(element.get(attribute, "")).split()
         where = f"{owner}: <{_tag(element)} {attribute}>"
         if len(words) != count:
@@ -196,7 +196,7 @@ class ElementReader:
     # --- joints -----------------------------------------------------------------
 
     def joint(self, element: etree._Element) -> JointElement:
-        """Read a <joint>. The axis defaults to x, as URDF has it."""
+        """Read a <joint>. The axis defaults to x, as in URDF."""
         name = self._name(element, "joint")
         owner = f"joint {quote(name)}"
         kind = self._joint_type(element, owner)
@@ -306,7 +306,7 @@ class ElementReader:
         return max(value, 0.0)
 
     def _bound(self, limit: etree._Element, key: str, owner: str) -> float | None:
-        """A limit; unlike the other figures it may be infinite."""
+        """A limit; unlike other numbers it may be infinite."""
         text = limit.get(key)
         if text is None:
             return None

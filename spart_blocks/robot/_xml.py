@@ -86,9 +86,8 @@ def _decode(data: bytes, path: Path) -> str:
 
 
 def _refuse_entities(text: str, path: Path) -> None:
-    """Refuse declared and undeclared entities before the parser sees them.
-
-    Comments count as well: telling them apart would take a parser.
+    """Reject declared and undeclared entities before the parser reads them, also in comments, which
+    only a parser could distinguish.
     """
     doctype = _DOCTYPE.search(text)
     if not doctype:

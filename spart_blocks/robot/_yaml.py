@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 def read_yaml(path: str | Path, sections: str) -> Document:
-    """A file's values and their places; sections: what such a file holds. RobotError with
-    every fault of its text."""
+    """A file's values and their places; sections: the contents of such a file. RobotError with
+    every fault of its text.
+    """
     from spart_blocks.document import read_document
 
     try:

@@ -1,4 +1,4 @@
-"""Robots from lists of bodies and joints in any order and sense, which may form loops.
+"""Robots from lists of bodies and joints in any order and direction, which may form loops.
 
 The graph of bodies and joints becomes a tree and chords (robot/graph.py). A joint of the tree
 is its rows (robot/joint_kinds.py), against the tree their inverse; a chord is the loop
@@ -56,7 +56,7 @@ _ORDER = ((0, 3, 4), (3, 1, 5), (4, 5, 2))  # of those six in the matrix
 
 @dataclass(frozen=True)
 class Body:
-    """A body as it is read. com (3,) [m]: its centre of mass, in the body frame. inertia (3,3)
+    """A body as read. com (3,) [m]: its centre of mass, in the body frame. inertia (3,3)
     [kg m^2]: about the centre of mass, in the axes of the body frame."""
 
     name: str
@@ -68,8 +68,9 @@ class Body:
 
 @dataclass(frozen=True)
 class Bodies:
-    """What a file of bodies holds. In forces and distances 0 is the ground and body i the i-th
-    of the list. prescribed: coordinates. grounded: whether anything names the ground."""
+    """The contents of a file of bodies. In forces and distances 0 is the ground and body i the
+    i-th of the list. prescribed: coordinates. grounded: whether anything names the ground.
+    """
 
     name: str
     source: str | None
@@ -86,7 +87,7 @@ class Bodies:
 def robot_from_bodies(
     source: str | Path | Mapping[str, Any], *, strict: bool = False
 ) -> RobotModel:
-    """The robot of a file of bodies, or of what it holds; see Robot.from_bodies."""
+    """The robot of a file of bodies, or of its contents; see Robot.from_bodies."""
     read = read_bodies(source)
     robot = robot_of(read)
     report_doubts(
@@ -99,8 +100,9 @@ def robot_from_bodies(
 
 
 def bodies_graph(source: str | Path | Mapping[str, Any]) -> BodiesGraph:
-    """The tree and the chords that a file of bodies, or what it holds, is read as. Raises
-    RobotError with every fault."""
+    """The tree and the chords of a file of bodies, or of its contents. Raises RobotError with
+    every fault.
+    """
     return read_bodies(source).graph
 
 
@@ -108,7 +110,7 @@ def bodies_graph(source: str | Path | Mapping[str, Any]) -> BodiesGraph:
 
 
 def read_bodies(source: str | Path | Mapping[str, Any]) -> Bodies:
-    """What a file of bodies holds; RobotError with every fault."""
+    """Read the contents of a file of bodies; RobotError with every fault."""
     document = read_yaml(source, SECTIONS) if isinstance(source, (str, Path)) else None
     faults = Faults()
     top = FieldReader(source if document is None else document.data, "", faults, _FILE, document)
@@ -176,7 +178,7 @@ def _inertia(reader: FieldReader) -> Floats:
 def names_ground(
     joints: Sequence[BodyJoint], distances: Sequence[Distance], forces: Sequence[Force]
 ) -> bool:
-    """Whether anything is tied to the ground, so that it must be part of the robot."""
+    """Whether anything is connected to the ground, which is then part of the robot."""
     if any(GROUND in (joint.parent, joint.child) for joint in joints):
         return True
     if any(0 in (distance.loop.a, distance.loop.b) for distance in distances):
@@ -189,7 +191,7 @@ def names_ground(
 def _written(
     top: FieldReader, bodies: Mapping[str, Body], joints: Sequence[BodyJoint]
 ) -> dict[tuple[str, str], Place]:
-    """Where links and the rows of joints are written, for doubts about them."""
+    """The places of links and rows of joints in the file, for doubts about them."""
     if top.document is None:
         return {}
     places = {("link", name): top.document.key_place("bodies", name) for name in bodies}
@@ -200,7 +202,7 @@ def _written(
 
 
 def _coordinates(top: FieldReader, joints: Sequence[BodyJoint]) -> Coordinates:
-    """What forces and prescriptions may name of these joints."""
+    """The coordinates of these joints that forces and prescriptions may name."""
     given = top.data.get("joints")
     names = {str(name) for name in given} if isinstance(given, Mapping) else set()
     owners: dict[str, str] = {}
@@ -225,8 +227,9 @@ def _graph(
     *,
     complete: bool,
 ) -> BodiesGraph:
-    """The tree and the chords. Where all joints are known, with a fault for each body that no
-    joint reaches, and for each joint that is cut though its coordinate is needed."""
+    """The tree and the chords. If all joints are known, notes a fault for each body that no
+    joint reaches, and for each cut joint whose coordinate is needed.
+    """
     keep = {need.joint for need in needed}
     ties = [
         Tie(j.name, j.kind, j.parent, j.child, j.name in keep or j.drive is not None, j.cut)
@@ -249,7 +252,7 @@ def _note_unreached(top: FieldReader, graph: BodiesGraph) -> None:
 
 
 def _note_cut(graph: BodiesGraph, joints: Sequence[BodyJoint], needed: Sequence[Needed]) -> None:
-    """Note the joints that are cut though their coordinates are needed."""
+    """Note the cut joints whose coordinates are needed."""
     cut = {chord.joint for chord in graph.chords}
     for need in needed:
         if need.joint in cut:
@@ -293,7 +296,7 @@ class _Tree:
 
 
 def robot_of(read: Bodies) -> RobotModel:
-    """The robot of what a file holds. Warns of what a cut joint loses."""
+    """The robot of a file's contents. Warns of data lost with a cut joint."""
     base: Base = "fixed"
     base_link = BaseLink(GROUND, np.eye(4), 0.0, np.zeros((3, 3)))
     tree = _Tree({GROUND: 0})
@@ -323,7 +326,7 @@ def robot_of(read: Bodies) -> RobotModel:
 
 
 def _joint_of(joint: GraphJoint, read: Bodies) -> BodyJoint:
-    """The joint as it was read; that of a model without ground, between body frames."""
+    """The joint as read; for a model without ground the added joint, between body frames."""
     if not joint.added:
         return read.joints[joint.name]
     Tc = translation(-read.bodies[joint.child].com)
@@ -333,7 +336,7 @@ def _joint_of(joint: GraphJoint, read: Bodies) -> BodyJoint:
 
 
 def _add_rows(tree: _Tree, edge: GraphJoint, joint: BodyJoint, body: Body) -> None:
-    """Add the rows of a joint of the tree, and the body it leads to at the last of them."""
+    """Add the rows of a joint of the tree, with its body at the last row."""
     rows = joint.rows(against=edge.flipped)
     near, far = joint.parent_frame, joint.child_frame
     if edge.flipped:
@@ -352,7 +355,7 @@ def _add_rows(tree: _Tree, edge: GraphJoint, joint: BodyJoint, body: Body) -> No
 
 
 def _home(read: Bodies) -> dict[str, Floats]:
-    """The positions that the file tells, by coordinate."""
+    """The positions given in the file, by coordinate."""
     given = {
         with_suffix(joint.name, suffix): q
         for joint in read.joints.values()

@@ -1,8 +1,6 @@
-"""What a link's mass and inertia must be, and what is doubtful about them.
-
-Faults are impossible figures: always refused. Doubts are figures that no real
-body has, or that leave the generalized inertia matrix H singular: warned of,
-and refused with strict=True. All readers share these.
+"""Checks of masses and inertias, shared by all readers. Faults are impossible values: always
+errors. Doubts are values that no real body has, or that make the generalized inertia matrix H
+singular: warnings, or errors with strict=True.
 """
 
 from __future__ import annotations
@@ -21,14 +19,14 @@ from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
 
 MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
 ROUNDING = 1e-6  # relative: files print inertias with few digits
-SINGULAR = 1e-12  # relative: an inertia about an axis that is zero but for rounding
+SINGULAR = 1e-12  # relative: an inertia about an axis that is zero up to rounding
 NEGLIGIBLE = 1e-12  # [m^2] inertia by mass below which an inertia is noise: (1 um)^2
 AXIS_ROUNDING = 1e-3  # an axis written with three digits is still meant to be a unit one
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """One kind of doubtful figures, and the links or joints that have them."""
+    """One kind of doubtful values, and the links or joints that have them."""
 
     what: str
     subject: str  # "link" or "joint"
@@ -36,7 +34,7 @@ class Doubt:
     hint: str
 
     def warning(self) -> str:
-        """One text for all names, so that a big robot does not flood."""
+        """One text for all names, to avoid many warnings for a large robot."""
         subject = self.subject if len(self.names) == 1 else f"{self.subject}s"
         return f"{self.what}: {subject} {names_list(self.names)}\n  {self.hint}"
 
@@ -51,7 +49,7 @@ class Doubt:
 
 
 def inertia_faults(mass: float, inertia: Floats) -> list[str]:
-    """What is impossible about a mass [kg] and an inertia (3,3) [kg m^2]; finite figures."""
+    """The faults of a mass [kg] and an inertia (3,3) [kg m^2], both finite."""
     faults = []
     if mass < 0:
         faults.append(f"mass is {mass:g} kg; it cannot be negative")
@@ -79,11 +77,10 @@ def unit_axis(axis: Floats) -> tuple[Floats, bool] | None:
 
 
 def doubts(robot: RobotModel, point_masses: Iterable[str] = ()) -> list[Doubt]:
-    """Everything doubtful about the inertias of a robot, one entry for each kind.
-
-    A fixed base-link never moves, so its figures are not looked at. A loop that closes over
-    a joint may leave H singular, and so may a prescribed joint: these are not looked at.
-    point_masses: links that are meant to have mass without inertia.
+    """All doubts about the inertias of a robot, one entry for each kind. A fixed base-link never
+    moves, so its values are not checked. H may be singular for joints in loops and for prescribed
+    joints, so these are not checked. point_masses: links that are meant to have mass without
+    inertia.
     """
     bodies: list[Link | BaseLink] = list(robot.links)
     if robot.base == "floating":
@@ -144,8 +141,7 @@ def _singular_doubts(robot: RobotModel) -> list[Doubt]:
 
 
 def _joints_in_loops(robot: RobotModel) -> set[str]:
-    """The joints whose motion a loop ties to that of others, so that H may be singular, and
-    those that are prescribed."""
+    """The joints in loops, for which H may be singular, and the prescribed joints."""
     names = {joint.name for joint in robot.joints if joint.kinematic}
     for loop in robot.loops:
         if loop.coupling is not None:
@@ -175,9 +171,9 @@ def report_doubts(
 ) -> None:
     """Warn of each kind of doubt once; with strict, raise RobotError with all of them.
 
-    places: where ("link", name) or ("joint", name) stands in the file. lumped: the figures
-    are those that were identified at joints, not those of bodies, or none at all.
-    point_masses: links that are meant to have mass without inertia.
+    places: where ("link", name) or ("joint", name) stands in the file. lumped: the values were
+    identified at joints, and are not those of bodies. point_masses: links that are meant to have
+    mass without inertia.
     """
     if lumped and not any(array.any() for array in robot.matter):
         return

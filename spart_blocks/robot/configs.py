@@ -1,8 +1,8 @@
 """Configuration variables: the coordinates of a robot's joints, dynamic and kinematic.
 
 Source: E. R. Johnson and T. D. Murphey, "Scalable variational integrators for constrained
-mechanical systems in generalized coordinates", IEEE Transactions on Robotics 25 (2009), for
-the two kinds; trep's documentation for what is told of each.
+mechanical systems in generalized coordinates", IEEE Transactions on Robotics 25 (2009), for the two
+kinds; trep's documentation for the attributes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Config(Record):
     index: its place in robot.configs. k_index: its place in robot.kin_configs, None for a
     dynamic one. frame: the link that it moves. masses: the links with mass or inertia that
     depend on it, directly or through other joints.
-    The pose of a floating base is a state of the plant and no configuration variable.
+    The pose of a floating base is a state of the plant and not a configuration variable.
     """
 
     name: str
@@ -61,7 +61,7 @@ def configs_of(robot: RobotModel) -> tuple[Config, ...]:
 
 
 def config_named(name: str, configs: Iterable[Config], robot: str) -> Config:
-    """That of this name; see Robot.config. robot: its name."""
+    """The configuration variable of this name; see Robot.config. robot: its name."""
     found = {config.name: config for config in configs}
     if name not in found:
         hint = did_you_mean(str(name), found)

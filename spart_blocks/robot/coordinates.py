@@ -1,15 +1,15 @@
-"""Where each joint's variables live in qm and um, and how configurations add up.
+"""The places of each joint's variables in qm and um, and operations on configurations.
 
-A spherical joint has four positions, a unit quaternion from its parent's to its child's
-joint frame, scalar last, and three rates, the angular velocity in the child's axes. In
-SPART's one-axis arrays it takes three rows in a row: the child's x, y and z axes at one
-point, with massless links after the first two. The whole turn is the first row's, and the
-axes of all three turn with the child, not each with the one before: their rates are
-omega_child x e, which is not what three revolute joints in a row would have.
+A spherical joint has four positions, a unit quaternion from its parent's to its child's joint
+frame, scalar last, and three rates, the angular velocity in the child's axes. In SPART's one-axis
+arrays it takes three rows in a row: the child's x, y and z axes at one point, with massless links
+after the first two. The first row carries the whole rotation, and the axes of all three rotate with
+the child, not each with the one before: their rates are omega_child x e, which is not what three
+revolute joints in a row would have.
 
-A spherical joint against the tree has rows about -x, -y and -z: its quaternion is that of
-its own sense, from its child's to its parent's frame, where the tree's child is its parent,
-and its rates are its own child's velocity in its own parent's axes, again the tree's child's.
+A spherical joint against the tree has rows about -x, -y and -z: its quaternion still maps from its
+own child's to its own parent's frame, where its parent is the tree's child, and its rates are its
+own child's velocity in its own parent's axes, which are those of the tree's child.
 
 Source: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec. 4.4 and 4.5.
 """
@@ -39,7 +39,7 @@ BALL_AXES = "xyz"
 
 
 class JointSlice(NamedTuple):
-    """Where one active joint lives in qm (slice q) and in um (slice u). joint_id: of a
+    """The places of one active joint in qm (slice q) and in um (slice u). joint_id: of a
     spherical joint the last row's, whose child is the link that it moves. against: whether
     it is a spherical joint against the tree."""
 
@@ -123,8 +123,9 @@ def position_rates(
 
 
 def checked_configuration(q: Any, layout: tuple[JointSlice, ...], what: str) -> Any:
-    """The configuration q (nq,) that a user gives, with its quaternions at unit length.
-    Raises InputError where one is far from it; what: what q is called."""
+    """A user's configuration q (nq,) with normalised quaternions. Raises InputError if one is
+    far from unit length; what: the name of q in errors.
+    """
     out: Any = np.array(q)
     for entry in layout:
         if entry.spherical:

@@ -1,4 +1,4 @@
-"""Serial robots from Denavit-Hartenberg parameters, as SPART's DH_Serial2robot makes them.
+"""Serial robots from Denavit-Hartenberg parameters, like SPART's DH_Serial2robot.
 
 Source: SPART's manual, DH_Serial2robot; checked against SPART's own output.
 """

@@ -1,4 +1,4 @@
-"""What a joint brings beside its link: limits, motor, transmission, friction, stops.
+"""Limits, motor, transmission, friction and stops of a joint.
 
 Sources: P. I. Corke, "A Robotics Toolbox for MATLAB", IEEE Robotics and Automation Magazine
 3 (1996), and the toolbox's link object, for motor and friction; B. Armstrong-Helouvry, P.
@@ -22,19 +22,18 @@ from spart_blocks.robot._record import Record
 Effect = Literal["motors", "friction", "stops", "limits"]
 EFFECTS: tuple[Effect, ...] = ("motors", "friction", "stops", "limits")
 ALL_EFFECTS: tuple[Effect, ...] = ("motors", "friction", "stops")
-"""What `all` stands for: limits of effort bound what a controller may do, and are asked for by
-name."""
+"""The effects of `all`. Effort limits restrict controllers, so they must be named explicitly."""
 DEFAULT_EFFECTS: tuple[Effect, ...] = ("motors", "friction")
-"""Those of a robot whose motors are given."""
+"""The effects of a robot with motors."""
 
 
 @dataclass(frozen=True, eq=False)
 class Limits(Record):
     """Limits of a joint: position [rad or m], effort [N m or N], velocity [rad/s or m/s].
 
-    For controllers and displays; where a robot has the effect "stops", its joints meet
-    their position limits as stiff stops, and with "limits" the forces given to its joints
-    are bounded by their effort too. An effort or a velocity of 0 is none that was given.
+    For controllers and displays. With the effect "stops", position limits act as stiff stops; with
+    "limits", joint forces are also limited to the effort. An effort or a velocity of 0 counts as
+    not given.
     """
 
     lower: float = -np.inf

@@ -1,4 +1,4 @@
-"""Motors, friction and limits of a robot's joints from a YAML file beside the robot's own.
+"""Motors, friction and limits of a robot's joints from a separate YAML file.
 
 joints:
   shoulder: {gear: 100, motor_inertia: 2e-4, viscous: 1.5e-3, coulomb: 0.4, qlim: [-2, 2]}
@@ -18,16 +18,16 @@ from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Limits
 from spart_blocks.robot.model import RobotModel
 
 MOST_FAULTS = 100
-"""After so many the rest of a file is not looked at."""
+"""Number of faults after which reading stops."""
 
 _SECTIONS = "a file of drives has joints: and for each of them gear, motor_inertia, ..."
 _NUMBERS = ("gear", "motor_inertia", "viscous", "stiffness", "dissipation")
 _PAIRS = ("coulomb", "static")
 _TOGETHER = ("static", "stribeck")
-"""What is checked beside each other, and beside coulomb."""
+"""Fields that are checked together, and against coulomb."""
 _DRIVE = (*_NUMBERS, *_PAIRS, "stribeck")
 DRIVE_FIELDS = (*_DRIVE, "limits", "qlim")
-"""What a file may tell of the drive and the limits of a joint."""
+"""The fields of the drive and the limits of a joint."""
 
 _LIMITS = ("lower", "upper", "effort", "velocity")
 
@@ -73,7 +73,7 @@ def robot_with_drives(robot: AnyRobot, drives: str | Path | Mapping[str, Any]) -
 def drive_and_limits(
     reader: FieldReader, drive: Drive | None = None, limits: Limits | None = None
 ) -> tuple[Drive | None, Limits | None]:
-    """The drive and the limits that the fields of a joint give, or those it had."""
+    """The drive and the limits from the fields of a joint, or its previous ones."""
     before, given = len(reader.faults.found), dict[str, Any]()
     for key in _DRIVE:
         if key in reader.data:
@@ -90,7 +90,7 @@ def drive_and_limits(
 
 
 def _pair(reader: FieldReader, key: str) -> tuple[float, float]:
-    """A pair as it is, one number for both directions."""
+    """A pair, or one number for both directions."""
     if isinstance(reader.data[key], (list, tuple)):
         forward, backward = reader.array(key, (2,)).tolist()
         return forward, backward
@@ -99,7 +99,7 @@ def _pair(reader: FieldReader, key: str) -> tuple[float, float]:
 
 
 def _limits(had: Limits | None, reader: FieldReader) -> Limits | None:
-    """The limits with those that are given in their place."""
+    """The limits, with given ones replaced."""
     limits = had or Limits()
     if "qlim" in reader.data:
         if "limits" in reader.data:

@@ -1,4 +1,4 @@
-"""Springs, dampers and ports that a robot brings along: forces that act inside the plant."""
+"""Springs, dampers and force ports of a robot: forces that act inside the plant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Force(Record):
-    """What all kinds have: a name."""
+    """Base of all forces: a name."""
 
     name: str
 
@@ -45,7 +45,7 @@ class PointSpring(Force):
 @dataclass(frozen=True, eq=False)
 class JointSpring(Force):
     """A spring and damper at a joint: the force -stiffness (q - rest) - damping u on its
-    coordinate; at a spherical joint q - rest is the turn from the neutral position."""
+    coordinate; at a spherical joint q - rest is the rotation from the neutral position."""
 
     joint: str
     stiffness: float = 0.0
@@ -66,9 +66,9 @@ class JointPort(Force):
 class PointPort(Force):
     """A force from input `port` of the plant.
 
-    On link a at pa (3,) [m, centre-of-mass frame]: three entries of the port, in inertial
-    axes, or in the link's where `local`. With a second point, pb of link b: one entry, the
-    force that drives the two points apart.
+    On link a at pa (3,) [m, centre-of-mass frame]: three entries of the port, in inertial axes, or
+    in the link's where `local`. With a second point, pb of link b: one entry, the force that pushes
+    the two points apart.
     """
 
     port: str
@@ -83,9 +83,8 @@ class PointPort(Force):
 
 
 def check_forces(robot: RobotModel, places: Mapping[str, Place] | None = None) -> None:
-    """Raise RobotError with every force that cannot act on the robot, and why.
-
-    places: where the forces stand in a file, by name.
+    """Raise RobotError for every force that cannot act on the robot. places: of the forces in a
+    file, by name.
     """
     faults, seen = Faults(), set()
     for force in robot.forces:

@@ -1,12 +1,11 @@
-"""From bodies and the joints between them, in any order and sense, to a tree and its chords.
+"""From bodies and the joints between them, in any order and direction, to a tree and its chords.
 
-Joints to the fixed frame come first, then breadth first from body to body, each body's joints
-in the order of the user. A joint that is met from its child has negative sense. One that
-leads to a body that is reached already leads to a virtual body in its place, and the
-chord constraint between the two closes the loop. Bodies and joints are then in
-level-increasing order. Where the user asks for it, a joint is kept in the tree (its
-coordinate is needed) or cut rather than others; which joints are then left out is found by
-taking those to be kept first and those to be cut last, as Kruskal's algorithm does.
+The tree is built breadth first, starting with the joints to the fixed frame, each body's joints in
+the user's order. A joint that is reached from its child has negative sense. A joint to a body that
+is already in the tree leads to a virtual body instead, and the chord constraint between the two
+closes the loop. Bodies and joints are then in level-increasing order. The user may request that a
+joint is kept in the tree (its coordinate is needed) or cut in preference to others; then the tree
+is chosen with the joints to keep first and the joints to cut last, as in Kruskal's algorithm.
 
 Sources: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec. 4.1, for spanning
 trees and chords; J. B. Kruskal, "On the shortest spanning subtree of a graph and the traveling
@@ -25,8 +24,9 @@ GROUND = "ground"
 
 @dataclass(frozen=True)
 class Tie:
-    """A joint as the user gives it. keep: its coordinate is needed, so that it should be in
-    the tree. cut: the loop should rather be cut here."""
+    """A joint as given by the user. keep: its coordinate is needed, so it should be in the tree.
+    cut: the loop should preferably be cut here.
+    """
 
     name: str
     kind: str
@@ -39,8 +39,8 @@ class Tie:
 @dataclass(frozen=True)
 class GraphBody:
     """A body of the cut model. index: -1 for the fixed frame, then the user's order, then the
-    virtual bodies. level: how many joints lead to it. joint: the last of them. of: the
-    body that a virtual one stands for."""
+    virtual bodies. level: the number of joints that lead to it. joint: the last of them. of: the
+    body that a virtual one represents."""
 
     index: int
     name: str
@@ -93,9 +93,9 @@ class Chord:
 
 @dataclass(frozen=True)
 class BodiesGraph:
-    """The cut model in level-increasing order, the fixed frame first among the bodies.
-    floating: the body that a float joint ties to the fixed frame, where the user gives no
-    joint to it. unreached: bodies that no joint leads to."""
+    """The cut model in level-increasing order, the fixed frame first among the bodies. floating:
+    the body that an added float joint connects to the fixed frame, if the user gives no joint to
+    it. unreached: bodies that no joint leads to."""
 
     bodies: tuple[GraphBody, ...]
     joints: tuple[GraphJoint, ...]
@@ -141,7 +141,7 @@ def _unused(name: str, taken: Iterable[str]) -> str:
 
 
 def _breadth_first(neighbours: Mapping[str, Sequence[Tie]]) -> list[Tie]:
-    """The joints in the order in which they are met from the ground."""
+    """The joints in the order in which they are reached from the ground."""
     order: list[Tie] = []
     taken: set[str] = set()
     reached = {GROUND}

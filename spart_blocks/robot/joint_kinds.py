@@ -23,7 +23,7 @@ _TYPES = {"r": JointType.REVOLUTE, "p": JointType.PRISMATIC}
 
 class Kind(NamedTuple):
     """A type of joint. coordinates: a suffix for each, such as rz, or r for a ball, and "" for
-    a joint of one coordinate. loop: what it is where it is cut; None constrains nothing."""
+    a joint of one coordinate. loop: its constraint type if it is cut; None constrains nothing."""
 
     coordinates: tuple[str, ...]
     loop: LoopType | None
@@ -50,7 +50,7 @@ KINDS: dict[str, Kind] = {
 """The types by name. R and P turn about and slide along an axis that is given."""
 
 FREE_AXIS = ("R", "P")
-"""Those of one axis that must be given one."""
+"""Types with one axis, which must be given."""
 
 
 def with_suffix(name: str, suffix: str) -> str:
@@ -64,7 +64,7 @@ def is_ball(kind: str, suffix: str) -> bool:
 
 
 def fixed_axis(kind: str) -> Floats:
-    """The axis (3,) that the name of a type of one axis tells; z for the others."""
+    """The axis (3,) in the name of a type with one axis; z for the others."""
     return _AXES[kind[1]] if kind[0] in "RP" and len(kind) == 2 else _AXES["z"]
 
 
@@ -83,14 +83,15 @@ def rows_of(name: str, kind: str, axis: Floats, *, against: bool = False) -> lis
     if not groups:
         return [Row(name, JointType.FIXED, np.zeros(3))]
     if against:
-        # A ball keeps the order of its rows: its quaternion is one turn.
+        # A ball keeps the order of its rows: its quaternion is one rotation.
         groups = [[row._replace(axis=0.0 - row.axis) for row in rows] for rows in reversed(groups)]
     return [row for rows in groups for row in rows]
 
 
 def turn_to(axis: Floats) -> Floats:
-    """A turn (4,4) that takes z to the unit axis (3,): the smallest, or for an axis that
-    points down the smallest after half a turn about x."""
+    """A rotation (4,4) that maps z to the unit axis (3,): the smallest, or for an axis that
+    points down the smallest after half a turn about x.
+    """
     x, y, c = axis
     T = np.eye(4)
     if c < 0:

@@ -32,13 +32,13 @@ _SYMMETRIC = 1e-9  # relative: what rounding leaves of the symmetry of an inerti
 
 
 class ReadOnlyError(RobotError, AttributeError):
-    """What cannot be assigned, or is no attribute at all."""
+    """An attribute that is read-only or does not exist."""
 
 
 class Link:
     """A link of a serial robot with the joint that moves it, and that joint's motor.
 
-    Link(): nothing but defaults. Link(row): 4 or 5 numbers are alpha, A, theta, D, sigma; 6
+    Link(): defaults only. Link(row): 4 or 5 numbers are alpha, A, theta, D, sigma; 6
     to 20 go on with m, r (3), I (Ixx Iyy Izz Ixy Iyz Ixz), Jm, G, B, Tc+, Tc-, of which
     those that are missing keep their defaults: 0, and 1 for G. Link(other): a copy that
     shares nothing. convention: "standard" (the default) or "modified", or the first three
@@ -187,7 +187,7 @@ class Link:
 
     def friction(self, qd: float) -> float:
         """The load [N m or N] at the joint that moves at qd [rad/s or m/s]: B G^2 qd + |G| Tc,
-        of Tc the one for the sign of qd, and none at rest. It is positive where qd is."""
+        of Tc the one for the sign of qd, and none at rest. It has the sign of qd."""
         qd = _number("qd", qd)
         coulomb = 0.0 if qd == 0 else self.Tc[0] if qd > 0 else self.Tc[1]
         return self.B * self.G**2 * qd + abs(self.G) * coulomb

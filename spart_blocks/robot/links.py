@@ -1,7 +1,7 @@
 """Serial robots from the Robotics Toolbox's link objects, or from a YAML file of them.
 
 Joint i turns about z of the frame of link i - 1 (standard convention) or of its own frame
-(modified); what stands before the turn goes into joint.T, what comes after into link.T.
+(modified); the transform before this rotation becomes joint.T, the one after it link.T.
 Source: P. I. Corke, "A Robotics Toolbox for MATLAB", IEEE Robotics and Automation Magazine
 3 (1996).
 """
@@ -29,11 +29,12 @@ from spart_blocks.robot.parts import BaseLink, Joint, JointType
 from spart_blocks.robot.parts import Link as Body
 
 END = "ee"
-"""The massless link whose frame is that of the last link of the chain, where the last link
-of the robot has another."""
+"""The massless link with the frame of the last link of the chain, if that of the last link of
+the robot differs.
+"""
 
 MOST_LINKS = 1000
-"""Of one file; each costs its checks."""
+"""Largest number of links of a file; each has to be checked."""
 
 _FILE = ("name", "convention", "links", "base_mass", "base_inertia", "base_transform", "tool")
 _SECTIONS = "a file of links has links:, a list with a row or a mapping for each of them"
@@ -81,7 +82,7 @@ def robot_from_links(
 
 
 def _checked(chain: Sequence[Any], top: FieldReader) -> list[Link]:
-    """The links, if they can be one robot."""
+    """The links, checked to form one robot."""
     wrong = [link for link in chain if not isinstance(link, Link)]
     if wrong:
         raise RobotError(f"from_links takes Link objects, not {quote(wrong[0])}")
@@ -105,7 +106,7 @@ def _checked(chain: Sequence[Any], top: FieldReader) -> list[Link]:
 
 
 def _note(top: FieldReader, i: int, key: str, message: str, hint: str | None = None) -> None:
-    """Note a fault of the link at place i of the chain, at a field of it if it is there."""
+    """Note a fault of the link at place i of the chain, at its field if that exists."""
     place = top.document.place("links", i, key) if top.document else None
     top.faults.add(f"links[{i}]: {message}", place, hint)
 
@@ -137,8 +138,9 @@ def _assemble(top: FieldReader, chain: list[Link], base: Base, source: str | Non
 
 
 def _halves(link: Link) -> tuple[Floats, Floats]:
-    """The transform A(q) (4,4) as what stands before the joint's motion about or along z,
-    and what comes after it. Turns about z and shifts along it commute."""
+    """The transform A(q) (4,4) as the factors before and after the joint's motion about or along
+    z. Rotations about z and translations along it commute.
+    """
     theta, D = (link.offset, link.D) if link.sigma == 0 else (link.theta, link.offset)
     along_z = rotation_z(theta) @ translation([0, 0, D])
     along_x = translation([link.A, 0, 0]) @ rotation_x(link.alpha)
@@ -161,12 +163,12 @@ def _joint(i: int, link: Link, T: Floats) -> Joint:
 
 
 def has_motor(link: Link) -> bool:
-    """Whether a link's motor does anything."""
+    """Whether a link's motor has an effect."""
     return bool(link.Jm or link.B or any(link.Tc))
 
 
 def _add_end(bodies: list[Body], joints: list[Joint], after: Floats, tool: Floats | None) -> None:
-    """Give the frame at the end of the chain a link of its own, where the last has another."""
+    """Add a link for the frame at the end of the chain, if it is not that of the last link."""
     end = after if tool is None else after @ tool
     if tool is None and np.array_equal(end, np.eye(4)):
         return
@@ -180,7 +182,7 @@ def _add_end(bodies: list[Body], joints: list[Joint], after: Floats, tool: Float
 
 
 def _read_file(path: str) -> tuple[FieldReader, list[Link]]:
-    """A reader of the file's own fields, and its links; RobotError with every fault."""
+    """A reader of the file's fields, and its links; RobotError with every fault."""
     document = read_yaml(path, _SECTIONS)
     top = FieldReader(document.data, "", Faults(), _FILE, document)
     convention = None

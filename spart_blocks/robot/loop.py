@@ -1,18 +1,18 @@
-"""Constraints that close the loops of a robot whose joints are a tree.
+"""Loop constraints of a robot whose joints form a tree.
 
 A joint that the spanning tree leaves out is a loop constraint, and so is a distance between
 two points. Each constrains some of the motion of a frame b on one link with respect to a
 frame a on another, in rows:
 
-    x, y, z     the origin of b, from that of a: where all three are constrained in the axes
-                of the nearest link that carries both (those of its centre-of-mass frame, as
-                RL has them), elsewhere in those of a
-    rx, ry, rz  axes of a are square to axes of b: y to z, x to z, x to y
+    x, y, z     the origin of b, from that of a: if all three are constrained in the axes
+                of the nearest common ancestor link (those of its centre-of-mass frame, as
+                in RL), otherwise in those of a
+    rx, ry, rz  axes of a are perpendicular to axes of b: y to z, x to z, x to y
     d           the distance between the origins
 
 A coupling, as a mimic joint of URDF or a pair of gears, constrains the positions of two joints:
 
-    rq, q       q_joint - ratio q_other - offset, of a joint that turns, and of one that slides
+    rq, q       q_joint - ratio q_other - offset, of a revolute and of a prismatic joint
 
 Source: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec. 8.3 and 8.6.
 """
@@ -50,8 +50,8 @@ ROWS: dict[LoopType, tuple[str, ...]] = {
     "turning coupling": ("rq",),
     "sliding coupling": ("q",),
 }
-"""What each type constrains. The axis of those that have one is z of both frames; a
-universal joint turns about x of frame a and y of frame b, which stay square."""
+"""The rows of each type. The axis is z of both frames; a universal joint turns about x of frame a
+and y of frame b, which stay perpendicular."""
 
 
 @dataclass(frozen=True, eq=False)

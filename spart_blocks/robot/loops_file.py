@@ -1,4 +1,4 @@
-"""Loops, forces and prescribed joints of a robot from a YAML file beside its own.
+"""Loops, forces and prescribed joints of a robot from a separate YAML file.
 
 joints:     # what closes the loops; frames are given in the body (URDF link) frames
   pin: {type: Rz, parent: rod, child: rocker, parent_frame: {xyz: [0.5, 0, 0]}}
@@ -54,7 +54,7 @@ def robot_with_loops(robot: RobotModel, loops: str | Path | Mapping[str, Any]) -
 
 
 def _coordinates(robot: RobotModel) -> Coordinates:
-    """What forces and prescriptions may name of a robot's joints."""
+    """The coordinates of a robot's joints that forces and prescriptions may name."""
     moving = {name: name for name in robot.active_joints}
     balls = frozenset(entry.name for entry in robot.layout if entry.spherical)
     fixed = {joint.name: () for joint in robot.joints if joint.q_id < 1}
@@ -62,7 +62,7 @@ def _coordinates(robot: RobotModel) -> Coordinates:
 
 
 def _home(top: FieldReader, robot: RobotModel) -> dict[str, Floats]:
-    """The positions that are given, by joint."""
+    """The given positions, by joint."""
     if "home" not in top.data:
         return {}
     value = top.data["home"]

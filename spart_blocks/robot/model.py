@@ -1,4 +1,4 @@
-"""The robot model: SPART's structure as frozen dataclasses, without what reads and shows it.
+"""The robot model: SPART's structure as frozen dataclasses, without readers and displays.
 
 Ids are SPART's: the base-link is 0, links and joints 1..n, and link i is the
 child of joint i. Source: SPART's manual, "Robot Model"; SPART's documentation.
@@ -34,7 +34,7 @@ Base = Literal["fixed", "floating"]
 
 
 def _listed(names: Iterable[Any], what: str) -> tuple[Any, ...]:
-    """Names as a tuple; a RobotError for a text, whose letters would count as names."""
+    """Names as a tuple; a RobotError for a single text, whose letters would count as names."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise RobotError(f"{what} are a list of names, not {names!r}")
     return tuple(names)
@@ -42,7 +42,7 @@ def _listed(names: Iterable[Any], what: str) -> tuple[Any, ...]:
 
 @dataclass(frozen=True, eq=False)
 class RobotModel(Record):
-    """The numbers of a robot, and what follows from them alone; see Robot."""
+    """The data of a robot, and derived quantities; see Robot."""
 
     name: str
     links: tuple[Link, ...]
@@ -121,8 +121,9 @@ class RobotModel(Record):
 
     @cached_property
     def nominal(self) -> Self:
-        """The robot with numbers for masses that are symbols, by which its structure is told;
-        any other robot itself."""
+        """The robot with numbers in place of symbolic masses, for analyses of its structure; any
+        other robot itself.
+        """
         return self
 
     # --- the tree as plain integers, prepared once ------------------------------
@@ -148,7 +149,7 @@ class RobotModel(Record):
 
     @cached_property
     def carriers(self) -> tuple[int, ...]:
-        """The id of the link with which the axis of joint i turns, at index i-1: link i, and
+        """The id of the link with which the axis of joint i rotates, at index i-1: link i, and
         for all rows of a spherical joint the link that it moves."""
         ids = list(range(1, len(self.joints) + 1))
         for ball in self.balls:
@@ -167,7 +168,7 @@ class RobotModel(Record):
 
     @cached_property
     def neutral(self) -> Floats:
-        """The configuration (nq,) of joints that displace nothing."""
+        """The neutral configuration (nq,), in which no joint is displaced."""
         q = np.zeros(self.nq)
         q[[entry.q.stop - 1 for entry in self.layout if entry.spherical]] = 1.0
         return q
@@ -214,17 +215,19 @@ class RobotModel(Record):
 
     @cached_property
     def motor_inertia(self) -> Floats:
-        """What the motors add to the inertia at the joints, G^2 Jm (nu,) [kg m^2, kg], where
-        the effect "motors" acts."""
+        """The inertia of the motors at the joints, G^2 Jm (nu,) [kg m^2, kg], if the effect
+        "motors" is active.
+        """
         active = sorted((j for j in self.joints if j.q_id > 0), key=lambda j: j.q_id)
         drives = [joint.drive or Drive() for joint in active]
         inertia = np.array([drive.gear**2 * drive.motor_inertia for drive in drives])
         return inertia * ("motors" in self.effects)
 
     def with_effects(self, effects: Iterable[Effect]) -> Self:
-        """The same robot with these effects of its joints acting: any of "motors",
-        "friction", "stops", and "limits", which brings the stops with it. Raises RobotError
-        for others, and for stops at limits of which the lower one is above the upper."""
+        """The same robot with these active effects of its joints: any of "motors", "friction",
+        "stops", and "limits", which includes the stops. Raises RobotError for others, and for
+        stops with a lower limit above the upper one.
+        """
         chosen = _listed(effects, "effects")
         for effect in chosen:
             if effect not in EFFECTS:
@@ -241,7 +244,8 @@ class RobotModel(Record):
 
     def with_kinematic(self, joints: Iterable[str]) -> Self:
         """The same robot with these joints prescribed: their accelerations are inputs, the
-        others answer. Raises RobotError for a name that is no moving joint."""
+        others react. Raises RobotError for a name that is not a movable joint.
+        """
         chosen = _listed(joints, "prescribed joints")
         for name in sorted(set(chosen) - set(self.active_joints)):
             hint = did_you_mean(name, self.active_joints)
@@ -260,7 +264,7 @@ class RobotModel(Record):
         return replace(self, joints=tuple(marked))
 
     def not_moving(self, name: str) -> str:
-        """Why a name is none of a joint that moves, as text."""
+        """The reason why a name is not that of a movable joint."""
         if name in self.rate_names:
             ball = name.rpartition(".")[0]
             return f"{brief(name)} is no joint, but one axis of the spherical joint {brief(ball)}"

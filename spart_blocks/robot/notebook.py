@@ -1,4 +1,4 @@
-"""A robot as a notebook shows it: its links, and the joints that carry them."""
+"""HTML of a robot for notebooks: its links and joints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a robot: its links, joints and base-link, as SPART has them.
+"""The parts of a robot: its links, joints and base-link, as in SPART.
 
 Source: SPART's manual, "Robot Model".
 """
@@ -45,11 +45,11 @@ class Link(Record):
 
 @dataclass(frozen=True, eq=False)
 class Joint(Record):
-    """A joint: T (4,4) [m] from the parent link's centre of mass to the joint frame,
-    axis (3,) unit, in the joint frame; q_id is 1-based, -1 for a fixed joint. kinematic:
-    whether its acceleration is prescribed. drive: its motor and friction, if it has any.
-    group: the joint of several axes that it is one row of. The rows of a spherical joint
-    are told in `robot/coordinates.py`."""
+    """A joint: T (4,4) [m] from the parent link's centre of mass to the joint frame, axis (3,)
+    unit, in the joint frame; q_id is 1-based, -1 for a fixed joint. kinematic: whether its
+    acceleration is prescribed. drive: its motor and friction, if it has any. group: the joint of
+    several axes that it is one row of. `robot/coordinates.py` describes the rows of a spherical
+    joint."""
 
     id: int
     name: str
@@ -85,7 +85,7 @@ class BaseLink(Record):
 class Connectivity(Record):
     """SPART's connectivity maps. branch (n,n): entry i,j is 1 where link j lies on the
     path from the base to link i. child (n,n): 1 where link i is a child of link j.
-    child_base (n,): 1 where link i hangs on the base."""
+    child_base (n,): 1 where link i is a child of the base."""
 
     branch: Floats = field(metadata=ARRAY)
     child: Floats = field(metadata=ARRAY)

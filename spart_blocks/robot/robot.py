@@ -1,4 +1,4 @@
-"""The robot as users have it: the model, the readers that make one, and what it shows.
+"""The robot for users: the model with its readers and displays.
 
 It is the outermost module of its folder. The readers load YAML and XML, so each is imported
 where it is used.
@@ -28,10 +28,9 @@ class Robot(RobotModel):
     """A kinematic tree of rigid bodies with SPART's fields.
 
     Make one with `from_urdf`, `from_bodies`, `from_dh`, `from_links` or `from_spart`. Immutable,
-    picklable.
-    `base` says whether the base-link floats or is fixed to the ground; effects, which of
-    its joints' motors, friction and stops act in its dynamics. loops: the constraints that
-    close it; forces: its springs, dampers and ports; home (nq,): about where its loops close.
+    picklable. `base` says whether the base-link floats or is fixed to the ground; effects: the
+    active ones of its joints' motors, friction and stops. loops: its loop constraints; forces: its
+    springs, dampers and ports; home (nq,): an approximate configuration with closed loops.
     """
 
     # --- where robots come from -------------------------------------------------
@@ -54,14 +53,14 @@ class Robot(RobotModel):
     ) -> Self:
         """Read a URDF file.
 
-        base: 'fixed' or 'floating'; by default floating, unless the root link is
-        massless or called world. strict: doubtful inertias are refused, not warned of.
-        drives: the motors of its joints, see with_drives. Its own damping and friction act
-        as its limits do: only where `with_effects` asks for them. loops: a YAML file, or what
-        it holds, of the joints and distances that close loops between its links, forces,
-        prescribed joints, and home by joint; see docs/bodies.md. mimic: whether mimic joints
-        follow theirs, each by a constraint among `loops`; without, they move on their own.
-        Raises RobotError with every fault of the file. Source: SPART's manual.
+        base: 'fixed' or 'floating'; by default floating, unless the root link is massless or called
+        world. strict: doubtful inertias are errors instead of warnings. drives: the motors of its
+        joints, see with_drives. Damping, friction and limits of the URDF act only if `with_effects`
+        selects them. loops: a YAML file, or its contents, with the joints and distances that close
+        loops between its links, forces, prescribed joints, and home by joint; see docs/bodies.md.
+        mimic: whether mimic joints follow their joints, each by a constraint among `loops`;
+        otherwise they move independently. Raises RobotError with every fault of the file. Source:
+        SPART's manual.
         """
         from spart_blocks.robot.urdf import read_urdf
 
@@ -96,13 +95,13 @@ class Robot(RobotModel):
     ) -> Self:
         """A serial robot of link objects, or of the YAML file that lists them.
 
-        Joints are named j1, j2, ... or as their links are; links link1, link2, ... The frame
-        of the last link of the robot is that of the last of the chain: where the convention
-        puts it elsewhere, and where there is a tool, a massless link "ee" carries it.
-        base_mass [kg], base_inertia (3,3) [kg m^2]: of the base-link. base_transform (4,4)
-        [m]: from its centre of mass to the frame 0 of the chain. tool (4,4) [m]: from the
-        last frame to the tool's. Raises RobotError for links of both conventions, names
-        that are used twice, and impossible inertias. Source: see robot/links.py.
+        Joints are named j1, j2, ... or as their links are; links link1, link2, ... The frame of the
+        last link of the robot is that of the last of the chain: if the convention puts it
+        elsewhere, or there is a tool, a massless link "ee" carries it. base_mass [kg], base_inertia
+        (3,3) [kg m^2]: of the base-link. base_transform (4,4) [m]: from its centre of mass to the
+        frame 0 of the chain. tool (4,4) [m]: from the last frame to the tool's. Raises RobotError
+        for links of both conventions, names that are used twice, and impossible inertias. Source:
+        see robot/links.py.
         """
         from spart_blocks.robot.links import robot_from_links
 
@@ -121,12 +120,11 @@ class Robot(RobotModel):
 
     @classmethod
     def from_bodies(cls, source: str | Path | Mapping[str, Any], *, strict: bool = False) -> Self:
-        """A robot of bodies and joints in any order and sense, which may form loops.
-
-        source: a YAML file, or what it holds: bodies, joints, and if wanted distances,
-        forces and prescribed; see docs/bodies.md. The base-link is the ground, or where nothing
-        is tied to it the first body that has mass, which floats. strict: doubtful inertias
-        are refused, not warned of. Raises RobotError with every fault.
+        """A robot of bodies and joints in any order and direction, which may form loops. source: a
+        YAML file, or its contents: bodies, joints, and optionally distances, forces and prescribed;
+        see docs/bodies.md. The base-link is the ground, or if nothing is connected to it the first
+        body with mass, which floats. strict: doubtful inertias are errors instead of warnings.
+        Raises RobotError with every fault.
         """
         from spart_blocks.robot.bodies import robot_from_bodies
 
@@ -147,9 +145,9 @@ class Robot(RobotModel):
         """The same robot with these motors, friction, stops and limits at its joints, and
         with the effects "motors" and "friction".
 
-        drives: a YAML file, or what it holds: `joints`, and for each by name gear,
-        motor_inertia, viscous, coulomb, static, ... as in Drive, limits or qlim.
-        A joint that is not named keeps what it has. Raises RobotError with every fault.
+        drives: a YAML file, or its contents: `joints`, and for each by name gear, motor_inertia,
+        viscous, coulomb, static, ... as in Drive, limits or qlim. Joints not named are unchanged.
+        Raises RobotError with every fault.
         """
         from spart_blocks.robot.drives_file import robot_with_drives
 
@@ -160,9 +158,9 @@ class Robot(RobotModel):
 
     @cached_property
     def configs(self) -> tuple[Config, ...]:
-        """The configuration variables of the joints: the dynamic ones first, then the
-        kinematic ones, each in the order of um. Those of a floating base are none of them.
-        Raises RobotError where two joints have one name."""
+        """The configuration variables of the joints: the dynamic ones first, then the kinematic
+        ones, each in the order of um. The pose of a floating base is not among them. Raises
+        RobotError if two joints have the same name."""
         return configs_of(self)
 
     @property
@@ -176,11 +174,11 @@ class Robot(RobotModel):
         return tuple(config for config in self.configs if config.kinematic)
 
     def config(self, name: str) -> Config:
-        """The configuration variable of this name. Raises RobotError where there is none."""
+        """The configuration variable of this name. Raises RobotError if there is none."""
         return config_named(name, self.configs, self.name)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a table of links and joints."""
+        """HTML for notebooks: a table of links and joints."""
         from spart_blocks.robot.notebook import to_html
 
         return to_html(self)

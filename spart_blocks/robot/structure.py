@@ -69,9 +69,9 @@ def robot_from_structure(
 def robot_to_structure(robot: RobotModel) -> dict[str, Any]:
     """SPART's structure of a robot as nested dicts and lists, ready for JSON.
 
-    robot_from_structure makes an equal robot of it, but for base and source, and for what SPART
-    does not have: motors, friction, loops, forces, body frames beside the joints'. Raises
-    RobotError for a robot with spherical joints, which it does not have either.
+    robot_from_structure makes an equal robot from it, except for base and source, and for data that
+    SPART does not have: motors, friction, loops, forces, body frames other than the joints'. Raises
+    RobotError for a robot with spherical joints, which SPART does not have either.
     """
     balls = [entry.name for entry in robot.layout if entry.spherical]
     if balls:
@@ -196,7 +196,7 @@ def _check_whole(
     base_link: BaseLink,
     faults: Faults,
 ) -> None:
-    """What concerns several links or joints at once: counts, names, q_ids."""
+    """Checks of several links or joints together: counts, names, q_ids."""
     if len(links) != len(joints) and {"links", "joints"} <= top.data.keys():
         faults.add(f"there are {len(links)} links and {len(joints)} joints; each link has one")
     q_ids = [joint.q_id for joint in joints if joint.type is not JointType.FIXED]

@@ -27,7 +27,7 @@ from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link, RobotKeys
 
 MOST_ELEMENTS = 10_000
-"""Links of a file, and joints; reading so many takes some seconds."""
+"""Largest number of links, and of joints; reading these takes some seconds."""
 _logger = logging.getLogger(__name__)
 _OTHER_FORMATS = {
     "sdf": "this is an SDF file; export the robot as URDF",
@@ -58,13 +58,12 @@ def read_urdf(
 ) -> RobotModel:
     """The robot of a URDF file.
 
-    base: 'fixed' or 'floating'; by default floating, unless the root link is massless
-    or called world. strict: doubtful inertias are refused, not warned of.
-    Joint types are fixed, revolute, continuous and prismatic. mimic: a mimic joint is coupled
-    to the joint that it names, see Robot.from_urdf; else it moves on its own. Limits, damping
-    and friction are kept on the joints; they act where the robot's effects name them. drives:
-    see Robot.with_drives; loops: see Robot.from_urdf.
-    Raises RobotError with every fault of the file.
+    base: 'fixed' or 'floating'; by default floating, unless the root link is massless or called
+    world. strict: doubtful inertias are errors instead of warnings. Joint types are fixed,
+    revolute, continuous and prismatic. mimic: a mimic joint is coupled to the joint that it names,
+    see Robot.from_urdf; otherwise it moves independently. Limits, damping and friction are stored
+    in the joints; they act if the robot's effects include them. drives: see Robot.with_drives;
+    loops: see Robot.from_urdf. Raises RobotError with every fault of the file.
     """
     if base not in (None, "fixed", "floating"):
         raise RobotError(f"base is {base!r}; it must be 'fixed' or 'floating'")
@@ -102,7 +101,7 @@ def read_urdf(
 
 
 def _check_root(root: etree._Element, file: str) -> None:
-    """Refuse what is not a URDF document, and xacro files that were not expanded."""
+    """Reject documents that are not URDF, and xacro files that were not expanded."""
     faults = Faults()
     place = Place(file, line_of(root))
     tag = str(etree.QName(root).localname)
