@@ -1,7 +1,5 @@
-"""From a YAML file, or a diagram made in Python, to a checked diagram.
-
-A program from the cache runs without what reads diagrams, so each name is imported when first
-used.
+"""From a YAML file, or a diagram built in Python, to a checked diagram. A cached program runs
+without the readers of diagrams, so each name is imported when first used.
 """
 
 from __future__ import annotations

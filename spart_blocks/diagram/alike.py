@@ -1,4 +1,4 @@
-"""Whether the choices for a slot are alike: the same ports, and the same shapes on them."""
+"""Interface check of the choices for a slot: they must have the same ports with the same shapes."""
 
 from __future__ import annotations
 
@@ -33,13 +33,14 @@ class Interface:
         return Interface(input_ports(block), output_ports(block))
 
     def has_ports_of(self, other: Interface, used: Iterable[str]) -> bool:
-        """Whether wires to the one would do for the other. used: the ports that wires name;
-        an optional input that none of them names may be missing."""
+        """Whether the same wires fit both. used: the ports named in wires; an optional input
+        that no wire names may be missing.
+        """
         names = set(used)
         return _same(self.inputs, other.inputs, names) and _same(self.outputs, other.outputs, names)
 
     def has_shapes_of(self, other: Interface) -> bool:
-        """Whether no signal has a shape that is known to be another's."""
+        """Whether no known shapes differ."""
         mine, others = self.outputs, other.outputs
         if not (_numbered(mine) or _numbered(others)):
             mine, others = _by_name(mine), _by_name(others)
@@ -60,7 +61,7 @@ def _by_name(ports: tuple[Port, ...]) -> tuple[Port, ...]:
 
 
 def _numbered(ports: tuple[Port, ...]) -> bool:
-    """Whether the ports have no names but their numbers."""
+    """Whether the ports have numbers only, no names."""
     return all(port.name.isdecimal() for port in ports)
 
 
@@ -82,8 +83,8 @@ def _same(mine: tuple[Port, ...], others: tuple[Port, ...], used: set[str]) -> b
 class Choices:
     """The choices of a file, and how to build it with some of them.
 
-    block: a slot's block alone, or None after a fault; diagram: the whole. Both raise
-    DiagramError for what else is wrong.
+    block: builds only a slot's block, None after a fault; diagram: builds the whole diagram. Both
+    raise DiagramError for other faults.
     """
 
     document: Document
@@ -106,7 +107,7 @@ class Choices:
     def _interface(
         self, slot: str, choice: str, used: set[str], first: Interface | None, faults: list[Fault]
     ) -> Interface | None:
-        """The interface of a choice; where it is not that of the default, a fault."""
+        """The interface of a choice; a fault if it differs from that of the default."""
         chosen = {name: section.default for name, section in self.slots.items()} | {slot: choice}
         try:
             mine = Interface.of(self.block(chosen, slot))
@@ -150,7 +151,7 @@ def _ports_used(document: Document, slot: str) -> Iterable[str]:
         try:
             wire = parse_wire(text) if isinstance(text, str) else None
         except WireSyntaxError:
-            continue  # it is told where the wires are read
+            continue  # it is reported when the wires are read
         for end in (wire.source, *wire.ends) if wire else ():
             if end.block == slot and end.port is not None:
                 yield end.port
@@ -159,7 +160,7 @@ def _ports_used(document: Document, slot: str) -> Iterable[str]:
 def _with_shapes(
     diagram: Diagram, slot: str, interface: Interface
 ) -> tuple[Interface, Failure | None]:
-    """The interface with the shapes at the start, and how the slot fails there, if it does."""
+    """The interface with the initial shapes, and the failure of the slot at the start, if any."""
     wiring = flatten(diagram.bd, diagram.places)
     shapes, failure = first_values(wiring, slot)
     sources = {wire.end.port: wire.start for wire in diagram.bd.wirelist

@@ -1,7 +1,7 @@
 """From a block's parameters as written to the arguments of its constructor.
 
-Names are checked against the constructor's signature. Lists of numbers become float
-arrays, names of robots and clocks become these, a number beside a vector is repeated.
+Names are checked against the constructor's signature. Lists of numbers become float arrays, names
+of robots and clocks become objects, a scalar beside a vector is broadcast.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ _WIDTHS = re.compile(r"[^{}0-9]*(0?[0-9]{1,3})?[^{}0-9]*([0-9]{1,3})?[^{}0-9]*")
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What a block's parameters can name. A robot or clock that could not be read is None."""
+    """The objects that a block's parameters can name. A robot or clock that could not be read is
+    None.
+    """
 
     robots: Mapping[str, Any]
     clocks: Mapping[str, Any]
@@ -60,10 +62,8 @@ class Catalogue:
 
 @dataclass
 class ArgumentReader:
-    """Turns parameters into arguments and collects what is wrong with them.
-
-    file: the file that a block of a type names, from its path as written and where that is
-    written; None after a fault.
+    """Turns parameters into arguments and collects their faults. file: the file that a block of a
+    type names, from its path as written and its place; None after a fault.
     """
 
     document: Document
@@ -128,8 +128,9 @@ class ArgumentReader:
         return None
 
     def _stray(self, kind: BlockType, key: str, value: Any) -> Stray | None:
-        """What of a value is none of the numbers among which it stands; a display's texts and
-        styles are its own affair."""
+        """The entry of a value that is not a number among numbers; texts and styles of displays
+        are not checked.
+        """
         if kind.cls.__module__ == _DISPLAYS or (kind.name, key) in _SEQUENCES:
             return None
         return stray(value)
@@ -143,7 +144,7 @@ class ArgumentReader:
         return found is None
 
     def reference(self, value: Any, path: Keys) -> str | None:
-        """A hint where a text means a parameter of the file and does not say $name."""
+        """A hint if a text is probably meant as a parameter of the file, without $."""
         texts = [text for text in _flat(value) if isinstance(text, str) and len(text) <= MAX_TEXT]
         params = self.params(path) if texts else ()
         for text in texts:
@@ -238,7 +239,7 @@ class ArgumentReader:
 
 
 def arrays(value: Any) -> Any:
-    """value with every rectangular list of numbers as a float array, mappings included."""
+    """value with every rectangular list of numbers as a float array, also in mappings."""
     if isinstance(value, dict):
         return {key: arrays(item) for key, item in value.items()}
     if not isinstance(value, list):
@@ -254,7 +255,7 @@ def arrays(value: Any) -> Any:
 
 
 def same_numbers(given: Any, argument: Any) -> bool:
-    """Whether an argument is the number, or the numbers, given for it: same shape and values."""
+    """Whether an argument has the same shape and values as the numbers given for it."""
     numbers = arrays(given)
     if isinstance(numbers, bool) or not isinstance(numbers, int | float | np.ndarray):
         return False
@@ -262,7 +263,9 @@ def same_numbers(given: Any, argument: Any) -> bool:
 
 
 def _of_its_own(kind: BlockType, key: str, value: Any) -> tuple[str, str] | None:
-    """What a parameter takes, and a fix, where bdsim 1.4.0 would fail later at this value."""
+    """The expected value of a parameter, and a fix, if bdsim 1.4.0 would fail later at this
+    value.
+    """
     if (kind.name, key) in _TIMES and (
         isinstance(value, bool) or not isinstance(value, int | float)
     ):
@@ -301,7 +304,7 @@ def _are_pairs(value: list[Any]) -> bool:
 
 
 def _counts(name: str, value: Any) -> bool:
-    """Whether a value can say how many ports or lines there are, or which of a vector."""
+    """Whether a value can be a number of ports or lines, or indices of a vector."""
     if name == "vector" and isinstance(value, list):
         return all(isinstance(item, int) and abs(item) < 1e9 for item in value)
     return value is None or (isinstance(value, int) and not isinstance(value, bool))
@@ -357,7 +360,7 @@ def _problem(parameter: Parameter, value: Any) -> Problem | None:
 
 
 def _count_problem(name: str, value: Any) -> Problem | None:
-    """Why this is no number of ports, or of lines of a scope."""
+    """The reason why this is not a number of ports, or of lines of a scope."""
     if isinstance(value, int) and not 0 < value <= MAX_PORTS:
         problem = f"is {brief(value)}; it must be 1 to {MAX_PORTS}"
         return problem, "put signals into a vector with MUX"

@@ -1,9 +1,9 @@
-"""Diagrams that were drawn with bdsim's editor: a `.bd` file as a diagram file of ours.
+"""Conversion of diagrams of bdsim's editor, `.bd` files, to diagram files.
 
-A `.bd` file is JSON: blocks with their type, title, parameters and sockets, and wires from
-socket to socket; the sockets of CONNECTORs are corners of wires. A parameter that begins with
-`=` is Python. What of it is arithmetic of numbers is computed here, the rest is refused:
-nothing of a file is run. Source: bdsim 1.4, blockdiagram.py, bdload.
+A `.bd` file is JSON: blocks with their type, title, parameters and sockets, and wires from socket
+to socket; the sockets of CONNECTORs are corners of wires. A parameter that begins with `=` is
+Python. Arithmetic on numbers is evaluated here, the rest is rejected: no code of a file is run.
+Source: bdsim 1.4, blockdiagram.py, bdload.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _OURS = ("blockargs", "name", "watch", "movie")  # every signal can be had of re
 
 def from_bdedit(path: str | Path) -> str:
     """The text of a diagram file with the blocks and wires of a `.bd` file. Raises InputError
-    with everything in it that has no counterpart."""
+    with all contents that have no counterpart.
+    """
     file = Path(path)
     return _Conversion(file, _read(file)).text()
 
@@ -114,7 +115,7 @@ class _Conversion:
                 places[socket] = name if len(sockets) == 1 else f"{name}.{k}"
 
     def _named(self, title: str) -> str:
-        """A name for a block, of its title, that no other has."""
+        """A unique name for a block, from its title."""
         name = first = _name(re.sub(r"(?i)\s+block\b", "", title))
         for k in range(2, MOST_BLOCKS + 2):
             if name not in self.names:

@@ -1,6 +1,5 @@
-"""The values that blocks of bdsim got in Python: numbers, and of one shape where a file's are.
-
-bdsim's constructors take anything, so that a text is only met within the run.
+"""Checks of values that blocks of bdsim got in Python: numbers, with the same shape rules as in
+files. bdsim's constructors accept anything, so a text would fail only during the run.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _LEVELED = ("STEP", "RAMP")
 
 
 class UnlikeShapesError(ValueError):
-    """Values that cannot have one shape."""
+    """Values that cannot be broadcast to one shape."""
 
 
 def of_one_shape(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,10 +60,9 @@ def of_one_shape(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def settle_values(bd: Any) -> None:
-    """See that the blocks of a bdsim BlockDiagram have numbers where numbers are wanted, and
-    repeat those of a STEP or a RAMP that stand beside a vector, as those of a file are.
-
-    Raises DiagramError with every value that is wrong.
+    """Check that the blocks of a bdsim BlockDiagram have numbers where required, and broadcast
+    scalars of a STEP or a RAMP beside a vector, as in files. Raises DiagramError with every wrong
+    value.
     """
     faults = [fault for block, name in _plain_blocks(bd) for fault in _settled(block, name)]
     if faults:

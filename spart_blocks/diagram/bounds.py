@@ -1,5 +1,4 @@
-"""What of a diagram's signals must keep within limits: those of a robot's joints, and what is
-left between the pose that an IK block is given and the one that it reaches."""
+"""Limits on a diagram's signals: those of a robot's joints, and the errors of IK blocks."""
 
 from __future__ import annotations
 
@@ -21,9 +20,8 @@ _PLANTS = ("multibody", "closed_chain")
 
 @dataclass(frozen=True)
 class Bound:
-    """Limits of one entry of a signal.
-
-    block: whose it is. signal: its full name. entry: in the flat signal. label: of the joint,
+    """Limits of one entry of a signal. block: its owner. signal: its full name. entry: in the flat
+    signal. label: of the joint,
     or of the error. effects: those of the robot, with which its joints keep their limits.
     """
 

@@ -44,9 +44,10 @@ Part = tuple[SubsystemSection | PartSection, Wiring]
 
 @dataclass
 class Product:
-    """What is built of all files of a diagram: the faults found on the way, the places of
-    its blocks and wires, the blocks' arguments that are a parameter's value, and the
-    packages that the blocks are of."""
+    """Data collected while all files of a diagram are built: the faults, the places of blocks
+    and wires, the blocks' arguments that are a parameter's value, and the packages of the
+    blocks.
+    """
 
     faults: list[Fault] = field(default_factory=list)
     places: dict[str, Place] = field(default_factory=dict)
@@ -56,7 +57,7 @@ class Product:
     wires: int = 0
 
     def count(self, place: Place, *, blocks: int = 0, wires: int = 0) -> None:
-        """So many more; DiagramError where they are too many, or the faults among them."""
+        """Count more objects; DiagramError if there are too many, or too many faults."""
         self.blocks += blocks
         self.wires += wires
         hint = "use fewer subsystems and files in each other"
@@ -77,8 +78,8 @@ class Product:
 class Builder:
     """Makes the blocks and wires of a file.
 
-    use: what reads a file with ports and builds it, from its path as written, where that
-    is written, its parameters and the prefix of its blocks' names.
+    use: reads and builds a file with ports, from its path as written, the place of the path, its
+    parameters and the prefix of its blocks' names.
     """
 
     document: Document
@@ -146,7 +147,7 @@ class Builder:
         return wiring
 
     def _without_wires(self, path: Keys) -> bool:
-        """Whether the wires of a section are no list, or stand under a name that is none."""
+        """Whether the wires of a section are not a list, or are under a wrong name."""
         section: Any = self.document.data
         for key in path:
             section = section[key]
@@ -293,7 +294,7 @@ class Builder:
         arguments: Mapping[str, Any],
         keys: Keys,
     ) -> None:
-        """A constructor's complaint, at the parameter it begins with if there is one."""
+        """The error of a constructor, placed at the parameter with which it begins, if any."""
         first = message.split(" ", 1)[0].rstrip(":,.'")
         first = "expression" if first == "formula" else first
         path = (*keys, *_named_by(first, arguments))
@@ -410,9 +411,8 @@ class Builder:
         return wiring
 
     def check_unused(self, scope: Scope) -> None:
-        """Build each subsystem that nothing uses once, so that its mistakes are seen.
-
-        scope: that of the file.
+        """Build each unused subsystem once, so that its mistakes are found. scope: that of the
+        file.
         """
         for name in self.subsystems:
             if name not in self._built:

@@ -1,7 +1,7 @@
 """Exact time: clock ticks and sample times as rational numbers.
 
 Two clocks are due together when their ticks are equal rational numbers, never within a
-tolerance. A period of 0.01 means one hundredth, as it is written. Ticks are at
+tolerance. A period of 0.01 means exactly one hundredth, as written. Ticks are at
 offset + k T, k = 0, 1, 2, ...
 """
 
@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 def exact(value: float) -> Fraction:
-    """The number as it is written: 0.1 is one tenth."""
+    """The exact number as written: 0.1 is one tenth."""
     return Fraction(repr(float(value)))
 
 
@@ -42,7 +42,7 @@ class Clock:
         return self.offset + k * self.period
 
     def ticks_with(self, other: Clock) -> bool:
-        """Whether every tick is one of the other clock."""
+        """Whether every tick is also one of the other clock."""
         apart = (self.offset - other.offset) / other.period
         return apart >= 0 and not apart % 1 and not (self.period / other.period) % 1
 

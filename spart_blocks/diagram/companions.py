@@ -1,4 +1,4 @@
-"""Blocks that go with a plant and take its wires: its accelerations, and its audit."""
+"""Companion blocks of a plant, which get the same inputs: its accelerations, and its audit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `compare:` section of a diagram: what is measured where its variants are compared."""
+"""The `compare:` section of a diagram: the signals measured when its variants are compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CompareOptions(BaseModel):
 
 
 def check_compare(section: CompareOptions, wiring: Wiring) -> None:
-    """See that every signal of the section exists."""
+    """Check that every signal of the section exists."""
     document = wiring.document
     for signal, reference in (section.track or {}).items():
         keys = ("compare", "track", signal)
@@ -41,5 +41,5 @@ def check_compare(section: CompareOptions, wiring: Wiring) -> None:
 
 
 def base_signals(plant: str) -> tuple[str, str]:
-    """The signals that tell the attitude and the position of a plant's base."""
+    """The signals of the attitude and the position of a plant's base."""
     return f"{plant}.R0", f"{plant}.r0"

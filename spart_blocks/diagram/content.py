@@ -1,4 +1,4 @@
-"""The content of a diagram's files: sections in turn, and the files that they use."""
+"""The content of a diagram's files: their sections, and the files that they use."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ MAX_USES = 2000
 
 @dataclass
 class Files:
-    """What all files of one diagram share.
-
-    root: the folder that they lie in. bd: the diagram, which has all the clocks. read: the
-    files read besides the diagram's own. texts: those with ports, so that each is read
-    once. uses: how often one was used, values: how many values were read for that.
+    """Common data of all files of one diagram. root: the project root. bd: the diagram, which has
+    all the clocks. read: the files read besides the diagram's own. texts: those with ports, so that
+    each is read once. uses: the number of uses of files; values: the number of values read for
+    these.
     """
 
     root: Path
@@ -59,8 +58,9 @@ class Files:
         parameters: Mapping[str, Resolved],
         prefix: str,
     ) -> Part | None:
-        """A file with ports, given by its path as user writes it, as a part of the diagram;
-        None after a fault."""
+        """A file with ports used in the diagram, given by its path as user writes it; None after
+        a fault.
+        """
         path = existing(given, user.document, self.root, place, self.product.faults)
         if path is None or self._circular(path, user.around, given, place):
             return None
@@ -114,9 +114,9 @@ def _shown_as(fault: Fault, file: str) -> Fault:
 class _Content(Generic[AnyFile]):
     """The content of one file: of the diagram, or of a file that it uses.
 
-    around: the files in whose parts this is, and this one. prefix: the names of the blocks
-    around, as `arm/`. model: what its sections must be. catalogue: the robots and clocks
-    that its blocks can name, those of the file around among them.
+    around: the enclosing files, and this one. prefix: the names of the enclosing blocks, such as
+    `arm/`. model: that of its sections. catalogue: the robots and clocks that its blocks can name,
+    including those of the enclosing file.
     """
 
     document: Document
@@ -133,8 +133,9 @@ class _Content(Generic[AnyFile]):
     def begin(
         self, given: Mapping[str, Resolved], *, named: bool
     ) -> tuple[AnyFile, Scope, Builder, set[Keys], dict[str, Robot | None]]:
-        """The sections that are right, the scope and builder of the file's own blocks, the
-        paths of what was left out, and the robots. Faults are collected on the way."""
+        """The valid sections, the scope and builder of the file's own blocks, the paths of
+        entries left out, and the robots. Faults are collected.
+        """
         resolver = Resolver(self.document, self.faults)
         scope = self._params(resolver, given, named)
         data, unresolved = self._resolved(resolver, scope)
@@ -162,8 +163,9 @@ class _Content(Generic[AnyFile]):
         return sections, scope, builder, dropped, robots
 
     def _file(self, kind: BlockType, given: str, place: Place) -> Path | None:
-        """A file that a block names. Where the block runs code of it, the user has to have
-        allowed that; how large it may be is then the block's to say."""
+        """A file that a block names. If the block runs code from it, the user must have allowed
+        that, and the block limits its size.
+        """
         most = sys.maxsize if kind.loads_code else MAX_BYTES
         path = existing(given, self.document, self.files.root, place, self.faults, most)
         if path is None:
@@ -188,7 +190,9 @@ class _Content(Generic[AnyFile]):
         return resolver.scope(raw, ("params",), None, given, named)
 
     def _resolved(self, resolver: Resolver, scope: Scope) -> tuple[dict[str, Any], set[Keys]]:
-        """The data with references replaced outside its blocks, and where they fail."""
+        """The data with references replaced, except in its blocks, and the paths where they
+        fail.
+        """
         data = dict(self.document.data)
         unresolved: set[Keys] = set()
         for name in ("clocks", "robots", *(name for name, row in rows() if row.refers)):
@@ -244,7 +248,7 @@ class DiagramContent(_Content[DiagramSection]):
         return builder.level(self.files.bd, alone, (), scope).blocks.get(name)
 
     def diagram(self, source: Path) -> Diagram:
-        """Every section in turn; faults are collected, and only the caller raises them."""
+        """Read all sections; faults are collected, and raised by the caller."""
         self.files.bd = new_diagram(source.stem)
         sections, scope, builder, dropped, robots = self.begin({}, named=True)
         bd, product = self.files.bd, self.files.product

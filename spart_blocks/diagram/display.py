@@ -1,5 +1,6 @@
-"""What a wired diagram shows: the names and units of its signals, its scopes, and the
-blocks that act while it runs."""
+"""Names and units of a wired diagram's signals, its scopes, and the blocks that act during a
+run.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +18,16 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.bounds import Bound
     from spart_blocks.diagram.flatten import Node, Source, Wiring
 
-# bdsim 1.4's sinks without a deed of their own; others are stepped at every kept sample.
+# bdsim 1.4's sinks without an action; others are stepped at every kept sample.
 _SILENT = ("stop", "event", "null", "watch")
 
 
 @dataclass(frozen=True)
 class Display:
-    """Names for signals, and what is kept of them without being asked for.
-
-    aliases: short names to full ones. units: by full name. watched: the signals of WATCH
-    blocks and of plants' audits. acting: the blocks that do something at every sample,
-    such as PRINT. states: the names of the states of a block that has named them. bounds:
-    what of its signals must keep within limits, or a run says so.
+    """Names of signals, and the signals kept by default. aliases: short names to full ones. units:
+    by full name. watched: the signals of WATCH blocks and of plants' audits. acting: the blocks
+    with an action at every sample, such as PRINT. states: the names of the states of blocks that
+    name them. bounds: limits of signals, whose violation a run reports.
     """
 
     aliases: Mapping[str, str]
@@ -42,7 +41,7 @@ class Display:
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
 
-        Raises DiagramError for a name in `log` that is none of the signals.
+        Raises DiagramError for a name in `log` that is not a signal.
         """
         log, signals = list(log), list(signals)
         choices = [*signals, *self.aliases]
@@ -59,7 +58,7 @@ class Display:
         return list(dict.fromkeys([*wanted, *self.watched, *map(self._full, log)]))
 
     def unknown(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
-        """The names in `log` that are none of the signals, nor elements of one."""
+        """The names in `log` that are not signals, nor elements of one."""
         known = set(signals)
         return [name for name in log if self._full(name) not in known]
 
@@ -115,8 +114,9 @@ def signal_names(wiring: Wiring) -> dict[str, Source]:
 
 
 def aliases_of(wiring: Wiring) -> dict[str, str]:
-    """Other names: the block alone where it has one output, ports by number, and the
-    outputs of subsystems."""
+    """Other names: the block alone if it has one output, ports by number, and the outputs of
+    subsystems.
+    """
     aliases = {name: _name(wiring, source) for name, source in wiring.outlets.items()}
     for node in wiring.nodes:
         if len(node.out_ports) == 1:
@@ -127,9 +127,10 @@ def aliases_of(wiring: Wiring) -> dict[str, str]:
 
 
 def units_of(wiring: Wiring) -> dict[str, str]:
-    """Units by signal, where its port declares one, or all that declare one read it as such:
-    of a controller for any robot the plant that takes its torques knows whether they are
-    torques or forces."""
+    """Units by signal: declared by its port, or by all its consumers that declare one. For
+    example, the plant knows whether the outputs of a controller for any robot are torques or
+    forces.
+    """
     read: dict[Source, set[str]] = {}
     for node in wiring.nodes:
         for port, source in zip(node.in_ports, node.sources, strict=False):
@@ -168,7 +169,7 @@ def is_held(wiring: Wiring, source: Source) -> bool:
 
 
 def scope_of(node: Node, wiring: Wiring) -> ScopeSpec:
-    """What a bdsim 1.4 SCOPE, SCOPEXY or SCOPEXY1 shows."""
+    """The display of a bdsim 1.4 SCOPE, SCOPEXY or SCOPEXY1."""
     block = node.block
     signals = tuple(_name(wiring, source) for source in node.sources)
     if block.type.startswith("scopexy"):

@@ -46,9 +46,8 @@ _MOST_PIXELS = 8_000
 
 @dataclass(frozen=True)
 class Figment:
-    """A block as drawn: its texts, the texts at its ports, and the box they need.
-
-    centre is where the name stands, from the left edge [grid].
+    """A block as drawn: its texts, the texts at its ports, and the size of its box. centre: of the
+    name, from the left edge [grid].
     """
 
     name: str
@@ -63,9 +62,8 @@ class Figment:
 def draw(diagram: Any, path: str | Path | None = None, fmt: str | None = None) -> Figure:
     """Draw a Diagram or a bdsim BlockDiagram, and write it to path if one is given.
 
-    fmt: svg, png or pdf, by default as path's suffix says. Constants that only fill an
-    input left open ('plant.tau0=0'), and audits that no wire reads, are not drawn.
-    Returns the Matplotlib figure.
+    fmt: svg, png or pdf, by default as path's suffix says. Constants that only fill an unwired
+    input ('plant.tau0=0'), and audits without wires, are not drawn. Returns the Matplotlib figure.
     """
     chosen = picture_format(path, fmt)
     bd = getattr(diagram, "bd", diagram)
@@ -106,7 +104,7 @@ def show(diagram: Any, path: str | Path | None = None) -> Path | None:
 
 
 def write_picture(figure: Figure, path: str | Path, fmt: str) -> None:
-    """Write a figure whole or not at all, with the same bytes each time."""
+    """Write a figure atomically, with the same bytes each time."""
     write_bytes(Path(path).expanduser(), rendered(figure, fmt))
 
 
@@ -130,7 +128,7 @@ def _ports(wire: Any) -> list[tuple[int, int]]:
 
 
 def _figment(block: Any) -> Figment:
-    """How large a block must be for its texts."""
+    """The size of a block for its texts."""
     kind = str(block.type).upper()
     inputs = _port_texts(input_ports(block), getattr(block, "signs", None))
     outputs = _port_texts(output_ports(block))
@@ -153,7 +151,7 @@ def _figment(block: Any) -> Figment:
 
 
 def _port_texts(ports: Sequence[Port], signs: object = None) -> tuple[str, ...]:
-    """What stands at the ports: names, a sum's signs, nothing for bare numbers."""
+    """The texts at the ports: names, a sum's signs, nothing for ports with numbers only."""
     if isinstance(signs, str) and len(signs) == len(ports):
         return tuple(sign.replace("-", "−") for sign in signs)
     return tuple("" if port.name.isdigit() else port.name for port in ports)

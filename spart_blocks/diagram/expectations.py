@@ -1,4 +1,4 @@
-"""The `expect:` section of a diagram: what a regression test holds its runs to."""
+"""The `expect:` section of a diagram: the claims of a regression test."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ class ExpectSection(_Section):
                 yield (kind, number), claim
 
     def paths(self) -> Iterator[Keys]:
-        """The paths of the claims and of what stands alone, such as the baseline."""
+        """The paths of the claims and of single entries, such as the baseline."""
         yield from (keys for keys, _ in self.claims())
         yield from ((name,) for name in _SINGLE if getattr(self, name) is not None)
 
@@ -222,6 +222,6 @@ _SINGLE = ("baseline", "engines", "speed", "audit")
 
 
 def check_expect(section: ExpectSection, wiring: Wiring) -> None:
-    """See that every signal of the section exists."""
+    """Check that every signal of the section exists."""
     for keys, text in section.signals():
         wiring.check_signal(text, ("expect", *keys), "expect")

@@ -1,4 +1,4 @@
-"""The `export:` section of a diagram: which blocks become code, and how they step."""
+"""The `export:` section of a diagram: the exported subdiagram, and its steps."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ExportOptions(BaseModel):
 
 
 def check_export(section: ExportOptions, wiring: Wiring) -> None:
-    """See that its blocks and signals exist; parameters are known once it is traced."""
+    """Check that its blocks and signals exist; parameters are known only after tracing."""
     for number, name in enumerate(section.part):
         if name.partition("/")[0] not in wiring.kinds:
             place = wiring.document.place("export", "part", number)

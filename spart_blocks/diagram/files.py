@@ -1,4 +1,4 @@
-"""The files a diagram names: where they may lie, and the robots they hold."""
+"""The files that a diagram names: the folder that they must be in, and their robots."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Robots:
         faults: list[Fault],
         read: list[Path],
     ) -> Robot | None:
-        """The robot that a section names, or None after adding what is wrong to faults.
+        """The robot that a section names, or None after adding faults.
         read: the files read so far, to which its own is added."""
         paths = self._paths(section, name, document, faults)
         if paths is None:
@@ -81,7 +81,7 @@ class Robots:
         return found if len(found) == len(paths) else None
 
     def _robot(self, section: RobotSection, paths: dict[str, Path]) -> Robot | Sequence[Fault]:
-        """The robot of its files, or what is wrong with it."""
+        """The robot of its files, or its fault."""
         path = paths[section.source[0]]
         try:
             self.size += sum(file.stat().st_size for file in paths.values())
@@ -109,8 +109,9 @@ class Robots:
 def inside(
     given: str, document: Document, root: Path, place: Place, faults: list[Fault]
 ) -> Path | None:
-    """The path that a file of a project names, which may not exist; None, after adding to
-    faults, where it would leave the project."""
+    """The path that a file of a project names, which may not exist; None, after adding a fault,
+    if it would leave the project.
+    """
     try:
         path = (Path(document.file).parent / given).resolve()
         limit = root.resolve()

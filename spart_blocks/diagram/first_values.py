@@ -1,4 +1,4 @@
-"""The signals of a diagram at its start, found by evaluating it once."""
+"""The initial signals of a diagram, from one evaluation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHAPE_WORDS = ("broadcast", "shape", "dimension", "mismatch")
 
 @dataclass(frozen=True)
 class Failure:
-    """What failed: whether its shapes did not fit, the text, and where it was raised."""
+    """A failure: whether shapes did not fit, the text, and where it was raised."""
 
     of_shapes: bool
     text: str
@@ -32,8 +32,7 @@ def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], Fail
     """The shapes by signal at t = 0, as far as they can be known, and what fails in the
     block or subsystem `inside`, if anything does.
 
-    A block that fails at the start leaves what follows from it unknown: why it fails is
-    for a run to tell.
+    If a block fails at the start, signals that depend on it are unknown; a run reports the failure.
     """
     values, failures = start_values(wiring)
     nodes = [wiring.nodes[i] for i in failures]
@@ -47,7 +46,7 @@ def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], Fail
 
 
 def start_values(wiring: Wiring) -> tuple[dict[Source, Any], dict[int, Exception]]:
-    """Every output at t = 0 that can be known, and what blocks raised, by their index."""
+    """Every known output at t = 0, and the exceptions of blocks, by their index."""
     values: dict[Source, Any] = {}
     failures: dict[int, Exception] = {}
     total = 0
@@ -86,7 +85,7 @@ def output_shapes(wiring: Wiring, wanted: Collection[int]) -> dict[Source, Shape
 
 
 def failure_of(node: Node, error: Exception) -> Failure:
-    """What to say of the error that a block raised."""
+    """The failure for the error that a block raised."""
     label = f"{node.name} ({node.block.type.upper()})"
     if isinstance(error, _ShapeError):
         return Failure(True, f"{label}: {error}")
@@ -101,7 +100,7 @@ def failure_of(node: Node, error: Exception) -> Failure:
 
 
 class _ShapeError(ValueError):
-    """A shape that is not what a port or a state takes."""
+    """A shape that does not fit a port or a state."""
 
 
 class _OutputsError(ValueError):
@@ -120,7 +119,7 @@ def _in_time(wiring: Wiring) -> list[Node]:
 
 
 def _evaluate(node: Node, values: dict[Source, Any]) -> None:
-    """Give a block's outputs to values; whatever does not fit raises."""
+    """Evaluate a block's outputs into values; raises if something does not fit."""
     if node.kind in ("sink", "graphics"):
         return
     state = _state(node)
@@ -155,7 +154,7 @@ def _give_outputs(node: Node, inputs: list[Any], state: Any, values: dict[Source
 
 
 def _zeros(node: Node) -> list[Any]:
-    """What stands for the outputs of a block that has a gain still to be found."""
+    """Placeholders for the outputs of a block whose gain is not designed yet."""
     shapes = [port.shape for port in node.out_ports]
     if None in shapes:
         raise _Unknown

@@ -20,11 +20,10 @@ Source = tuple[int, int]  # index of a node, number of its output port
 
 @dataclass(frozen=True)
 class Node:
-    """A block with its inputs' sources. kind is bdsim's block class: source, sink,
-    function, continuous, sampled or graphics. place: where the block is written, if in a file;
-    wires: where the wires into its inputs are.
-    clock: bdsim's clock at whose ticks it works: that of a sampled block, and, for the block
-    that gives a PID_S its output, of the PID_S."""
+    """A block with its inputs' sources. kind is bdsim's block class: source, sink, function,
+    continuous, sampled or graphics. place: where the block is written, if in a file; wires: where
+    the wires into its inputs are. clock: bdsim's clock of a sampled block, and of the block with
+    the output of a PID_S, whose clock is that of the PID_S."""
 
     index: int
     name: str
@@ -39,7 +38,7 @@ class Node:
 
     @property
     def feedthrough(self) -> bool:
-        """Whether its outputs depend on its inputs at the same time."""
+        """Whether it has direct feedthrough."""
         if self.kind in ("continuous", "sampled"):
             return bool(self.block._feedthrough)
         return self.kind != "source"
@@ -48,7 +47,7 @@ class Node:
         """'block.port'; the block alone where its one output has no name."""
         name = self.out_ports[port].name
         alone = len(self.out_ports) == 1 and name == "0"
-        # A plant's accelerations go by the plant's name; the companion is our affair.
+        # A plant's accelerations are named after the plant; the companion is internal.
         return self.name if alone else f"{self.name.removesuffix(COMPANION)}.{name}"
 
     def input_name(self, port: int) -> str:
@@ -61,7 +60,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Wiring:
-    """Nodes, and their indices in an order in which every input is known in time.
+    """Nodes, and their indices in the order of evaluation.
 
     outlets: the outputs of subsystems by name, and the nodes' outputs they pass on.
     inlets: for each subsystem by name, the nodes' outputs that its inputs get.
@@ -77,7 +76,7 @@ class Wiring:
 
 
 class _Level:
-    """One diagram of the hierarchy: who drives each input of its blocks."""
+    """One diagram of the hierarchy: the source of each input of its blocks."""
 
     def __init__(self, bd: Any, prefix: str, parent: _Level | None, shell: Any) -> None:
         self.bd, self.prefix, self.parent, self.shell = bd, prefix, parent, shell
@@ -206,7 +205,7 @@ def _read_wires(level: _Level, places: Mapping[str, Place], faults: list[Fault])
 
 
 def _resolve(level: _Level, block: Any, port: int) -> tuple[_Level, Any, int] | None:
-    """The leaf output that drives an input, through the walls of subsystems."""
+    """The leaf output that drives an input, through the boundaries of subsystems."""
     driver = level.drivers.get((id(block), port))
     while driver is not None:
         source, number = driver

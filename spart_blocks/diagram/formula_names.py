@@ -1,4 +1,4 @@
-"""Names that mean one thing in a formula and another in the file around it."""
+"""Names with different meanings in a formula and in its file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _RENAMED = "where the parameter is meant, give it another name"
 
 
 def warn_of_constants(block: Any, label: str, params: Collection[str]) -> None:
-    """Tell that a formula's e or pi is not the parameter of that name.
+    """Warn that a formula's e or pi is not the parameter of that name.
 
     label: of the block, with its place. params: the names of the file's parameters.
     """

@@ -1,4 +1,4 @@
-"""Modules that a library imports and seldom uses, imported when something of them is asked for.
+"""Lazy import of modules that a library imports but seldom uses.
 
 bdsim imports SciPy's integrators, which its own runs use, and its signal processing for three
 blocks. With what these import they take half of bdsim's time to start.
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class _Later(ModuleType):
-    """Stands for a module where another has bound its name."""
+    """A proxy for a module that another module has imported."""
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self.__name__) is self:

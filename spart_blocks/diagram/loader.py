@@ -60,7 +60,9 @@ def load(
 
 
 def _reading(file: Path) -> AbstractContextManager[None]:
-    """Within, whatever reading a file raises becomes a DiagramError that names it."""
+    """Context manager that turns any exception of reading a file into a DiagramError that names
+    it.
+    """
     return refusing(DiagramError, Place(str(file)), "cannot be read as a diagram")
 
 
@@ -71,9 +73,8 @@ def load_expectations(
     root: str | Path | None = None,
     variants: Asked = (),
 ) -> Expectations | None:
-    """The `expect:` section of a diagram file alone; None where it has none.
-
-    What `load` takes. Whether its signals exist only `load` tells. Raises DiagramError.
+    """Only the `expect:` section of a diagram file; None if it has none. Arguments as for `load`.
+    Only `load` checks that its signals exist. Raises DiagramError.
     """
     file = Path(path)
     with _reading(file):
@@ -126,7 +127,7 @@ def _checked(content: DiagramContent, file: Path, faults: Sequence[Fault] = ()) 
 def _check_choices(
     document: Document, slots: Mapping[str, VariantSection], file: Path, root: Path
 ) -> tuple[Path, ...]:
-    """See that every choice of a file, as it is written, fits; the files that they read."""
+    """Check that every choice of a file fits; returns the files that they read."""
     read: dict[Path, None] = {}
     robots = Robots(root)
 

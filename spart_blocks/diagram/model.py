@@ -31,20 +31,17 @@ class Diagram:
     bd is bdsim's BlockDiagram. places maps 'blocks.ctrl', 'wires.ctrl.tau -> plant.taum'
     and the like to the file, line and column they were read from.
 
-    sections: how it runs, what is compared, what becomes code: what the file says of that.
+    sections: the file's sections on runs, comparison, export and so on.
 
-    shared: for each parameter of the file's `params:`, the (block, argument) pairs that
-    took its value unchanged, so that all of them are one parameter of the program. The
-    block goes by its full name (`arm/ctrl`), the argument by its name in the constructor.
-    What counts: a number, or a list of numbers, written as `kp: $kp`, or handed on so to a
-    subsystem. What does not: `$kp` within a larger list or a mapping, a value that the
-    block's other parameters change (a number repeated beside a vector), a text, and a
-    subsystem's own default.
-    files: those read besides its source, such as robots.
-    variants: the choice for each slot of the file's `variants:`.
-    packages: those that the blocks of a file are of.
-    tunable: the quantities of robots that stay parameters of the program, such as
-    'sc.mass', where they would otherwise be folded into it as constants.
+    shared: for each parameter of the file's `params:`, the (block, argument) pairs that took its
+    value unchanged, so that all of them are one parameter of the program. The block goes by its
+    full name (`arm/ctrl`), the argument by its name in the constructor. Included: a number, or a
+    list of numbers, written as `kp: $kp`, or passed on so to a subsystem. Not included: `$kp`
+    within a larger list or a mapping, a value that the block's other parameters change (a scalar
+    broadcast to a vector), a text, and a subsystem's own default. files: those read besides its
+    source, such as robots. variants: the choice for each slot of the file's `variants:`. packages:
+    those that the blocks of a file are of. tunable: the quantities of robots that stay parameters
+    of the program, such as 'sc.mass', where they would otherwise be folded into it as constants.
     """
 
     name: str
@@ -98,7 +95,7 @@ class Diagram:
         return f"<diagram {self.name}: {counts}{robots}; T = {self.run.T:g} s>"
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows: the drawing, of diagrams of up to 300 blocks."""
+        """The drawing for notebooks, of diagrams of up to 300 blocks."""
         if len(self.bd.blocklist) > MOST_SHOWN:
             return None
         from spart_blocks.diagram.drawing import draw, rendered

@@ -13,7 +13,9 @@ _ROWS = "all rows need the same length, all entries must be numbers"
 
 
 class Stray(NamedTuple):
-    """What is no number where numbers are: a message, where within the value, and a hint."""
+    """An entry that is not a number among numbers: a message, its place within the value, and a
+    hint.
+    """
 
     message: str
     keys: Keys
@@ -21,8 +23,9 @@ class Stray(NamedTuple):
 
 
 def stray(value: Any) -> Stray | None:
-    """The first thing in a value that stands among numbers and is none, or the first rows of
-    numbers that have different lengths; None where all is well."""
+    """The first entry of a value that is not a number among numbers, or the first rows of
+    different lengths; None if there is no fault.
+    """
     if isinstance(value, dict):
         return _first_within(value.items())
     if not isinstance(value, list):

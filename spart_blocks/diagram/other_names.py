@@ -1,7 +1,5 @@
-"""What blocks are called elsewhere: the names that users of Simulink and Drake look for.
-
-The one place of these names; `spart blocks`, the hints for unknown types and docs/blocks.md
-read them here.
+"""Names of blocks in Simulink and Drake. `spart blocks`, the hints for unknown types and
+docs/blocks.md read these names here.
 """
 
 from __future__ import annotations
@@ -151,7 +149,7 @@ class OtherName:
 
     @property
     def here(self) -> str:
-        """What to take in its place, in words."""
+        """The replacement, in words."""
         return "; ".join(filter(None, [" or ".join(self.types), self.remark]))
 
 
@@ -167,12 +165,12 @@ OTHER_NAMES = (*_read("Simulink", _SIMULINK), *_read("Drake", _DRAKE))
 
 
 def _bare(name: str) -> str:
-    """Letters and digits alone: Zero-Order Hold and ZeroOrderHold are one."""
+    """Letters and digits only: Zero-Order Hold and ZeroOrderHold are the same."""
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
 def names_elsewhere(kind: str) -> list[OtherName]:
-    """What a type of ours or bdsim's is called elsewhere."""
+    """The names of a block type in other tools."""
     return [other for other in OTHER_NAMES if kind in other.types]
 
 
@@ -184,7 +182,9 @@ def other_names_like(text: str) -> list[OtherName]:
 
 
 def type_hint(name: str, known: Iterable[str]) -> str | None:
-    """What is likely meant by a type that is none: a known one, or what has the name elsewhere."""
+    """A suggestion for an unknown type: a similar type, or the type with this name in another
+    tool.
+    """
     choices = list(known)
     bare = _bare(name)
     same = next((choice for choice in choices if _bare(choice) == bare), None)

@@ -135,7 +135,7 @@ def _full_path(path: str, data: dict[str, Any]) -> Keys:
 
 
 def _named(keys: Keys, data: dict[str, Any]) -> list[Keys]:
-    """What a short path can mean; a parameter of the file wins."""
+    """The meanings of a short path; a parameter of the file takes precedence."""
     name = keys[0]
     holders = [part for part in ("blocks", "clocks", "robots") if name in _section(data, part)]
     others: list[Keys] = [(part, *keys) for part in holders] if len(keys) > 1 else []
@@ -166,7 +166,7 @@ def _section(data: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _checked(keys: Keys, data: dict[str, Any]) -> Keys:
-    """keys, when the entry it goes into exists; a new entry would have no use."""
+    """keys, if the entry to replace exists; a new entry would have no effect."""
     section, name = str(keys[0]), str(keys[1]) if len(keys) > 1 else ""
     if section in ("params", "blocks", "clocks", "robots", "subsystems"):
         known = _section(data, section)

@@ -1,8 +1,8 @@
-"""Blocks of the user's own: classes in their package, module or file; and FMUs.
+"""Blocks of the user: classes in a package, module or file; and FMUs.
 
-Nothing in a diagram file can name a module to import: the user does, on the command line,
-in Python, or by installing a package with the entry point `spart_blocks.blocks`. A diagram
-file can name an FMU, which holds machine code: it is run where the user names it as well.
+Nothing in a diagram file can name a module to import: the user does, on the command line, in
+Python, or by installing a package with the entry point `spart_blocks.blocks`. A diagram file can
+name an FMU, which contains machine code: it is run only if the user names it as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The `realtime:` section of a diagram: how its loop keeps its deadlines on a real clock."""
+"""The `realtime:` section of a diagram: options of its real-time loop."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Resolved:
 
 @dataclass
 class Resolver:
-    """Resolves references, collects faults and counts what the file expands to."""
+    """Resolves references, collects faults and counts the expanded values."""
 
     document: Document
     faults: list[Fault]
@@ -146,7 +146,7 @@ class Scope:
     parent: Scope | None = None
 
     def find(self, name: str) -> Resolved | None:
-        """The parameter of this name, from here or from the diagram around."""
+        """The parameter of this name, from here or from an enclosing diagram."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.values:

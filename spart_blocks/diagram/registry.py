@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PACKAGE = "spart_blocks"
 
-# What of a type cannot come from a file, and what to do instead.
+# Types that cannot come from a file, and what to do instead.
 _REFUSED = {
     "FUNCTION": "it takes a Python function: make this block in Python",
     "ANIMATION": "it takes Python functions: make this block in Python",
@@ -63,25 +63,26 @@ class Parameter:
 
     @property
     def takes_text(self) -> bool:
-        """Whether text can be meant; where nothing is declared, it can. An alias of a type, such
-        as BaseFrame, does not tell: the default does."""
+        """Whether a text is allowed; true if no type is declared. For an alias of a type, such
+        as BaseFrame, the default decides.
+        """
         words = ("str", "Any", "Literal", "object", "apping", "dict", "Callable")
         declared = not self.annotation or any(word in self.annotation for word in words)
         return declared or isinstance(self.default, str)
 
     @property
     def takes_only_text(self) -> bool:
-        """Whether nothing but text can be meant."""
+        """Whether only a text is allowed."""
         return self._only == "str"
 
     @property
     def takes_only_truth(self) -> bool:
-        """Whether nothing but true or false can be meant."""
+        """Whether only true or false is allowed."""
         return self._only == "bool"
 
     @property
     def takes_nothing(self) -> bool:
-        """Whether null can be meant."""
+        """Whether null is allowed."""
         return not self.annotation or "None" in self.annotation or "Optional" in self.annotation
 
     @property
@@ -92,7 +93,7 @@ class Parameter:
 
     @property
     def takes_arrays(self) -> bool:
-        """Whether a list of numbers is meant as an array."""
+        """Whether a list of numbers becomes an array."""
         return "list" not in self.annotation or "ndarray" in self.annotation
 
 
@@ -148,7 +149,7 @@ class BlockType:
 
     @property
     def loads_code(self) -> bool:
-        """Whether a file that it names holds code that it runs."""
+        """Whether it runs code from a file that it names."""
         return bool(getattr(self.cls, "loads_code", False))
 
     @property
@@ -159,7 +160,7 @@ class BlockType:
 
     @cached_property
     def declared(self) -> tuple[tuple[PortSpec, ...], tuple[PortSpec, ...]]:
-        """What a class that is Declared takes and gives; of others nothing."""
+        """The declared ports of a class that is Declared; none for others."""
         from spart_blocks.blocks import Declared
 
         return (self.cls.takes, self.cls.gives) if issubclass(self.cls, Declared) else ((), ())
@@ -194,8 +195,8 @@ class BlockType:
 def runtime() -> Any:
     """The bdsim runtime that all diagrams of files share.
 
-    bdsim 1.4.0 keeps the block library on the class BDSim, filled by whoever makes the
-    first instance. When that was the user, ours is read afresh and theirs is kept beside.
+    bdsim 1.4.0 keeps the block library on the class BDSim, filled by the first instance. If the
+    user created that, our library is read separately and theirs is kept.
     """
     with _LOCK, imported_later("scipy.integrate", "scipy.signal"):
         import bdsim
@@ -220,7 +221,7 @@ def runtime() -> Any:
 
 
 def new_diagram(name: str) -> Any:
-    """An empty bdsim BlockDiagram to which bdsim's blocks and ours can be added.
+    """An empty bdsim BlockDiagram for blocks of bdsim and of this package.
 
     For example `bd = new_diagram("loop"); plant = bd.MULTIBODY(robot, name="plant")`.
     """
@@ -250,7 +251,7 @@ def new_clock(bd: Any, period: float, offset: float, name: str) -> Any:
     from bdsim.components import clocklist
 
     clock = bd.clock(period, offset=offset, name=name)
-    # bdsim 1.4.0 keeps a list of all clocks, with which no diagram of one would ever go.
+    # bdsim 1.4.0 keeps a list of all clocks, which would keep their diagrams in memory.
     clocklist[:] = [other for other in clocklist if other is not clock]
     return clock
 
@@ -298,7 +299,9 @@ _PLAIN_NAME = re.compile(r"[^\s.,/=\[\]\\${}^]+")
 
 
 def name_problem(name: str) -> str | None:
-    """Why a block cannot have this name, or None. Letters of every script are fine."""
+    """The reason why a block cannot have this name, or None. Letters of every script are
+    allowed.
+    """
     import unicodedata
 
     if not name:

@@ -40,8 +40,9 @@ Effects = Annotated[
 
 
 class RobotSection(BaseModel):
-    """Where a robot comes from: one of urdf, dh, spart, links and bodies, each a path beside
-    this file; and what acts at its joints."""
+    """The source of a robot: one of urdf, dh, spart, links and bodies, a path relative to this
+    file; and the effects at its joints.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 

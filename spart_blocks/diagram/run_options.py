@@ -1,4 +1,4 @@
-"""How a diagram runs, and whose blocks every diagram knows."""
+"""Run options of a diagram, and the packages of blocks that every diagram knows."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ class RunOptions(BaseModel):
 
 
 def check_run(section: RunOptions, wiring: Wiring) -> None:
-    """See that the signals to keep exist."""
+    """Check that the signals to keep exist."""
     for number, text in enumerate(section.log):
         wiring.check_signal(text, ("run", "log", number))

@@ -216,11 +216,9 @@ AnyFile = TypeVar("AnyFile", bound=FileSection)
 def validate(
     document: Document, data: dict[str, Any], model: type[AnyFile], bad: Iterable[Keys] = ()
 ) -> tuple[AnyFile, list[Fault], set[Keys]]:
-    """Check a file's structure.
-
-    data is the document's with overrides and references put in; the values at the paths
-    bad are already known to be wrong. Returns the sections that are right, the faults,
-    and the paths of the entries that were left out because of a fault.
+    """Check a file's structure. data: that of the document with overrides and references resolved;
+    the values at the paths bad are already known to be wrong. Returns the valid sections, the
+    faults, and the paths of the entries left out because of a fault.
     """
     faults: list[Fault] = []
     known = {path[:2] for path in bad}

@@ -1,4 +1,4 @@
-"""The sections of a diagram that say what is to become of it: how it runs, what is compared.
+"""The sections of a diagram on its use: runs, comparison, export and so on.
 
 Each is a model in a file of its own and a row here; reading, checking, the JSON Schema and
 `Diagram.sections` follow from the row.
@@ -35,9 +35,8 @@ MAPPING = BeforeValidator(_empty_mapping)
 
 @dataclass(frozen=True)
 class Row:
-    """What else there is to a section.
-
-    check: collects the faults of what it names, once the blocks are wired. refers: whether
+    """Further properties of a section. check: collects the faults of names in it, once the blocks
+    are wired. refers: whether
     `$name` in it stands for a parameter. settable: whether `--set` may give its entries by
     the section's name, which no block can be addressed by then.
     """

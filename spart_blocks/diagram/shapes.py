@@ -1,7 +1,7 @@
-"""Which shapes the inputs of blocks take, and the wires that bring others.
+"""Shapes expected by the inputs of blocks, and wires with other shapes.
 
-Our blocks state the shapes of their ports. bdsim's have a rule each here: what their code
-would do with the shapes that come, without calling it.
+Our blocks state the shapes of their ports. bdsim's blocks have a rule each here: what their code
+would do with given shapes, without calling it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LONGEST_WRITTEN = 12
 
 @dataclass(frozen=True)
 class Misfit:
-    """An input that a block cannot take: its number, what it takes there, and how to mend it."""
+    """An input with a wrong shape: its number, the expected shape, and how to correct it."""
 
     port: int
     takes: str
@@ -73,7 +73,7 @@ def wrong_wires(nodes: Sequence[Node], node: Node, inputs: Sequence[Any]) -> lis
 def misfit_fault(
     nodes: Sequence[Node], node: Node, misfit: Misfit, shapes: Sequence[Shape]
 ) -> Fault:
-    """The message about a wire: its ends, the shape that comes and the one that is taken."""
+    """The message about a wire: its ends, its shape and the expected shape."""
     source, number = node.sources[misfit.port]
     start, end = nodes[source].output_name(number), input_label(node, misfit.port)
     message = (

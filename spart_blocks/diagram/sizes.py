@@ -1,4 +1,4 @@
-"""How large the signals of a diagram may be, and what a block will make of its inputs.
+"""Limits on the sizes of signals, and the expected sizes of a block's outputs.
 
 A file of a few lines can ask for any size: a MUX of a thousand wires makes a vector a
 thousand times as long, the product of a column and a row is a matrix.

@@ -21,7 +21,9 @@ def check_subsystems(
     document: Document,
     faults: list[Fault],
 ) -> set[str]:
-    """The subsystems that cannot be built: a circle, too many levels or blocks, bad names."""
+    """The subsystems that cannot be built: in a circle, with too many levels or blocks, with bad
+    names.
+    """
     broken = {name for name in sections if _bad_names(name, sections[name], document, faults)}
     before = len(faults)
     sizes: dict[str, int] = {}

@@ -14,7 +14,7 @@ QUANTITIES = ("mass", "inertia")
 def read_tunable(
     entries: Mapping[int, str], robots: Collection[str], document: Document, faults: list[Fault]
 ) -> tuple[str, ...]:
-    """The quantities that a file asks for, as written; one fault for each that is wrong.
+    """The quantities listed in a file, as written; one fault for each wrong entry.
 
     entries: by their number in the section. robots: the names of the file's robots.
     """

@@ -1,7 +1,7 @@
 """Variants: alternatives for a block, one of which takes its place.
 
-A choice takes its place in the document, before anything is built: whatever comes after
-sees an ordinary block. What makes the choices alike is in alike.py.
+A choice is put into the document before anything is built: later steps see an ordinary block. The
+interface check of choices is in alike.py.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ def _faults(document: Document, slots: Mapping[str, VariantSection]) -> Iterator
 
 
 def chosen_of(slots: Mapping[str, VariantSection], asked: Asked) -> Chosen:
-    """The choice for each slot: the one asked for, `{slot: choice}` or `["slot=choice"]`,
-    or else the default. InputError for what is not there."""
+    """The choice for each slot: the requested one, `{slot: choice}` or `["slot=choice"]`, or the
+    default. InputError for unknown slots or choices.
+    """
     faults: list[Fault] = []
     chosen = {slot: variants.default for slot, variants in slots.items()}
     for slot, choice in asked.items() if isinstance(asked, Mapping) else _parsed(asked, faults):

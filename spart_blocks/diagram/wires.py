@@ -1,4 +1,4 @@
-"""Wires: how one is written, which inputs have none, and the zeros of optional inputs.
+"""Wires: their syntax, inputs without wires, and the zeros of optional inputs.
 
 SOURCE -> END, END, ...        SOURCE is block, block.port or block.port[slice]
                                END is block or block.port
@@ -27,7 +27,7 @@ _INDEX = re.compile(r"-?\d{1,9}")
 
 
 class WireSyntaxError(Exception):
-    """A wire that cannot be read: what is wrong, and at which character of its text."""
+    """A wire that cannot be read: the fault, and its position in the text."""
 
     def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
         self.message, self.offset, self.hint = message, offset, hint
@@ -36,7 +36,7 @@ class WireSyntaxError(Exception):
 
 @dataclass(frozen=True)
 class End:
-    """One end of a wire as written, and where its parts begin in the wire's text."""
+    """One end of a wire as written, and the positions of its parts in the wire's text."""
 
     block: str
     port: str | None
@@ -202,7 +202,7 @@ def complete(bd: Any, *, companions: Mapping[Any, Any] | None = None) -> list[An
 def _follow(
     bd: Any, plant: Any, companion: Any, sources: Mapping[tuple[Any, int], tuple[Any, int]]
 ) -> None:
-    """Wire a companion's inputs to what the plant gets and gives under the same names."""
+    """Wire a companion's inputs to the plant's inputs and outputs of the same names."""
     gets = {port.name: k for k, port in enumerate(input_ports(plant))}
     gives = {port.name: k for k, port in enumerate(output_ports(plant))}
     for index, port in enumerate(input_ports(companion)):

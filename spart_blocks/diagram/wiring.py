@@ -65,7 +65,9 @@ def read_wires(
 
 @dataclass
 class InputCount:
-    """What the wires say about a block's inputs: how many name none, and those named."""
+    """A block's inputs as used by wires: the number of wires that name none, and the named
+    inputs.
+    """
 
     unnamed: int = 0
     named: set[str] = field(default_factory=set)
@@ -156,8 +158,7 @@ class Wiring:
     def check_signal(
         self, text: str, keys: Keys, what: str = "log", place: Place | None = None
     ) -> None:
-        """See that a signal exists, and the elements that are named of it; its companion is
-        added.
+        """Check that a signal and its named elements exist; its companion is added.
 
         keys: where in the file it is named; place: the same where keys do not tell.
         what: the section, for the error.

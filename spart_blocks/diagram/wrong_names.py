@@ -1,8 +1,8 @@
-"""Wrong names in Python: `plant.tam` and `bd.MULTIBDY` are told with what would be right.
+"""Errors for wrong names in Python: for `plant.tam` and `bd.MULTIBDY` they suggest the right name.
 
-bdsim's blocks are its own classes, so the methods that look names up are replaced in its
-base classes. What they raise is an AttributeError as before, so that hasattr and getattr
-answer as they did; its text is made when it is read, for blocks are asked often.
+bdsim's blocks are its own classes, so the methods that look names up are replaced in its base
+classes. They raise an AttributeError as before, so that hasattr and getattr behave the same; its
+text is made when it is read, since blocks are asked often.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class UnknownNameError(InputError, AttributeError):
 
     @cached_property
     def faults(self) -> tuple[Fault, ...]:  # type: ignore[override]
-        """What is wrong, with the nearest names."""
+        """The fault, with the nearest names."""
         return (_fault(self.unknown, self.owner, self.kinds),)
 
     def __str__(self) -> str:
