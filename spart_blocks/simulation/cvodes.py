@@ -2,7 +2,7 @@
 Jacobians, for stiff diagrams and for machines without a compiler.
 
 CasADi fixes start and grid of an integrator when it is made. So time is scaled to [0, 1]
-over the piece between two stops, with its start and length among the parameters: pieces
+over the segment between two stops, with its start and length among the parameters: segments
 with the same pattern of samples, as between the ticks of a clock, share one integrator.
 Source: A. C. Hindmarsh et al., "SUNDIALS", ACM Trans. Math. Softw. 31 (2005).
 """
@@ -55,7 +55,7 @@ class Cvodes:
     def _over(
         self, start: float, length: float, pattern: tuple[float, ...], x: Floats, xd: Floats
     ) -> Floats:
-        # A whole number of steps at least, for pieces of like length to share an integrator.
+        # A whole number of steps at least, for segments of like length to share an integrator.
         least = int(np.ceil(length / self.max_step - 1e-9)) if self.max_step else 1
         integrator = self._integrator(pattern, max(least, 1))
         inside = within(start, start + length)

@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 from scipy.integrate import OdeSolver
-from scipy.interpolate import CubicHermiteSpline
 
 from spart_blocks.simulation.engine import Floats
-from spart_blocks.simulation.steps import OwnSteps, Rates, Trial, equal_length, is_last, try_, up_to
+from spart_blocks.simulation.steps import (
+    OwnSteps,
+    Rates,
+    Trial,
+    dense,
+    equal_length,
+    is_last,
+    try_,
+    up_to,
+)
 from spart_blocks.tableaus import Tableau
 
 
@@ -80,5 +88,6 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         self._ends = (np.array([start, t]), [x, self.y], [slope, self.slope])
 
     def _dense_output_impl(self) -> Any:
-        curve = CubicHermiteSpline(*self._ends)
-        return lambda t: curve(t).T
+        (start, end), (x, after), (slope, last) = self._ends
+        h = end - start
+        return lambda t: dense(self.method, x, [slope], after, last, h, (t - start) / h)

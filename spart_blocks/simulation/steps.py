@@ -154,3 +154,33 @@ def up_to(
     middle = near + 0.5 * gap * rates(t + h - gap, near)  # the rest by the midpoint rule
     last = rates(t + h - 0.5 * gap, middle)
     return near + gap * last, last
+
+
+def dense(
+    method: Tableau,
+    x: Floats,
+    slopes: Sequence[Floats],
+    after: Floats,
+    last: Floats,
+    h: float,
+    theta: Floats | float,
+) -> Floats:
+    """The state at t + theta h within a step, (n,), or (n, N) at theta (N,). slopes: of its
+    stages, of which a method without dense output of its own needs the first alone; after:
+    where it led; last: the slope there."""
+    at = np.asarray(theta, dtype=float)
+
+    def over(v: Floats, weight: Floats) -> Floats:
+        return np.asarray(np.multiply.outer(v, weight))
+
+    if method.P is not None:
+        state = over(x, np.ones_like(at))
+        for row, slope in zip(method.P.tolist(), slopes, strict=True):
+            weight, power = np.zeros_like(at), at
+            for p in row:
+                weight, power = weight + p * power, power * at
+            state = state + over(slope, h * weight)
+        return state
+    left, bend = 1 - at, at * (at - 1)  # cubic Hermite between both ends
+    ends = over(x, left) + over(after, at) + over(after - x, bend * (1 - 2 * at))
+    return ends + over(slopes[0], bend * (at - 1) * h) + over(last, bend * at * h)

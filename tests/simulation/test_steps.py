@@ -2,12 +2,15 @@
 
 from ctypes import POINTER, c_double, c_int
 from importlib.resources import files
+from itertools import product
 
 import numpy as np
 import pytest
 
 from spart_blocks.program.compiler import compiler_name, strict_loaded
+from spart_blocks.program.switching import Crossing
 from spart_blocks.simulation import steps
+from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate
 from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
 
 METHODS = (*FIXED_STEP, CONTROLLED)
@@ -68,9 +71,11 @@ static void sb_own_steps(walk *m, double h) {
 }
 #include "sb_step.h"
 static walk w;
-void start(double t, const double *x, int stages, double order, int own, const double *A,
-           const double *b, const double *c, const double *e) {
+void start(double t, const double *x, int stages, double order, int own, int of_dense,
+           const double *A, const double *b, const double *c, const double *e, const double *P) {
   w.t = t, w.stages = stages, w.exponent = -1 / order, w.own = own;
+  w.order = of_dense, w.controlled = of_dense > 0;
+  for (int i = 0; i < stages * of_dense; i++) w.P[i] = P[i];
   for (int i = 0; i < 3; i++) w.x[i] = x[i];
   for (int i = 0; i < stages * stages; i++) w.A[i] = A[i];
   for (int i = 0; i < stages; i++) w.b[i] = b[i], w.c[i] = c[i], w.e[i] = e[i];
@@ -81,6 +86,19 @@ void tried(double h, double *x) { sb_try(&w, h), ends(x); }
 void led_up_to(double h, double *x, double *slope) {
   sb_up_to(&w, h), ends(x);
   for (int i = 0; i < 3; i++) slope[i] = SB_SLOPE(&w)[i];
+}
+void within_step(double h, double theta, double *x) {
+  sb_try(&w, h);
+  sb_slope(&w, w.t + h, w.xn, SB_SLOPE(&w));
+  sb_dense(&w, h, theta, x);
+}
+int crossed(double before, double after, double direction) {
+  return sb_crossed(before, after, direction);
+}
+double where(double h, double direction, double up) {
+  w.direction = direction;
+  sb_try(&w, h);
+  return sb_where(&w, h, 0, up > 0, 0);
 }
 double error_of_step(double h) { return sb_error(&w, h); }
 double next_length(double h, double error) { return sb_next_length(&w, h, error); }
@@ -110,11 +128,12 @@ class InC:
         source = SYSTEM.replace('#include "sb_step.h"', text)
         # Products and sums apart, as NumPy has them.
         self.library = strict_loaded(source, ["-O1", "-ffp-contract=off"])
-        for name in ("error_of_step", "next_length", "first_step", "equal_length"):
+        for name in ("error_of_step", "next_length", "first_step", "equal_length", "where"):
             getattr(self.library, name).restype = c_double
         e = np.zeros(len(method.b)) if method.e is None else method.e
-        arrays = [np.ascontiguousarray(v) for v in (method.A, method.b, method.c, e)]
-        sizes = (c_int(len(method.b)), c_double(method.order), c_int(own))
+        P = np.zeros((1, 0)) if method.P is None else method.P
+        arrays = [np.ascontiguousarray(v) for v in (method.A, method.b, method.c, e, P)]
+        sizes = (c_int(len(method.b)), c_double(method.order), c_int(own), c_int(P.shape[1]))
         self.library.start(c_double(T), pointer(X), *sizes, *map(pointer, arrays))
 
     def vectors(self, name, h, count):
@@ -163,15 +182,20 @@ def test_what_the_error_and_the_next_length_are_is_as_in_the_c(method):
         np.testing.assert_allclose(steps.next_length(method, h, error), wanted, **CLOSE)
 
 
-@pytest.mark.parametrize("left", [1e-9, 0.01, 3.0])
+@pytest.mark.parametrize("left", [0.0, 1e-9, 0.01, 3.0])
 def test_the_first_step_is_that_of_the_c(method, left):
     found = steps.first_step(method, rates, T, X, rates(T, X), left, error_of)
     np.testing.assert_allclose(found, InC(method, False).number("first_step", left), rtol=1e-12)
 
 
-@pytest.mark.parametrize("entry", [0.0, 1e-7, np.inf, np.nan])
-def test_a_first_step_is_told_also_from_where_nothing_is_known(method, entry, monkeypatch):
-    x = np.array([entry, 0.0, 0.0])
+AT_REST = np.arcsin(0.3 * T**2)
+
+
+@pytest.mark.parametrize(
+    "state", [(0, 0, 0), (1e-7, 0, 0), (AT_REST, 3e-12, 0), (np.inf, 0, 0), (np.nan, 0, 0)]
+)
+def test_a_first_step_is_told_also_where_little_is_known(method, state, monkeypatch):
+    x = np.array(state, dtype=float)
     monkeypatch.setitem(globals(), "X", x)
     with np.errstate(invalid="ignore"):
         found = steps.first_step(method, rates, T, x, rates(T, x), 1.0, error_of)
@@ -182,12 +206,44 @@ def test_a_first_step_is_told_also_from_where_nothing_is_known(method, entry, mo
 
 def test_equal_lengths_are_those_of_the_c(method):
     c = InC(method, False)
-    for left in (1e-12, 0.3, 1.0, 7.7):
+    for left in (1e-12, 0.3, 0.3 * (1 + 1e-10), 0.301, 1.0, 7.7):
         for longest in (1e-3, 0.1, 0.3, 1.0, np.inf):
             h = steps.equal_length(left, longest)
             assert h == c.number("equal_length", left, longest)
             for after in (left, left - h, left - 2 * h):
                 assert steps.is_last(h, after) == bool(c.number("is_last", h, after))
+
+
+def test_the_state_within_a_step_is_that_of_the_c(method):
+    c, h, thetas = InC(method, False), 0.4, np.array([0.0, 0.1, 0.5, 0.93, 1.0])
+    trial = steps.try_(method, rates, T, X, rates(T, X), h)
+    ends = (X, trial.slopes, trial.x, rates(T + h, trial.x), h)
+    found = steps.dense(method, *ends, thetas)
+    out = np.zeros(N)
+    for column, theta in zip(found.T, thetas, strict=True):
+        c.library.within_step(c_double(h), c_double(theta), pointer(out))
+        np.testing.assert_allclose(column, out, **CLOSE)
+        np.testing.assert_array_equal(column, steps.dense(method, *ends, theta))
+
+
+@pytest.mark.parametrize("direction", [-1.0, 0.0, 1.0])
+def test_crossings_are_found_and_located_as_in_the_c(method, direction):
+    c, crossing, h = InC(method, False), Crossing("b", "event", direction), 0.4
+    values = (-np.inf, -1.0, -1e-320, -0.0, 0.0, 1e-320, 1.0, np.inf, np.nan)
+    for before, after in product(values, values):
+        assert crossing.crossed(before, after) == c.number("crossed", before, after, direction)
+
+    def state(t):
+        trial = steps.try_(method, rates, T, X, rates(T, X), h if method.P is not None else t - T)
+        if method.P is None:
+            return trial.x
+        return steps.dense(method, X, trial.slopes, trial.x, trial.x, h, (t - T) / h)
+
+    for up in (-1.0, 1.0):
+        if direction in (0.0, up):
+            found = locate(lambda t: np.cos(9 * state(t)[0] + t), crossing, up, T, T + h)
+            wanted = T + h * c.number("where", h, direction, up)
+            assert found == pytest.approx(wanted, abs=LOCATED_WITHIN / 2)
 
 
 @pytest.mark.parametrize("name", METHODS)
