@@ -52,7 +52,7 @@ def file_stem(one: Example) -> str:
 
 def draw(one: Example) -> None:
     """Draw a diagram, run it, and keep its first scope."""
-    from spart_blocks.diagram.drawing import draw as drawn
+    from spart_blocks.diagram.diagram_drawing import draw as drawn
 
     PICTURES.mkdir(parents=True, exist_ok=True)
     diagram = sb.load(one.path)

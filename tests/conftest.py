@@ -12,7 +12,7 @@ import robots
 from hypothesis import HealthCheck, configuration, settings
 
 from spart_blocks.diagram import own_blocks
-from spart_blocks.diagram.model import STANDARD
+from spart_blocks.diagram.diagram import STANDARD
 
 pytest_plugins = ["pytester", "sets"]
 

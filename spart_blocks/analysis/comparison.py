@@ -19,9 +19,9 @@ from spart_blocks.diagram.comparison import base_signals
 from spart_blocks.errors import Fault, InputError, RunError, SpartError
 from spart_blocks.results import Results, ScopeSpec
 from spart_blocks.results.files import write_bytes
-from spart_blocks.results.names import element_names, split_index
 from spart_blocks.results.overlay import overlay, scopes_of
 from spart_blocks.results.plots import presented, write_figures
+from spart_blocks.results.signal_names import element_names, split_index
 from spart_blocks.simulation.gauges import Gauge, Readings
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ GROUPS = {"tracking": TRACKING, "control effort": EFFORT, "base disturbance": BA
 
 
 @dataclass(frozen=True)
-class Row:
+class MetricsRow:
     """The metrics of one signal (or element of one) in one case. NaN: it has none.
 
     rms_error, peak_error: in the unit of the signal. rise_time, settling_time [s].
@@ -72,7 +72,7 @@ class Comparison:
 
     diagram_name: str
     results: Mapping[str, Results]
-    rows: tuple[Row, ...]
+    rows: tuple[MetricsRow, ...]
     notes: tuple[str, ...] = ()
     failures: Mapping[str, SpartError] = field(default_factory=dict)
 
@@ -152,7 +152,7 @@ class Comparison:
 
 def rows_of(
     case: str, results: Results, measures: Measures, readings: Mapping[Gauge, Readings]
-) -> list[Row]:
+) -> list[MetricsRow]:
     """The metrics of a run, from the readings of its gauges. InputError if a signal and its
     reference have different shapes.
     """
@@ -173,7 +173,7 @@ def _tracking(
     signal: str,
     reference: str,
     readings: Mapping[Gauge, Readings],
-) -> list[Row]:
+) -> list[MetricsRow]:
     y, r = results[signal], results[reference]
     if r.shape != y.shape and r[0].size != 1:
         shapes = f"{signal} is {y.shape[1:]}, {reference} is {r.shape[1:]}"
@@ -192,7 +192,7 @@ def _peak(extremes: Readings) -> NDArray[np.float64]:
 
 def _each(
     case: str, results: Results, signal: str, found: Mapping[str, NDArray[np.float64]]
-) -> list[Row]:
+) -> list[MetricsRow]:
     """A row for each element of a signal."""
     base, index = split_index(signal)
     if index is not None and base in results:
@@ -201,24 +201,24 @@ def _each(
         names = results.labels(signal)
     unit = results.unit(signal)
     return [
-        Row(case, name, unit, {key: float(values[k]) for key, values in found.items()})
+        MetricsRow(case, name, unit, {key: float(values[k]) for key, values in found.items()})
         for k, name in enumerate(names)
     ]
 
 
-def _base(case: str, plant: str, readings: Mapping[Gauge, Readings]) -> Row:
+def _base(case: str, plant: str, readings: Mapping[Gauge, Readings]) -> MetricsRow:
     attitude, position = base_signals(plant)
     found = {
         "base_rotation": readings[Gauge("rotation", attitude)]["largest"],
         "base_displacement": readings[Gauge("displacement", position)]["largest"],
     }
-    return Row(case, plant, "", {key: float(value[0]) for key, value in found.items()})
+    return MetricsRow(case, plant, "", {key: float(value[0]) for key, value in found.items()})
 
 
 # --- tables as text -------------------------------------------------------------------------
 
 
-def _page(title: str, group: Mapping[str, str], rows: Sequence[Row]) -> Page:
+def _page(title: str, group: Mapping[str, str], rows: Sequence[MetricsRow]) -> Page:
     own = [row for row in rows if group.keys() <= row.metrics.keys()]
     signals = list(dict.fromkeys(row.signal for row in own))
     ordered = sorted(own, key=lambda row: signals.index(row.signal))  # stable: cases in order

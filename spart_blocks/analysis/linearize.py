@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import expm
 
-from spart_blocks.analysis.names import (
+from spart_blocks.analysis.place_names import (
     STATES,
     Elements,
     Indices,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.analysis.names import as_names
+from spart_blocks.analysis.place_names import as_names
 from spart_blocks.analysis.point import Trim
 from spart_blocks.diagram import Diagram, as_diagram
 from spart_blocks.diagram.flatten import Wiring, flatten

@@ -168,7 +168,7 @@ class LinearSystem:
 
     def plot(self, w: Any = None, *, show: bool | None = None) -> list[Figure]:
         """A Bode plot and a map of the poles, for Matplotlib. show: as for `Results.plot`."""
-        from spart_blocks.analysis.drawing import bode_figure, pole_figure
+        from spart_blocks.analysis.response_plots import bode_figure, pole_figure
         from spart_blocks.results.plots import presented
 
         bode = [bode_figure(self, self.bode(w))] if self.inputs and self.outputs else []

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spart_blocks.analysis.names import Spot
+from spart_blocks.analysis.place_names import Spot
 from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.ports import Port
 from spart_blocks.simulation.engine import Floats

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import least_squares
 
-from spart_blocks.analysis.names import (
+from spart_blocks.analysis.place_names import (
     Elements,
     Spots,
     States,

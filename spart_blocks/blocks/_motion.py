@@ -108,7 +108,7 @@ class PointMotion(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Point:
+class LinkPoint:
     """A point fixed to the URDF frame of a link of a robot."""
 
     robot: Robot
@@ -116,7 +116,7 @@ class Point:
     offset: Array
 
     @classmethod
-    def of(cls, robot: Robot, frame: Any, offset: Any) -> Point:
+    def of(cls, robot: Robot, frame: Any, offset: Any) -> LinkPoint:
         """ValueError for an unknown frame or an invalid offset."""
         if not isinstance(frame, (str, int)):
             raise ValueError(f"frame must be the name of a link, not {brief(frame)}")
@@ -157,7 +157,7 @@ class Equations(NamedTuple):
 class TwistTask:
     """The chosen components of a point's twist as equations in the joint rates."""
 
-    point: Point
+    point: LinkPoint
     chosen: tuple[int, ...]
 
     def equations(
@@ -182,7 +182,7 @@ class TwistTask:
 class ReactionTask:
     """The chosen components of a point's twist and of the base's rates as equations."""
 
-    point: Point
+    point: LinkPoint
     chosen: tuple[int, ...]
     of_base: tuple[int, ...]
 

@@ -10,7 +10,7 @@ from bdsim.components import FunctionBlock
 from spart_blocks.blocks._declared import Declared
 from spart_blocks.blocks._gains import one_gain
 from spart_blocks.blocks._motion import (
-    Point,
+    LinkPoint,
     ReactionTask,
     momentum_in_base_axes,
     need_floating,
@@ -93,7 +93,7 @@ class Desired_Reaction(Declared, FunctionBlock):
     ) -> None:
         self.robot = need_floating(robot, "DESIRED_REACTION")
         self.task = ReactionTask(
-            Point.of(robot, frame, offset),
+            LinkPoint.of(robot, frame, offset),
             tuple(rows_of(components)),
             tuple(rows_of(base_components, "base_components")),
         )

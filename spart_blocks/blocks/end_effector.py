@@ -8,7 +8,7 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._motion import Point
+from spart_blocks.blocks._motion import LinkPoint
 from spart_blocks.blocks._quantities import need_robot, quantities
 from spart_blocks.dynamics import (
     center_of_mass,
@@ -56,7 +56,7 @@ class End_Effector(Declared, FunctionBlock):
         self, robot: Robot, frame: str | int, offset: Any = None, **blockargs: Any
     ) -> None:
         self.robot = need_robot(robot, "END_EFFECTOR")
-        self.point = Point.of(robot, frame, offset)
+        self.point = LinkPoint.of(robot, frame, offset)
         super().__init__(**self.resolve_ports(robot), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:

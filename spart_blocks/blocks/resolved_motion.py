@@ -9,7 +9,7 @@ from bdsim.components import FunctionBlock
 from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._gains import one_gain
 from spart_blocks.blocks._motion import (
-    Point,
+    LinkPoint,
     TwistTask,
     momentum_in_base_axes,
     momentum_of,
@@ -52,7 +52,7 @@ class Generalized_Jacobian(Declared, FunctionBlock):
         self, robot: Robot, frame: str | int, offset: Any = None, **blockargs: Any
     ) -> None:
         self.robot = need_robot(robot, "GENERALIZED_JACOBIAN")
-        self.point = Point.of(robot, frame, offset)
+        self.point = LinkPoint.of(robot, frame, offset)
         super().__init__(**self.resolve_ports(robot, without=no_momentum(robot)), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
@@ -107,7 +107,7 @@ class Resolved_Rate(Declared, FunctionBlock):
         **blockargs: Any,
     ) -> None:
         self.robot = need_robot(robot, "RESOLVED_RATE")
-        point = Point.of(robot, frame, offset)
+        point = LinkPoint.of(robot, frame, offset)
         self.task = TwistTask(point, tuple(rows_of(components)))
         self.damping = one_gain(damping, "damping")
         super().__init__(**self.resolve_ports(robot, without=no_momentum(robot)), **blockargs)
@@ -153,7 +153,7 @@ class Resolved_Rate_Min_Energy(Declared, FunctionBlock):
         **blockargs: Any,
     ) -> None:
         self.robot = need_robot(robot, "RESOLVED_RATE_MIN_ENERGY")
-        point = Point.of(robot, frame, offset)
+        point = LinkPoint.of(robot, frame, offset)
         self.task = TwistTask(point, tuple(rows_of(components)))
         super().__init__(**self.resolve_ports(robot, without=no_momentum(robot)), **blockargs)
 

@@ -17,8 +17,8 @@ from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.restructured import KEPT
-from spart_blocks.cli.tables import grid
 from spart_blocks.cli.terminal import put
+from spart_blocks.cli.text_tables import grid
 from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _first_sentence(text: str) -> tuple[str, list[str]]:
 
 def _subject(kind: BlockType) -> str:
     """The subject of a block: its module. The module of a user's block is not repeated."""
-    from spart_blocks.diagram.model import STANDARD
+    from spart_blocks.diagram.diagram import STANDARD
 
     return kind.cls.__module__.rpartition(".")[2] if kind.package in STANDARD else "own"
 

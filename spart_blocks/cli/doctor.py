@@ -16,8 +16,8 @@ import typer
 from spart_blocks import __version__
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
-from spart_blocks.cli.tables import grid
 from spart_blocks.cli.terminal import has_display, put
+from spart_blocks.cli.text_tables import grid
 from spart_blocks.errors import SpartError, told
 
 State = Literal["ok", "missing", "wrong"]

@@ -18,8 +18,8 @@ from spart_blocks.cli.options import (
 )
 from spart_blocks.cli.outputs import check_files, check_folder
 from spart_blocks.cli.reporting import Debug, reporting
-from spart_blocks.cli.tables import matrix_lines, pole_lines
 from spart_blocks.cli.terminal import put, say
+from spart_blocks.cli.text_tables import matrix_lines, pole_lines
 
 if TYPE_CHECKING:
     from spart_blocks.analysis import LinearSystem
@@ -107,7 +107,7 @@ def linearize(
             system.save(out)
             say(f"written: {out}")
         if plots is not None:
-            from spart_blocks.analysis.drawing import save_figures
+            from spart_blocks.analysis.response_plots import save_figures
 
             for path in save_figures(system, plots):
                 say(f"written: {path}")

@@ -18,8 +18,8 @@ from spart_blocks.cli.options import (
 )
 from spart_blocks.cli.outputs import check_files
 from spart_blocks.cli.reporting import Debug, reporting
-from spart_blocks.cli.tables import matrix_lines, pole_lines
 from spart_blocks.cli.terminal import put, say
+from spart_blocks.cli.text_tables import matrix_lines, pole_lines
 from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:

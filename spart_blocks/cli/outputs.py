@@ -72,7 +72,7 @@ def check_folder(folder: Path) -> None:
 
 def default_name(name: str) -> str:
     """A diagram's name as a safe name of a file or folder."""
-    from spart_blocks.results.names import file_name
+    from spart_blocks.results.signal_names import file_name
 
     return file_name(name, "diagram")
 

@@ -59,7 +59,7 @@ def show(
             path, figure = _draw_bodies(file, out)
         else:
             diagram = diagram_file(file, None, root, variants, blocks).load()
-            from spart_blocks.diagram.drawing import draw
+            from spart_blocks.diagram.diagram_drawing import draw
 
             path = out or _default(diagram.name)
             figure = draw(diagram, path)
@@ -72,7 +72,7 @@ def show(
 
 def _draw_bodies(file: Path, out: Path | None) -> tuple[Path, Figure]:
     """Draw the graph of a file of bodies."""
-    from spart_blocks.cli.drawing import draw_graph
+    from spart_blocks.cli.body_graph_drawing import draw_graph
     from spart_blocks.robot.bodies import read_bodies
 
     read = read_bodies(file)

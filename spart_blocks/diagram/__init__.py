@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from spart_blocks.lazy import lazily
 
 if TYPE_CHECKING:
+    from spart_blocks.diagram.diagram import Diagram
     from spart_blocks.diagram.loader import as_diagram, load, load_expectations
-    from spart_blocks.diagram.model import Diagram
     from spart_blocks.diagram.registry import new_diagram
     from spart_blocks.diagram.run_options import RunOptions, Solver
     from spart_blocks.diagram.wires import complete
@@ -29,7 +29,7 @@ __all__ = [
 __getattr__, __dir__ = lazily(
     __name__,
     {
-        "Diagram": "model",
+        "Diagram": "diagram",
         "RunOptions": "run_options",
         "Solver": "run_options",
         "as_diagram": "loader",

@@ -13,9 +13,9 @@ from typing import Any, Generic
 
 from spart_blocks.diagram.arguments import ArgumentReader, Catalogue, arrays
 from spart_blocks.diagram.build import Builder, Part, Product
+from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.expectations import ExpectSection
 from spart_blocks.diagram.files import MAX_BYTES, Robots, existing, inside
-from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.own_blocks import is_allowed
 from spart_blocks.diagram.references import MAX_EXPANDED, Resolved, Resolver, Scope
 from spart_blocks.diagram.registry import BlockType, name_problem, new_clock, new_diagram

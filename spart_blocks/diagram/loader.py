@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.alike import Choices
 from spart_blocks.diagram.block_values import settle_values
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.content import DiagramContent
+from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.expectations import Expectations
 from spart_blocks.diagram.files import Robots, project_root
-from spart_blocks.diagram.model import Diagram
+from spart_blocks.diagram.interface_check import Choices
 from spart_blocks.diagram.overrides import Overrides, apply_overrides
 from spart_blocks.diagram.own_blocks import add_blocks
 from spart_blocks.diagram.references import MAX_EXPANDED

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from spart_blocks.diagram.model import STANDARD
+from spart_blocks.diagram.diagram import STANDARD
 from spart_blocks.diagram.registry import runtime
 from spart_blocks.errors import Fault, InputError, Place, warn
 

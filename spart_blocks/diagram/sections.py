@@ -34,7 +34,7 @@ MAPPING = BeforeValidator(_empty_mapping)
 
 
 @dataclass(frozen=True)
-class Row:
+class SectionRow:
     """Further properties of a section. check: collects the faults of names in it, once the blocks
     are wired. refers: whether
     `$name` in it stands for a parameter. settable: whether `--set` may give its entries by
@@ -55,21 +55,21 @@ class Sections(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    run: Annotated[RunOptions, MAPPING, Row(check_run, refers=True, settable=True)] = Field(
+    run: Annotated[RunOptions, MAPPING, SectionRow(check_run, refers=True, settable=True)] = Field(
         default_factory=_standard(RunOptions)
     )
-    compare: Annotated[CompareOptions, MAPPING, Row(check_compare)] = Field(
+    compare: Annotated[CompareOptions, MAPPING, SectionRow(check_compare)] = Field(
         default_factory=_standard(CompareOptions), description="what `spart compare` measures"
     )
-    export: Annotated[ExportOptions, MAPPING, Row(check_export, settable=True)] = Field(
+    export: Annotated[ExportOptions, MAPPING, SectionRow(check_export, settable=True)] = Field(
         default_factory=_standard(ExportOptions),
         description="what becomes code: for `spart export` and `spart realtime`",
     )
-    realtime: Annotated[RealtimeOptions, MAPPING, Row(settable=True)] = Field(
+    realtime: Annotated[RealtimeOptions, MAPPING, SectionRow(settable=True)] = Field(
         default_factory=_standard(RealtimeOptions),
         description="how that keeps its deadlines: for `spart realtime`",
     )
-    expect: Annotated[ExpectSection | None, MAPPING, Row(check_expect, refers=True)] = Field(
+    expect: Annotated[ExpectSection | None, MAPPING, SectionRow(check_expect, refers=True)] = Field(
         None, description="what its runs must show, for `spart test` and pytest"
     )
 
@@ -94,7 +94,7 @@ class Sections(BaseModel):
                 row.check(given, wiring)
 
 
-def rows() -> Iterator[tuple[str, Row]]:
+def rows() -> Iterator[tuple[str, SectionRow]]:
     """The sections by name."""
     for name, field in Sections.model_fields.items():
-        yield name, next(item for item in field.metadata if isinstance(item, Row))
+        yield name, next(item for item in field.metadata if isinstance(item, SectionRow))

@@ -1,7 +1,7 @@
 """Variants: alternatives for a block, one of which takes its place.
 
 A choice is put into the document before anything is built: later steps see an ordinary block. The
-interface check of choices is in alike.py.
+interface check of choices is in interface_check.py.
 """
 
 from __future__ import annotations

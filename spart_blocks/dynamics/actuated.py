@@ -1,9 +1,8 @@
-"""A closed robot as its actuated joints move it: the others follow.
-
-Their inverse dynamics is the motion of the robot with its actuators prescribed: what else is
-free, a rod's spin between two spherical joints, a base in space, moves as its own inertia has
-it. Kinematics alone leaves such motions open: with um = G ua on the loops they are the
-smallest, and G' H G is the inertia that the actuators feel.
+"""A closed robot moved by its actuated joints; the others follow. Inverse dynamics computes the
+motion of the robot with its actuators prescribed: other free motions, such as a rod's spin between
+two spherical joints or a base in space, follow from their own inertia. Kinematics alone does not
+determine such motions: um = G ua on the loops has the smallest ones, and G' H G is the inertia at
+the actuators.
 
 Source: R. Murray, Z. Li, S. Sastry, "A Mathematical Introduction to Robotic Manipulation"
 (1994), sec. 6.1 to 6.3; J. Merlet, "Parallel Robots" (2006), ch. 9.
@@ -36,8 +35,9 @@ class ActuatedForces(NamedTuple):
 
 
 def actuated_places(robot: Robot, actuated: Sequence[str]) -> list[int]:
-    """The places in um of actuated joints by name, in their order. Raises RobotError for
-    what is no joint of one axis, and for one that is named twice."""
+    """The places in um of actuated joints by name, in their order. Raises RobotError for names
+    that are not joints of one axis, and for repeated names.
+    """
     if isinstance(actuated, str) or not isinstance(actuated, Sequence) or not actuated:
         raise RobotError(f"the joints are a list of names, not {actuated!r}")
     places = []
@@ -94,7 +94,7 @@ def actuated_rates(qm: Any, ua: Any, robot: Robot, actuated: Sequence[int]) -> A
 
 
 def actuated_inertia(qm: Any, robot: Robot, actuated: Sequence[int]) -> Array:
-    """G' H G (n_a, n_a) [kg m^2, kg]: the inertia that the actuators feel."""
+    """G' H G (n_a, n_a) [kg m^2, kg]: the inertia at the actuators."""
     G = actuated_map(qm, robot, actuated)
     reduced: Array = G.T @ multibody_inertia(np.eye(3), qm, robot).Hm @ G
     return reduced
@@ -102,8 +102,9 @@ def actuated_inertia(qm: Any, robot: Robot, actuated: Sequence[int]) -> Array:
 
 @lru_cache(maxsize=32)
 def driven_robot(robot: Robot, actuated: tuple[int, ...]) -> Robot:
-    """The robot with its actuated joints prescribed, beside those that are already. Raises
-    RobotError where the loops leave them too few freedoms."""
+    """The robot with its actuated joints prescribed too. Raises RobotError if the loops leave
+    too few degrees of freedom.
+    """
     names = [e.name for e in robot.layout if e.u.start in {*actuated, *robot.kinematic}]
     driven = robot.with_kinematic(names)
     kept_rows(driven)
@@ -122,9 +123,9 @@ def actuated_forces(
     robot: Robot,
     actuated: Sequence[int],
 ) -> ActuatedForces:
-    """Inverse dynamics for chosen actuated joints: what they need for the accelerations
-    uadot (n_a,) [rad/s^2, m/s^2], while the other joints, and a floating base, move as they
-    must. Joints that are prescribed in the robot keep their rates.
+    """Inverse dynamics for chosen actuated joints: their forces for the accelerations uadot (n_a,)
+    [rad/s^2, m/s^2], while the other joints and a floating base move as the dynamics require.
+    Joints that are prescribed in the robot keep their rates.
 
     R0 (3,3), u0 (6,), qm (nq,), um (nu,): a state on the loops. taum (nu,) [N m, N]: forces
     at the joints beside the actuators'. wF0 (6,), wFm (n,6): wrenches, inertial.

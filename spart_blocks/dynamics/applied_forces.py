@@ -1,4 +1,4 @@
-"""What the springs, dampers and ports of a robot do to it: `robot.forces`.
+"""Forces of the springs, dampers and ports of a robot: `robot.forces`.
 
     (k (1 - l / d) + c d' / d) r    a point spring's pull on point a: r leads from a to b,
                                     d is its length, l the free length
@@ -57,10 +57,9 @@ def port_widths(robot: Robot) -> dict[str, int]:
 def applied_forces(
     R0: Any, r0: Any, u0: Any, qm: Any, um: Any, robot: Robot, ports: Mapping[str, Any]
 ) -> Applied:
-    """What springs, dampers and ports do to the robot.
-
-    R0 (3,3), r0 (3,) [m], u0 (6,): pose and rates of the base-link, of which only R0
-    matters. qm (nq,) [rad, m], um (nu,) [rad/s, m/s]. ports: the numbers [N m, N] of each of
+    """The forces of springs, dampers and ports on the robot. R0 (3,3), r0 (3,) [m], u0 (6,): pose
+    and rates of the base-link, of which only R0 is used. qm (nq,) [rad, m], um (nu,) [rad/s, m/s].
+    ports: the numbers [N m, N] of each of
     `port_widths`. Raises InputError for a port that is missing, unknown or of another
     width, RobotError for a force that cannot act.
     """
@@ -99,7 +98,7 @@ def spring_energy(qm: Any, robot: Robot) -> Array:
 
 
 def dissipation(qm: Any, um: Any, robot: Robot) -> Array:
-    """Power (1,) [W] that the dampers take, between points and at joints, at qm (nq,) and
+    """Power (1,) [W] dissipated by the dampers, between points and at joints, at qm (nq,) and
     um (nu,); never negative."""
     qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
     plan, power = _plan(robot), zeros(1, qm, um)

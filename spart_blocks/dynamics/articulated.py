@@ -65,9 +65,10 @@ class MultibodyRates(NamedTuple):
 
 
 class HybridRates(NamedTuple):
-    """u0dot, umdot, reaction as `MultibodyRates`; tau_k (n_k,) [N m, N]: what the prescribed
-    joints need beside taum to move as they are told; load (nu,) [N m, N]: what friction and
-    stops take at each joint, at a stuck joint what they hold."""
+    """u0dot, umdot, reaction as `MultibodyRates`; tau_k (n_k,) [N m, N]: the forces that the
+    prescribed joints need in addition to taum; load (nu,) [N m, N]: the load of friction and
+    stops at each joint, at a sticking joint the holding force.
+    """
 
     u0dot: Array
     umdot: Array
@@ -104,7 +105,7 @@ class Articulated:
             _slide(self, screw.axis, screw.slide)
 
     def gather(self, other: Articulated) -> None:
-        """Add what hangs on this body."""
+        """Add the bodies beyond this body."""
         self.A = [a + b for a, b in zip(self.A, other.A, strict=True)]
         self.B = [add(a, b) for a, b in zip(self.B, other.B, strict=True)]
         self.M = [a + b for a, b in zip(self.M, other.M, strict=True)]
@@ -178,7 +179,7 @@ def hybrid_rates(
     umdot_k: Any = None,
     modes: Any = None,
 ) -> HybridRates:
-    """Accelerations of a robot some of whose joints are prescribed, or stick.
+    """Accelerations of a robot with prescribed or sticking joints.
 
     umdot_k (n_k,) [rad/s^2, m/s^2]: accelerations of the prescribed joints; they keep
     their rates where it is not given. modes (n_s,): of the joints that can stick, +1 or
@@ -209,8 +210,9 @@ def hybrid_rates(
 
 
 class JointRole(NamedTuple):
-    """How a joint takes part: the inertia of its motor, whether it is prescribed, and 1
-    where it is free and 0 where it is stuck, None where it cannot stick."""
+    """The role of a joint: the inertia of its motor, whether it is prescribed, and 1 if it is
+    free, 0 if it sticks, None if it cannot stick.
+    """
 
     inertia: float = 0.0
     prescribed: bool = False
@@ -218,7 +220,7 @@ class JointRole(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether its force is all that the joint feels."""
+        """Whether only its force acts at the joint."""
         return self.inertia == 0.0 and self.free is None
 
 
@@ -269,7 +271,8 @@ def _rigid(body: Body, n: Vector, f: Vector) -> Articulated:
 
 
 class Step(NamedTuple):
-    """What a joint feels: U in its angular and linear part, 1 / d, and u; the force p that
+    """Quantities of a joint in the recursion: U in its angular and linear part, 1 / d, and u; the
+    force p that
     a prescribed or stuck joint passes on at rest."""
 
     Un: Vector

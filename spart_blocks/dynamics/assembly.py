@@ -1,4 +1,4 @@
-"""Closing the loops of a robot from about where they close.
+"""Assembly: closing the loops of a robot from an approximate configuration.
 
 Newton's iteration with the shortest step, damped where a whole step would open the loops
 further. Sources: E. Haug, "Computer Aided Kinematics and Dynamics of Mechanical Systems"
@@ -72,7 +72,7 @@ def size_of(robot: Robot) -> float:
 
 
 def row_scales(robot: Robot) -> Array:
-    """What each row is measured by: the robot's size, or one radian."""
+    """The scale of each row: the robot's size, or one radian."""
     names = [name.rpartition(".")[2] for loop in robot.loops for name in loop.rows]
     return np.where([name.startswith("r") for name in names], 1.0, size_of(robot))
 
@@ -86,11 +86,11 @@ def assemble(
 ) -> Assembly:
     """The configuration near qm that closes every loop to 1e-12.
 
-    qm (nq,): about where; the robot's home by default, or joint values by name. hold: the
-    joints that stay where qm has them, as the motors of a delta robot in its forward
-    kinematics. place: where links are to be, by name, as their frames' origin (3,) [m] or
-    pose (4,4) [m] in the base-link's frame: inverse kinematics. Raises RobotError naming the
-    loop that stays open, and by how much.
+    qm (nq,): the initial guess; by default the robot's home, or joint values by name. hold: the
+    joints held at their values in qm, such as the motors of a delta robot in its forward
+    kinematics. place: targets of links by name, as their frames' origin (3,) [m] or pose (4,4) [m]
+    in the base-link's frame: inverse kinematics. Raises RobotError with the loop that stays open,
+    and its error.
     """
     robot, start = with_places(robot, place or {}), configuration(robot, qm)
     hold, rng = tuple(hold), np.random.default_rng(0)
@@ -170,8 +170,9 @@ def _damped(J: Array, b: Array, damping: float) -> Array:
 
 
 def configuration(robot: Robot, qm: Any) -> Array:
-    """A configuration (nq,) as users give one: a vector, values by joint name over the
-    robot's home, or None for its home."""
+    """A user's configuration (nq,): a vector, values by joint name that replace those of the
+    robot's home, or None for its home.
+    """
     start = robot.neutral if robot.home is None else robot.home
     if qm is None:
         return np.array(start)
@@ -222,7 +223,7 @@ def with_places(robot: Robot, place: Mapping[str, Any]) -> Robot:
 
 
 def _told(robot: Robot, open_by: Array, hold: Iterable[str]) -> Fault:
-    """Which loop stays open most, and by how much."""
+    """The loop with the largest error, and the error, as text."""
     told, first = [], 0
     for loop in robot.loops:
         errors = open_by[first : first + len(loop.rows)]
@@ -237,7 +238,7 @@ def _told(robot: Robot, open_by: Array, hold: Iterable[str]) -> Fault:
 
 
 def _not_closed(robot: Robot, name: str, away: str, held: Iterable[str]) -> Fault:
-    """What is said of a loop whose ends stay this far away."""
+    """The message on a loop whose ends stay this far apart."""
     names = ", ".join(held)
     while_held = f" while {names} stay where they are" if names else ""
     return Fault(

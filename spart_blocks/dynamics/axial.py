@@ -1,4 +1,4 @@
-"""A tree of bodies in axial screws: what its recursions have in common.
+"""A tree of bodies in axial screws: common parts of the recursions.
 
 The robot comes as bodies in axial screws (`screws.py`), which leave most entries of a
 vector or an inertia alone. All is arithmetic on scalars, floats or symbols; symbols drop

@@ -1,4 +1,4 @@
-"""The forces on the base that give it a wanted acceleration while the joints move freely.
+"""The forces on the base for a desired acceleration while the joints move freely.
 
     H0 u0dot + H0m umdot + c0 = tau0          c: what velocities and known wrenches need
     H0m' u0dot + Hm umdot + cm = taum

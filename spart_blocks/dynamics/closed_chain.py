@@ -3,9 +3,9 @@
     H udot + h = tau + J' lam        h: what the motion and the loads need
     J udot = -bias
 
-for the rates that are free; those of prescribed joints are given. How they are solved is told
-in `closed_system.py`. Source: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec.
-8.5 (loops) and 9.6 (prescribed joints).
+for the rates that are free; those of prescribed joints are given. `closed_system.py` describes
+their solution. Source: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), sec. 8.5 (loops)
+and 9.6 (prescribed joints).
 """
 
 from __future__ import annotations
@@ -57,13 +57,12 @@ def closed_rates(
 ) -> ClosedRates:
     """Accelerations of a robot with its loops closed, and the forces that close them.
 
-    Arguments as for `hybrid_rates`, with qm and um that close the loops. damping: beside 1,
-    what is added to each row's own part of J H^-1 J', which bounds lam where rows lose rank.
-    stabilisation a [1/s]: J udot = -bias - 2 a phi' - a^2 phi, which pulls loops together that
-    are a little open, and changes nothing where they are closed (J. Baumgarte, Computer
-    Methods in Applied Mechanics and Engineering 1 (1972) 1).
-    Raises SingularInertiaError for floats where rows lose rank, or where a motion that the
-    loops leave has no inertia.
+    Arguments as for `hybrid_rates`, with qm and um that close the loops. damping: relative increase
+    of the diagonal of J H^-1 J', which bounds lam where rows lose rank. stabilisation a [1/s]: J
+    udot = -bias - 2 a phi' - a^2 phi, which pulls slightly open loops together, and vanishes for
+    closed loops (J. Baumgarte, Computer Methods in Applied Mechanics and Engineering 1 (1972) 1).
+    Raises SingularInertiaError for floats where rows lose rank, or where a motion that the loops
+    leave has no inertia.
     """
     given = given_of(R0, u0, qm, um, tau0, taum, wF0, wFm, robot, umdot_k, modes)
     base, floating = (6, True) if robot.base == "floating" else (0, False)

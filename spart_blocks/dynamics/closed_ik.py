@@ -1,4 +1,4 @@
-"""Inverse kinematics of a closed robot: where its joints are when a link is at a target.
+"""Inverse kinematics of a closed robot: joint positions that bring a link to a target.
 
 The target is one more loop, between the base-link and the link's frame, that moves. The
 smallest joint motion closes all of them, by Newton's steps. Source: J. Merlet, "Parallel
@@ -39,7 +39,7 @@ FARTHEST = 1.0
 
 
 class Target(NamedTuple):
-    """Where a link's frame shall be, in the frame of the base-link: rd (3,) [m], vd [m/s], ad
+    """The target of a link's frame, in the frame of the base-link: rd (3,) [m], vd [m/s], ad
     [m/s^2]; Rd (3,3), wd [rad/s], wddot [rad/s^2], or None where its attitude is free."""
 
     rd: Array
@@ -52,7 +52,7 @@ class Target(NamedTuple):
 
 class Follow(NamedTuple):
     """qm (nq,), um (nu,), umdot (nu,): the motion that follows a target; error (3,) [m], or
-    (6,) [m, rad]: by how much the link is away from it after the last step."""
+    (6,) [m, rad]: the remaining error of the link after the last step."""
 
     qm: Array
     um: Array
@@ -69,8 +69,9 @@ def _chord(robot: Robot, link: str, pose: bool) -> Chord:
 
 @lru_cache(maxsize=32)
 def _followed(robot: Robot, link: str, pose: bool) -> tuple[int, ...]:
-    """The rows of a target that the loops leave to the joints: a planar linkage, say, cannot
-    follow one out of its plane, and need not."""
+    """The rows of a target that the loops allow: a planar linkage, for example, cannot follow a
+    target out of its plane.
+    """
     chord, kept, free = _chord(robot, link, pose), kept_rows(robot), _free(robot)
     own = []
     for q in sample_configurations(robot):
@@ -94,9 +95,9 @@ def _free(robot: Robot) -> list[int]:
 def closed_ik(qm: Any, target: Target, robot: Robot, link: str, iterations: int = 4) -> Follow:
     """The motion nearest to qm (nq,) that has a link at the target and the loops closed.
 
-    Each step squares the error: four take one of a tenth of the robot's size to rounding,
-    away from singular configurations. Prescribed joints stay. What the loops leave no freedom
-    to follow is left out, and shows in the error alone.
+    Each step squares the error: four take one of a tenth of the robot's size to rounding, away from
+    singular configurations. Prescribed joints are fixed. Target components that the loops do not
+    allow are ignored, and show in the error only.
     """
     pose = target.Rd is not None
     chord, kept, free = _chord(robot, link, pose), kept_rows(robot), _free(robot)

@@ -1,4 +1,4 @@
-"""Back onto the loops: the state nearest to one a little off them."""
+"""Projection onto the loops: the state nearest to one slightly off them."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def closed_projection(
     """The state nearest to one a little off the loops, in the metric of the inertia.
 
     Positions first, by three simplified Newton steps with the matrix of the start, which take
-    errors of 1e-4 to rounding; then rates, by one. No momentum is made of nothing, and
-    prescribed joints stay, as do those stuck by modes (n_s,). Source: E. Eich, "Convergence
-    results for a coordinate projection method applied to mechanical systems with algebraic
-    constraints", SIAM J. Numerical Analysis 30 (1993).
+    errors of 1e-4 to rounding; then rates, by one. No momentum is created, and prescribed joints do
+    not move, nor do those that stick by modes (n_s,). Source: E. Eich, "Convergence results for a
+    coordinate projection method applied to mechanical systems with algebraic constraints", SIAM J.
+    Numerical Analysis 30 (1993).
     """
     R0, u0 = array(R0, (3, 3), "R0"), array(u0, (6,), "u0")
     qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")

@@ -213,7 +213,7 @@ def _factor_rows(A: list[list[Any]], robot: Robot, drops: bool, damping: float) 
 
 
 def singular_text(robot: Robot, row: int) -> str:
-    """What is said where row number `row` of those kept has lost rank."""
+    """The message for a loss of rank at row number `row` of those kept."""
     name = row_names(robot)[kept_rows(robot)[row]]
     return f"the loops lose rank: {name} follows from the others in this configuration"
 

@@ -12,8 +12,9 @@ ALL = " ".join(COMPONENTS)
 
 
 def rows_of(components: Any, name: str = "components") -> list[int]:
-    """Which rows a text as "wz vx vy", or a list of such names, means, in their own order.
-    name: of the parameter. Raises InputError."""
+    """The rows named by a text such as "wz vx vy", or by a list of names, in their own order.
+    name: of the parameter. Raises InputError.
+    """
     words = components.split() if isinstance(components, str) else components
     if not isinstance(words, (list, tuple)) or not words:
         raise InputError(f'{name} must be names as "{ALL}", not {brief(components)}')

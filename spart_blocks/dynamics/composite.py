@@ -66,12 +66,12 @@ class Composite:
         self.h = h
 
     def gather(self, other: Composite) -> None:
-        """Add what hangs on this body."""
+        """Add the bodies beyond this body."""
         self.m, self.h = self.m + other.m, add(self.h, other.h)
         self.inertia = [a + b for a, b in zip(self.inertia, other.inertia, strict=True)]
 
     def wrench(self, revolute: bool, axis: int) -> tuple[Vector, Vector]:
-        """What it takes to accelerate it at 1 rad/s^2 about an axis or 1 m/s^2 along z."""
+        """The wrench that accelerates it at 1 rad/s^2 about an axis or 1 m/s^2 along z."""
         h, I = self.h, self.inertia
         if revolute:
             (i, j, _), (x, y, z), f = CYCLE[axis], ROWS[axis], [0.0, 0.0, 0.0]

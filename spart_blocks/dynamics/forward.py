@@ -27,8 +27,9 @@ class ForwardDynamics(NamedTuple):
 
 
 class HybridDynamics(NamedTuple):
-    """u0dot (6,) and umdot (nu,) as `ForwardDynamics`; tau_k (n_k,) [N m, N]: what the
-    prescribed joints need beside taum to move as they are told."""
+    """u0dot (6,) and umdot (nu,) as `ForwardDynamics`; tau_k (n_k,) [N m, N]: the forces that
+    the prescribed joints need in addition to taum.
+    """
 
     u0dot: Array
     umdot: Array
@@ -87,13 +88,12 @@ def forward_dynamics(
 ) -> ForwardDynamics | HybridDynamics:
     """Accelerations of a floating-base robot.
 
-    tau0 (6,) [N m base axes, N inertial], taum (nu,) [N m, N]: generalized forces.
-    wF0 (6,), wFm (n,6) [N m, N]: wrenches at the centres of mass, inertial.
-    umdot_k (n_k,) [rad/s^2, m/s^2]: accelerations of the prescribed joints, which keep
-    their rates where it is not given; a robot with such joints gives tau_k too. qm (nq,):
-    needed by joints with stops. Motors, friction (none for a joint at rest) and stops act
-    where the robot's effects name them.
-    Raises SingularInertiaError naming the joint or the base without inertia.
+    tau0 (6,) [N m base axes, N inertial], taum (nu,) [N m, N]: generalized forces. wF0 (6,), wFm
+    (n,6) [N m, N]: wrenches at the centres of mass, inertial. umdot_k (n_k,) [rad/s^2, m/s^2]:
+    accelerations of the prescribed joints, which keep their rates where it is not given; a robot
+    with such joints gives tau_k too. qm (nq,): needed by joints with stops. Motors, friction (zero
+    for a joint at rest) and stops act if the robot's effects include them. Raises
+    SingularInertiaError naming the joint or the base without inertia.
     """
     tau0, wF0 = array(tau0, (6,), "tau0"), array(wF0, (6,), "wF0")
     forces = _Joints.of(taum, um, robot, umdot_k, qm)
@@ -133,8 +133,9 @@ def fixed_forward_dynamics(
 
 
 class _Joints(NamedTuple):
-    """What the joints bring: forces (nu,) net of friction and stops, those that taum gives
-    beyond, motors' inertia (nu,), and the given accelerations by place in um."""
+    """Data of the joints: forces (nu,) net of friction and stops, those in excess of taum,
+    motors' inertia (nu,), and the given accelerations by place in um.
+    """
 
     net: Array
     inertia: Array

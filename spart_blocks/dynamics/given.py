@@ -1,4 +1,4 @@
-"""What forward dynamics begins with, whether loops are closed or not.
+"""Common first steps of forward dynamics, with open or closed loops.
 
 The motion that velocities and prescribed joints cause alone, and the wrenches that the bodies
 need for it under their loads.
@@ -26,9 +26,9 @@ from spart_blocks.spatial import Array, array, zeros
 
 
 class Given(NamedTuple):
-    """The arguments of `hybrid_rates`, checked. umdot (nu,) [rad/s^2, m/s^2]: umdot_k at the
-    places of the prescribed joints, zero elsewhere; load (nu,) [N m, N]: what friction and
-    stops take at each joint."""
+    """The arguments of `hybrid_rates`, checked. umdot (nu,) [rad/s^2, m/s^2]: umdot_k at the places
+    of the prescribed joints, zero elsewhere; load (nu,) [N m, N]: the load of friction and stops at
+    each joint."""
 
     R0: Array
     u0: Array
@@ -45,7 +45,7 @@ class Given(NamedTuple):
 
     @property
     def numbers(self) -> tuple[Array, ...]:
-        """What results take the type of their numbers from."""
+        """The arrays that determine the number type of the results."""
         return self[:9]
 
 

@@ -22,8 +22,9 @@ class Inertias(NamedTuple):
 
 
 class CompositeBodies(NamedTuple):
-    """M0_tilde (6,6), Mm_tilde (n,6,6): inertia of a link and all that hangs on it,
-    about the link's centre of mass, inertial axes."""
+    """M0_tilde (6,6), Mm_tilde (n,6,6): inertia of a link and all links beyond it, about the
+    link's centre of mass, inertial axes.
+    """
 
     M0_tilde: Array
     Mm_tilde: Array

@@ -21,7 +21,7 @@ class GeneralizedForces(NamedTuple):
 
 
 class FloatingInverse(NamedTuple):
-    """taum (nu,) [N m, N] and the base's answer u0dot (6,) [rad/s^2 base axes, m/s^2]."""
+    """taum (nu,) [N m, N] and the base's reaction u0dot (6,) [rad/s^2 base axes, m/s^2]."""
 
     taum: Array
     u0dot: Array
@@ -53,10 +53,9 @@ def inverse_dynamics(
 ) -> GeneralizedForces:
     """Generalized forces that give the tree its twist rates under the wrenches wF.
 
-    wF0 (6,), wFm (n,6) [N m, N]: wrenches on base and links at their centres of mass,
-    inertial. For a fixed base (t0 and t0dot zero), tau0 is what the ground supplies.
-    Motors, friction (none for a joint at rest) and stops, which need qm (nq,), count where
-    the robot's effects name them.
+    wF0 (6,), wFm (n,6) [N m, N]: wrenches on base and links at their centres of mass, inertial. For
+    a fixed base (t0 and t0dot zero), tau0 is supplied by the ground. Motors, friction (zero for a
+    joint at rest) and stops, which need qm (nq,), are included if the robot's effects name them.
     """
     n = robot.n_links_joints
     wF0, wFm = array(wF0, (6,), "wF0"), array(wFm, (n, 6), "wFm")
@@ -99,10 +98,9 @@ def floating_inverse_dynamics(
     robot: Robot,
     qm: Any = None,
 ) -> FloatingInverse:
-    """Joint forces of a joint motion while nothing drives the base (tau0 = 0).
-
-    The base at rest would need tau0; free, it answers with u0dot = -H0^-1 tau0, and the
-    joints carry H0m' u0dot more. qm: as for `inverse_dynamics`.
+    """Joint forces of a joint motion while the base is not driven (tau0 = 0). The base at rest
+    would need tau0; a free base reacts with u0dot = -H0^-1 tau0, which adds H0m' u0dot to the joint
+    forces. qm: as for `inverse_dynamics`.
     Raises SingularInertiaError where H0 is singular.
     """
     motion = accelerations(t0, tL, P0, pm, Bi0, Bij, u0, um, zeros(6, t0), umdot, robot)

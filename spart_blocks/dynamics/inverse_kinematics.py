@@ -1,10 +1,10 @@
 """Inverse kinematics: joint positions that bring a link frame to a pose.
 
-Damped least squares with the damping of Sugihara, which vanishes with the error, so that
-it converges as Newton's method where the pose can be reached, and goes down to a least
-error where it cannot. Joints at a limit that would leave it are held (active set).
-Source: T. Sugihara, "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt
-method", IEEE Trans. Robotics 27 (2011).
+Damped least squares with the damping of Sugihara, which vanishes with the error, so that it
+converges like Newton's method if the pose can be reached, and to a minimum of the error if not.
+Joints at a limit that would leave it are held (active set). Source: T. Sugihara,
+"Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE Trans. Robotics
+27 (2011).
 """
 
 from __future__ import annotations
@@ -40,10 +40,9 @@ _LEAST = 1e-150
 
 @dataclass(frozen=True)
 class IKResult:
-    """What inverse kinematics found.
-
-    qm (nq,) [rad, m]: joint positions. position_error [m], rotation_error [rad]: what is
-    left between frame and pose, in the components asked for. iterations: in all attempts.
+    """The result of inverse kinematics. qm (nq,) [rad, m]: joint positions. position_error [m],
+    rotation_error [rad]: remaining errors between frame and pose, in the chosen components.
+    iterations: in all attempts.
     restarts: attempts after the first one. converged: whether both errors are within the
     tolerance; otherwise qm is the closest found.
     """
@@ -74,21 +73,20 @@ def ik(
 ) -> IKResult:
     """Joint positions that bring a link frame to a pose.
 
-    frame: a link by name or id; its URDF link frame is moved. pose, inertial: a homogeneous
-    matrix (4,4) [m]; a pair of a position (3,) [m] and a unit quaternion (4,), scalar last,
-    or a rotation (3,3); or a position (3,) alone. q0 (nq,) [rad, m]: where to begin; by
-    default in the middle of the limits, or at zero. R0 (3,3), r0 (3,) [m]: rotation and
-    centre of mass of the base-link; those of a plant at its default pose where not given.
-    limits: keep within the joints' position limits. components: which of the six errors
-    shall vanish, such as "wz vx vy" for a planar arm; for a position alone "vx vy vz".
-    tolerance: of the errors in [m] and [rad]. iterations: in one attempt. restarts: attempts
-    from seeded random positions within the limits (half a turn, or 1 m, to each side where
-    there are none), until one converges.
+    frame: a link by name or id; its URDF link frame is moved. pose, inertial: a homogeneous matrix
+    (4,4) [m]; a pair of a position (3,) [m] and a unit quaternion (4,), scalar last, or a rotation
+    (3,3); or a position (3,) alone. q0 (nq,) [rad, m]: the start; by default the middle of the
+    limits, or zero. R0 (3,3), r0 (3,) [m]: rotation and centre of mass of the base-link; those of a
+    plant at its default pose where not given. limits: keep within the joints' position limits.
+    components: the errors to bring to zero, such as "wz vx vy" for a planar arm; for a
+    position alone "vx vy vz". tolerance: of the errors in [m] and [rad]. iterations: in one
+    attempt. restarts: attempts from seeded random positions within the limits (half a turn, or 1 m,
+    to each side where there are none), until one converges.
 
-    Returns an IKResult: look at `converged`. A pose out of reach gives the closest found, by
-    the larger of the two errors; with `strict` an InputError that says how close. Of
-    redundant arms one of the solutions, near where the attempt began. Raises InputError for
-    an unknown frame, a pose that is none, and wrong shapes.
+    Returns an IKResult: check `converged`. A pose out of reach gives the closest configuration
+    found, by the larger of the two errors; with `strict` an InputError with the remaining error.
+    For redundant arms it gives one of the solutions, near the start of the attempt. Raises
+    InputError for an unknown frame, an invalid pose, and wrong shapes.
     """
     if not isinstance(robot, Robot):
         raise InputError(f"ik takes a Robot, not {robot!r}")
@@ -188,8 +186,9 @@ def _descend(task: _Task, q: Array, iterations: int, gain: float = 1e-3) -> _Fou
 
 
 def pose_error(target: Array, link: int, R0: Any, r0: Any, qm: Any, robot: Robot) -> Any:
-    """e (6,) [rad, m]: the turn and the way from a link frame to the target (4,4), inertial;
-    Jm (6,nu): the Jacobian of the frame's origin."""
+    """e (6,) [rad, m]: the rotation and translation from a link frame to the target (4,4),
+    inertial; Jm (6,nu): the Jacobian of the frame's origin.
+    """
     K = kinematics(R0, r0, qm, robot)
     D = diff_kinematics(R0, r0, K.rL, K.e, K.g, robot)
     T = frame_of_link(link, R0, r0, K.RL, K.rL, robot)
@@ -238,7 +237,9 @@ def _cut(q: Any, lower: float, upper: float) -> Any:
 
 
 def error_norms(e: Any, rows: list[int]) -> tuple[Any, Any]:
-    """The lengths of the way [m] and of the turn [rad] in the components of these rows."""
+    """The norms of the translation [m] and of the rotation [rad] in the components of these
+    rows.
+    """
     way, turn = ([e[k] for k in rows if (k >= 3) == linear] for linear in (True, False))
     return tuple(np.sqrt(sum((x * x for x in part), 0.0)) for part in (way, turn))
 
@@ -286,7 +287,7 @@ def frame_id(robot: Robot, frame: str | int) -> int:
 
 
 def pose_of(pose: Any) -> Array:
-    """A pose (4,4) from what `ik` takes for one. Raises InputError."""
+    """A pose (4,4) from an argument of `ik`. Raises InputError."""
     out = np.eye(4)
     if _is_pair(pose):
         position, attitude = pose
@@ -343,7 +344,7 @@ def _is_pair(pose: Any) -> bool:
 
 
 def _chosen(components: str | Sequence[str] | None, pose: Any) -> str | Sequence[str]:
-    """The components asked for: by default those that the pose tells."""
+    """The chosen components: by default those that the pose contains."""
     alone = _is_position(pose)
     if components is None:
         return _TRANSLATION if alone else COMPONENTS

@@ -1,4 +1,4 @@
-"""What motors, friction and stops do at the joints of a robot.
+"""Motors, friction and stops at the joints of a robot.
 
     load = G^2 B qd + |G| T         friction, T+ or T- by the sign of qd, none at rest
     T = Tc + (Ts - Tc) exp(-(G qd / vs)^2)      Coulomb's, which at rest is Ts
@@ -33,7 +33,7 @@ STOP_DISSIPATION = 2.0
 
 
 class JointEffects(NamedTuple):
-    """What the motors, friction and stops of a robot do at its joints, in the order of um.
+    """Parameters of the motors, friction and stops of a robot at its joints, in the order of um.
 
     viscous (nu,) [N m s/rad, N s/m]: G^2 B. coulomb
     (nu, 2) [N m, N]: |G| Tc+ and |G| Tc-. static (nu, 2) [N m, N]: what friction holds at rest,
@@ -60,7 +60,7 @@ class JointEffects(NamedTuple):
 
     @property
     def has_friction(self) -> bool:
-        """Whether a joint brakes by itself."""
+        """Whether any joint has friction."""
         return bool(self.viscous.any() or self.static.any())
 
     @property
@@ -71,7 +71,7 @@ class JointEffects(NamedTuple):
 
 @lru_cache(maxsize=32)
 def joint_effects(robot: Robot) -> JointEffects:
-    """The effects of the joints' drives and limits, zeros where they are not asked for."""
+    """The effects of the joints' drives and limits, zeros for inactive effects."""
     joints = sorted((joint for joint in robot.joints if joint.q_id > 0), key=lambda j: j.q_id)
     places = {entry.u.start: entry.q.start for entry in robot.layout if not entry.spherical}
     drives = [joint.drive or Drive() for joint in joints]
@@ -113,12 +113,12 @@ def _stiffness(robot: Robot, drives: list[Drive]) -> Array:
 
 
 def friction_load(um: Array, robot: Robot, modes: Array | None = None) -> Array:
-    """What friction takes at each joint (nu,) [N m, N], against um (nu,) [rad/s, m/s].
+    """The friction load at each joint (nu,) [N m, N], against um (nu,) [rad/s, m/s].
 
-    modes (n,): for the joints that can stick, +1 or -1 where one slides forwards or
-    backwards and 0 where it is stuck; by the sign of um where they are not given, which
-    leaves a joint at rest without Coulomb friction. Of a joint that is stuck the load is what
-    it takes to hold it, and not told here.
+    modes (n,): for the joints that can stick, +1 or -1 where one slides forwards or backwards and 0
+    where it is stuck; by the sign of um where they are not given, which leaves a joint at rest
+    without Coulomb friction. The load of a sticking joint is its holding force, which is not
+    computed here.
     """
     effects = joint_effects(robot)
     if not effects.has_friction:
@@ -136,7 +136,7 @@ def friction_load(um: Array, robot: Robot, modes: Array | None = None) -> Array:
 
 
 def _sliding_friction(um: Array, effects: JointEffects) -> tuple[Array, Array]:
-    """What friction takes of joints that slide forwards and backwards (nu,) each [N m, N]."""
+    """The friction load of joints that slide forwards and backwards (nu,) each [N m, N]."""
     forward, backward = effects.coulomb.T
     more = effects.static.T - effects.coulomb.T
     if not more.any():
@@ -149,7 +149,9 @@ def _sliding_friction(um: Array, effects: JointEffects) -> tuple[Array, Array]:
 
 
 def stop_forces(qm: Array, um: Array, robot: Robot) -> Array:
-    """What the stops give each joint (nu,) [N m, N] at qm (nq,), um (nu,), back inside."""
+    """The forces of the stops on each joint (nu,) [N m, N] at qm (nq,), um (nu,), back inside
+    the limits.
+    """
     effects = joint_effects(robot)
     force = zeros(robot.nu, qm, um)
     for k in effects.stopped:
@@ -165,7 +167,7 @@ def stop_forces(qm: Array, um: Array, robot: Robot) -> Array:
 
 
 def driven_forces(taum: Any, robot: Robot) -> Any:
-    """What of the forces taum (nu,) [N m, N] given to the joints they can be driven with."""
+    """The joint forces taum (nu,) [N m, N], limited to the effort limits."""
     effort = joint_effects(robot).effort
     bounded = np.flatnonzero(np.isfinite(effort)).tolist()
     if not bounded:
@@ -178,7 +180,7 @@ def driven_forces(taum: Any, robot: Robot) -> Any:
 
 
 def joint_load(um: Any, robot: Robot, qm: Any = None, modes: Array | None = None) -> Array:
-    """What friction and stops take of the forces at the joints (nu,) [N m, N].
+    """The load of friction and stops at the joints (nu,) [N m, N].
 
     um (nu,), and qm (nq,), which stops need. modes: as for `friction_load`.
     Raises InputError where a robot with stops is given no qm.
@@ -204,7 +206,7 @@ def joint_motion(
 ) -> tuple[Array, Array]:
     """um (nu,) and umdot (nu,) of given twists and twist rates of base and links.
 
-    For friction a rate below 1e-12 is zero: it is what is left of two equal twists.
+    For friction a rate below 1e-12 is zero: it is the rounding error of two equal twists.
     """
     um, umdot = zeros(robot.nu, tL, pm), zeros(robot.nu, tL, tLdot, pm)
     for i, k in enumerate(robot.u_index):

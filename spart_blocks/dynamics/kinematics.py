@@ -62,10 +62,10 @@ class TwistRates(NamedTuple):
 def kinematics(R0: Any, r0: Any, qm: Any, robot: Robot) -> Kinematics:
     """Positions and orientations of joints and links.
 
-    R0 (3,3): base-link axes to inertial. r0 (3,) [m]: centre of mass of the base-link.
-    qm (nq,) [rad, m]. A displacement moves what lies beyond its joint, not the joint's
-    own frame. The three rows of a spherical joint have the axes of the link that it moves.
-    Source: SPART's manual, Kinematics.
+    R0 (3,3): base-link axes to inertial. r0 (3,) [m]: centre of mass of the base-link. qm (nq,)
+    [rad, m]. A displacement moves the bodies beyond its joint, not the joint's own frame. The three
+    rows of a spherical joint have the axes of the link that it moves. Source: SPART's manual,
+    Kinematics.
     """
     R0, r0 = array(R0, (3, 3), "R0"), array(r0, (3,), "r0")
     qm = array(qm, (robot.nq,), "qm")

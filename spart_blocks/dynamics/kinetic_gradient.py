@@ -1,4 +1,4 @@
-"""Momenta of the joints, and how the kinetic energy changes with the configuration.
+"""Momenta of the joints, and the gradient of the kinetic energy by the configuration.
 
 With P and L the linear momentum of what lies beyond a joint and its angular momentum about
 a point of the joint, v the velocity of that point and w the angular velocity of what carries
@@ -43,9 +43,10 @@ STILL = [0.0, 0.0, 0.0]
 
 
 class KineticTerms(NamedTuple):
-    """Of [u0, um] (6+nu,): p, the momenta; gradient, of the kinetic energy by the
-    configuration at these rates; force, what the wrenches on the links do. The first six
-    count for a floating base only."""
+    """Of [u0, um] (6+nu,): p, the momenta; gradient, of the kinetic energy by the configuration
+    at these rates; force, the generalized forces of the wrenches on the links. The first six are
+    used for a floating base only.
+    """
 
     p: Array
     gradient: Array

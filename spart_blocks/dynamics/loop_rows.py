@@ -1,8 +1,8 @@
-"""Loop constraints: how far the loops of a robot are open, and how joint motions open them.
+"""Loop constraints: the errors of the loops of a robot, and their Jacobian.
 
-A row of a constraint is phi(qm) = 0, with phi' = J um and phi'' = J umdot + bias. All is in
-the axes of the base-link, whose own motion opens no loop. What the rows constrain is told
-in `robot/loop.py`.
+A row of a constraint is phi(qm) = 0, with phi' = J um and phi'' = J umdot + bias. All is in the
+axes of the base-link, whose own motion opens no loop. `robot/loop.py` describes what the rows
+constrain.
 
 Sources: R. Featherstone, "Rigid Body Dynamics Algorithms" (2008), ch. 8; E. Haug, "Computer
 Aided Kinematics and Dynamics of Mechanical Systems" (1989), sec. 9.4, for the rows.
@@ -166,18 +166,10 @@ class Rows(NamedTuple):
     bias: list[Any]
 
 
-class Point(NamedTuple):
-    """The origin of a frame: where it is, its velocity [m/s], and its acceleration [m/s^2]
-    at joint accelerations of zero."""
-
-    r: Vector
-    v: Vector
-    a: Vector
-
-
 class Chain:
-    """What the ends of the loops do at qm, and at um where it is given: the poses of the
-    bodies, and their motions on a base at rest, without joint accelerations."""
+    """Motion of the ends of the loops at qm, and at um if given: the poses of the bodies, and
+    their motions on a base at rest, without joint accelerations.
+    """
 
     def __init__(self, robot: Robot, paths: Paths, qm: Array, um: Array | None = None) -> None:
         bodies = bodies_of(robot)

@@ -1,7 +1,6 @@
-"""The loop constraints of a robot that are worth having, and their Jacobian.
-
-Rows that others imply in every configuration are left out: of a planar loop built of
-spatial revolute joints, say, those that keep it in its plane. They are found numerically,
+"""The independent loop constraints of a robot, and their Jacobian. Rows that others imply in every
+configuration are left out: for example, those that keep a planar loop of spatial revolute joints in
+its plane. They are found numerically,
 at configurations near the robot's home. Source: R. Wehage and E. Haug, "Generalized
 coordinate partitioning for dimension reduction in analysis of constrained dynamic
 systems", ASME J. Mechanical Design 104 (1982), for choosing rows by pivoting.
@@ -35,8 +34,7 @@ def row_names(robot: Robot) -> tuple[str, ...]:
 def kept_rows(robot: Robot) -> tuple[int, ...]:
     """The places of the rows that others do not imply everywhere, near home.
 
-    Raises RobotError where the loops cannot close, or where prescribed joints ask more of
-    them than they can do.
+    Raises RobotError if the loops cannot close, or if the prescribed joints overconstrain them.
     """
     if not robot.loops:
         return ()
@@ -119,20 +117,21 @@ def _check_prescribed(jacobians: list[Array], kept: tuple[int, ...], robot: Robo
 
 
 def loop_errors(qm: Any, robot: Robot, every: bool = False) -> Array:
-    """How far the loops are open (m,) [m, rad] at qm (nq,); rows as `kept_rows`, or
-    every one."""
+    """The errors of the loops (m,) [m, rad] at qm (nq,); rows as `kept_rows`, or every one."""
     qm = array(qm, (robot.nq,), "qm")
     return filled(rows_at(qm, robot, None, _wanted(robot, every)).errors, qm)
 
 
 def loop_jacobian(qm: Any, robot: Robot, every: bool = False) -> Array:
-    """The constraint Jacobian J (m, nu) at qm (nq,): the loops open at J um."""
+    """The constraint Jacobian J (m, nu) at qm (nq,): the rate of the loop errors is J um."""
     qm = array(qm, (robot.nq,), "qm")
     return dense(rows_at(qm, robot, None, _wanted(robot, every)), robot, qm)
 
 
 def loop_bias(qm: Any, um: Any, robot: Robot, every: bool = False) -> Array:
-    """J' um (m,) [m/s^2, rad/s^2]: how the loops open at joint accelerations of zero."""
+    """J' um (m,) [m/s^2, rad/s^2]: the accelerations of the loop errors at zero joint
+    accelerations.
+    """
     qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")
     return filled(rows_at(qm, robot, um, _wanted(robot, every)).bias, qm, um)
 

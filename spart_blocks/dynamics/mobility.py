@@ -1,4 +1,4 @@
-"""How a closed robot can move: its mobility, redundant constraints, singular configurations.
+"""Mobility, redundant constraints and singular configurations of a closed robot.
 
 Sources: G. Gogu, "Mobility of mechanisms: a critical review", Mechanism and Machine Theory
 40 (2005): the mobility is what the rank of the loops leaves; C. Gosselin and J. Angeles,
@@ -40,14 +40,12 @@ SHARE = 1e-6
 
 @dataclass(frozen=True)
 class Mobility:
-    """What the loops leave of a robot's motion at a configuration.
-
-    freedoms: how many independent rates the joints have, a floating base not counted; rank:
-    of the loops' Jacobian there; generic: its rank nearly everywhere. redundant: rows that
-    others imply everywhere. loops, joints: where the rank is less here, the loops that lose
-    it, and the joints in them. left: how many of the freedoms the actuated joints leave to
-    none, None where none are given. loose: joints that can move while the actuated ones
-    stand, though they cannot nearby.
+    """The mobility of a robot at a configuration. freedoms: the number of independent joint rates,
+    without a floating base; rank: of the loops' Jacobian there; generic: its rank nearly
+    everywhere. redundant: rows that others imply everywhere. loops, joints: if the rank is lower
+    here, the loops that lose it, and their joints. left: the number of degrees of freedom that the
+    actuated joints do not control, None without actuated joints. loose: joints that can move here
+    while the actuated ones are held, though they cannot nearby.
     """
 
     freedoms: int

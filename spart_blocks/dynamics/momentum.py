@@ -1,4 +1,4 @@
-"""Momentum, energy and gravity of the whole system: what SPART leaves to the user."""
+"""Momentum, energy and gravity of the whole system, which SPART leaves to the user."""
 
 from __future__ import annotations
 

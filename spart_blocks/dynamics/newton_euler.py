@@ -35,12 +35,11 @@ def multibody_forces(
 ) -> GeneralizedForces:
     """Forces of a motion of a robot with a fixed or floating base, as `robot.base` says.
 
-    R0 (3,3), u0 (6,), qm (nq,), um (nu,): configuration and rates; u0dot (6,) [rad/s^2
-    base axes, m/s^2 inertial], umdot (nu,) [rad/s^2, m/s^2]: accelerations; a fixed base
-    ignores u0 and u0dot. wF0 (6,), wFm (n,6) [N m, N]: wrenches on base and links at their
-    centres of mass, inertial. Cost linear in the links.
-    Motors, friction and stops count where the robot's effects name them.
-    Returns tau0, for a fixed base what the ground supplies, and taum.
+    R0 (3,3), u0 (6,), qm (nq,), um (nu,): configuration and rates; u0dot (6,) [rad/s^2 base axes,
+    m/s^2 inertial], umdot (nu,) [rad/s^2, m/s^2]: accelerations; a fixed base ignores u0 and u0dot.
+    wF0 (6,), wFm (n,6) [N m, N]: wrenches on base and links at their centres of mass, inertial.
+    Cost linear in the links. Motors, friction and stops are included if the robot's effects name
+    them. Returns tau0, which the ground supplies for a fixed base, and taum.
     """
     R0, u0, u0dot = array(R0, (3, 3), "R0"), array(u0, (6,), "u0"), array(u0dot, (6,), "u0dot")
     qm, um = array(qm, (robot.nq,), "qm"), array(um, (robot.nu,), "um")

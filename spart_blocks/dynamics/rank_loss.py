@@ -1,4 +1,4 @@
-"""Configurations in which the loops of a robot lose rank: how far off the nearest is.
+"""Distance to the nearest configuration in which the loops of a robot lose rank.
 
 The distance is the least part that a row of J has of its own beside those before it: the
 square of its length, over that of the longest row of its kind at home. It is zero where a
@@ -128,7 +128,7 @@ def reach(um: Any, robot: Robot) -> Any:
 
 
 def rank_loss_text(qm: Any, robot: Robot) -> str:
-    """What is said where the loops have lost rank, at qm (nq,), floats."""
+    """The message for a loss of rank of the loops at qm (nq,), floats."""
     row, joints = dependent_row(qm, robot)
     return (
         f"its loops lose rank: in this configuration {row} follows from the other rows, and "

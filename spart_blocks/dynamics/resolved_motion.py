@@ -1,7 +1,7 @@
 """Resolved motion: joint rates that move an end-effector while the base floats.
 
-A floating robot on which nothing acts keeps its momentum, so that joint rates fix the
-base's. With M the momentum that belongs to u0 (see `base_momentum`):
+Without external forces a floating robot conserves its momentum, so the joint rates determine those
+of the base. With M the momentum conjugate to u0 (see `base_momentum`):
 
     (1)  H0 u0 + H0m um = M                           the base's rates
     (2)  J0 u0 + Jm um = J* um + J0 H0^-1 M           the end-effector's twist
@@ -38,14 +38,14 @@ _ALL = (0, 1, 2, 3, 4, 5)
 
 
 class MotionEquations(NamedTuple):
-    """A (m,nu) and b (m,): joint rates shall meet A um = b."""
+    """A (m,nu) and b (m,): the equations A um = b for the joint rates."""
 
     A: Array
     b: Array
 
 
 def base_momentum(p: Any, h: Any, R0: Any, r0: Any) -> Array:
-    """M (6,) [N m s, kg m/s]: the momentum that belongs to u0.
+    """M (6,) [N m s, kg m/s]: the momentum conjugate to u0.
 
     Angular in base axes about the base's centre of mass, linear inertial. p (3,) [kg m/s],
     h (3,) [N m s]: about the inertial origin, which a free robot keeps; M's angular part
@@ -84,19 +84,18 @@ def drift_twist(J0: Any, H0: Any, M: Any) -> Array:
 
 
 def floating_inertia(H0: Any, H0m: Any, Hm: Any) -> Array:
-    """H* (nu,nu) of (3): the inertia that the joints of a floating robot feel."""
+    """H* (nu,nu) of (3): the inertia at the joints of a floating robot."""
     H0, H0m = _coupling(H0, H0m)
     Hm = array(Hm, (H0m.shape[1],) * 2, "Hm")
     return Hm - H0m.T @ _over_base_inertia(H0, H0m)  # type: ignore[no-any-return]
 
 
 def resolved_rate(J: Any, td: Any, damping: Any = 0.0, um_null: Any = None) -> Array:
-    """Joint rates um (nu,) that give a point the twist td (m,), least in their length.
+    """Minimum-norm joint rates um (nu,) that give a point the twist td (m,).
 
-    J (m,nu): J* of a floating robot, Jm of a fixed one, or some of their rows. damping:
-    lambda of damped least squares, which bounds the rates near a singularity and lets the
-    twist err there. um_null (nu,): secondary rates, of which the part that leaves the
-    twist alone is added: um = J+ td + (1 - J+ J) um_null.
+    J (m,nu): J* of a floating robot, Jm of a fixed one, or some of their rows. damping: lambda of
+    damped least squares, which bounds the rates near a singularity, with an error of the twist.
+    um_null (nu,): secondary rates, whose null-space part is added: um = J+ td + (1 - J+ J) um_null.
 
     Sources: A. Liegeois, "Automatic supervisory control of the configuration and behavior
     of multibody mechanisms", IEEE Trans. SMC 7 (1977); B. Siciliano et al., "Robotics"

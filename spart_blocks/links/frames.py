@@ -56,7 +56,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Row:
+class FrameRow:
     """A row of a frame's layout, with its offset in bytes from the start."""
 
     offset: int
@@ -105,11 +105,11 @@ class Frame:
             text += f"{'' if field.count is None else field.count}{TYPES[field.type]}"
         return text + {"": "", "crc16": "H", "crc32": "I"}[self.checksum]
 
-    def layout(self) -> Iterator[Row]:
+    def layout(self) -> Iterator[FrameRow]:
         """The rows of the layout, from the first byte to the last."""
         offset = 0
         for name, type_name, count, size in self._parts():
-            yield Row(offset, name, type_name, count)
+            yield FrameRow(offset, name, type_name, count)
             offset += size
 
     def _parts(self) -> Iterator[tuple[str, str, int, int]]:

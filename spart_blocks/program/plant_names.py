@@ -16,7 +16,7 @@ from spart_blocks.plants.minimal_state import MinimalState
 from spart_blocks.plants.state import PlantState
 from spart_blocks.program.derivatives import Floats
 from spart_blocks.program.riccati import Labels
-from spart_blocks.results.names import element_names
+from spart_blocks.results.signal_names import element_names
 
 
 @dataclass(frozen=True)

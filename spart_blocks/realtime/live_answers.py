@@ -17,7 +17,7 @@ from spart_blocks.realtime.exchange import Column, Parameters, Signals
 from spart_blocks.realtime.live_protocol import VERSION, Floats
 from spart_blocks.realtime.report import WHY
 from spart_blocks.realtime.structs import Ended, Phase
-from spart_blocks.results.names import element_names, select, split_index
+from spart_blocks.results.signal_names import element_names, select, split_index
 
 MOST_PER_SECOND = 1_000_000
 """Numbers that are told to one client."""

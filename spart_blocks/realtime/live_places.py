@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.results.names import file_name
+from spart_blocks.results.signal_names import file_name
 
 _SOCKET = re.compile(r"(?P<name>.+)\.(?P<pid>\d{1,10})\.sock")
 _MOST_PATH = 107  # bytes, of sun_path in <sys/un.h>

@@ -118,7 +118,7 @@ class Report:
         if suffix == ".json":
             write_whole(target, (json.dumps(self.plain(), indent=1) + "\n").encode())
         elif suffix == ".png":
-            from spart_blocks.realtime.drawing import picture
+            from spart_blocks.realtime.report_drawing import picture
 
             write_whole(target, picture(self))
         else:
@@ -128,7 +128,7 @@ class Report:
 
     def plot(self) -> Any:
         """The picture that `save` writes, as a figure of Matplotlib."""
-        from spart_blocks.realtime.drawing import figure
+        from spart_blocks.realtime.report_drawing import figure
 
         return figure(self)
 

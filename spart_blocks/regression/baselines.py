@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.diagram.companions import AUDIT
+from spart_blocks.diagram.diagram import RunOptions
 from spart_blocks.diagram.expectations import BaselineSection, Expectations
-from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import Fault, InputError, Place
 from spart_blocks.regression.claims import Band, Floats, elements, near
 from spart_blocks.regression.outcome import Change

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from spart_blocks.diagram import load_expectations
+from spart_blocks.diagram.diagram import RunOptions
 from spart_blocks.diagram.expectations import EnginesClaim, Expectations
-from spart_blocks.diagram.model import RunOptions
 from spart_blocks.document import Keys
 from spart_blocks.errors import Fault, InputError, Place, RunError, SpartError, SpartWarning
 from spart_blocks.regression import baselines
+from spart_blocks.regression.claim_drawing import Worst, draw
 from spart_blocks.regression.claims import (
     Band,
     Meters,
@@ -27,11 +28,10 @@ from spart_blocks.regression.claims import (
     gauge_of,
     told,
 )
-from spart_blocks.regression.drawing import Worst, draw
 from spart_blocks.regression.files import Case
 from spart_blocks.regression.outcome import Change, Failure, Outcome
 from spart_blocks.results import Results
-from spart_blocks.results.names import file_name
+from spart_blocks.results.signal_names import file_name
 from spart_blocks.simulation import DiagramFile, begin, finish
 from spart_blocks.simulation.run import Progress
 

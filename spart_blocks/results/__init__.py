@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spart_blocks.lazy import lazily
-from spart_blocks.results.model import Event, FinalState, ScopeSpec
 from spart_blocks.results.results import Results
+from spart_blocks.results.run_data import Event, FinalState, ScopeSpec
 
 if TYPE_CHECKING:
     from spart_blocks.results.plots import show_windows

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from spart_blocks.results.names import STATES, element_names
+from spart_blocks.results.signal_names import STATES, element_names
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import RunData
+    from spart_blocks.results.run_data import RunData
 
 _UNITS = {"omega0": "rad/s", "v0": "m/s"}
 """Of states of a plant that are part of a signal with two units."""

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from spart_blocks.checked import as_text
 from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.results.names import RATES
+from spart_blocks.results.signal_names import RATES
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import RunData
+    from spart_blocks.results.run_data import RunData
 
 Array = NDArray[Any]
 POSITION, RATE = "qm.", "um."

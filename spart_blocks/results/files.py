@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from spart_blocks.checked import as_path
 from spart_blocks.errors import Fault, InputError, brief, told
 from spart_blocks.results.archives import opened, read_array
-from spart_blocks.results.model import Event, FinalState, RunData, ScopeSpec
-from spart_blocks.results.names import STATES
+from spart_blocks.results.run_data import Event, FinalState, RunData, ScopeSpec
+from spart_blocks.results.signal_names import STATES
 
 FORMAT = "spart_blocks results 1"
 MAX_BYTES = 4 << 30

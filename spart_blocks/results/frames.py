@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from spart_blocks.errors import MissingExtraError
 from spart_blocks.results.columns import column_names
-from spart_blocks.results.names import STATES
+from spart_blocks.results.signal_names import STATES
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from spart_blocks.results.model import RunData
+    from spart_blocks.results.run_data import RunData
 
 
 def to_dataframe(results: RunData, names: Sequence[str]) -> pandas.DataFrame:

@@ -12,7 +12,7 @@ from spart_blocks.errors import InputError
 from spart_blocks.results.summary import notes
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import RunData
+    from spart_blocks.results.run_data import RunData
 
 _COLUMNS = ("signal", "shape", "unit", "least", "largest", "at the end")
 _MOST_ELEMENTS = 4

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.results.model import RunData, ScopeSpec
 from spart_blocks.results.plots import (
     COLOURS,
     DASHES,
@@ -19,6 +18,7 @@ from spart_blocks.results.plots import (
     plain_text,
     quantity,
 )
+from spart_blocks.results.run_data import RunData, ScopeSpec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,8 +15,8 @@ from spart_blocks.checked import as_path, as_text
 from spart_blocks.errors import InputError
 from spart_blocks.html import notebook
 from spart_blocks.results.files import make_folder, write_whole
-from spart_blocks.results.model import RunData, ScopeSpec
-from spart_blocks.results.names import STATES, file_name
+from spart_blocks.results.run_data import RunData, ScopeSpec
+from spart_blocks.results.signal_names import STATES, file_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import RunData
+    from spart_blocks.results.run_data import RunData
 
 _SHOWN_EVENTS = 12
 _PACKAGES = ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from spart_blocks.results.model import RunData
+    from spart_blocks.results.run_data import RunData
 
 Array = NDArray[Any]
 

@@ -28,7 +28,7 @@ from spart_blocks.robot.drives_file import DRIVE_FIELDS, drive_and_limits
 from spart_blocks.robot.joint_kinds import (
     FREE_AXIS,
     KINDS,
-    Row,
+    JointRow,
     fixed_axis,
     is_ball,
     rows_of,
@@ -76,7 +76,7 @@ class BodyJoint:
         rows = (row.name for row in self.rows())
         return {self.name, *self.coordinates, *rows}
 
-    def rows(self, *, against: bool = False) -> list[Row]:
+    def rows(self, *, against: bool = False) -> list[JointRow]:
         """Its rows in the order of the tree."""
         return rows_of(self.name, self.kind, self.axis, against=against)
 

@@ -10,8 +10,8 @@ import numpy as np
 from spart_blocks.robot._bodies_joints import Distance
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.loop import Loop
-from spart_blocks.robot.model import RobotModel
 from spart_blocks.robot.parts import Joint, JointType, Link
+from spart_blocks.robot.robot_model import RobotModel
 
 _Z = np.array([0.0, 0.0, 1.0])
 

@@ -15,8 +15,8 @@ import numpy as np
 from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._urdf_elements import JointElement
 from spart_blocks.robot.loop import Coupling, Loop
-from spart_blocks.robot.model import RobotModel
 from spart_blocks.robot.parts import JointType
+from spart_blocks.robot.robot_model import RobotModel
 
 
 def note_wrong_mimics(joints: Sequence[JointElement], faults: Faults) -> None:

@@ -43,8 +43,8 @@ from spart_blocks.robot.drive import DEFAULT_EFFECTS
 from spart_blocks.robot.force import Force, PointPort, PointSpring
 from spart_blocks.robot.graph import GROUND, BodiesGraph, GraphJoint, Tie, spanning_tree
 from spart_blocks.robot.joint_kinds import KINDS, is_ball, with_suffix
-from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
+from spart_blocks.robot.robot_model import Base, RobotModel
 
 SECTIONS = "a file of bodies has bodies: and joints:, and may have distances:, forces: and more"
 _FILE = ("name", "bodies", "joints", "distances", "forces", "prescribed")

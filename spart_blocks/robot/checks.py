@@ -14,8 +14,8 @@ from spart_blocks.errors import Fault, Place, RobotError, warn
 from spart_blocks.robot._faults import MOST_FAULTS, names_list
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import skew
-from spart_blocks.robot.model import RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
+from spart_blocks.robot.robot_model import RobotModel
 
 MAGNITUDE_LIMIT = 1e30  # in SI units; keeps products of figures far from overflow
 ROUNDING = 1e-6  # relative: files print inertias with few digits

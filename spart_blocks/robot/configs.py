@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from spart_blocks.errors import Fault, RobotError, did_you_mean
 from spart_blocks.robot._faults import quote
 from spart_blocks.robot._record import Record
-from spart_blocks.robot.model import RobotModel
+from spart_blocks.robot.robot_model import RobotModel
 
 
 @dataclass(frozen=True, eq=False)

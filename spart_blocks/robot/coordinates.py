@@ -32,7 +32,7 @@ from spart_blocks.spatial import (
 )
 
 if TYPE_CHECKING:
-    from spart_blocks.robot.model import RobotModel
+    from spart_blocks.robot.robot_model import RobotModel
 
 BALL_AXES = "xyz"
 """The rows of a spherical joint `ball` are joints ball.x, ball.y and ball.z."""

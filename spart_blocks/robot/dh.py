@@ -16,8 +16,8 @@ from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._transforms import rotation_x, rotation_z, translation
 from spart_blocks.robot.checks import report_doubts
-from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
+from spart_blocks.robot.robot_model import Base, RobotModel
 from spart_blocks.spatial import Array, cos, filled, one_scalar, sin
 
 _AXIS = (0.0, 0.0, 1.0)  # joint axes are z in this convention

@@ -15,7 +15,7 @@ from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._fields import FieldReader, noting
 from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Limits
-from spart_blocks.robot.model import RobotModel
+from spart_blocks.robot.robot_model import RobotModel
 
 MOST_FAULTS = 100
 """Number of faults after which reading stops."""

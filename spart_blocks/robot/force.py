@@ -14,7 +14,7 @@ from spart_blocks.robot._faults import Faults, names_list, quote
 from spart_blocks.robot._record import ARRAY, Floats, Record
 
 if TYPE_CHECKING:
-    from spart_blocks.robot.model import RobotModel
+    from spart_blocks.robot.robot_model import RobotModel
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ class Kind(NamedTuple):
     loop: LoopType | None
 
 
-class Row(NamedTuple):
+class JointRow(NamedTuple):
     """One row of a joint: its name, type, and axis (3,) in the joint frame."""
 
     name: str
@@ -68,20 +68,20 @@ def fixed_axis(kind: str) -> Floats:
     return _AXES[kind[1]] if kind[0] in "RP" and len(kind) == 2 else _AXES["z"]
 
 
-def rows_of(name: str, kind: str, axis: Floats, *, against: bool = False) -> list[Row]:
+def rows_of(name: str, kind: str, axis: Floats, *, against: bool = False) -> list[JointRow]:
     """The rows of a joint in the order of the tree. axis (3,): of a joint of one axis."""
-    groups: list[list[Row]] = []
+    groups: list[list[JointRow]] = []
     for suffix in KINDS[kind].coordinates:
         label = with_suffix(name, suffix)
         if is_ball(kind, suffix):
-            balls = [Row(f"{label}.{c}", JointType.SPHERICAL, _AXES[c]) for c in BALL_AXES]
+            balls = [JointRow(f"{label}.{c}", JointType.SPHERICAL, _AXES[c]) for c in BALL_AXES]
             groups.append(balls)
         elif suffix:
-            groups.append([Row(label, _TYPES[suffix[0]], _AXES[suffix[1]])])
+            groups.append([JointRow(label, _TYPES[suffix[0]], _AXES[suffix[1]])])
         else:
-            groups.append([Row(label, _TYPES[kind[0].lower()], axis)])
+            groups.append([JointRow(label, _TYPES[kind[0].lower()], axis)])
     if not groups:
-        return [Row(name, JointType.FIXED, np.zeros(3))]
+        return [JointRow(name, JointType.FIXED, np.zeros(3))]
     if against:
         # A ball keeps the order of its rows: its quaternion is one rotation.
         groups = [[row._replace(axis=0.0 - row.axis) for row in rows] for rows in reversed(groups)]

@@ -26,7 +26,7 @@ from spart_blocks.robot._faults import Faults, quote
 from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot._yaml import read_yaml
-from spart_blocks.robot.model import RobotModel
+from spart_blocks.robot.robot_model import RobotModel
 
 SECTIONS = "a file of loops has joints: or distances:, and may have forces:, prescribed:, home:"
 _FILE = ("joints", "distances", "forces", "prescribed", "home")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from spart_blocks import html
 
 if TYPE_CHECKING:
-    from spart_blocks.robot.model import RobotModel
     from spart_blocks.robot.parts import Joint
+    from spart_blocks.robot.robot_model import RobotModel
 
 _COLUMNS = ("link", "mass [kg]", "parent", "joint", "type", "limits")
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from spart_blocks.robot._faults import reading
 from spart_blocks.robot.configs import Config, config_named, configs_of
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Effect
-from spart_blocks.robot.model import Base, RobotModel
+from spart_blocks.robot.robot_model import Base, RobotModel
 
 if TYPE_CHECKING:
     from spart_blocks.robot.link import Link as DHLink
@@ -101,9 +101,9 @@ class Robot(RobotModel):
         (3,3) [kg m^2]: of the base-link. base_transform (4,4) [m]: from its centre of mass to the
         frame 0 of the chain. tool (4,4) [m]: from the last frame to the tool's. Raises RobotError
         for links of both conventions, names that are used twice, and impossible inertias. Source:
-        see robot/links.py.
+        see robot/serial_links.py.
         """
-        from spart_blocks.robot.links import robot_from_links
+        from spart_blocks.robot.serial_links import robot_from_links
 
         with reading(links):
             found = robot_from_links(

@@ -16,8 +16,8 @@ from spart_blocks.robot._fields import FieldReader
 from spart_blocks.robot._record import Floats
 from spart_blocks.robot.checks import report_doubts, unit_axis
 from spart_blocks.robot.drive import Limits
-from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link
+from spart_blocks.robot.robot_model import Base, RobotModel
 
 _ROBOT = ("name", "n_q", "n_links_joints", "links", "joints", "base_link", "con")
 _LINK = ("id", "name", "parent_joint", "T", "mass", "inertia")

@@ -23,8 +23,8 @@ from spart_blocks.robot._xml import XACRO_HINT, read_xml
 from spart_blocks.robot.checks import report_doubts
 from spart_blocks.robot.drives_file import robot_with_drives
 from spart_blocks.robot.loops_file import robot_with_loops
-from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType, Link, RobotKeys
+from spart_blocks.robot.robot_model import Base, RobotModel
 
 MOST_ELEMENTS = 10_000
 """Largest number of links, and of joints; reading these takes some seconds."""

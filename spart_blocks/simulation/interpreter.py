@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.clocks import Clock, clocks_of
+from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import Node, Wiring
-from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import InputError, RunError, SpartError, raised_in
 from spart_blocks.ports import wrong_outputs
 from spart_blocks.program.holds import holds_of, with_holds

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import InputError, RunError
-from spart_blocks.results.names import select, split_index
+from spart_blocks.results.signal_names import select, split_index
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.gauges import (
     NODES,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.flatten import Wiring
-from spart_blocks.diagram.model import Diagram
 from spart_blocks.errors import RunError, SpartError
 from spart_blocks.program import TraceError, trace
 from spart_blocks.simulation.engine import Floats

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError
-from spart_blocks.results.names import RATES
+from spart_blocks.results.signal_names import RATES
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.states import vectors_of

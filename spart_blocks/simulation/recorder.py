@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.results.model import RATES
+from spart_blocks.results.run_data import RATES
 from spart_blocks.simulation.engine import Engine, Floats
 
 SINGLES = 1000

@@ -75,7 +75,7 @@ def test_plots_are_figures_without_windows(system, sampled):
         assert len(bode.axes[0].lines) == len(each.outputs)
         marks = poles.axes[0].lines[-1]
         np.testing.assert_array_equal(marks.get_xdata(), each.poles().real)
-    assert "matplotlib.pyplot" not in vars(sys.modules["spart_blocks.analysis.drawing"])
+    assert "matplotlib.pyplot" not in vars(sys.modules["spart_blocks.analysis.response_plots"])
 
 
 def test_files_hold_the_system(system, tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.cli.drawing import draw_graph
+from spart_blocks.cli.body_graph_drawing import draw_graph
 from spart_blocks.robot.bodies import bodies_graph
 
 MODELS = Path(__file__).parents[2] / "models"

@@ -8,7 +8,7 @@ import robots
 
 from spart_blocks.blocks.multibody import Multibody
 from spart_blocks.diagram import complete, load
-from spart_blocks.diagram.drawing import draw
+from spart_blocks.diagram.diagram_drawing import draw
 from spart_blocks.diagram.registry import new_diagram
 from spart_blocks.diagram.wires import wire_name
 from spart_blocks.errors import InputError

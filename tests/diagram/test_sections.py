@@ -14,7 +14,7 @@ import spart_blocks as sb
 from spart_blocks.diagram import sections as module
 from spart_blocks.diagram.overrides import SECTIONS as SETTABLE
 from spart_blocks.diagram.schema import DiagramSection, json_schema, validate
-from spart_blocks.diagram.sections import MAPPING, Row, Sections, rows
+from spart_blocks.diagram.sections import MAPPING, SectionRow, Sections, rows
 from spart_blocks.document import parse_document
 
 PACKAGE = Path(sb.__file__).parent
@@ -81,7 +81,7 @@ def test_a_row_is_all_that_a_section_needs(monkeypatch):
         runs: int = Field(1, description="how many")
 
     seen = []
-    row = Row(lambda section, wiring: seen.append((section.runs, wiring)))
+    row = SectionRow(lambda section, wiring: seen.append((section.runs, wiring)))
     entry = (Annotated[BatchOptions, MAPPING, row], Field(default_factory=BatchOptions))
     larger = create_model("Larger", __base__=Sections, batch=entry)
     whole = create_model("Whole", __base__=DiagramSection, batch=entry)
@@ -101,7 +101,7 @@ def test_a_row_is_all_that_a_section_needs(monkeypatch):
 
 def test_no_other_file_lists_the_sections():
     """A new row would be missing there."""
-    homes = {"sections.py", "model.py"}
+    homes = {"sections.py", "diagram.py"}
     for path in (PACKAGE / "diagram").glob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert path.name in homes or '"realtime"' not in text, path.name

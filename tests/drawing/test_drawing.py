@@ -10,8 +10,8 @@ import pytest
 from lxml import etree
 from matplotlib.image import imread
 
-from spart_blocks.diagram import drawing
-from spart_blocks.diagram.drawing import draw
+from spart_blocks.diagram import diagram_drawing as drawing
+from spart_blocks.diagram.diagram_drawing import draw
 from spart_blocks.errors import InputError
 from spart_blocks.ports import Port
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.analysis.comparison import Comparison, Row
+from spart_blocks.analysis.comparison import Comparison, MetricsRow
 from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.realtime.durations import Durations
@@ -81,7 +81,7 @@ def small_system(name=EVIL, states=2):
 
 
 def small_comparison():
-    row = Row(EVIL, EVIL, "rad", {"effort": 1.0, "peak_effort": 2.0})
+    row = MetricsRow(EVIL, EVIL, "rad", {"effort": 1.0, "peak_effort": 2.0})
     failures = {EVIL: RunError(EVIL)}
     return Comparison(EVIL, {EVIL: small_results()}, (row,), (EVIL,), failures)
 
@@ -166,7 +166,7 @@ def test_a_diagram_is_shown_as_its_drawing(diagram):
 
 
 def test_a_large_diagram_is_shown_as_text(diagram, monkeypatch):
-    monkeypatch.setattr("spart_blocks.diagram.model.MOST_SHOWN", 3)
+    monkeypatch.setattr("spart_blocks.diagram.diagram.MOST_SHOWN", 3)
     assert diagram._repr_svg_() is None
 
 

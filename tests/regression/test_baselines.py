@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spart_blocks.diagram.diagram import RunOptions
 from spart_blocks.diagram.expectations import BaselineSection
-from spart_blocks.diagram.model import RunOptions
 from spart_blocks.errors import InputError
 from spart_blocks.regression.baselines import (
     FORMAT,

@@ -7,8 +7,8 @@ import pytest
 
 from spart_blocks.diagram.expectations import CLAIMS
 from spart_blocks.errors import InputError
+from spart_blocks.regression.claim_drawing import Worst, draw, picture
 from spart_blocks.regression.claims import band_of, farthest
-from spart_blocks.regression.drawing import Worst, draw, picture
 
 T = np.linspace(0, 10, 101)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.diagram.model import RunOptions
+from spart_blocks.diagram.diagram import RunOptions
 from spart_blocks.errors import DiagramError, InputError
 from spart_blocks.simulation import from_file
 from spart_blocks.simulation.simulate import RunChanges

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from spart_blocks.diagram._layout.graph import Box
-from spart_blocks.diagram._layout.layers import Item, Link, Ranks
+from spart_blocks.diagram._layout.layers import Item, LayerLink, Ranks
 
 BOX_GAP, WIRE_GAP = 5, 2
 """Clear space between two boxes, and between a wire and what is next to it [grid]."""
@@ -51,7 +51,7 @@ def align(
     return {key: int(tops[i]) for key, i in index.items()}
 
 
-def _weight(link: Link, boxes: Sequence[Box]) -> float:
+def _weight(link: LayerLink, boxes: Sequence[Box]) -> float:
     """How much a link should be straight: long ones most, then those of the main path,
     which come from boxes with inputs and go to boxes with outputs, best to those with
     one input, or to integrating ones."""

@@ -13,7 +13,7 @@ Item = int | Net
 
 
 @dataclass(frozen=True)
-class Link:
+class LayerLink:
     """A piece of a net from one layer to the next, with how far below the top of each
     item it is attached [grid]."""
 
@@ -29,7 +29,7 @@ class Ranks:
     """items[k] are layer k's from top to bottom; links[k] run from layer k-1 to k."""
 
     items: list[list[tuple[int, Item]]]
-    links: list[list[Link]]
+    links: list[list[LayerLink]]
 
 
 def layer_numbers(count: int, forward: Sequence[Edge]) -> list[int]:
@@ -59,7 +59,7 @@ def rank(boxes: Sequence[Box], layer: Sequence[int], forward: Sequence[Edge]) ->
     """Layers filled with boxes and with the passages of nets that skip layers."""
     depth = max(layer) + 1
     items: list[list[tuple[int, Item]]] = [[] for _ in range(depth)]
-    links: list[list[Link]] = [[] for _ in range(depth)]
+    links: list[list[LayerLink]] = [[] for _ in range(depth)]
     for box, number in enumerate(layer):
         items[number].append((number, box))
     nets: dict[Net, list[Edge]] = {}
@@ -73,10 +73,10 @@ def rank(boxes: Sequence[Box], layer: Sequence[int], forward: Sequence[Edge]) ->
             for edge in edges:
                 if layer[edge.target] == number:
                     at = boxes[edge.target].inputs[edge.input]
-                    links[number].append(Link(net, left, left_at, edge.target, at))
+                    links[number].append(LayerLink(net, left, left_at, edge.target, at))
             if number < last:
                 items[number].append((number, net))
-                links[number].append(Link(net, left, left_at, net, 0))
+                links[number].append(LayerLink(net, left, left_at, net, 0))
                 left, left_at = net, 0
     return Ranks(items, links)
 

@@ -24,9 +24,9 @@ from spart_blocks.robot._yaml import read_yaml
 from spart_blocks.robot.checks import inertia_faults, report_doubts
 from spart_blocks.robot.drive import DEFAULT_EFFECTS, Drive, Effect, Limits
 from spart_blocks.robot.link import DYN_LENGTH, Link
-from spart_blocks.robot.model import Base, RobotModel
 from spart_blocks.robot.parts import BaseLink, Joint, JointType
 from spart_blocks.robot.parts import Link as Body
+from spart_blocks.robot.robot_model import Base, RobotModel
 
 END = "ee"
 """The massless link with the frame of the last link of the chain, if that of the last link of

@@ -15,7 +15,7 @@ from spart_blocks.diagram.flatten import Node, Source, Wiring
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.program import Slot
 from spart_blocks.results.configs import spherical_states
-from spart_blocks.results.names import element_names, select, split_index
+from spart_blocks.results.signal_names import element_names, select, split_index
 
 Indices = NDArray[np.intp]
 STATES = "states."

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.first_values import Failure, Shape, first_values
 from spart_blocks.diagram.flatten import flatten
-from spart_blocks.diagram.model import Diagram
 from spart_blocks.diagram.schema import VariantSection
 from spart_blocks.diagram.variants import Chosen
 from spart_blocks.diagram.wires import WireSyntaxError, parse_wire, signal_name

@@ -98,7 +98,7 @@ class Diagram:
         """The drawing for notebooks, of diagrams of up to 300 blocks."""
         if len(self.bd.blocklist) > MOST_SHOWN:
             return None
-        from spart_blocks.diagram.drawing import draw, rendered
+        from spart_blocks.diagram.diagram_drawing import draw, rendered
 
         return rendered(draw(self), "svg").decode()
 
@@ -109,6 +109,6 @@ class Diagram:
         appears in the notebook, or in a window until that is closed. Raises InputError where
         the file cannot be written, and where no window can be opened.
         """
-        from spart_blocks.diagram.drawing import show
+        from spart_blocks.diagram.diagram_drawing import show
 
         return show(self, path)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.diagram.drawing import (
+from spart_blocks.diagram.diagram_drawing import (
     GRID,
     MARGIN,
     MUTED,
@@ -41,7 +41,7 @@ LOOKS = {
 
 
 @dataclass(frozen=True)
-class Place:
+class BoxPlace:
     """The position of a body's box: left edge, width, and middle [grid]."""
 
     x: float
@@ -86,7 +86,7 @@ def draw_graph(graph: BodiesGraph, title: str, path: str | Path | None = None) -
 # --- where things are ----------------------------------------------------------------------------
 
 
-def _places(graph: BodiesGraph) -> dict[str, Place]:
+def _places(graph: BodiesGraph) -> dict[str, BoxPlace]:
     """A place for each body: its level's column, and the middle of its children's rows."""
     children: dict[str, list[str]] = {body.name: [] for body in graph.bodies}
     for joint in graph.joints:
@@ -106,7 +106,7 @@ def _places(graph: BodiesGraph) -> dict[str, Place]:
         x += gaps[level] if level else 0.0
         left[level] = x
         x += widths[level]
-    return {b.name: Place(left[b.level], widths[b.level], rows[b.name]) for b in graph.bodies}
+    return {b.name: BoxPlace(left[b.level], widths[b.level], rows[b.name]) for b in graph.bodies}
 
 
 def _rows(graph: BodiesGraph, children: Mapping[str, list[str]]) -> dict[str, float]:
@@ -148,7 +148,7 @@ def _paint_title(axis: Axes, title: str, graph: BodiesGraph, y: float) -> None:
         x += text_inches(text, JOINT_SIZE) / GRID + 2
 
 
-def _paint_joint(axis: Axes, joint: GraphJoint, near: Place, far: Place) -> None:
+def _paint_joint(axis: Axes, joint: GraphJoint, near: BoxPlace, far: BoxPlace) -> None:
     colour = FLIPPED if joint.flipped else WIRE
     bend = near.right + STUB
     gid = f"joint {joint.name}" + (" flipped" if joint.flipped else "")
@@ -172,7 +172,7 @@ def _arrow(axis: Axes, x: float, y: float, way: int, colour: str) -> None:
     axis.fill([x, back, back], [y, y - 0.4, y + 0.4], color=colour, linewidth=0, zorder=3)
 
 
-def _paint_chord(axis: Axes, joint: str, virtual: Place, body: Place) -> None:
+def _paint_chord(axis: Axes, joint: str, virtual: BoxPlace, body: BoxPlace) -> None:
     """A dashed line: round the right edges within a column, else behind the boxes."""
     style: dict[str, Any] = {"color": CHORD, "linewidth": 1.0, "linestyle": (0, (4, 2))}
     if virtual.x == body.x:
@@ -183,7 +183,7 @@ def _paint_chord(axis: Axes, joint: str, virtual: Place, body: Place) -> None:
     axis.plot(xs, ys, gid=f"chord {joint}", zorder=1, **style)
 
 
-def _paint_body(axis: Axes, body: GraphBody, place: Place) -> None:
+def _paint_body(axis: Axes, body: GraphBody, place: BoxPlace) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     look = "virtual" if body.of else "ground" if body.index < 0 else "body"

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from spart_blocks.checked import as_numbers, as_text
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.results.columns import column_names, state_by_name, state_columns, state_unit
-from spart_blocks.results.names import RATES as RATES
-from spart_blocks.results.names import STATES, element_names, select, split_index
+from spart_blocks.results.signal_names import RATES as RATES
+from spart_blocks.results.signal_names import STATES, element_names, select, split_index
 from spart_blocks.results.times import Lines, Moved
 
 Array = NDArray[Any]
