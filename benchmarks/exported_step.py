@@ -19,7 +19,6 @@ import numpy as np
 
 import spart_blocks as sb
 from spart_blocks.export import StepCode, step_code
-from spart_blocks.export.loaded import whole_source
 from spart_blocks.program.c_code import c_source
 from spart_blocks.program.compiler import compiler_name, loaded_library
 from spart_blocks.program.part import ALL, part_of
@@ -74,7 +73,7 @@ def timed(source: str):
 
 
 def exported(code: StepCode):
-    return timed(whole_source(code) + HARNESS.format(name=code.name))
+    return timed(code.whole_source() + HARNESS.format(name=code.name))
 
 
 def simulated(part):

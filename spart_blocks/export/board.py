@@ -42,8 +42,8 @@ def board_size(code: StepCode) -> BoardSize | None:
         return None
     with tempfile.TemporaryDirectory(prefix="spart-") as folder:
         place = Path(folder)
-        (place / f"{code.name}.h").write_text(code.header, encoding="utf-8")
-        (place / f"{code.name}.c").write_text(code.source, encoding="utf-8")
+        for name, content in code.files.items():
+            (place / name).write_text(content, encoding="utf-8")
         flags = [*CORTEX_M7.split(), *STRICT, "-fstack-usage", "-c", f"{code.name}.c"]
         made = subprocess.run([COMPILER, *flags], cwd=place, capture_output=True, text=True)
         if made.returncode:
@@ -70,16 +70,31 @@ def _structs(code: StepCode) -> int:
 
 
 def _stack(usage: str) -> int:
-    """The frames of a public function, of the piece of integration, and of the largest of
-    the program's functions lie upon each other."""
+    """The frames of what calls one another, down to the largest of the program's functions, lie
+    upon each other."""
     frames: dict[str, int] = {}
     for line in usage.splitlines():
         where, size, _ = line.split("\t")
         frames[where.rsplit(":", 1)[-1]] = int(size)
     public = [size for name, size in frames.items() if name.endswith(("_output", "_update"))]
     step = max((size for name, size in frames.items() if name.endswith("_step")), default=0)
-    inner = [size for name, size in frames.items() if name in _PROGRAM or name.startswith("tick_")]
-    return step + max(public, default=0) + frames.get("piece", 0) + max(inner, default=0)
+    inner = [size for name, size in frames.items() if name.startswith(_PROGRAM)]
+    return (
+        step
+        + 2 * max(public, default=0)  # one of the header, and sb_part.h's
+        + sum(frames.get(name, 0) for name in _CHAIN)
+        + max(inner, default=0)
+    )
 
 
-_PROGRAM = ("outputs", "rates", "project", "advance", "edges", "stops")
+_PROGRAM = (
+    "sb_outputs",
+    "sb_rates",
+    "sb_model_",
+    "sb_advance",
+    "sb_edges",
+    "sb_watched",
+    "sb_tick_",
+)
+_CHAIN = ("sb_segment", "sb_find_crossing", "sb_where", "sb_within_step", "sb_try", "sb_slope")
+"""The functions of the program, and those through which a step calls them."""

@@ -29,6 +29,7 @@ from spart_blocks.export.fmu_description import (
 from spart_blocks.export.fmu_inputs import started
 from spart_blocks.export.fmu_model import Version, model_header, slides
 from spart_blocks.export.fmu_stepping import Stepping, stepping_of
+from spart_blocks.program.c_code import step_header
 from spart_blocks.program.compiler import (
     LEVEL,
     CompilerError,
@@ -111,8 +112,7 @@ def _sources(version: Version, slide: bool) -> dict[str, str]:
         names.append("sb_fmu_slide.h")
     folder = files("spart_blocks.export") / "c"
     found = {name: (folder / name).read_text(encoding="utf-8") for name in names}
-    step = files("spart_blocks.simulation") / "sb_step.h"
-    return {**found, step.name: step.read_text(encoding="utf-8")}
+    return {**found, "sb_step.h": step_header()}
 
 
 def _token(texts: list[str]) -> str:

@@ -12,7 +12,7 @@ from spart_blocks.export.interface import Interface, Member
 from spart_blocks.export.schedule import Schedule
 from spart_blocks.program.part import Part
 
-OK, STOPPED, NOT_FINITE = range(3)
+OK, STOPPED, NOT_FINITE, SINGULAR = range(4)
 """What a step returns."""
 
 
@@ -46,7 +46,8 @@ extern "C" {{
 enum {{
   {name}_OK = {OK},
   {name}_STOPPED = {STOPPED}, /* a STOP block asks for the end */
-  {name}_NOT_FINITE = {NOT_FINITE} /* a result is not a number; nothing was changed */
+  {name}_NOT_FINITE = {NOT_FINITE}, /* a result is not a number; nothing was changed */
+  {name}_SINGULAR = {SINGULAR} /* the loops of a mechanism lose rank, and it has no way on */
 }};
 
 /* Arrays of more than one axis lie with the last axis running fastest. */

@@ -16,11 +16,6 @@ STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
 """What exported code compiles under without a word."""
 
 
-def whole_source(code: StepCode) -> str:
-    """NAME.h and NAME.c in one text."""
-    return code.source.replace(f'#include "{code.name}.h"', code.header, 1)
-
-
 class LoadedStep:
     """The steps of a part in a library of its C. u, p, y: its structs as flat arrays."""
 
@@ -30,7 +25,7 @@ class LoadedStep:
             f"\nlong long sb_size(void);\nlong long sb_size(void) "
             f"{{ return (long long)sizeof({code.name}_state); }}\n"
         )
-        self.library = strict_loaded(whole_source(code) + glue, flags)
+        self.library = strict_loaded(code.whole_source() + glue, flags)
         kind = np.float32 if code.real == "float" else np.float64
         interface = code.interface
         members = (interface.inputs, interface.parameters, interface.outputs)

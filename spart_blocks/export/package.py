@@ -24,8 +24,7 @@ RUNTIME = ("sb_loop.h", "sb_loop.c", "sb_link.h", "sb_link.c")
 def package_files(code: StepCode, links: Sequence[LiveLink] = ()) -> dict[str, str]:
     """The files of the folder, by name. links: those of the part."""
     return {
-        f"{code.name}.h": code.header,
-        f"{code.name}.c": code.source,
+        **code.files,
         f"{code.name}_model.h": model_header(code),
         f"{code.name}_links.h": links_header(code, links),
         "main.c": main_source(code),

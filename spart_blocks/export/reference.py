@@ -4,16 +4,19 @@ compared with."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.errors import RunError
-from spart_blocks.export.modes import MOST_SWITCHES, modes_of, switched, watched_by
-from spart_blocks.export.schedule import MOST_PIECES, NEARLY, Schedule, stops_of
+from spart_blocks.export.acting import MOST_SWITCHES, acting_of
+from spart_blocks.export.header import OK, SINGULAR, STOPPED
+from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule
 from spart_blocks.program.part import Part, entries_of
+from spart_blocks.simulation.crossings import locate, upward
 from spart_blocks.simulation.engine import Floats
-from spart_blocks.simulation.steps import try_
+from spart_blocks.simulation.steps import Trial, equal_length, is_last, try_, up_to
 from spart_blocks.simulation.stops import within
 
 
@@ -27,16 +30,14 @@ class Stepper:
         self.xd: Floats = part.program.xd0.copy()
         self.x: Floats = self._projected(0.0, part.program.x0.copy())
         self._rows = entries_of(part.outputs)
-        modes = modes_of(self.program)
-        self._modes = [(mode, switched(self.program, mode)) for mode in modes]
-        self._watched = watched_by(self.program, modes) if modes else None
+        self._acting = acting_of(self.program)
 
     @property
     def t(self) -> float:
         return self.schedule.time(self.k)
 
-    def output(self) -> tuple[Floats, bool]:
-        """The outputs at this step, after the ticks that are due, and whether a STOP acts."""
+    def output(self) -> tuple[Floats, int]:
+        """The outputs at this step, after the ticks that are due, and the status."""
         t, before = self.t, self.xd.copy()
         for handing in self.schedule.handovers:
             if handing.ticking.due(self.k):
@@ -53,53 +54,120 @@ class Stepper:
         y = self._called(self.program.outputs, t, self.x, after)[self._rows]
         if not all(np.isfinite(values).all() for values in (y, after, self.x)):
             raise RunError("an output of the part is not finite", time=t)
-        stops = stops_of(self.part)
-        watched = self._called(self.program.watched, t, self.x, after)[stops] if stops else y[:0]
-        return y, bool((watched > 0).any())
+        return y, self._status(t, self.x)
+
+    def _watched(self, t: float, x: Floats, xd: Floats) -> Floats:
+        """The zero-crossing functions that act."""
+        if not self._acting.rows:
+            return np.zeros(0)
+        return self._called(self.program.watched, t, x, xd)[list(self._acting.rows)]
+
+    def _status(self, t: float, x: Floats) -> int:
+        """What ends the steps in a state: STOP blocks, and loops that lose rank."""
+        found = self._watched(t, x, self.xd)
+        for value, crossing in zip(found, self._acting.of, strict=True):
+            if value > 0 and crossing.kind in ("stop", "fault"):
+                return STOPPED if crossing.kind == "stop" else SINGULAR
+        return OK
 
     def _settled(self, t: float, x: Floats, xd: Floats) -> Floats:
         """The states after blocks have switched modes until they fit."""
-        if self._watched is None:
+        if not self._acting.switches:
             return x
         x, moved = x.copy(), False
         for _ in range(MOST_SWITCHES):
-            unfit = self._called(self._watched, t, x, xd) > 0
-            if not unfit.any():
+            unfit = self._watched(t, x, xd) > 0
+            blocks = {self._acting.first[k] for k in self._acting.kinds("mode") if unfit[k]}
+            for k in sorted(blocks):
+                states = self._acting.states[k]
+                x[states] = self._called(self.program.switched, t, x, xd)[states]
+            moved |= bool(blocks)
+            if not blocks:
                 break
-            moved = True
-            for mode, after in self._modes:
-                if unfit[mode.at : mode.at + len(mode.rows)].any():
-                    x[mode.states] = self._called(after, t, x, xd)
         return self._projected(t, x) if moved else x
 
-    def update(self) -> None:
-        """Move the states to the next step."""
+    def update(self) -> int:
+        """Move the states to the next step; the status."""
         if len(self.x):
-            t, end = self.t, self.schedule.time(self.k + 1)
-            x = self.x
-            for n in range(MOST_PIECES):
-                following = self._next_switch(t, end) if n < MOST_PIECES - 1 else end
-                x = self._piece(t, following, x)
+            t, end, status = self.t, self.schedule.time(self.k + 1), OK
+            x, n = self.x, 0
+            while t < end and status == OK:
+                n += 1
+                following = self._next_switch(t, end) if n < MOST_STEPS else end
+                x, status = self._segment(t, following, x)
                 t = following
-                if t >= end:
-                    break
+            if status != OK:
+                return status
             if not np.isfinite(x).all():
                 raise RunError("a state of the part is not finite", time=end)
             self.x = x
         self.k += 1
+        return OK
 
-    def _piece(self, a: float, b: float, x: Floats) -> Floats:
-        program = self.program
+    def _segment(self, a: float, b: float, x: Floats) -> tuple[Floats, int]:
+        """From a to b, between which no source switches: at once, or in the steps that poses in
+        which loops lose rank ask for."""
+        program, method = self.program, self.schedule.tableau
         lo, hi = within(a, b)
+        t, n, start = a, 0, x
 
         def rates(t: float, state: Floats) -> Floats:
             seen = min(max(t, lo), hi)
             if program.held is None:
                 return self._called(program.rates, seen, state, self.xd)
-            return self._called(program.held, seen, state, self.xd, x)
+            return self._called(program.held, seen, state, self.xd, start)
 
-        after = try_(self.schedule.tableau, rates, a, x, rates(a, x), b - a, self._own_steps).x
-        return self._projected(b, after)
+        before = self._watched(t, x, self.xd) if program.reach is not None else np.zeros(0)
+        while t < b:
+            n += 1
+            h, last, start = b - t, True, x
+            if program.reach is not None and n < MOST_STEPS:
+                reach = float(self._called(program.reach, t, x, self.xd)[0])
+                h = equal_length(b - t, reach)
+                last = is_last(h, b - t)
+            slope = rates(t, x)
+
+            def tried(h: float, t: float = t, x: Floats = x, slope: Floats = slope) -> Trial:
+                return try_(method, rates, t, x, slope, h, self._own_steps)
+
+            after = tried(h).x
+            if program.reach is None:
+                return self._projected(b, after), OK
+            found = None
+            if n < MOST_STEPS:
+                found = self._crossing(tried, before, t, h, min(t + h, hi))
+            if found is None:
+                t, before = b if last else t + h, self._watched(min(t + h, hi), after, self.xd)
+                x = self._projected(t, after)
+                continue
+            at, k = found
+            moved, _ = up_to(method, rates, t, x, slope, at, self._own_steps)
+            t += at
+            crossing = self._acting.of[k]
+            if not crossing.crossed(before[k], self._watched(t, moved, self.xd)[k]):
+                moved = tried(at).x
+            x = self._projected(t, moved)
+            before, status = self._watched(t, x, self.xd), self._status(t, x)
+            if status == SINGULAR:
+                return x, status
+        return x, OK
+
+    def _crossing(
+        self, tried: Callable[[float], Trial], before: Floats, t: float, h: float, until: float
+    ) -> tuple[float, int] | None:
+        """The length of the step to just behind the first pose of a step of length h in which
+        loops lose rank, or are nearest to it; and which crossing that is."""
+        after, found = self._watched(until, tried(h).x, self.xd), []
+        for k in self._acting.kinds("limit", "fault"):
+            crossing = self._acting.of[k]
+            if not crossing.crossed(before[k], after[k]):
+                continue
+
+            def watched(s: float, k: int = k) -> float:
+                return float(self._watched(t + s, tried(s).x, self.xd)[k])
+
+            found.append((locate(watched, crossing, upward(crossing, after[k]), 0.0, h), k))
+        return min(found, default=None)
 
     def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
         """The states of blocks with a one-step map of their own."""

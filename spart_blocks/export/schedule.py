@@ -23,8 +23,9 @@ USUAL_RATE = Fraction(1000)  # Hz
 HIGHEST_RATE = 1e6  # Hz
 LARGEST = 10**9
 """Numerator and denominator of a step: so that its multiples fit into 64 bits for years."""
-MOST_PIECES = 64
-"""Of one step, between switching times; beyond, the rest of the step is one piece."""
+MOST_STEPS = 64
+"""Segments of one step between switching times, and steps of one segment; beyond, what is left
+is one."""
 NEARLY = 1e-9
 """Of a step: a switching time as near as this to an end of a piece is that end."""
 
@@ -218,8 +219,3 @@ def _refuse_events(part: Part) -> None:
             )
             for name in blocks
         )
-
-
-def stops_of(part: Part) -> list[int]:
-    """Which watched values are of STOP blocks."""
-    return [k for k, c in enumerate(part.program.crossings) if c.kind == "stop"]

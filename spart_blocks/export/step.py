@@ -6,30 +6,41 @@ Nothing is allocated and nothing is global: all that lasts is in the caller's st
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from spart_blocks import __version__
 from spart_blocks.errors import DiagramError, Fault
+from spart_blocks.export.acting import MOST_SWITCHES, acting_of
 from spart_blocks.export.expressions import LARGEST, Real, literal
-from spart_blocks.export.functions import Argument, c_function, indented, selected, vector
+from spart_blocks.export.functions import (
+    Argument,
+    array_text,
+    c_function,
+    indented,
+    selected,
+    vector,
+)
 from spart_blocks.export.header import c_comment, c_string, header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
-from spart_blocks.export.modes import modes_of, settle_text, switched, watched_by
-from spart_blocks.export.schedule import (
-    MOST_PIECES,
-    NEARLY,
-    Schedule,
-    Ticking,
-    schedule_of,
-    stops_of,
-)
+from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule, schedule_of
 from spart_blocks.export.tables import table_texts
+from spart_blocks.program.c_code import step_header
 from spart_blocks.program.part import Part, entries_of
+from spart_blocks.program.switching import KINDS
+
+PART, STEP = "sb_part.h", "sb_step.h"
+"""What NAME.c includes: the same of every part."""
+
+
+def included() -> dict[str, str]:
+    """Their texts."""
+    part = resources.files("spart_blocks.export").joinpath("c", PART).read_text("utf-8")
+    return {PART: part, STEP: step_header()}
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,19 @@ class StepCode:
     @property
     def name(self) -> str:
         return self.interface.name
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """All that the step needs, by the names of the files."""
+        own = {f"{self.name}.h": self.header, f"{self.name}.c": self.source}
+        return {**own, **included()}
+
+    def whole_source(self) -> str:
+        """All of it in one text."""
+        text = self.source
+        for name in (f"{self.name}.h", PART, STEP):
+            text = text.replace(f'#include "{name}"', self.files[name], 1)
+        return text
 
 
 def step_code(
@@ -103,7 +127,7 @@ class _Source:
         self.schedule, self.interface, self.real = schedule, interface, real
         self.name = interface.name
         self.nx, self.nd = len(self.program.x0), len(self.program.xd0)
-        self.modes = modes_of(self.program)
+        self.acting = acting_of(self.program)
         self.written: list[Any] = []
         structs = (f"const {self.name}_inputs *u", f"const {self.name}_parameters *p")
         time = Argument(("double t",), ("t" if real == "double" else "(float)t",))
@@ -121,83 +145,184 @@ class _Source:
             f'#include "{self.name}.h"\n\n#include <math.h>',
             *table_texts(self.written, self.real),
             *functions,
+            self._sizes(),
+            *self._tables(),
+            f"static double sb_time(long long k) {{ return {self._time('k')}; }}",
+            f'#include "{PART}"',
             self._table(),
             self._nominal(),
             self._check(),
             self._init(),
-            self._output(),
-            self._update(),
-            self._whole(),
+            self._steps(),
         ]
         return "\n\n".join(text for text in texts if text) + "\n"
+
+    def _sizes(self) -> str:
+        """What sb_part.h is told: the types, the sizes, and what the program has of each kind."""
+        program = self.program
+        types = {"STATE": "state", "INPUTS": "inputs", "PARAMETERS": "parameters"}
+        types["OUTPUTS"] = "outputs"
+        status = {"GOES_ON": "OK", "STOPPED": "STOPPED", "NOT_A_NUMBER": "NOT_FINITE"}
+        status["SINGULAR"] = "SINGULAR"
+        values = {
+            **{f"SB_{macro}": f"{self.name}_{kind}" for macro, kind in types.items()},
+            **{f"SB_{macro}": f"{self.name}_{kind}" for macro, kind in status.items()},
+            "SB_REAL": self.real,
+            "SB_NX": self.nx,
+            "SB_NXD": self.nd,
+            "SB_NY": numbers_of(self.interface.outputs),
+            "SB_NC": len(self.schedule.clocks),
+            "SB_NE": len(program.switching) if self.nx else 0,
+            "SB_CROSSINGS": len(self.acting.rows),
+            "SB_SWITCHES": self.acting.switches,
+            "SB_HANDOVERS": len(self.schedule.handovers),
+            "SB_PROJECTS": int(program.project is not None and self.nx > 0),
+            "SB_REACHES": int(program.reach is not None),
+            "SB_STEPPED": len(self._own_entries()),
+            "SB_STAGES": len(self.schedule.tableau.b),
+            "SB_MOST_SWITCHES": MOST_SWITCHES,
+            "SB_MOST_STEPS": MOST_STEPS,
+            "SB_NEAR": literal(NEARLY * float(self.schedule.step)),
+        }
+        if self.real == "float":  # sources compare times in single precision
+            for macro, towards in (("AFTER", "INFINITY"), ("BEFORE", "-INFINITY")):
+                values[f"SB_JUST_{macro}(t)"] = (
+                    f"nextafterf(nextafterf((float)(t), {towards}), {towards})"
+                )
+        return "\n".join(f"#define {name} {value}" for name, value in values.items())
+
+    def _tables(self) -> list[str]:
+        method, acting, texts = self.schedule.tableau, self.acting, []
+        if self.nx:
+            for name, values in (("a", method.A.ravel()), ("b", method.b), ("c", method.c)):
+                numbers = [literal(float(value), self.real) for value in values]
+                texts.append(array_text(self.real, f"sb_rk_{name}", numbers))
+        if self._own_entries():
+            texts.append(array_text("int", "sb_stepped", sorted(self._own_entries())))
+        if acting.rows:
+            texts.append(array_text("int", "sb_kinds", [KINDS.index(c.kind) for c in acting.of]))
+        if self.program.reach is not None:
+            directions = [literal(c.direction, self.real) for c in acting.of]
+            texts.append(array_text(self.real, "sb_directions", directions))
+        if acting.switches:
+            texts.append(array_text("int", "sb_first", acting.first))
+        if self.nd:
+            places = {ticking.clock.name: k for k, ticking in enumerate(self.schedule.clocks)}
+            clocks = [places[one.ticking.clock.name] for one in self.schedule.handovers]
+            texts.append(array_text("int", "sb_handover_clocks", clocks))
+        return texts
 
     # --- the program's functions ------------------------------------------------------
 
     def _functions(self) -> list[str]:
-        program, real = self.program, self.real
-        out = self._result("out", max(self.nx, self.nd))
+        program, acting = self.program, self.acting
         rows = entries_of(self.part.outputs)
         members = tuple(f"y->{e}" for m in self.interface.outputs for e in m.entries)
         y = Argument((f"{self.name}_outputs *y",), members)
         texts = []
         if members:
-            texts.append(self._c("outputs", selected(program.outputs, rows, "outputs"), y))
-        for k, ticking in enumerate(self.schedule.clocks):
-            if not ticking.states:
-                continue
-            update = program.updates[ticking.clock.name]
-            texts.append(self._c(f"tick_{k}", selected(update, ticking.states, "tick"), out))
-        for k, handing in enumerate(self.schedule.handovers):
-            renewed = selected(handing.renewed, handing.states, "handover")
-            texts.append(self._c(f"handover_{k}", renewed, out))
-        stops = stops_of(self.part)
-        if stops:
-            watched = selected(program.watched, stops, "stops")
-            texts.append(self._c("stops", watched, self._result("out", len(stops))))
-        if self.nx:
-            start = (vector("start", self.nx, real),) if program.held is not None else ()
-            texts.append(self._c("rates", program.held or program.rates, out, *start))
-            if program.advance is not None:
-                h = Argument((f"{real} h",), ("h",))
-                texts.append(self._c("advance", program.advance, out, h))
-            if program.project is not None:
-                texts.append(self._c("project", program.project, out))
-            if program.switching:
-                texts.append(self._edges())
-        return [*texts, *self._settling()]
-
-    def _settling(self) -> list[str]:
-        """What lets blocks switch modes until they fit."""
-        program, modes = self.program, self.modes
-        if not modes:
-            return []
-        count = sum(len(mode.rows) for mode in modes)
-        texts = [self._c("modes", watched_by(program, modes), self._result("out", count))]
-        for k, mode in enumerate(modes):
-            size = mode.states.stop - mode.states.start
-            texts.append(
-                self._c(f"switched_{k}", switched(program, mode), self._result("out", size))
+            texts.append(self._c("sb_outputs", selected(program.outputs, rows, "outputs"), y))
+        if self.nd:
+            clocks, handing = self.schedule.clocks, self.schedule.handovers
+            texts += self._numbered(
+                "sb_tick",
+                [
+                    (selected(program.updates[one.clock.name], one.states, "tick"), one.states)
+                    for one in clocks
+                ],
             )
-        head = (
-            f"static void settle(double t, {self.real} *x, const {self.real} *xd,\n"
-            f"    const {self.name}_inputs *u, const {self.name}_parameters *p) {{"
+            texts += self._numbered(
+                "sb_handover",
+                [(selected(one.renewed, one.states, "handover"), one.states) for one in handing],
+            )
+            texts.append(self._is_due())
+        if acting.rows:
+            watched = selected(program.watched, acting.rows, "watched")
+            texts.append(self._of_watch("sb_watched", watched, len(acting.rows)))
+        if acting.switches:
+            texts += self._numbered(
+                "sb_switched_by",
+                [
+                    (selected(program.switched, acting.states[k], "switched"), acting.states[k])
+                    if k in acting.states
+                    else None
+                    for k in range(len(acting.rows))
+                ],
+            )
+        return [*texts, *self._of_states()] if self.nx else texts
+
+    def _of_states(self) -> list[str]:
+        """The functions that move states."""
+        program, all_x = self.program, self._result(range(self.nx))
+        start = vector("start", self.nx, self.real)
+        if program.held is not None:
+            texts = [self._c("sb_rates", program.held, all_x, start)]
+        else:
+            texts = [self._c("sb_rates", program.rates, all_x, replace(start, entries=()))]
+        if program.advance is not None:
+            h = Argument((f"{self.real} h",), ("h",))
+            texts.append(self._c("sb_advance", program.advance, all_x, h))
+        if program.project is not None:
+            texts.append(self._c("sb_model_project", program.project, all_x))
+        if program.reach is not None:
+            texts.append(self._of_watch("sb_model_reach", program.reach, 1))
+        if program.switching:
+            texts.append(self._edges())
+        return texts
+
+    def _numbered(
+        self, name: str, functions: Sequence[tuple[Any, Sequence[int]] | None]
+    ) -> list[str]:
+        """Functions by number, each of which writes its own entries of a vector, and the one
+        that calls them."""
+        texts = [
+            self._c(f"{name}_{k}", one[0], self._result(one[1])) if one is not None else None
+            for k, one in enumerate(functions)
+        ]
+        declared = [text for argument in self.arguments for text in argument.declared]
+        names = [text.split()[-1].lstrip("*") for text in declared]
+        cases = [
+            f"if (which == {k}) {name}_{k}({', '.join(names)}, out);"
+            for k, text in enumerate(texts)
+            if text is not None
+        ] or [f"(void){argument};" for argument in ("which", *names, "out")]
+        head = f"static void {name}(int which, {', '.join(declared)}, {self.real} *out) {{"
+        return [*filter(None, texts), "\n".join([head, *indented(cases), "}"])]
+
+    def _is_due(self) -> str:
+        """The C function that says whether a clock ticks at step k."""
+        lines = []
+        for number, ticking in enumerate(self.schedule.clocks):
+            since = f"(k - {ticking.offset})" if ticking.offset else "k"
+            conditions = [f"k >= {ticking.start}"] if ticking.start else []
+            conditions += [f"{since} % {ticking.period} == 0"] if ticking.period > 1 else []
+            lines.append(f"if (clock == {number}) return {' && '.join(conditions) or '1'};")
+        head = "static int sb_is_due(int clock, long long k) {"
+        return "\n".join(
+            [head, "  (void)clock;", "  (void)k;", *indented(lines), "  return 0;", "}"]
         )
-        projects = self.nx if program.project is not None else 0
-        return [*texts, settle_text(modes, head, self.real, projects)]
 
-    def _c(self, name: str, function: Any, result: Argument, *more: Argument) -> str:
+    def _of_watch(self, name: str, function: Any, size: int) -> str:
+        """A function of the watch for loops that lose rank: in double precision, for it takes
+        differences over short ways."""
+        real = self.real if self.program.reach is None else "double"
+        return self._c(name, function, self._result(range(size)), real=real)
+
+    def _c(
+        self, name: str, function: Any, result: Argument, *more: Argument, real: Real | None = None
+    ) -> str:
         self.written.append(function)
-        return c_function(name, function, (*self.arguments, *more), result, self.real)
+        return c_function(name, function, (*self.arguments, *more), result, real or self.real)
 
-    def _result(self, pointer: str, size: int) -> Argument:
-        entries = tuple(f"{pointer}[{k}]" for k in range(size))
-        return Argument((f"{self.real} *{pointer}",), entries)
+    def _result(self, entries: Iterable[int]) -> Argument:
+        """A result that goes to these entries of a vector."""
+        return Argument((f"{self.real} *out",), tuple(f"out[{k}]" for k in entries))
 
     def _edges(self) -> str:
         """(first, period) of each switching block; times are doubles always."""
         size = 2 * len(self.program.switching)
         result = Argument(("double *out",), tuple(f"out[{k}]" for k in range(size)))
-        return c_function("edges", self.program.edges, self.arguments[3:], result, self.real)
+        return c_function("sb_edges", self.program.edges, self.arguments[3:], result, self.real)
 
     # --- what the header declares ----------------------------------------------------------
 
@@ -267,212 +392,31 @@ class _Source:
                 f"{self.name}_inputs none;",
                 f"{self.name}_parameters nominal;",
                 f"{self.name}_nominal(&none, &nominal);",
-                self._call("project", "0.0", "s->x", self._xd("s"), "&none", "p", "x"),
-                self._copy("s->x", "x", self.nx),
+                f"sb_model_project(0.0, s->x, {'s->xd' if self.nd else 'x'}, &none, p, x);",
+                "sb_copy(s->x, x, SB_NX);",
             ]
         elif not used:
             lines.insert(0, "(void)p;")
         return self._public("void", "init", ["*s", "const *p"], lines)
 
-    def _output(self) -> str:
-        name, nd = self.name, self.nd
-        lines = [f"const double t = {self._time('s->k')};"]
-        if self.interface.outputs:
-            lines.append(f"{name}_outputs found;")
-        lines.append(f"{self.real} sum = 0;")
-        xd = "0"
-        if nd:
-            xd = "xd"
-            lines += [f"{self.real} xd[{nd}];", self._copy("xd", "s->xd", nd)]
-            before = "s->xd"
-            for k, handing in enumerate(self.schedule.handovers):
-                lines += self._moved(f"handover_{k}", handing.ticking, handing.states, "xd")
-            if self.schedule.handovers:
-                before = "before"
-                lines += [f"{self.real} before[{nd}];", self._copy("before", "xd", nd)]
-            for k, ticking in enumerate(self.schedule.clocks):
-                lines += self._moved(f"tick_{k}", ticking, ticking.states, before)
-            lines.append(f"for (int i = 0; i < {nd}; i++) sum += xd[i] - xd[i];")
-        x = self._x("s")
-        if self.modes:
-            x = "x"
-            lines += [
-                f"{self.real} x[{self.nx}];",
-                self._copy("x", "s->x", self.nx),
-                self._call("settle", "t", x, xd, "u", "p"),
-                f"for (int i = 0; i < {self.nx}; i++) sum += x[i] - x[i];",
-            ]
-        if self.interface.outputs:
-            size = numbers_of(self.interface.outputs)
-            lines += [
-                self._call("outputs", "t", x, xd, "u", "p", "&found"),
-                f"const {self.real} *values = (const {self.real} *)(const void *)&found;",
-                f"for (int i = 0; i < {size}; i++) sum += values[i] - values[i];",
-            ]
-        lines.append(f"if (!(sum == 0)) return {name}_NOT_FINITE;")
-        lines.append("*y = found;" if self.interface.outputs else "y->none = 0;")
-        if nd:
-            lines.append(self._copy("s->xd", "xd", nd))
-        if self.modes:
-            lines.append(self._copy("s->x", "x", self.nx))
-        stops = stops_of(self.part)
-        if stops:
-            count = len(stops)
-            lines += [
-                f"{self.real} watched[{count}];",
-                self._call("stops", "t", x, xd, "u", "p", "watched"),
-                f"for (int i = 0; i < {count}; i++)",
-                f"  if (watched[i] > 0) return {name}_STOPPED;",
-            ]
-        lines.append(f"return {name}_OK;")
-        unused = self._unused(lines, "u", "p", "t")
-        lines[1:1] = unused
-        return self._public("int", "output", ["*s", "const *u", "const *p", "*y"], lines)
-
-    def _moved(
-        self, function: str, ticking: Ticking, states: Sequence[int], before: str
-    ) -> list[str]:
-        """These states of xd at a tick. before: what the function reads; all clocks due read
-        the same."""
-        if not states:
-            return []
-        conditions = []
-        if ticking.start:
-            conditions.append(f"s->k >= {ticking.start}")
-        if ticking.period > 1:
-            since = f"(s->k - {ticking.offset})" if ticking.offset else "s->k"
-            conditions.append(f"{since} % {ticking.period} == 0")
-        size, start = len(states), states[0]
-        straight = tuple(states) == tuple(range(start, start + size))
-        if straight:
-            copies = [f"for (int i = 0; i < {size}; i++) xd[{start} + i] = after[i];"]
-        else:
-            copies = [f"xd[{state}] = after[{i}];" for i, state in enumerate(states)]
-        return [
-            f"if ({' && '.join(conditions)}) {{" if conditions else "{",
-            f"  {self.real} after[{size}];",
-            f"  {self._call(function, 't', self._x('s'), before, 'u', 'p', 'after')}",
-            *indented(copies),
-            "}",
-        ]
-
-    def _update(self) -> str:
-        parameters = ["*s", "const *u", "const *p"]
-        if not self.nx:
-            lines = ["(void)u;", "(void)p;", "s->k++;", f"return {self.name}_OK;"]
-            return self._public("int", "update", parameters, lines)
-        nx, xd = self.nx, self._xd("s")
-        lines = [
-            f"double t = {self._time('s->k')};",
-            f"const double end = {self._time('(s->k + 1)')};",
-            f"{self.real} x[{nx}], sum = 0;",
-            self._copy("x", "s->x", nx),
-            *(self._pieces(xd) if self.program.switching else [f"piece(t, end, {xd}, u, p, x);"]),
-            f"for (int i = 0; i < {nx}; i++) sum += x[i] - x[i];",
-            f"if (!(sum == 0)) return {self.name}_NOT_FINITE;",
-            self._copy("s->x", "x", nx),
-            "s->k++;",
-            f"return {self.name}_OK;",
-        ]
-        if not self.program.switching:
-            lines[0] = f"const {lines[0]}"
-        texts = [self._piece(), self._public("int", "update", parameters, lines)]
-        if self.program.switching:
-            texts.insert(1, self._next_switch())
-        return "\n\n".join(texts)
-
-    def _pieces(self, xd: str) -> list[str]:
-        size = 2 * len(self.program.switching)
-        return [
-            f"double at[{size}];",
-            "edges(u, p, at);",
-            "for (int n = 0; t < end; n++) { /* the last of very many is all that is left */",
-            f"  const double next = n < {MOST_PIECES - 1} ? next_switch(at, t, end) : end;",
-            f"  piece(t, next, {xd}, u, p, x);",
-            "  t = next;",
-            "}",
-        ]
-
-    def _next_switch(self) -> str:
-        """Of all series first + k period the first time that lies within (t, end)."""
-        near = literal(NEARLY * float(self.schedule.step))
-        return "\n".join(
-            [
-                "/* The first time within (t, end) at which a source switches, else end. */",
-                "static double next_switch(const double *at, double t, double end) {",
-                f"  const double near = {near};",
-                "  double next = end;",
-                f"  for (int i = 0; i < {len(self.program.switching)}; i++) {{",
-                "    const double first = at[2 * i], period = at[2 * i + 1];",
-                "    double found = first;",
-                "    if (!isfinite(first) || !isfinite(period)) continue;",
-                "    if (period > 0 && first <= t + near)",
-                "      found = first + (floor((t + near - first) / period) + 1) * period;",
-                "    if (found > t + near && found < next - near) next = found;",
-                "  }",
-                "  return next;",
-                "}",
-            ]
-        )
-
-    def _piece(self) -> str:
-        """One step of the method from a to b, in which switching times lie at the ends only."""
-        nx, real, method = self.nx, self.real, self.schedule.tableau
-        stages = len(method.b)
-        names = [f"k{s + 1}" for s in range(stages)]
-        needs_z = stages > 1 or self.program.advance is not None or self.program.project is not None
-        arrays = (*names, "z") if needs_z else names
-        lines = [
-            f"const {real} h = ({real})(b - a);",
-            "/* A piece is seen from within: switching times are known to some last places. */",
-            f"const double lo = {_inside('a', 'INFINITY', real)};",
-            *([f"const double hi = {_inside('b', '-INFINITY', real)};"] if 1 in method.c else []),
-            f"{real} {', '.join(f'{name}[{nx}]' for name in arrays)};",
-        ]
-        for s, name in enumerate(names):
-            c = float(method.c[s])
-            state = "z" if s else "x"
-            if s:
-                terms = _combined(method.A[s, :s], names, real)
-                lines.append(f"for (int i = 0; i < {nx}; i++) z[i] = x[i] + h * {terms};")
-            time = "lo" if c == 0 else "hi" if c == 1 else f"a + {literal(c)} * (b - a)"
-            start = ("x",) if self.program.held is not None else ()
-            lines.append(self._call("rates", time, state, "xd", "u", "p", *start, name))
-        terms = _combined(method.b, names, real)
-        if self.program.advance is not None:
-            lines.append(self._call("advance", "a", "x", "xd", "u", "p", "h", "z"))
-            own = self._own_entries()
-            others = [i for i in range(nx) if i not in own]
-            lines += [f"x[{i}] += h * {terms.replace('[i]', f'[{i}]')};" for i in others]
-            lines += [f"x[{i}] = z[{i}];" for i in sorted(own)]
-        else:
-            lines.append(f"for (int i = 0; i < {nx}; i++) x[i] += h * {terms};")
-        if self.program.project is not None:
-            lines.append(self._call("project", "b", "x", "xd", "u", "p", "z"))
-            lines.append(self._copy("x", "z", nx))
-        declared = (
-            f"double a, double b, const {real} *xd, const {self.name}_inputs *u,\n"
-            f"    const {self.name}_parameters *p, {real} *x"
-        )
-        return "\n".join([f"static void piece({declared}) {{", *indented(lines), "}"])
-
     def _own_entries(self) -> set[int]:
         states = self.program.states
         return set(entries_of(slot for slot in states if slot.name in self.program.stepped))
 
-    def _whole(self) -> str:
+    def _steps(self) -> str:
         name = self.name
-        step = self._public(
-            "int",
-            "step",
-            ["*s", "const *u", "const *p", "*y"],
-            [
-                f"const int status = {name}_output(s, u, p, y);",
-                f"return status ? status : {name}_update(s, u, p);",
-            ],
-        )
-        time = self._public("double", "time", ["const *s"], [f"return {self._time('s->k')};"])
-        return f"{step}\n\n{time}"
+        step = [
+            f"const int status = {name}_output(s, u, p, y);",
+            f"return status ? status : {name}_update(s, u, p);",
+        ]
+        given = ["*s", "const *u", "const *p"]
+        texts = [
+            self._public("int", "output", [*given, "*y"], ["return sb_part_output(s, u, p, y);"]),
+            self._public("int", "update", given, ["return sb_part_update(s, u, p);"]),
+            self._public("int", "step", [*given, "*y"], step),
+            self._public("double", "time", ["const *s"], ["return sb_time(s->k);"]),
+        ]
+        return "\n\n".join(texts)
 
     # --- small pieces of C -----------------------------------------------------------------
 
@@ -480,23 +424,6 @@ class _Source:
         step = self.schedule.step
         product = f"{k} * {step.numerator}" if step.numerator != 1 else k
         return f"(double)({product}) / {float(step.denominator)!r}"
-
-    def _x(self, pointer: str) -> str:
-        return f"{pointer}->x" if self.nx else "0"
-
-    def _xd(self, pointer: str) -> str:
-        return f"{pointer}->xd" if self.nd else "0"
-
-    def _call(self, name: str, *arguments: str) -> str:
-        return f"{name}({', '.join(arguments)});"
-
-    def _copy(self, to: str, source: str, size: int) -> str:
-        return f"for (int i = 0; i < {size}; i++) {to}[i] = {source}[i];"
-
-    def _unused(self, lines: Sequence[str], *names: str) -> list[str]:
-        """Casts of what these lines do not read."""
-        text = "\n".join(lines).partition("\n")[2]
-        return [f"(void){n};" for n in names if not re.search(rf"(?<!->)\b{n}\b", text)]
 
     def _public(self, kind: str, verb: str, parameters: Sequence[str], lines: Sequence[str]) -> str:
         """A function of the header. parameters: such as 'const *u', of the struct by letter."""
@@ -508,20 +435,3 @@ class _Source:
         ]
         head = f"{kind} {self.name}_{verb}({', '.join(declared)}) {{"
         return "\n".join([head, *indented(lines), "}"])
-
-
-def _inside(end: str, towards: str, real: Real) -> str:
-    """A time just behind or before an end of a piece, in the numbers that sources compare."""
-    if real == "float":
-        return f"nextafterf(nextafterf((float){end}, {towards}), {towards})"
-    return f"{end} + 8 * (nextafter({end}, {towards}) - {end})"
-
-
-def _combined(weights: Any, names: Sequence[str], real: Real) -> str:
-    """A weighted sum of slopes."""
-    terms = [
-        f"{literal(float(weight), real)} * {name}[i]" if weight != 1 else f"{name}[i]"
-        for weight, name in zip(weights, names, strict=False)
-        if weight
-    ]
-    return f"({' + '.join(terms)})" if len(terms) > 1 else terms[0]

@@ -11,7 +11,7 @@ import numpy as np
 
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.export.excitation import moved
-from spart_blocks.export.header import NOT_FINITE, STOPPED
+from spart_blocks.export.header import NOT_FINITE
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.export.reference import Stepper
@@ -83,9 +83,8 @@ def moving_inputs(code: StepCode, inputs: Floats) -> tuple[Floats, dict[str, str
     try:
         for row in rows:
             reference.p[entries] = row
-            if reference.output()[1]:
+            if reference.output()[1] or reference.update():
                 break
-            reference.update()
     except RunError:
         return inputs, {name: "held" if text == "sines" else text for name, text in told.items()}
     return rows, told
@@ -106,24 +105,24 @@ def verify(code: StepCode, inputs: Floats) -> Verification:
         if code.real == "float":
             compiled.set_states(reference.x, reference.xd)
         status, y = compiled.output()
-        wanted, stopped = reference.output()
-        _agree(status, stopped, reference.t)
-        if not stopped:
-            reference.update()
-            _agree(compiled.update(), False, reference.t)
+        wanted, ended = reference.output()
+        _agree(status, ended, reference.t)
+        if not ended:
+            ended = reference.update()
+            _agree(compiled.update(), ended, reference.t)
         ends = (compiled.states(), np.concatenate([reference.x, reference.xd]))
         pairs.append((np.concatenate([y, ends[0]]), np.concatenate([wanted, ends[1]])))
-        if stopped:
+        if ended:
             break
     found, expected = (np.array(column) for column in zip(*pairs, strict=True))
     return Verification(len(pairs), _errors(code, found, expected), TOLERANCES[code.real])
 
 
-def _agree(status: int, stopped: bool, t: float) -> None:
+def _agree(status: int, wanted: int, t: float) -> None:
     if status == NOT_FINITE:
         raise RunError("the C gives a number that is not finite, the program does not", time=t)
-    if stopped != (status == STOPPED):
-        raise RunError("the C and the program do not stop at the same step", time=t)
+    if status != wanted:
+        raise RunError("the C and the program do not end at the same step", time=t)
 
 
 def _errors(code: StepCode, found: Floats, expected: Floats) -> dict[str, float]:

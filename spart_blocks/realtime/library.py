@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 from spart_blocks.errors import Fault, InputError
-from spart_blocks.export.loaded import whole_source
 from spart_blocks.export.model import model_header, runtime_file
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.compiler import compiler_name, strict_loaded
@@ -85,7 +84,7 @@ def runtime() -> ctypes.CDLL:
 def model_library(code: StepCode) -> ctypes.CDLL:
     """The library of a part: sb_init, sb_output, sb_update, sb_state_size."""
     header = model_header(code).replace(f'#include "{code.name}.h"', "")
-    text = "\n".join([whole_source(code), header, _GLUE.format(name=code.name)])
+    text = "\n".join([code.whole_source(), header, _GLUE.format(name=code.name)])
     library = strict_loaded(text, FLAGS)
     library.sb_state_size.restype = ctypes.c_longlong
     library.sb_init.argtypes, library.sb_init.restype = [_ADDRESS] * 2, None

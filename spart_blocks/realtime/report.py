@@ -27,6 +27,7 @@ WHY = {
     Ended.NOT_FINITE: "a result was not a number",
     Ended.TRIPPED: "the watchdog had seen no sign of life and sent the safe outputs",
     Ended.UNHEARD: "no frame came over a link while it waited",
+    Ended.LOST_RANK: "the loops of a mechanism had lost rank",
     Ended.NOT: "it was not run",
 }
 _CAUSES = {

@@ -23,7 +23,7 @@ class Phase(IntEnum):
 class Ended(IntEnum):
     """Why a loop has ended."""
 
-    NOT, DONE, ASKED, OVERRUN, MODEL_STOPPED, NOT_FINITE, TRIPPED, UNHEARD = range(8)
+    NOT, DONE, ASKED, OVERRUN, MODEL_STOPPED, NOT_FINITE, TRIPPED, UNHEARD, LOST_RANK = range(9)
 
 
 class ModelStruct(ctypes.Structure):

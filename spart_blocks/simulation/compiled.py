@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.errors import RunError
-from spart_blocks.program.c_code import c_source
+from spart_blocks.program.c_code import c_source, step_header
 from spart_blocks.program.mirrors import mirrored
 from spart_blocks.program.switching import KINDS
 from spart_blocks.simulation.compiled_record import (
@@ -221,9 +221,9 @@ def _source(program: Program, functions: dict[str, Any]) -> str:
         f"{_list([numbers[one.clock] for one in program.handovers])};",
     ]
     folder = resources.files("spart_blocks.simulation")
-    names = ("record.c", "measure.c", "driver.c", "sb_step.h")
-    *parts, step = (folder.joinpath(name).read_text("utf-8") for name in names)
-    parts[-1] = parts[-1].replace('#include "sb_step.h"', step)
+    names = ("record.c", "measure.c", "driver.c")
+    parts = [folder.joinpath(name).read_text("utf-8") for name in names]
+    parts[-1] = parts[-1].replace('#include "sb_step.h"', step_header())
     return "\n".join([*lines, *parts, mirrored(_MIRRORS)])
 
 

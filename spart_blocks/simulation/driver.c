@@ -273,10 +273,10 @@ static int sb_sample_step(sb_run *r, double h, double until) {
    the step ends there. */
 static int sb_keep_step(sb_run *r, double h, double until, int plain) {
   r->taken = h;
-  if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), plain ? until : sb_before(until));
+  if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), plain ? until : SB_JUST_BEFORE(until));
   if (!r->log) return sb_sample_step(r, h, until);
   if (plain && sb_unseen(r->log, r->t, until, r->xn)) return 1;
-  return sb_cover(r, r->log, plain ? until : sb_before(until));
+  return sb_cover(r, r->log, plain ? until : SB_JUST_BEFORE(until));
 }
 
 /* Keep the state reached where all starts anew: at a stop, or behind a crossing. */
@@ -287,7 +287,7 @@ static int sb_keep_state(sb_run *r, int sides, int tick) {
 
 /* The same at a known event, the time of which is rounded. */
 static int sb_keep_event(sb_run *r) {
-  return !r->log || sb_late(r, r->log, sb_after(r->t), r->x);
+  return !r->log || sb_late(r, r->log, SB_JUST_AFTER(r->t), r->x);
 }
 
 static int sb_is_full(const sb_run *r) {
@@ -319,7 +319,7 @@ static int sb_hits(sb_run *r) {
 /* Pass over an interval without states, watching signals that depend on time alone. */
 static int sb_idle(sb_run *r, double at) {
   double before_end = nextafter(at, r->t);
-  r->lo = sb_after(r->t);
+  r->lo = SB_JUST_AFTER(r->t);
   while (r->t < at) {
     if (r->budget-- <= 0) return SB_MORE;
     if (sb_is_full(r)) return SB_FULL;
@@ -385,8 +385,8 @@ static void sb_project(sb_run *r) {
 
 /* Integrate from r->t to the stop at `end`. */
 static int sb_integrate(sb_run *r, double end) {
-  r->lo = sb_after(r->t);
-  r->hi = sb_before(end);
+  r->lo = SB_JUST_AFTER(r->t);
+  r->hi = SB_JUST_BEFORE(end);
   long long nx = r->nx, S = r->stages;
   if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
   if (r->ncross) sb_call(r, program_cross, r->t, r->x, r->g0);

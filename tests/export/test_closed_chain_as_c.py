@@ -7,7 +7,11 @@ from fmpy.fmi1 import FMICallException
 
 import spart_blocks as sb
 from spart_blocks.export import export_fmu, recorded_inputs, step_code, verify, verify_fmu
+from spart_blocks.export.header import SINGULAR
+from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.program.part import part_of
+from spart_blocks.realtime import Session, prepare
+from spart_blocks.realtime.structs import Ended
 
 BAR = """
 bodies:
@@ -56,11 +60,55 @@ def test_an_fmu_runs_as_the_diagram_does_and_keeps_the_loops_closed(diagram, tmp
     assert np.abs(results["loops.error"]).max() < 1e-12
 
 
-def test_an_fmu_refuses_to_go_on_where_the_loops_lose_rank(tmp_path):
-    flat = BAR.replace("0.55", "0.45").replace("[0.4, 0, 0]", "[0.2, 0, 0]")
-    (tmp_path / "bar.yaml").write_text(flat)
+@pytest.fixture
+def flat(tmp_path):
+    """A parallelogram that comes to lie flat after 0.45 s."""
+    shorter = BAR.replace("0.55", "0.45").replace("[0.4, 0, 0]", "[0.2, 0, 0]")
+    (tmp_path / "bar.yaml").write_text(shorter)
     started = DIAGRAM.replace("{um: {A: 3}}", "{qm: {A: 0.9}, um: {A: 5}}")
+    started = started.replace("amplitude: 2", "amplitude: 0")
     (tmp_path / "diagram.yaml").write_text(started)
-    path = export_fmu(part_of(sb.load(tmp_path / "diagram.yaml")), tmp_path, 3)
+    return sb.load(tmp_path / "diagram.yaml")
+
+
+FLAT = (np.pi - 0.9) / 5
+
+
+@pytest.mark.parametrize(
+    ("rate", "method", "real"),
+    [
+        (500, "RK4", "double"),
+        (3, "RK4", "double"),
+        (50, "heun", "double"),
+        (500, "euler", "double"),
+        (200, "RK4", "float"),
+    ],
+)
+def test_exported_c_ends_where_the_loops_lose_rank(flat, rate, method, real):
+    code = step_code(part_of(flat), rate=rate, method=method, real=real)
+    step = LoadedStep(code)
+    statuses = []
+    while not statuses or statuses[-1] == 0:
+        statuses += [step.output()[0], step.update()]
+    assert statuses[-1] == SINGULAR
+    assert (len(statuses) // 2 - 1) / rate <= FLAT + 2e-3
+    assert len(statuses) // 2 / rate >= FLAT - 2e-3
+    if real == "double":  # in single precision states of loops tell little near there
+        assert verify(code, np.zeros((len(statuses), 0))).passed
+
+
+def test_steps_on_the_real_clock_end_where_the_loops_lose_rank(flat):
+    with Session(prepare(flat.source, rate=200, T=2.0)) as session:
+        for _ in session.moments():
+            pass
+    report = session.report()
+    assert report.ended is Ended.LOST_RANK
+    assert not report.complete
+    assert "lost rank" in report.why
+    assert abs(report.steps / 200 - FLAT) < 0.01
+
+
+def test_an_fmu_refuses_to_go_on_where_the_loops_lose_rank(flat, tmp_path):
+    path = export_fmu(part_of(flat), tmp_path, 3)
     with pytest.raises(FMICallException):
         fmpy.simulate_fmu(path, stop_time=1.0, fmi_type="CoSimulation")

@@ -11,7 +11,7 @@ from fmus import instance, references
 
 import spart_blocks as sb
 from spart_blocks.export import export_fmu, recorded_inputs, step_code, verify, verify_fmu
-from spart_blocks.export.modes import MOST_SWITCHES, modes_of
+from spart_blocks.export.acting import MOST_SWITCHES, acting_of
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.schedule import schedule_of
 from spart_blocks.program.part import part_of
@@ -104,9 +104,9 @@ def test_steps_follow_the_run_to_within_a_step(part_from):
 
 def test_what_never_fits_is_left_after_a_fixed_number_of_switches(part_from):
     part = part_from(CHATTER)
-    assert len(modes_of(part.program)) == 1
+    assert acting_of(part.program).switches
     code = step_code(part)
-    assert f"n < {MOST_SWITCHES}" in code.source
+    assert f"#define SB_MOST_SWITCHES {MOST_SWITCHES}\n" in code.source
     found = verify(code, np.zeros((3, 0)))
     assert found.passed, found
 

@@ -70,7 +70,7 @@ static double sb_clamped(double t, double low, double high) {
 }
 
 static double sb_piece_end(const sb_fmu *m) {
-  return m->s.next < INFINITY ? sb_before(m->s.next) : INFINITY;
+  return m->s.next < INFINITY ? SB_JUST_BEFORE(m->s.next) : INFINITY;
 }
 
 /* Time as signals and crossings see it. */
@@ -80,7 +80,7 @@ static double sb_seen(const sb_fmu *m, double t) {
 
 /* Time as derivatives see it: strictly after what has switched. */
 static double sb_within(const sb_fmu *m, double t) {
-  return sb_clamped(t, sb_after(m->s.passed), sb_piece_end(m));
+  return sb_clamped(t, SB_JUST_AFTER(m->s.passed), sb_piece_end(m));
 }
 
 static double sb_direction(int k) {

@@ -225,7 +225,8 @@ static int sb_wait(sb_loop *l, long long due, long long *now) {
 /* --- steps ------------------------------------------------------------------------------- */
 
 static void sb_take_status(sb_loop *l, int status) {
-  if (status) l->ended = status == 1 ? SB_MODEL_STOPPED : SB_NOT_FINITE;
+  static const int why[] = {SB_NOT_ENDED, SB_MODEL_STOPPED, SB_NOT_FINITE, SB_LOST_RANK};
+  if (status) l->ended = why[status];
 }
 
 /* Step of the deadline `due`, begun `now`. */

@@ -60,7 +60,8 @@ enum {
   SB_MODEL_STOPPED, /* a STOP block asked for it */
   SB_NOT_FINITE,    /* a result was not a number */
   SB_TRIPPED,       /* the watchdog has sent the safe outputs */
-  SB_UNHEARD        /* no frame has come over a link while it waited */
+  SB_UNHEARD,       /* no frame has come over a link while it waited */
+  SB_LOST_RANK      /* the loops of a mechanism have lost rank */
 };
 
 /* What a watchdog in another process reads, and `tripped`, which it writes: memory that

@@ -17,6 +17,7 @@
      sb_slope(m, t, x, out)  the rates; sb_own_steps(m, h) puts into SB_XN the states that have
                              a map of their own
 
+   SB_NO_STATES: there are no states, and none of this.
    SB_CONTROLS: methods may tell their error. Then also SB_CONTROLLED(m), whether this one does;
      its weights SB_E(m); SB_EXPONENT(m), -1 / order; SB_H(m), the length of the next step;
      SB_ERROR_OF(m, size), the error that a state of that size may have.
@@ -75,14 +76,16 @@
 #define SB_EARLY 0.99 /* a stage that crosses so early has made the end of the step wrong */
 #define SB_AHEAD 1e-9 /* s: over this it is looked whether a signal comes back */
 
-#define SB_INSIDE 8 /* units in the last place: switching times are known so well */
-
-/* Just after and just before a time: a segment between two of them is seen from within. */
-SB_FUNCTION double sb_after(double t) { return t + SB_INSIDE * (nextafter(t, INFINITY) - t); }
-SB_FUNCTION double sb_before(double t) { return t - SB_INSIDE * (t - nextafter(t, -INFINITY)); }
+#ifndef SB_JUST_AFTER /* a segment between two switching times is seen from within: */
+#define SB_INSIDE 8   /* units in the last place, which these are known to */
+#define SB_JUST_AFTER(t) ((t) + SB_INSIDE * (nextafter(t, INFINITY) - (t)))
+#define SB_JUST_BEFORE(t) ((t) - SB_INSIDE * ((t) - nextafter(t, -INFINITY)))
+#endif
 
 /* What happens where a watched value crosses zero. */
 enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND, SB_FAULT };
+
+#ifndef SB_NO_STATES
 
 /* --- a step ------------------------------------------------------------------------------ */
 
@@ -120,6 +123,8 @@ SB_FUNCTION void sb_try(SB_SELF *m, SB_REAL h) {
   sb_own_steps(m, h);
 }
 
+#ifdef SB_BOUNDS
+
 /* Of equal steps of at most `longest` over what is left the length of one. */
 SB_FUNCTION SB_TIME sb_equal_length(SB_TIME left, SB_TIME longest) {
   return left / SB_MAX(SB_OF(1), SB_CEIL(left / longest - 1e-9));
@@ -127,6 +132,8 @@ SB_FUNCTION SB_TIME sb_equal_length(SB_TIME left, SB_TIME longest) {
 
 /* Whether a step of length h ends where `left` does. */
 SB_FUNCTION SB_MASK sb_is_last(SB_TIME h, SB_TIME left) { return h >= left * (1 - 1e-12); }
+
+#endif
 
 /* --- its error and its length ------------------------------------------------------------ */
 
@@ -288,10 +295,11 @@ SB_FUNCTION SB_MASK sb_beyond(SB_REAL value, SB_SCALAR direction, SB_MASK up) {
    the last stage of a shorter step does. */
 SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, int k, SB_MASK up, int staged) {
   SB_REAL low = SB_OF(0), high = SB_OF(1);
-  SB_MASK open;
-  while (SB_ANY(open = ((high - low) * h > SB_LOCATED) & (high - low > 1e-15))) {
+  for (;;) {
     SB_REAL middle = (SB_SCALAR)0.5 * (low + high);
-    SB_MASK beyond;
+    SB_MASK open = ((high - low) * h > SB_LOCATED) & (high - low > 1e-15), beyond;
+    open &= (low < middle) & (middle < high); /* single precision comes to its end sooner */
+    if (!SB_ANY(open)) return high;
     sb_within_step(m, h, middle, SB_XM(m));
     sb_watch(m, SB_T(m) + middle * h, SB_XM(m), SB_G(m));
     beyond = sb_beyond(SB_G(m)[k], SB_DIRECTION(m, k), up);
@@ -302,7 +310,6 @@ SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, int k, SB_MASK up, int stage
     high = SB_SELECT(open & beyond, middle, high);
     low = SB_SELECT(open & SB_NOT(beyond), middle, low);
   }
-  return high;
 }
 
 /* The first crossing within the step just tried: its time as a fraction of h, or 2 where there
@@ -357,6 +364,8 @@ SB_FUNCTION void sb_up_to_crossing(SB_SELF *m, SB_REAL h) {
   for (int i = 0; i < n; i++) x[i] = SB_SELECT(over, kept[i], x[i]);
   for (int i = 0; i < n; i++) slope[i] = SB_SELECT(over, slope[i], SB_XT(m)[i]);
 }
+
+#endif
 
 #endif
 

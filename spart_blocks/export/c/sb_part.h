@@ -1,0 +1,333 @@
+/* A step of exported C: what happens at its time, and how the states move to the next one.
+
+   Above stand, made of the diagram: the types SB_STATE, SB_INPUTS, SB_PARAMETERS, SB_OUTPUTS and
+   SB_REAL; sizes; tables; and the functions of the model. At step k the clocks due tick and
+   blocks switch modes; the outputs follow. Then the states move with the inputs held, in
+   segments between the times at which sources switch. Nothing lasts but SB_STATE. */
+
+#ifndef SB_PART_H
+#define SB_PART_H
+
+#define SB_ROOM(n) ((n) > 0 ? (n) : 1) /* C knows no array of length zero */
+
+typedef struct {
+  long long k; /* the number of the step */
+  double t, low, high; /* sources see times of a segment strictly within */
+  const SB_INPUTS *u;
+  const SB_PARAMETERS *p;
+  const SB_REAL *xd;
+  SB_REAL *x, *room;
+  int crossed, staged;
+} sb_part;
+
+/* What sb_step.h is told. */
+#define SB_SELF sb_part
+#define SB_SCALAR SB_REAL
+#define SB_TIME double
+#define SB_N(m) SB_NX
+#define SB_STAGES_OF(m) SB_STAGES
+#define SB_T(m) ((m)->t)
+#define SB_X(m) ((m)->x)
+#define SB_XN(m) ((m)->room)
+#define SB_XT(m) ((m)->room + SB_NX)
+#define SB_XM(m) ((m)->room + 2 * SB_NX)
+#define SB_K(m) ((m)->room + 3 * SB_NX)
+#define SB_A(m) sb_rk_a
+#define SB_B(m) sb_rk_b
+#define SB_C(m) sb_rk_c
+#define SB_CONTROLLED(m) 0
+#define SB_LONGEST(m) INFINITY
+#define SB_NG(m) SB_CROSSINGS
+#define SB_KIND(m, k) sb_kinds[k]
+#define SB_DIRECTION(m, k) sb_directions[k]
+#define SB_FIRST(k) sb_first[k]
+#define SB_VALUES(m) ((m)->room + (SB_STAGES + 4) * SB_NX)
+#define SB_G0(m) SB_VALUES(m)
+#define SB_G1(m) (SB_VALUES(m) + SB_CROSSINGS)
+#define SB_GS(m) (SB_VALUES(m) + 2 * SB_CROSSINGS)
+#define SB_G(m) (SB_VALUES(m) + 3 * SB_CROSSINGS)
+#define SB_CROSSED(m) ((m)->crossed)
+#define SB_STAGED(m) ((m)->staged)
+#define SB_P(m) sb_rk_b /* never read: */
+#define SB_DENSE_ORDER(m) 0
+#define SB_ND(m) SB_NXD
+#define SB_CLOCKS(m) SB_NC
+#define SB_HANDOVER_CLOCK(k) sb_handover_clocks[k]
+#if SB_NXD
+#define SB_HAS_CLOCKS
+#endif
+#if SB_REACHES
+#define SB_BOUNDS
+#define SB_LOCATES
+#endif
+#if SB_NX == 0
+#define SB_NO_STATES
+#endif
+
+#if SB_NX
+static double sb_within(const sb_part *m, double t) {
+  return t < m->low ? m->low : t > m->high ? m->high : t;
+}
+
+static void sb_slope(sb_part *m, double t, const SB_REAL *x, SB_REAL *out) {
+  sb_rates(sb_within(m, t), x, m->xd, m->u, m->p, m->x, out);
+}
+
+/* Blocks with a one-step map of their own. */
+static void sb_own_steps(sb_part *m, SB_REAL h) {
+#if SB_STEPPED
+  sb_advance(m->t, m->x, m->xd, m->u, m->p, h, SB_XM(m));
+  for (int i = 0; i < SB_STEPPED; i++) SB_XN(m)[sb_stepped[i]] = SB_XM(m)[sb_stepped[i]];
+#else
+  (void)m;
+  (void)h;
+#endif
+}
+#endif
+
+#if SB_REACHES
+/* The longest step in which nothing is overlooked. */
+static double sb_reach(sb_part *m) {
+  SB_REAL reach[1];
+  sb_model_reach(sb_within(m, m->t), m->x, m->xd, m->u, m->p, reach);
+  return (double)reach[0];
+}
+
+static void sb_watch(sb_part *m, double t, const SB_REAL *x, SB_REAL *out);
+#endif
+
+#if SB_NXD
+static int sb_due(const sb_part *m, int c) { return sb_is_due(c, m->k); }
+
+static void sb_hand_over(sb_part *m, int k, SB_REAL *xd) {
+  sb_handover(k, m->t, m->x, xd, m->u, m->p, xd);
+}
+
+static void sb_tick_clock(sb_part *m, int c, const SB_REAL *before, SB_REAL *xd) {
+  sb_tick(c, m->t, m->x, before, m->u, m->p, xd);
+}
+#endif
+
+#if SB_SWITCHES
+static void sb_watch_modes(sb_part *m, double t, const SB_REAL *x, const SB_REAL *xd, SB_REAL *out) {
+  sb_watched(t, x, xd, m->u, m->p, out);
+}
+
+static void sb_switch(sb_part *m, double t, int k, int where, SB_REAL *x, SB_REAL *xd) {
+  SB_REAL moved[SB_NX]; /* the block reads the states from before */
+  (void)where;
+  for (int i = 0; i < SB_NX; i++) moved[i] = x[i];
+  sb_switched_by(k, t, x, xd, m->u, m->p, moved);
+  for (int i = 0; i < SB_NX; i++) x[i] = moved[i];
+}
+#endif
+
+#include "sb_step.h"
+
+#if SB_REACHES
+static void sb_watch(sb_part *m, double t, const SB_REAL *x, SB_REAL *out) {
+  sb_watched(t, x, m->xd, m->u, m->p, out);
+  for (int k = 0; k < SB_CROSSINGS; k++) /* modes and STOPs act at the steps alone */
+    if (sb_kinds[k] == SB_MODE || sb_kinds[k] == SB_STOP) out[k] = 0;
+}
+#endif
+
+#if SB_NX || SB_NXD
+static void sb_copy(SB_REAL *to, const SB_REAL *from, int n) {
+  for (int i = 0; i < n; i++) to[i] = from[i];
+}
+#endif
+
+static int sb_finite(const SB_REAL *values, int n) {
+  SB_REAL sum = 0;
+  for (int i = 0; i < n; i++) sum += values[i] - values[i];
+  return sum == 0;
+}
+
+#if SB_NX
+/* Put the states on their constraints: unit quaternions, loops, limits. */
+static void sb_project(const sb_part *m, SB_REAL *x, const SB_REAL *xd) {
+#if SB_PROJECTS
+  SB_REAL moved[SB_NX];
+  sb_model_project(m->t, x, xd, m->u, m->p, moved);
+  sb_copy(x, moved, SB_NX);
+#else
+  (void)m;
+  (void)x;
+  (void)xd;
+#endif
+}
+#endif
+
+/* --- at a step --------------------------------------------------------------------------- */
+
+#if SB_CROSSINGS
+/* Whether something that ends all is above zero. */
+static int sb_ended(const SB_REAL *g) {
+  for (int k = 0; k < SB_CROSSINGS; k++) {
+    if (sb_kinds[k] == SB_STOP && g[k] > 0) return SB_STOPPED;
+    if (sb_kinds[k] == SB_FAULT && g[k] > 0) return SB_SINGULAR;
+  }
+  return SB_GOES_ON;
+}
+#endif
+
+/* Ticks, modes and outputs of the present step; where a result is no number nothing changes. */
+static int sb_part_output(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p, SB_OUTPUTS *y) {
+  SB_REAL x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
+  const double t = sb_time(s->k);
+#if SB_NXD || SB_SWITCHES
+  sb_part m = {0};
+  m.k = s->k;
+  m.t = t;
+  m.u = u;
+  m.p = p;
+  m.x = x;
+#endif
+  (void)t;
+  (void)u;
+  (void)p;
+#if SB_NX
+  sb_copy(x, s->x, SB_NX);
+#else
+  x[0] = 0;
+#endif
+#if SB_NXD
+  {
+    SB_REAL before[SB_NXD];
+    sb_copy(before, s->xd, SB_NXD);
+    sb_ticked(&m, before, xd);
+  }
+#else
+  xd[0] = 0;
+#endif
+#if SB_SWITCHES
+  {
+    SB_REAL g[SB_CROSSINGS];
+    if (sb_switched(&m, t, x, xd, g)) sb_project(&m, x, xd);
+  }
+#endif
+  if (!sb_finite(x, SB_NX) || !sb_finite(xd, SB_NXD)) return SB_NOT_A_NUMBER;
+#if SB_NY
+  {
+    SB_OUTPUTS found;
+    sb_outputs(t, x, xd, u, p, &found);
+    if (!sb_finite((const SB_REAL *)(const void *)&found, SB_NY)) return SB_NOT_A_NUMBER;
+    *y = found;
+  }
+#else
+  y->none = 0;
+#endif
+#if SB_NX
+  sb_copy(s->x, x, SB_NX);
+#endif
+#if SB_NXD
+  sb_copy(s->xd, xd, SB_NXD);
+#endif
+#if SB_CROSSINGS
+  {
+    SB_REAL g[SB_CROSSINGS];
+    sb_watched(t, x, xd, u, p, g);
+    return sb_ended(g);
+  }
+#else
+  return SB_GOES_ON;
+#endif
+}
+
+/* --- to the next step -------------------------------------------------------------------- */
+
+#if SB_NX
+
+/* From m->t to `end`, between which no source switches: at once, or in the steps that poses in
+   which loops lose rank ask for. */
+static int sb_segment(sb_part *m, double end) {
+  m->low = SB_JUST_AFTER(m->t);
+  m->high = SB_JUST_BEFORE(end);
+#if SB_REACHES
+  sb_watch(m, m->t, m->x, SB_G0(m));
+  for (int n = 1; m->t < end; n++) {
+    double h = end - m->t, theta = 2;
+    int last = 1;
+    const int short_of = n < SB_MOST_STEPS; /* the last of very many is all that is left */
+    if (short_of) h = sb_length(m, h, &last);
+    sb_slope(m, m->t, m->x, SB_K(m));
+    sb_try(m, (SB_REAL)h);
+    if (short_of) theta = sb_find_crossing(m, (SB_REAL)h, m->high);
+    else sb_watch(m, m->high, SB_XN(m), SB_G1(m));
+    if (theta <= 1) sb_up_to_crossing(m, (SB_REAL)(theta * h));
+    m->t = theta <= 1 ? m->t + theta * h : last ? end : m->t + h;
+    sb_copy(m->x, SB_XN(m), SB_NX);
+    sb_project(m, m->x, m->xd);
+    sb_copy(SB_G0(m), SB_G1(m), SB_CROSSINGS);
+    if (theta > 1) continue;
+    sb_watch(m, m->t, m->x, SB_G0(m));
+    if (sb_ended(SB_G0(m))) return SB_SINGULAR;
+  }
+#else
+  sb_slope(m, m->t, m->x, SB_K(m));
+  sb_try(m, (SB_REAL)(end - m->t));
+  m->t = end;
+  sb_copy(m->x, SB_XN(m), SB_NX);
+  sb_project(m, m->x, m->xd);
+#endif
+  return SB_GOES_ON;
+}
+
+#if SB_NE
+/* The first time within (t, end) at which a source switches, else end. at: of each source when
+   first, and then in which period. */
+static double sb_next_switch(const double *at, double t, double end) {
+  double next = end;
+  for (int i = 0; i < SB_NE; i++) {
+    const double first = at[2 * i], period = at[2 * i + 1];
+    double found = first;
+    if (!isfinite(first) || !isfinite(period)) continue;
+    if (period > 0 && first <= t + SB_NEAR)
+      found = first + (floor((t + SB_NEAR - first) / period) + 1) * period;
+    if (found > t + SB_NEAR && found < next - SB_NEAR) next = found;
+  }
+  return next;
+}
+#endif
+
+#endif
+
+/* The states at the next step; where one is no number nothing changes. */
+static int sb_part_update(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p) {
+#if SB_NX
+  const double end = sb_time(s->k + 1);
+  SB_REAL x[SB_NX], room[(SB_STAGES + 4) * SB_NX + 4 * SB_CROSSINGS];
+  sb_part m = {0};
+  int status = SB_GOES_ON;
+  m.t = sb_time(s->k);
+  m.u = u;
+  m.p = p;
+  m.x = x;
+  m.room = room;
+#if SB_NXD
+  m.xd = s->xd;
+#endif
+  sb_copy(x, s->x, SB_NX);
+#if SB_NE
+  {
+    double at[2 * SB_NE];
+    sb_edges(u, p, at);
+    for (int n = 1; m.t < end && !status; n++) /* the last of very many is all that is left */
+      status = sb_segment(&m, n < SB_MOST_STEPS ? sb_next_switch(at, m.t, end) : end);
+  }
+#else
+  status = sb_segment(&m, end);
+#endif
+  if (status) return status;
+  if (!sb_finite(x, SB_NX)) return SB_NOT_A_NUMBER;
+  sb_copy(s->x, x, SB_NX);
+#else
+  (void)u;
+  (void)p;
+#endif
+  s->k++;
+  return SB_GOES_ON;
+}
+
+#endif
