@@ -46,6 +46,8 @@ typedef struct {
 #define SB_E(m) ((m)->e)
 #define SB_EXPONENT(m) ((m)->exponent)
 #define SB_ERROR_OF(m, size) (1e-6 + 1e-4 * (size))
+#define SB_BOUNDS
+#define SB_LONGEST(m) INFINITY
 #define SB_LOCATES
 #define SB_NG(m) 1
 #define SB_KIND(m, k) SB_EVENT
@@ -58,6 +60,7 @@ typedef struct {
 #define SB_STAGED(m) ((m)->staged)
 #define SB_P(m) ((m)->P)
 #define SB_DENSE_ORDER(m) ((m)->order)
+static double sb_reach(walk *m) { (void)m; return INFINITY; }
 static void sb_watch(walk *m, double t, const double *x, double *out) {
   out[0] = cos(9 * x[0] + t);
 }
