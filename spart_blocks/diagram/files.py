@@ -133,8 +133,9 @@ def existing(
     faults: list[Fault],
     most: int = MAX_BYTES,
 ) -> Path | None:
-    """The file that another names by a relative path, or None after a fault: it must be a
-    file of at most so many bytes and lie in root."""
+    """The file that another names by a relative path, or None after a fault: it must be a file
+    in root of at most `most` bytes.
+    """
     path = inside(given, document, root, place, faults)
     if path is None:
         return None

@@ -23,11 +23,12 @@ from spart_blocks.robot import Loop, Robot
 from spart_blocks.spatial import Array, array
 
 CLOSED = 1e-12
-"""Loops are closed where no row is open by more of the robot's size, or radians."""
+"""Largest error of a row of closed loops, relative to the robot's size, or in radians."""
 MOST_STEPS = 200
 NEARBY_STARTS = 6
-"""Where no step closes the loops further, such as links all in a line, so many starts beside
-are tried, 0.1 to 0.6 rad and m away."""
+"""Number of further starts, 0.1 to 0.6 rad and m away, if no step closes the loops further, for
+example with all links in a line.
+"""
 _SENSES = {
     "rigid": (0, 1, 2),
     "prismatic": (0, 1, 2),

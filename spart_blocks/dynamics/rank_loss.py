@@ -26,14 +26,15 @@ from spart_blocks.robot import JointType, Robot
 from spart_blocks.spatial import array, filled, sqrt
 
 LOST = 1e-6
-"""At this distance, a thousandth of a radian off, rank counts as lost: numerical errors of
-a run take it no nearer. Less for a robot that is never far off."""
+"""Distance, a thousandth of a radian off, at which rank counts as lost: numerical errors keep a
+run from coming closer. Smaller for a robot that is never far from a loss of rank.
+"""
 CLEAR = 0.01
-"""Where a motion comes no nearer than this, there is nothing to look for; as LOST."""
+"""Distance beyond which no check is needed. Smaller for such a robot, like LOST."""
 GROWTH = 1e-3
-"""Distances grow with the square of the way from a loss of rank, at least so fast."""
+"""Smallest growth of the distance with the square of the displacement from a loss of rank."""
 TURN = 0.5
-"""[rad, robot sizes] A step of more motion than this might pass by unseen."""
+"""Largest motion in a step [rad, robot sizes]: a longer step might miss a loss of rank."""
 AROUND = 0.7
 """[rad, m] So far off along a motion a nearest point is looked for."""
 REACH = 1e-5

@@ -1,4 +1,4 @@
-"""How large the step is on a Cortex-M7, where Debian's gcc-arm-none-eabi is installed."""
+"""Size of the step on a Cortex-M7, if Debian's gcc-arm-none-eabi is installed."""
 
 from __future__ import annotations
 

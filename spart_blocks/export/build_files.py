@@ -1,4 +1,4 @@
-"""What builds the C of a part, and the page that says how."""
+"""Build files for the C of a subdiagram, and its README."""
 
 from __future__ import annotations
 

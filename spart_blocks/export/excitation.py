@@ -1,8 +1,8 @@
-"""The inputs of a part while it is compared: they move, so that what they do shows.
+"""Inputs of a subdiagram during a comparison: they change, so that their effects show.
 
-Each is held over equal pieces of the time, as importers hold inputs between communication
-points. Its values are those that the whole diagram gives it at their starts. An input that rests
-there, or all of them where the diagram cannot be run, is moved by sines.
+Each is held over equal intervals of time, as importers hold inputs between communication points.
+Its values are those of the whole diagram at the starts of the intervals. Sines replace an input
+that is constant there, or all inputs if the diagram cannot be run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "project", "adv
 @dataclass(frozen=True)
 class Excitation:
     """rows (pieces, nu): the inputs in each piece, in the order of the part's. length: of a
-    piece [s]. told: by input, where its values come from."""
+    piece [s]. told: the source of the values of each input."""
 
     rows: Floats
     length: float
@@ -49,7 +49,7 @@ def excitation_of(part: Part, horizon: float, diagram: Diagram | None) -> Excita
 
 
 def moved(part: Part, recorded: Mapping[str, Floats], count: int) -> tuple[Floats, dict[str, str]]:
-    """The inputs of a part (count, nu) at so many times, and by input where they come from.
+    """The inputs of a part (count, nu) at `count` times, and the source of each.
     recorded: by input its values (count, n), where there are any; those that rest are moved."""
     columns, told, number = [np.zeros((count, 0))], {}, 0
     for slot in part.inputs:

@@ -1,4 +1,4 @@
-"""The start values of an FMU's inputs: nothing comes in until an importer sets it."""
+"""The start values of an FMU's inputs, which apply until an importer sets them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ CHOICES = ("zero", "diagram")
 def started(part: Part, inputs: str = "zero") -> Part:
     """The part with the start values of its inputs in its program's p.
 
-    inputs: 'diagram' for those that the signals have at the start of the diagram; 'zero' for
-    zeros, and for a rotation matrix the one that turns nothing. A part that is not finite with
-    that (a quaternion of zeros is none) keeps the diagram's value of those inputs that need it.
-    Raises InputError for another choice.
+    inputs: 'diagram' for those that the signals have at the start of the diagram; 'zero' for zeros,
+    and the identity for rotation matrices. If the part is not finite with that (as with a
+    quaternion of zeros), the inputs concerned keep the diagram's values. Raises InputError for
+    another choice.
     """
     if inputs not in CHOICES:
         hint = f"there are {', '.join(CHOICES)}"

@@ -21,7 +21,7 @@ class Argument:
 
 
 def vector(pointer: str, size: int, real: Real) -> Argument:
-    """An array of so many numbers."""
+    """Array of `size` numbers."""
     return Argument((f"const {real} *{pointer}",), tuple(f"{pointer}[{k}]" for k in range(size)))
 
 

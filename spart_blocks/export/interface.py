@@ -1,4 +1,4 @@
-"""What a part is called in C: the members of its structs."""
+"""Names of a subdiagram in C: the members of its structs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The links of a part: which of its inputs come in frames, and which outputs go out in them.
-
-A wire that leads over the boundary of a part and through a link block is live. The part
-receives where it reads the block's outputs, and sends where it feeds its inputs.
+"""The links of a subdiagram: its inputs received in frames, and its outputs sent in frames. A cut
+wire through a link block is a connection. The subdiagram receives from a block whose outputs it
+reads, and sends to a block whose inputs it feeds.
 """
 
 from __future__ import annotations

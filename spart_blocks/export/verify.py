@@ -1,4 +1,4 @@
-"""Back to back: the compiled C of a part against its program, step by step."""
+"""Verification: the compiled C of a subdiagram against its program, step by step."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 TOLERANCES = {"double": 1e-12, "float": 1e-4}
 """Relative to the largest magnitude of a signal over all steps.
 
-In double both run freely from their start. In float every step starts from the program's
-states: what float loses in a step is compared, not what a mechanism makes of it in a
-thousand.
+In double both run independently. In float every step starts from the program's states: the error of
+one step is compared, not its growth over a thousand steps.
 """
 FLOOR = {"double": 1e-14, "float": 1e-6}
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What came of it. steps: how many were compared. errors: of each output and state the
+    """The result of a verification. steps: the number of compared steps. errors: of each output and
+    state the
     largest difference, relative to its largest magnitude. tolerance: how large it may be."""
 
     steps: int
@@ -51,8 +51,9 @@ class Verification:
 
 
 def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
-    """The inputs of the part (steps, inputs) as the whole diagram has them at each step, up to
-    the horizon [s], or to where a STOP ends it."""
+    """The inputs of the part (steps, inputs) in the whole diagram at each step, up to the
+    horizon [s], or the time of a STOP.
+    """
     from spart_blocks.simulation import simulate
 
     if not 0 < horizon < math.inf:
@@ -70,9 +71,10 @@ def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
 
 
 def moving_inputs(code: StepCode, inputs: Floats) -> tuple[Floats, dict[str, str]]:
-    """Inputs (steps, nu) as `recorded_inputs` gives them, of which those that rest move by
-    sines: a part at rest would prove nothing. And by input where its values come from. What
-    rests stays so where the part's numbers would not remain finite."""
+    """Inputs (steps, nu) from `recorded_inputs`, with sines instead of constant inputs, since a
+    part at rest would prove nothing; and the source of each. Constant inputs are kept if the
+    part would not stay finite.
+    """
     recorded, start = {}, 0
     for slot in code.part.inputs:
         size = slot.part.stop - slot.part.start

@@ -1,4 +1,4 @@
-"""A part of a diagram on a real clock: its loop, its links, its watchdog, its report."""
+"""A subdiagram in real time: its loop, its links, its watchdog, its report."""
 
 from spart_blocks.realtime.loop import Loop
 from spart_blocks.realtime.report import Report

@@ -1,4 +1,4 @@
-"""Durations as the loop counts them: in bins, 64 to an octave."""
+"""Durations as counted by the loop: in bins, 64 per octave."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ NANO = 1e-9
 
 @cache
 def edges() -> NDArray[np.float64]:
-    """Where each bin begins, and where the last one ends [s]: (BINS + 1,)."""
+    """The lower edges of the bins, and the upper edge of the last [s]: (BINS + 1,)."""
     starts = [b if b < 64 else (64 + b % 64) << (b // 64 - 1) for b in range(BINS + 1)]
     return np.array(starts, dtype=float) * NANO
 
 
 @dataclass(frozen=True)
 class Durations:
-    """counts (BINS,): how many lay in each bin. longest [s]."""
+    """counts (BINS,): number of durations in each bin. longest [s]."""
 
     counts: NDArray[np.int64]
     longest: float
@@ -37,7 +37,7 @@ class Durations:
         return int(self.counts.sum())
 
     def percentile(self, percent: float) -> float:
-        """The time [s] that so many per cent of the durations do not exceed, within 1.6 %.
+        """Percentile of the durations [s], within 1.6 %.
 
         NaN without any.
         """
@@ -49,7 +49,7 @@ class Durations:
         return min(float(edges()[bin_ + 1]), self.longest)
 
     def together(self, other: Durations) -> Durations:
-        """Those of both."""
+        """The durations of both."""
         return Durations(self.counts + other.counts, max(self.longest, other.longest))
 
     def between(self, low: float, high: float) -> int:

@@ -1,4 +1,4 @@
-"""What goes into a running loop and comes out of it: parameters and signals."""
+"""Exchange with a running loop: parameters and signals."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ def gathered(members: Sequence[Member], vector: Floats) -> Floats:
 
 
 class Parameters:
-    """The parameters of a running loop, and those of its inputs that no link brings.
-
-    Initial states are not among them: a loop that runs has left them behind.
+    """The parameters of a running loop, and its inputs that are not received over links. Initial
+    states are not among them, since they are used at the start only.
     """
 
     def __init__(
@@ -78,7 +77,7 @@ class Parameters:
         }
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Give the loop other values, which it takes together before one of its next steps.
+        """Set other values, which the loop applies together before one of its next steps.
 
         A scalar fills a vector. Raises InputError for an unknown name, another shape, a
         number that is not finite or out of its bounds; then nothing changes.
@@ -119,7 +118,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Column:
-    """Where a signal lies in a row, and its shape."""
+    """The place of a signal in a row, and its shape."""
 
     name: str
     start: int
@@ -128,10 +127,9 @@ class Column:
 
 
 class Signals:
-    """What a loop writes of each step: its time, inputs and outputs.
-
-    Nothing is written until `streaming` is set. Where rows are not drained in time, those
-    for which there is no room are dropped and counted.
+    """The rows that a loop writes at each step: its time, inputs and outputs. Nothing is written
+    until `streaming` is set. If rows are not drained in time, those without room are dropped and
+    counted.
     """
 
     def __init__(self, library: ctypes.CDLL, struct: LoopStruct, code: StepCode) -> None:

@@ -1,4 +1,4 @@
-"""Sends the safe outputs when the process of a real-time loop shows no sign of life.
+"""Sends the safe outputs when the process of a real-time loop shows no activity.
 
 Run as a file by a Python of its own, with nothing but the standard library, so that nothing
 that ends the loop's process ends this one. It is given a socket, over which frames come with

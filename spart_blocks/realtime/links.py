@@ -1,4 +1,6 @@
-"""The links of a part, open: sockets, and the structs that the loop reads and sends with."""
+"""The open links of a subdiagram: sockets, and the structs with which the loop receives and
+sends.
+"""
 
 from __future__ import annotations
 
@@ -120,8 +122,9 @@ class OpenLink:
         return out.raw
 
     def receive(self, now: float, u: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
-        """Take the newest frame into u, the flat array of all inputs of the part; whether there
-        was one. now [s]: monotonic."""
+        """Read the newest frame into u, the flat array of all inputs of the part; returns
+        whether there was one. now [s]: monotonic.
+        """
         self._check(u, "inputs")
         return bool(library().sb_link_receive(ctypes.byref(self.struct), now, u.ctypes.data))
 
@@ -147,7 +150,7 @@ class OpenLink:
                 os.read(self.struct.fd, 1)
 
     def stale(self, now: float) -> bool:
-        """Whether no valid frame came for longer than the timeout, or none ever."""
+        """Whether no valid frame arrived for longer than the timeout, or none ever."""
         return self._end.stale(now)
 
 

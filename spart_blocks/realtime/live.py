@@ -1,4 +1,4 @@
-"""A running loop that answers: a socket on which parameters are set and signals told.
+"""A server for a running loop: a socket on which parameters are set and signals are sent.
 
 The loop itself is not held up: it takes parameters from a buffer and puts rows into a ring,
 and all that is here runs in a thread beside it.

@@ -1,4 +1,4 @@
-"""What a running loop says of itself to those who ask, and what they may change."""
+"""Answers of a running loop to its clients, and changes that they may request."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class Watch:
 
 
 def hello(loop: RunningLoop, name: str) -> dict[str, Any]:
-    """Who it is."""
+    """Identity and status of the loop, sent first to a client."""
     return {"protocol": VERSION, "name": name, "pid": os.getpid()} | status(loop)
 
 
 def status(loop: RunningLoop) -> dict[str, Any]:
-    """How far it is: its time [s], its rate [Hz], deadlines missed."""
+    """Status of the loop: its time [s], its rate [Hz], missed deadlines."""
     return {
         "time": loop.time,
         "phase": loop.phase.name.lower(),
@@ -79,7 +79,7 @@ def status(loop: RunningLoop) -> dict[str, Any]:
 
 
 def why(loop: RunningLoop) -> str:
-    """Why it has ended."""
+    """The reason why it has ended."""
     return "it is no longer to be reached" if loop.ended is Ended.NOT else WHY[loop.ended]
 
 
@@ -136,7 +136,7 @@ def _nominal(loop: RunningLoop, name: str) -> Floats:
 
 
 def _fixed(loop: RunningLoop) -> dict[str, str]:
-    """What cannot be set while it runs, and why."""
+    """The parameters that cannot be set while it runs, with the reason."""
     interface, free = loop.code.interface, set(loop.parameters.names)
     starts = {m.name: "counts at the start only" for m in interface.parameters}
     links = {m.name: "comes over a link" for m in interface.inputs}
@@ -177,7 +177,7 @@ def set_values(loop: RunningLoop, asked: object) -> dict[str, Any]:
 
 
 def _named(written: str, loop: RunningLoop) -> tuple[str, str | None]:
-    """Which parameter is meant, and which of its elements, if not all."""
+    """The named parameter, and its elements, if not all."""
     known = loop.parameters.names
     name, index = (written, None) if written in known else split_index(written)
     if name in known:
@@ -215,8 +215,9 @@ def _numbers(name: str, value: Any, depth: int = 0) -> Any:
 
 
 def watch(loop: RunningLoop, names: object, rate: object) -> Watch:
-    """What a client wants to see. names: of signals or elements, by default the outputs.
-    rate: rows per second that are enough, by default all. Raises InputError."""
+    """The signals that a client watches. names: of signals or elements, by default the outputs.
+    rate: rows per second, by default all. Raises InputError.
+    """
     columns = {column.name: column for column in loop.signals.columns}
     if not names:
         names = [member.name for member in loop.code.interface.outputs]

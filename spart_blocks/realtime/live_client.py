@@ -1,4 +1,4 @@
-"""What `spart tune` and `spart scope` ask of a running loop."""
+"""The client of `spart tune` and `spart scope` for a running loop."""
 
 from __future__ import annotations
 
@@ -62,9 +62,10 @@ class Watched:
 
 
 class LiveClient:
-    """A connection to a running loop. hello: what it said of itself: name, pid, time [s],
-    phase, rate [Hz], overruns. ended: why the loop has ended, once it has. lost: steps
-    that were to be watched, but are missing."""
+    """A connection to a running loop. hello: its identity and status: name, pid, time [s],
+    phase, rate [Hz], overruns. ended: the reason why the loop has ended, once it has. lost: the
+    number of missing steps.
+    """
 
     def __init__(self, place: Place, *, patience: float = 10.0) -> None:
         """patience: how long to wait for an answer [s].

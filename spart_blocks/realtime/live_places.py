@@ -1,4 +1,4 @@
-"""Where running loops are found: a socket and a token for each, in a folder of the user's."""
+"""Places of running loops: a socket and a token for each, in a folder of the user."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ _QUEUE = 128  # connections that wait to be accepted
 
 @dataclass(frozen=True)
 class Place:
-    """Where a loop listens. name: of its part, as far as a file can be called so. pid: of
-    its process."""
+    """The place where a loop listens. name: of its part, as allowed in a file name. pid: of its
+    process.
+    """
 
     name: str
     pid: int
@@ -139,7 +140,7 @@ def running() -> list[Place]:
 
 
 def remove_stale() -> None:
-    """Take away what dead processes have left."""
+    """Remove the files of dead processes."""
     for place in _all():
         if not _alive(place):
             place.remove()

@@ -1,4 +1,4 @@
-"""A part of a diagram against the clock, in a thread that Python does not hold up."""
+"""A subdiagram in real time, in a thread that Python does not delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a real-time run: how its deadlines were kept, and at what cost."""
+"""The report of a real-time run: its deadlines and its processor load."""
 
 from __future__ import annotations
 
@@ -83,14 +83,15 @@ class Report:
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the percentiles as a table, and the rest as text."""
+        """HTML for notebooks: the percentiles as a table, and the rest as text."""
         shown = [*_heading(self), *_missed(self), *_links(self)]
         return html.preformatted("\n".join(shown)) + html.table(*_table(self))
 
     @property
     def complete(self) -> bool:
-        """Whether it ran as long as it was to: to its end, or, without one, until it was
-        interrupted, or until a STOP block ended it."""
+        """Whether the run completed: to its end, or without one until it was interrupted, or
+        until a STOP block ended it.
+        """
         endless = self.T is None and self.ended is Ended.ASKED
         return endless or self.ended in (Ended.DONE, Ended.MODEL_STOPPED)
 

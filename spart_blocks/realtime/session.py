@@ -1,4 +1,4 @@
-"""One real-time run: its code, its links, its watchdog, its loop, and what came of it."""
+"""One real-time run: its code, its links, its watchdog, its loop, and its report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Attend = Callable[[Loop], None]
 
 @dataclass(frozen=True)
 class Prepared:
-    """What is to run: the diagram, the C of its part, and how the loop goes."""
+    """A prepared run: the diagram, the C of its subdiagram, and the options of the loop."""
 
     diagram: Diagram
     code: StepCode
@@ -52,7 +52,7 @@ def prepare(
 ) -> Prepared:
     """Trace a part of a diagram and compile it.
 
-    What is not given is as the file says under `export:` and `realtime:`. diagram: a path,
+    Options not given are those of the file under `export:` and `realtime:`. diagram: a path,
     a loaded diagram or a bdsim BlockDiagram. part: names of blocks and subsystems. outputs:
     signals that are streamed besides those that leave the part. rate [Hz]. method: euler,
     heun or RK4. changes: T, policy, watchdog, wait, priority, cpu.
@@ -158,7 +158,7 @@ class Session:
             self._problems.append("the watchdog's process ended before the loop did")
 
     def report(self) -> Report:
-        """What came of it, once it is over."""
+        """The report, once the run is over."""
         return report_of(self.loop, self._counts, self._problems)
 
     def signals(self) -> dict[str, Floats]:
@@ -186,7 +186,7 @@ def run(
     attend: Attend | None = None,
     **options: Any,
 ) -> Report:
-    """Run a diagram, or some of its blocks, on the real clock, and report how it went.
+    """Run a diagram, or some of its blocks, in real time, and return the report.
 
     diagram: what `prepare` takes or gives, options: its others. attend: is called every
     0.1 s with the loop, whose parameters it may change. Ctrl-C ends the run: its report

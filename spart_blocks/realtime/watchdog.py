@@ -1,4 +1,4 @@
-"""A process beside the loop's that sends the safe outputs when the loop cannot."""
+"""A separate process that sends the safe outputs when the loop cannot."""
 
 from __future__ import annotations
 

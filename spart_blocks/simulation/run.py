@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.segments.solver import SegmentSolver
 
 LOOKS = 500
-"""Into at least so many intervals a run is parted where it is measured."""
+"""Smallest number of intervals into which a measured run is divided."""
 LEAST_STEPS = 50
 """Simulink's own default for the steps of a run."""
 MOST_SWITCHES = 1_000
-"""So many switches of modes at one time are too many."""
+"""Largest number of mode switches at one time."""
 CHATTER = 1_000
 """So many crossings within CHATTERED of the run are too many."""
 CHATTERED = 1e-7
@@ -147,8 +147,9 @@ class Run:
             self.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
 
     def _bound_steps(self) -> None:
-        """Where something acts on crossings, take so many steps at least: one that nothing
-        else bounds, as where the states rest, would pass over crossings in pairs."""
+        """Take at least LEAST_STEPS steps if zero crossings have effects: a step that nothing
+        else limits, as with states at rest, would pass over pairs of crossings.
+        """
         kinds = {"stop", "event", "mode"} | ({"bend"} if self.slides else set())
         acting = any(crossing.kind in kinds for crossing in self.crossings)
         if acting and self.options.max_step is None:

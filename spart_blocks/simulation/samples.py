@@ -15,8 +15,8 @@ _ROUNDED = 4
 class Samples:
     """The grid of sample times k * every, walked once.
 
-    Times that only rounding parts from the start or the end of the run are these: an interval
-    of T / 300 seconds, rounded, ends a hair before T.
+    Times that differ from the start or the end of the run only by rounding count as these: an
+    interval of T / 300 seconds, rounded, ends just before T.
     """
 
     def __init__(self, start: Fraction, every: Fraction, end: Fraction) -> None:

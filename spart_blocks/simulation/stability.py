@@ -21,18 +21,20 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 FURTHEST, RAY = 20.0, 4000
-"""How far along the ray of an eigenvalue the border is looked for, and at how many points."""
+"""Range and number of points of the search for the stability border along the ray of an
+eigenvalue.
+"""
 CLEAR = 1e3
-"""A state this many times as large as those at the start, and a mode that a run multiplies by
-this, are clearly unstable."""
+"""Growth of a state from its initial value, and of a mode over a run, that is clearly unstable."""
 WITHIN = 0.95
-"""The part of the longest step that is advised: on the border nothing decays."""
+"""Recommended fraction of the longest stable step: on the border modes do not decay."""
 LOOKED_AT = 3
 POWERS = 12
-"""At so many samples of a run that went well, and by so many powers, is its fastest mode told."""
+"""Number of samples of a completed run, and of power iterations, used to find its fastest mode."""
 JUMP, SMOOTH = 0.1, 1e-3
-"""Quotients that differ by more than this part of them, and by more than this [1/s], are those
-of a jump: a whole jump halves its quotient where the difference doubles."""
+"""Relative and absolute [1/s] difference of quotients above which they belong to a jump: the
+quotient of a jump is halved when the difference is doubled.
+"""
 
 
 class Mode(NamedTuple):

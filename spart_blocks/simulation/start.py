@@ -173,7 +173,7 @@ def _check_steps(steps: Fraction, step: float, end: Fraction) -> None:
 
 
 def _check_room(samples: Fraction, width: int, every: Fraction) -> None:
-    """Refuse samples that together hold too many numbers; each has so many."""
+    """Reject samples with too many numbers in total. width: numbers per sample."""
     if samples * width > MOST_KEPT:
         raise InputError(
             Fault(

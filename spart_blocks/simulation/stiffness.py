@@ -21,17 +21,22 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 BEGINS, STIFF, CALM = 1000, 15, 6
-"""The test begins at every so many steps; so many at the border are stiff, and so many within
-it in a row are not."""
+"""The test begins every BEGINS steps; STIFF steps at the stability border mean stiff, CALM
+consecutive steps within it mean not stiff.
+"""
 BORDERS = {"RK45": (5, 3.25), "DOP853": (11, 6.1), "RK23": (2, 2.45)}
 """The stage whose state is compared with that at the end of the step, and the border; those of
 RK45 and DOP853 are Hairer's, RK23 is stable to 2.51."""
 COMPILED, INTERPRETED = 1_000, 20
-"""So many explicit steps, compiled or not, cost what an implicit method needs to start anew."""
+"""Number of explicit steps, compiled or not, that cost as much as one restart of an implicit
+method.
+"""
 STARTS = 50
-"""What the steps of an implicit method cost besides its starts at every stop, in such starts."""
+"""Cost of the steps of an implicit method, in restarts, in addition to its restarts at every
+stop.
+"""
 WORTH_TELLING = 10
-"""The cost of the steps that are left, in such starts, up to which nothing is said."""
+"""Cost of the remaining steps, in restarts, up to which there is no warning."""
 
 
 @dataclass

@@ -30,7 +30,9 @@ class SegmentSolver(ABC):
         """Advance the states from a to b, or to a crossing before b; the time reached."""
 
     def passed_by(self, t0: float, t1: float) -> bool:
-        """Go from one stop to the next at once where only rounding parts them; whether so."""
+        """Step from one stop to the next at once if they differ only by rounding; returns
+        whether they do.
+        """
         if t1 - t0 >= 1e-12 * max(1.0, t1):
             return False
         self.run.x = self.run.x + (t1 - t0) * self.run.derivative(t0, self.run.x)
