@@ -332,7 +332,7 @@ def _model(description: Any, path: Path, exchange: bool) -> Model:
         _refuse_interface(path, exchange)
     identifier = offered.modelIdentifier or ""
     if not re.fullmatch(r"[A-Za-z_]\w*", identifier, re.ASCII):
-        _refuse(path, f"has the model identifier {brief(identifier)}, which is no name in C")
+        _refuse(path, f"has the model identifier {brief(identifier)}, which is not a C identifier")
     try:
         variables = [
             _variable(v, description.fmiMajorVersion, path) for v in description.modelVariables

@@ -151,7 +151,7 @@ def need_open(robot: Any, block: str) -> Robot:
     found = need_robot(robot, block)
     for what in ("loops", "forces"):
         if getattr(found, what):
-            text = f"{block} knows nothing of the {what} that {found.name} has"
+            text = f"{block} does not support the {what} that {found.name} has"
             instead = "CLOSED_CHAIN_RATES" if block.endswith("_RATES") else "CLOSED_CHAIN"
             hint = f"use {instead}"
             if all(loop.coupling for loop in found.loops) and what == "loops":

@@ -186,9 +186,9 @@ def _quaternion(value: Any, name: str) -> Array:
     if given.shape == (3, 3):
         off = np.abs(given @ given.T - np.eye(3)).max()
         if off <= 1e-6 and np.linalg.det(given) < 0:
-            raise ValueError(f"{name} is no rotation: it mirrors, its determinant is -1")
+            raise ValueError(f"{name} is not a rotation: its determinant is -1, so it mirrors")
         if off > 1e-6:
-            raise ValueError(f"{name} is no rotation: R R' differs from 1 by {off:.3g}")
+            raise ValueError(f"{name} is not a rotation: R R' differs from 1 by {off:.3g}")
         return dcm_quat(given.T)
     if given.shape != (4,):
         raise ValueError(f"{name} has shape {given.shape}; it takes a quaternion (4,) or (3, 3)")

@@ -143,7 +143,7 @@ def _refuse_unfit(names: Iterable[Any], what: str) -> None:
         unfit = not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name)
         if unfit or name.startswith("_"):
             hint = "a name is letters, digits and _, and begins with a letter"
-            raise InputError(Fault(f"{what} has {brief(name)}, which is no name", hint=hint))
+            raise InputError(Fault(f"{what} has {brief(name)}, which is not a name", hint=hint))
     _refuse_taken(name for name in names if name in _TAKEN)
 
 

@@ -48,7 +48,9 @@ def _read(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(Fault(f"it cannot be read: {error.strerror}", place)) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(Fault(f"it is no JSON, as .bd files are: {brief(error)}", place)) from None
+        raise InputError(
+            Fault(f"it is not JSON; .bd files are JSON: {brief(error)}", place)
+        ) from None
     if not isinstance(model, dict) or not all(
         isinstance(model.get(key), list) and all(isinstance(one, dict) for one in model[key])
         for key in ("blocks", "wires")

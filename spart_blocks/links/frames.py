@@ -210,7 +210,7 @@ def _fields(given: Any, faults: list[Fault]) -> tuple[Field, ...]:
     fields = []
     for name, text in given.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            what = f"frame.fields: {brief(name)} is no name of a field"
+            what = f"frame.fields: {brief(name)} is not a valid field name"
             faults.append(Fault(what, hint="letters, digits and _, a letter first"))
         elif (field := _field(name, text, faults)) is not None:
             fields.append(field)

@@ -143,7 +143,7 @@ class LiveServer:
                 self._forget(client)
                 continue
             if not client.leaving and (client.full or client.idle > self.patience):
-                told = "what it is told is not taken" if client.trusted else "no token came"
+                told = "it does not read what it is sent" if client.trusted else "no token came"
                 client.dismiss({"refused": told})
             events = selectors.EVENT_WRITE if client.waits else 0
             events |= 0 if client.leaving else selectors.EVENT_READ

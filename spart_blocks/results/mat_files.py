@@ -49,7 +49,7 @@ def entries(data: bytes, wanted: Container[str], most: int) -> Iterator[Entry]:
         yield from _old_entries(data, wanted)
         return
     if len(data) < _HEADER or data[126:128] not in (b"IM", b"MI"):
-        raise DamagedError("its header is none")
+        raise DamagedError("its header is invalid")
     order = "<" if data[126:128] == b"IM" else ">"
     for kind, part in _elements(data[_HEADER:], order, top=True):
         if kind == _COMPRESSED:
@@ -140,7 +140,7 @@ def _old_entries(data: bytes, wanted: Container[str]) -> Iterator[Entry]:
         )
         number, sort = kind // 10 % 10, kind % 10
         if not 0 <= kind < 5000 or number >= len(_OLD_TYPES) or min(rows, columns, length) < 0:
-            raise DamagedError("a variable's header is none")
+            raise DamagedError("the header of a variable is invalid")
         dtype = np.dtype(order + _OLD_TYPES[number])
         start = place + 20 + length
         size = rows * columns * dtype.itemsize

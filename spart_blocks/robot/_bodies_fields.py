@@ -160,7 +160,7 @@ def _rotation(reader: FieldReader) -> Floats:
         return np.eye(3)
     error = np.abs(R @ R.T - np.eye(3)).max()
     if error > ROUNDING or np.linalg.det(R) < 0:
-        reader.note("is no rotation", "rotation")
+        reader.note("is not a rotation matrix", "rotation")
         return np.eye(3)
     if error > EXACT:  # printed with few digits: the nearest rotation
         u, _, v = np.linalg.svd(R)

@@ -200,7 +200,9 @@ def _not_negative(reader: FieldReader, key: str) -> float:
 def _port(name: str, reader: FieldReader) -> str:
     port = reader.text("port", name)
     if not _PORT.fullmatch(port):
-        message = f"{quote(port)} is no name of a port: letters, digits and _, and no digit first"
+        message = (
+            f"{quote(port)} is not a valid port name: use letters, digits and _, not a digit first"
+        )
         reader.note(message, "port" if "port" in reader.data else "")
     return port
 

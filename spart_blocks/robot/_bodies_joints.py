@@ -229,7 +229,7 @@ def _length(reader: FieldReader, name: str) -> tuple[float | str, float | None]:
         if "q" in reader.data:
             reader.note("is for a length that is prescribed", "q")
     if q <= 0 and isinstance(reader.data.get(key), (int, float)):
-        reader.note(f"is {q:g}; a distance is positive, and a spherical joint is none", key)
+        reader.note(f"is {q:g}; a distance must be positive; for zero use a spherical joint", key)
     return found
 
 

@@ -284,9 +284,9 @@ def test_any_text_is_a_formula_or_refused(tokens):
     [
         ('expression: "k*u"', "there is no 'k'"),
         ('expression: "u", arguments: [a, a]', "arguments has a twice"),
-        ('expression: "u", arguments: [2a]', "which is no name"),
-        ('expression: "u", arguments: [_a]', "which is no name"),
-        ('expression: "u", arguments: [lambda]', "which is no name"),
+        ('expression: "u", arguments: [2a]', "which is not a name"),
+        ('expression: "u", arguments: [_a]', "which is not a name"),
+        ('expression: "u", arguments: [lambda]', "which is not a name"),
         ('expression: "t", arguments: [t]', "t has a meaning of its own"),
         ('expression: "u", params: {sin: 2}', "sin has a meaning of its own"),
         ('expression: "u", params: {name: 2}', "name has a meaning of its own"),

@@ -103,7 +103,7 @@ MISTAKES = {
         "{fields: {q: 0 f64}}": (5, 25, "has no numbers"),
         "{fields: {q: 185 f64}}": (5, 21, "at most 1472 bytes, this one 1480"),
         "{fields: {q: 9999999 f64}}": (5, 25, "is no field"),
-        "{fields: {q r: f64}}": (5, 21, "is no name of a field"),
+        "{fields: {q r: f64}}": (5, 21, "is not a valid field name"),
         "{fields: {name: f64}}": (5, 28, "no port can be called 'name'"),
         "{fields: {q: f64}, endian: huge}": (5, 39, "little or big"),
         "{fields: {q: f64}, sequence: u64}": (5, 41, "u8 or u16 or u32"),

@@ -384,8 +384,8 @@ WRONG = {
     ],
     "CARTESIAN_QUINTIC": [
         ({"attitudef": [0, 0, 1, 1]}, "attitudef has length 1.414"),
-        ({"attitude0": np.diag([1, 1, -1])}, "attitude0 is no rotation: it mirrors"),
-        ({"attitude0": 2 * np.eye(3)}, "attitude0 is no rotation: R R' differs from 1 by 3"),
+        ({"attitude0": np.diag([1, 1, -1])}, "attitude0 is not a rotation: its determinant is -1"),
+        ({"attitude0": 2 * np.eye(3)}, "attitude0 is not a rotation: R R' differs from 1 by 3"),
         ({"attitude0": [0, 0, 1]}, r"takes a quaternion \(4,\) or \(3, 3\)"),
         ({"r0": [0, 0]}, r"r0 has shape \(2,\), it takes \(3,\)"),
     ],

@@ -148,7 +148,7 @@ def test_what_was_recorded_is_kept_when_the_loop_sends_it_away(spart, writing, s
     monkeypatch.setattr(scope_command, "_watch", sent_away)
     answer = spart("scope", "--out", "run.npz")
     assert answer.code == 1
-    assert "servo refused: what it is told is not taken" in answer.err
+    assert "servo refused: it does not read what it is sent" in answer.err
     assert len(Results.load("run.npz").t) > 100
 
 

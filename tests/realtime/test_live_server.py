@@ -322,7 +322,7 @@ def test_who_asks_but_takes_no_answers_is_sent_away(loop, monkeypatch):
     with LiveServer(loop, "servo") as server, Raw(server.place) as raw:
         raw.send(b'{"do": "describe"}\n' * 5_000)
         until(lambda: server._clients[0].leaving)
-        assert raw.rest()[-1] == {"refused": "what it is told is not taken"}
+        assert raw.rest()[-1] == {"refused": "it does not read what it is sent"}
 
 
 # --- signals -----------------------------------------------------------------------------
@@ -480,7 +480,7 @@ def test_a_client_that_takes_nothing_is_told_so_and_closed(loop, monkeypatch):
             loop.signals.write(0, 2000)
             until(lambda: not loop.signals.rows)
         told = raw.rest()  # it wakes up
-        assert told[-1] == {"refused": "what it is told is not taken"}
+        assert told[-1] == {"refused": "it does not read what it is sent"}
 
 
 def test_answering_leaves_nothing_for_a_garbage_collector_that_is_off(client, loop):
