@@ -1,11 +1,11 @@
-"""Some blocks of a diagram as a program of their own: what becomes code, or runs in real time.
+"""A subdiagram, some blocks of a diagram, as a program of its own, for export and real-time loops.
 
 The wires between these blocks and the others are cut. What comes over a cut wire is an
 input of the part, named like the signal, and one of the parameters of its program; what
 leaves over one is an output.
 
-A link block (UDP_IN and the like) is a wire with a name: it stays outside, unless all that
-it connects lies within the part.
+A link block (such as UDP_IN) is a named wire: it stays outside, unless all blocks that it connects
+are in the subdiagram.
 """
 
 from __future__ import annotations
@@ -72,14 +72,13 @@ def entries_of(slots: Iterable[Slot]) -> list[int]:
 def part_of(
     diagram: Diagram | str | Path | Any, blocks: Sequence[str] = (), outputs: Sequence[str] = ()
 ) -> Part:
-    """The part of a diagram that consists of these blocks.
+    """The subdiagram that consists of these blocks.
 
-    diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. blocks: names
-    of blocks and subsystems, by default those of the file's `export:`, or all ('*'). A plant
-    brings its accelerations with it. outputs: signals besides those that leave over wires.
-    Raises InputError for names that there are not, and for blocks without outputs, such as scopes;
-    DiagramError where a signal from
-    outside has no value at the start, and naming the block that cannot be traced.
+    diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. blocks: names of
+    blocks and subsystems, by default those of the file's `export:`, or all ('*'). A plant brings
+    its accelerations with it. outputs: signals besides those that leave over wires. Raises
+    InputError for unknown names, and for blocks without outputs, such as scopes; DiagramError if a
+    signal from outside has no initial value, or a block cannot be traced.
     """
     diagram = as_diagram(diagram)
     title = _title(diagram, blocks)
@@ -148,7 +147,7 @@ def _bounds(
 
 
 def _title(diagram: Diagram, blocks: Sequence[str]) -> str:
-    """What the part is called: as the file says of its own, else after its blocks."""
+    """The name of the part: from the file, otherwise from its blocks."""
     if ALL in blocks:
         return diagram.name
     if not blocks and diagram.export.name:
@@ -198,7 +197,7 @@ def _owners(name: str) -> Iterable[str]:
 
 
 def is_link(node: Node) -> bool:
-    """Whether a block connects a diagram with the outside where it runs in real time."""
+    """Whether a block is a link, which connects a diagram with the outside in real time."""
     return getattr(node.block, "link", None) is not None
 
 

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Slot:
-    """Where one named quantity lies in a flat vector, and its shape."""
+    """The place of one named quantity in a flat vector, and its shape."""
 
     name: str
     start: int
@@ -50,7 +50,7 @@ class Handover:
 
 @dataclass(frozen=True, repr=False)
 class Program:
-    """What a trace of a diagram gives. Immutable and picklable.
+    """The result of tracing a diagram. Immutable and picklable.
 
     states, discrete, parameters, signals: layouts of x, xd, p and of the vector of all
     signals, which are in an order of evaluation. p: nominal values. start: the parameter
@@ -260,7 +260,7 @@ class Program:
         return np.array(value, dtype=float).reshape(shape + width)
 
     def _argument(self, wrt: str) -> tuple[int, slice, tuple[int, ...]]:
-        """Which argument of the functions a name is, which of its entries, and its shape."""
+        """The argument of the functions for a name, its entries, and its shape."""
         whole: dict[str, tuple[int, slice, tuple[int, ...]]] = {
             "t": (0, slice(None), ()),
             "x": (1, slice(None), self.x0.shape),

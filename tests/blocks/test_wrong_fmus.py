@@ -67,7 +67,7 @@ def test_a_zip_file_without_a_description_is_refused(refused):
         (XML2.replace("CoSimulation ", "ModelExchange ").replace(
             ' canHandleVariableCommunicationStepSize="true"', ""), "is not for co-simulation"),
         (XML2.replace('valueReference="3"', 'valueReference="x"'), "that is not FMI 2.0: "),
-        (XML2.replace('modelIdentifier="lag"', 'modelIdentifier="../../lag"'), "not a C identifier"),
+        (XML2.replace('modelIdentifier="lag"', 'modelIdentifier="../../lag"'), "a C identifier"),
         (XML2.replace("<fmiModel", "<!DOCTYPE a [<!ENTITY b 'c'>]><fmiModel", 1), "a DOCTYPE"),
         (XML2.replace("<fmiModel", "<!DOCTYPE a SYSTEM '/etc/passwd'><fmiModel", 1), "a DOCTYPE"),
         (XML2.replace('encoding="UTF-8"?>', 'encoding="UTF-16"?><!DOCTYPE a [<!ENTITY b "c">]>')
