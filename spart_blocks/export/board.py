@@ -81,7 +81,7 @@ def _stack(usage: str) -> int:
     inner = [size for name, size in frames.items() if name.startswith(_PROGRAM)]
     return (
         step
-        + 2 * max(public, default=0)  # one of the header, and sb_part.h's
+        + 2 * max(public, default=0)  # one of the header, and sb_fixed_rate.h's
         + sum(frames.get(name, 0) for name in _CHAIN)
         + max(inner, default=0)
     )

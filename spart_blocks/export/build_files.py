@@ -23,7 +23,7 @@ LOOP = main.c sb_loop.c sb_link.c
 
 all: lib{name}.a {name}
 
-{name}.o: {name}.c {name}.h sb_part.h sb_step.h
+{name}.o: {name}.c {name}.h sb_fixed_rate.h sb_step.h
 \t$(CC) $(CFLAGS) -c {name}.c
 
 lib{name}.a: {name}.o
@@ -32,12 +32,12 @@ lib{name}.a: {name}.o
 {name}: $(LOOP) {name}_model.h {name}_links.h sb_loop.h sb_link.h {name}.o
 \t$(CC) $(CFLAGS) -pthread -o $@ $(LOOP) {name}.o -lm
 
-check: $(LOOP) {name}.c sb_part.h sb_step.h
+check: $(LOOP) {name}.c sb_fixed_rate.h sb_step.h
 \t$(CC) $(CFLAGS) -g -fsanitize=address,undefined -fno-sanitize-recover=all -DWAIT=0 \\
 \t  -pthread -o {name}_checked $(LOOP) {name}.c -lm
 \t./{name}_checked 1
 
-board: {name}.c {name}.h sb_part.h sb_step.h
+board: {name}.c {name}.h sb_fixed_rate.h sb_step.h
 \tarm-none-eabi-gcc {CORTEX_M7} $(CFLAGS) -c -o {name}_board.o {name}.c
 \tarm-none-eabi-size {name}_board.o
 

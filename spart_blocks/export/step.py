@@ -33,14 +33,14 @@ from spart_blocks.program.c_code import step_header
 from spart_blocks.program.part import Part, entries_of
 from spart_blocks.program.switching import KINDS
 
-PART, STEP = "sb_part.h", "sb_step.h"
+FIXED_RATE, STEP = "sb_fixed_rate.h", "sb_step.h"
 """What NAME.c includes: the same of every part."""
 
 
 def included() -> dict[str, str]:
     """Their texts."""
-    part = resources.files("spart_blocks.export").joinpath("c", PART).read_text("utf-8")
-    return {PART: part, STEP: step_header()}
+    part = resources.files("spart_blocks.export").joinpath("c", FIXED_RATE).read_text("utf-8")
+    return {FIXED_RATE: part, STEP: step_header()}
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class StepCode:
     def whole_source(self) -> str:
         """All of it in one text."""
         text = self.source
-        for name in (f"{self.name}.h", PART, STEP):
+        for name in (f"{self.name}.h", FIXED_RATE, STEP):
             text = text.replace(f'#include "{name}"', self.files[name], 1)
         return text
 
@@ -148,7 +148,7 @@ class _Source:
             self._sizes(),
             *self._tables(),
             f"static double sb_time(long long k) {{ return {self._time('k')}; }}",
-            f'#include "{PART}"',
+            f'#include "{FIXED_RATE}"',
             self._table(),
             self._nominal(),
             self._check(),
@@ -158,7 +158,7 @@ class _Source:
         return "\n\n".join(text for text in texts if text) + "\n"
 
     def _sizes(self) -> str:
-        """What sb_part.h is told: the types, the sizes, and what the program has of each kind."""
+        """What sb_fixed_rate.h is told: the types, the sizes, and what the program has of each kind."""
         program = self.program
         types = {"STATE": "state", "INPUTS": "inputs", "PARAMETERS": "parameters"}
         types["OUTPUTS"] = "outputs"
@@ -411,8 +411,8 @@ class _Source:
         ]
         given = ["*s", "const *u", "const *p"]
         texts = [
-            self._public("int", "output", [*given, "*y"], ["return sb_part_output(s, u, p, y);"]),
-            self._public("int", "update", given, ["return sb_part_update(s, u, p);"]),
+            self._public("int", "output", [*given, "*y"], ["return sb_output_at(s, u, p, y);"]),
+            self._public("int", "update", given, ["return sb_update_to(s, u, p);"]),
             self._public("int", "step", [*given, "*y"], step),
             self._public("double", "time", ["const *s"], ["return sb_time(s->k);"]),
         ]

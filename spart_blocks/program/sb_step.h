@@ -92,34 +92,48 @@ enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND, SB_FAULT };
 /* The slope at the far end, which dense output needs, lies behind those of the stages. */
 #define SB_SLOPE(m) (SB_K(m) + SB_STAGES_OF(m) * SB_N(m))
 
+/* The sum of `count` slopes with these weights into `to`. */
+SB_FUNCTION void sb_combine(const SB_SELF *m, const SB_SCALAR *weights, int count, SB_REAL *to) {
+  const int n = (int)SB_N(m);
+  const SB_REAL *K = SB_K(m);
+  int j = 0;
+  while (j < count - 1 && weights[j] == 0) j++; /* begin with the first that counts */
+  for (int i = 0; i < n; i++) to[i] = weights[j] * K[j * n + i];
+  for (j++; j < count; j++)
+    if (weights[j] != 0)
+      for (int i = 0; i < n; i++) to[i] += weights[j] * K[j * n + i];
+}
+
+/* The state after h along that sum, into `to`. */
+SB_FUNCTION void sb_lead(const SB_SELF *m, const SB_SCALAR *weights, int count, SB_REAL h,
+                         SB_REAL *to) {
+  const int n = (int)SB_N(m);
+  int first = 0, last = count - 1;
+  const SB_REAL *x = SB_X(m), *K;
+  while (last > 0 && weights[last] == 0) last--;
+  while (first < last && weights[first] == 0) first++;
+  K = SB_K(m) + last * n;
+  if (first < last) {
+    sb_combine(m, weights, last, to);
+    for (int i = 0; i < n; i++) to[i] = x[i] + h * (to[i] + weights[last] * K[i]);
+  } else {
+    for (int i = 0; i < n; i++) to[i] = x[i] + h * (weights[last] * K[i]);
+  }
+}
+
 /* The state of stage s of a step of length h, into SB_XT. */
 SB_FUNCTION void sb_stage(SB_SELF *m, int s, SB_REAL h) {
-  const int n = (int)SB_N(m);
-  const SB_REAL *x = SB_X(m), *K = SB_K(m);
-  const SB_SCALAR *a = SB_A(m) + s * SB_STAGES_OF(m);
-  SB_REAL *to = SB_XT(m);
-  for (int i = 0; i < n; i++) {
-    SB_REAL sum = SB_OF(0);
-    for (int j = 0; j < s; j++) sum += a[j] * K[j * n + i];
-    to[i] = x[i] + h * sum;
-  }
+  sb_lead(m, SB_A(m) + s * SB_STAGES_OF(m), s, h, SB_XT(m));
 }
 
 /* One trial step of length h from SB_X with the slope in SB_K: result in SB_XN. */
 SB_FUNCTION void sb_try(SB_SELF *m, SB_REAL h) {
-  const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
-  const SB_REAL *x = SB_X(m), *K = SB_K(m);
-  const SB_SCALAR *b = SB_B(m);
-  SB_REAL *to = SB_XN(m);
+  const int stages = (int)SB_STAGES_OF(m);
   for (int s = 1; s < stages; s++) {
     sb_stage(m, s, h);
-    sb_slope(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), SB_K(m) + s * n);
+    sb_slope(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), SB_K(m) + s * SB_N(m));
   }
-  for (int i = 0; i < n; i++) {
-    SB_REAL sum = SB_OF(0);
-    for (int j = 0; j < stages; j++) sum += b[j] * K[j * n + i];
-    to[i] = x[i] + h * sum;
-  }
+  sb_lead(m, SB_B(m), stages, h, SB_XN(m));
   sb_own_steps(m, h);
 }
 
@@ -154,15 +168,10 @@ SB_FUNCTION SB_REAL sb_norm(const SB_SELF *m, const SB_REAL *v, const SB_REAL *x
 
 /* The error of the step of length h that was just tried. */
 SB_FUNCTION SB_REAL sb_error(SB_SELF *m, SB_REAL h) {
-  const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
-  const SB_REAL *K = SB_K(m);
-  const SB_SCALAR *e = SB_E(m);
+  const int n = (int)SB_N(m);
   SB_REAL *to = SB_XM(m);
-  for (int i = 0; i < n; i++) {
-    SB_REAL sum = SB_OF(0);
-    for (int j = 0; j < stages; j++) sum += e[j] * K[j * n + i];
-    to[i] = h * sum;
-  }
+  sb_combine(m, SB_E(m), (int)SB_STAGES_OF(m), to);
+  for (int i = 0; i < n; i++) to[i] *= h;
   return sb_norm(m, to, SB_X(m), SB_XN(m));
 }
 

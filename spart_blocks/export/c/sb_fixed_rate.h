@@ -5,10 +5,8 @@
    blocks switch modes; the outputs follow. Then the states move with the inputs held, in
    segments between the times at which sources switch. Nothing lasts but SB_STATE. */
 
-#ifndef SB_PART_H
-#define SB_PART_H
-
-#define SB_ROOM(n) ((n) > 0 ? (n) : 1) /* C knows no array of length zero */
+#ifndef SB_FIXED_RATE_H
+#define SB_FIXED_RATE_H
 
 typedef struct {
   long long k; /* the number of the step */
@@ -16,22 +14,23 @@ typedef struct {
   const SB_INPUTS *u;
   const SB_PARAMETERS *p;
   const SB_REAL *xd;
-  SB_REAL *x, *room;
+  SB_REAL *given, *x, *next, *spare; /* states: of SB_STATE, now, where a step leads; and room */
+  SB_REAL *room;
   int crossed, staged;
-} sb_part;
+} sb_stepper;
 
 /* What sb_step.h is told. */
-#define SB_SELF sb_part
+#define SB_SELF sb_stepper
 #define SB_SCALAR SB_REAL
 #define SB_TIME double
 #define SB_N(m) SB_NX
 #define SB_STAGES_OF(m) SB_STAGES
 #define SB_T(m) ((m)->t)
 #define SB_X(m) ((m)->x)
-#define SB_XN(m) ((m)->room)
-#define SB_XT(m) ((m)->room + SB_NX)
-#define SB_XM(m) ((m)->room + 2 * SB_NX)
-#define SB_K(m) ((m)->room + 3 * SB_NX)
+#define SB_XN(m) ((m)->next)
+#define SB_XT(m) ((m)->room)
+#define SB_XM(m) ((m)->room + SB_NX)
+#define SB_K(m) ((m)->room + 2 * SB_NX)
 #define SB_A(m) sb_rk_a
 #define SB_B(m) sb_rk_b
 #define SB_C(m) sb_rk_c
@@ -41,7 +40,7 @@ typedef struct {
 #define SB_KIND(m, k) sb_kinds[k]
 #define SB_DIRECTION(m, k) sb_directions[k]
 #define SB_FIRST(k) sb_first[k]
-#define SB_VALUES(m) ((m)->room + (SB_STAGES + 4) * SB_NX)
+#define SB_VALUES(m) ((m)->room + (SB_STAGES + 3) * SB_NX)
 #define SB_G0(m) SB_VALUES(m)
 #define SB_G1(m) (SB_VALUES(m) + SB_CROSSINGS)
 #define SB_GS(m) (SB_VALUES(m) + 2 * SB_CROSSINGS)
@@ -65,16 +64,16 @@ typedef struct {
 #endif
 
 #if SB_NX
-static double sb_within(const sb_part *m, double t) {
+static double sb_within(const sb_stepper *m, double t) {
   return t < m->low ? m->low : t > m->high ? m->high : t;
 }
 
-static void sb_slope(sb_part *m, double t, const SB_REAL *x, SB_REAL *out) {
+static void sb_slope(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
   sb_rates(sb_within(m, t), x, m->xd, m->u, m->p, m->x, out);
 }
 
 /* Blocks with a one-step map of their own. */
-static void sb_own_steps(sb_part *m, SB_REAL h) {
+static void sb_own_steps(sb_stepper *m, SB_REAL h) {
 #if SB_STEPPED
   sb_advance(m->t, m->x, m->xd, m->u, m->p, h, SB_XM(m));
   for (int i = 0; i < SB_STEPPED; i++) SB_XN(m)[sb_stepped[i]] = SB_XM(m)[sb_stepped[i]];
@@ -87,33 +86,33 @@ static void sb_own_steps(sb_part *m, SB_REAL h) {
 
 #if SB_REACHES
 /* The longest step in which nothing is overlooked. */
-static double sb_reach(sb_part *m) {
+static double sb_reach(sb_stepper *m) {
   SB_REAL reach[1];
   sb_model_reach(sb_within(m, m->t), m->x, m->xd, m->u, m->p, reach);
   return (double)reach[0];
 }
 
-static void sb_watch(sb_part *m, double t, const SB_REAL *x, SB_REAL *out);
+static void sb_watch(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out);
 #endif
 
 #if SB_NXD
-static int sb_due(const sb_part *m, int c) { return sb_is_due(c, m->k); }
+static int sb_due(const sb_stepper *m, int c) { return sb_is_due(c, m->k); }
 
-static void sb_hand_over(sb_part *m, int k, SB_REAL *xd) {
+static void sb_hand_over(sb_stepper *m, int k, SB_REAL *xd) {
   sb_handover(k, m->t, m->x, xd, m->u, m->p, xd);
 }
 
-static void sb_tick_clock(sb_part *m, int c, const SB_REAL *before, SB_REAL *xd) {
+static void sb_tick_clock(sb_stepper *m, int c, const SB_REAL *before, SB_REAL *xd) {
   sb_tick(c, m->t, m->x, before, m->u, m->p, xd);
 }
 #endif
 
 #if SB_SWITCHES
-static void sb_watch_modes(sb_part *m, double t, const SB_REAL *x, const SB_REAL *xd, SB_REAL *out) {
+static void sb_watch_modes(sb_stepper *m, double t, const SB_REAL *x, const SB_REAL *xd, SB_REAL *out) {
   sb_watched(t, x, xd, m->u, m->p, out);
 }
 
-static void sb_switch(sb_part *m, double t, int k, int where, SB_REAL *x, SB_REAL *xd) {
+static void sb_switch(sb_stepper *m, double t, int k, int where, SB_REAL *x, SB_REAL *xd) {
   SB_REAL moved[SB_NX]; /* the block reads the states from before */
   (void)where;
   for (int i = 0; i < SB_NX; i++) moved[i] = x[i];
@@ -125,7 +124,7 @@ static void sb_switch(sb_part *m, double t, int k, int where, SB_REAL *x, SB_REA
 #include "sb_step.h"
 
 #if SB_REACHES
-static void sb_watch(sb_part *m, double t, const SB_REAL *x, SB_REAL *out) {
+static void sb_watch(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
   sb_watched(t, x, m->xd, m->u, m->p, out);
   for (int k = 0; k < SB_CROSSINGS; k++) /* modes and STOPs act at the steps alone */
     if (sb_kinds[k] == SB_MODE || sb_kinds[k] == SB_STOP) out[k] = 0;
@@ -138,24 +137,11 @@ static void sb_copy(SB_REAL *to, const SB_REAL *from, int n) {
 }
 #endif
 
+#if SB_NX || SB_NXD || SB_NY
 static int sb_finite(const SB_REAL *values, int n) {
   SB_REAL sum = 0;
   for (int i = 0; i < n; i++) sum += values[i] - values[i];
   return sum == 0;
-}
-
-#if SB_NX
-/* Put the states on their constraints: unit quaternions, loops, limits. */
-static void sb_project(const sb_part *m, SB_REAL *x, const SB_REAL *xd) {
-#if SB_PROJECTS
-  SB_REAL moved[SB_NX];
-  sb_model_project(m->t, x, xd, m->u, m->p, moved);
-  sb_copy(x, moved, SB_NX);
-#else
-  (void)m;
-  (void)x;
-  (void)xd;
-#endif
 }
 #endif
 
@@ -173,41 +159,50 @@ static int sb_ended(const SB_REAL *g) {
 #endif
 
 /* Ticks, modes and outputs of the present step; where a result is no number nothing changes. */
-static int sb_part_output(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p, SB_OUTPUTS *y) {
-  SB_REAL x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
+static int sb_output_at(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p, SB_OUTPUTS *y) {
   const double t = sb_time(s->k);
+#if SB_SWITCHES
+  SB_REAL states[SB_NX];
+  SB_REAL *x = states;
+#elif SB_NX
+  SB_REAL *x = s->x;
+#else
+  SB_REAL *x = 0;
+#endif
+#if SB_NXD
+  SB_REAL before[SB_NXD], xd[SB_NXD];
+#else
+  SB_REAL *xd = 0;
+#endif
 #if SB_NXD || SB_SWITCHES
-  sb_part m = {0};
+  sb_stepper m = {0};
   m.k = s->k;
   m.t = t;
   m.u = u;
   m.p = p;
   m.x = x;
 #endif
-  (void)t;
-  (void)u;
-  (void)p;
-#if SB_NX
+#if SB_SWITCHES
   sb_copy(x, s->x, SB_NX);
-#else
-  x[0] = 0;
 #endif
 #if SB_NXD
-  {
-    SB_REAL before[SB_NXD];
-    sb_copy(before, s->xd, SB_NXD);
-    sb_ticked(&m, before, xd);
-  }
-#else
-  xd[0] = 0;
+  sb_copy(before, s->xd, SB_NXD);
+  sb_ticked(&m, before, xd);
+  if (!sb_finite(xd, SB_NXD)) return SB_NOT_A_NUMBER;
 #endif
 #if SB_SWITCHES
   {
     SB_REAL g[SB_CROSSINGS];
-    if (sb_switched(&m, t, x, xd, g)) sb_project(&m, x, xd);
+    if (sb_switched(&m, t, x, xd, g)) {
+#if SB_PROJECTS
+      SB_REAL moved[SB_NX];
+      sb_model_project(t, x, xd, u, p, moved);
+      sb_copy(x, moved, SB_NX);
+#endif
+    }
+    if (!sb_finite(x, SB_NX)) return SB_NOT_A_NUMBER;
   }
 #endif
-  if (!sb_finite(x, SB_NX) || !sb_finite(xd, SB_NXD)) return SB_NOT_A_NUMBER;
 #if SB_NY
   {
     SB_OUTPUTS found;
@@ -218,7 +213,7 @@ static int sb_part_output(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *
 #else
   y->none = 0;
 #endif
-#if SB_NX
+#if SB_SWITCHES
   sb_copy(s->x, x, SB_NX);
 #endif
 #if SB_NXD
@@ -231,6 +226,11 @@ static int sb_part_output(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *
     return sb_ended(g);
   }
 #else
+  (void)t;
+  (void)x;
+  (void)xd;
+  (void)u;
+  (void)p;
   return SB_GOES_ON;
 #endif
 }
@@ -239,9 +239,25 @@ static int sb_part_output(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *
 
 #if SB_NX
 
+/* Let the states be where the step has led. */
+static void sb_take(sb_stepper *m) {
+  SB_REAL *left = m->x == m->given ? m->spare : m->x;
+  m->x = m->next;
+  m->next = left;
+}
+
+/* The same on their constraints: unit quaternions, loops, limits. */
+static void sb_take_projected(sb_stepper *m) {
+  sb_take(m);
+#if SB_PROJECTS
+  sb_model_project(m->t, m->x, m->xd, m->u, m->p, m->next);
+  sb_take(m);
+#endif
+}
+
 /* From m->t to `end`, between which no source switches: at once, or in the steps that poses in
    which loops lose rank ask for. */
-static int sb_segment(sb_part *m, double end) {
+static int sb_segment(sb_stepper *m, double end) {
   m->low = SB_JUST_AFTER(m->t);
   m->high = SB_JUST_BEFORE(end);
 #if SB_REACHES
@@ -257,8 +273,7 @@ static int sb_segment(sb_part *m, double end) {
     else sb_watch(m, m->high, SB_XN(m), SB_G1(m));
     if (theta <= 1) sb_up_to_crossing(m, (SB_REAL)(theta * h));
     m->t = theta <= 1 ? m->t + theta * h : last ? end : m->t + h;
-    sb_copy(m->x, SB_XN(m), SB_NX);
-    sb_project(m, m->x, m->xd);
+    sb_take_projected(m);
     sb_copy(SB_G0(m), SB_G1(m), SB_CROSSINGS);
     if (theta > 1) continue;
     sb_watch(m, m->t, m->x, SB_G0(m));
@@ -268,8 +283,7 @@ static int sb_segment(sb_part *m, double end) {
   sb_slope(m, m->t, m->x, SB_K(m));
   sb_try(m, (SB_REAL)(end - m->t));
   m->t = end;
-  sb_copy(m->x, SB_XN(m), SB_NX);
-  sb_project(m, m->x, m->xd);
+  sb_take_projected(m);
 #endif
   return SB_GOES_ON;
 }
@@ -294,21 +308,22 @@ static double sb_next_switch(const double *at, double t, double end) {
 #endif
 
 /* The states at the next step; where one is no number nothing changes. */
-static int sb_part_update(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p) {
+static int sb_update_to(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p) {
 #if SB_NX
   const double end = sb_time(s->k + 1);
-  SB_REAL x[SB_NX], room[(SB_STAGES + 4) * SB_NX + 4 * SB_CROSSINGS];
-  sb_part m = {0};
+  SB_REAL next[SB_NX], spare[SB_NX], room[(SB_STAGES + 3) * SB_NX + 4 * SB_CROSSINGS];
+  sb_stepper m = {0};
   int status = SB_GOES_ON;
   m.t = sb_time(s->k);
   m.u = u;
   m.p = p;
-  m.x = x;
+  m.given = m.x = s->x;
+  m.next = next;
+  m.spare = spare;
   m.room = room;
 #if SB_NXD
   m.xd = s->xd;
 #endif
-  sb_copy(x, s->x, SB_NX);
 #if SB_NE
   {
     double at[2 * SB_NE];
@@ -320,8 +335,8 @@ static int sb_part_update(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *
   status = sb_segment(&m, end);
 #endif
   if (status) return status;
-  if (!sb_finite(x, SB_NX)) return SB_NOT_A_NUMBER;
-  sb_copy(s->x, x, SB_NX);
+  if (!sb_finite(m.x, SB_NX)) return SB_NOT_A_NUMBER;
+  sb_copy(s->x, m.x, SB_NX);
 #else
   (void)u;
   (void)p;
