@@ -158,7 +158,7 @@ class _Source:
         return "\n\n".join(text for text in texts if text) + "\n"
 
     def _sizes(self) -> str:
-        """What sb_fixed_rate.h is told: the types, the sizes, and what the program has of each kind."""
+        """Types and sizes for sb_fixed_rate.h."""
         program = self.program
         types = {"STATE": "state", "INPUTS": "inputs", "PARAMETERS": "parameters"}
         types["OUTPUTS"] = "outputs"
