@@ -21,7 +21,7 @@ import spart_blocks as sb
 from spart_blocks.export import StepCode, step_code
 from spart_blocks.program.c_code import c_source
 from spart_blocks.program.compiler import compiler_name, loaded_library
-from spart_blocks.program.part import ALL, part_of
+from spart_blocks.program.subdiagram import ALL, subdiagram_of
 
 DIAGRAMS = Path(__file__).parents[1] / "diagrams"
 STEPS, REPEATS = 20_000, 15
@@ -108,10 +108,10 @@ def main() -> None:
     print(compiler_name())
     print(f"{'':44s}{'C [us]':>10s}{'own [us]':>12s}{'ratio':>8s}")
     for name in ("arm_computed_torque", "spacecraft_pd", "momentum_exchange"):
-        part = part_of(DIAGRAMS / f"{name}.yaml", [ALL])
+        part = subdiagram_of(DIAGRAMS / f"{name}.yaml", [ALL])
         compare(f"{name}, closed loop", exported(step_code(part)), simulated(part))
     for name, blocks in (("arm_computed_torque", ["ctrl"]), ("spacecraft_pd", ["ctrl"])):
-        part = part_of(DIAGRAMS / f"{name}.yaml", blocks)
+        part = subdiagram_of(DIAGRAMS / f"{name}.yaml", blocks)
         compare(f"{name}, controller", exported(step_code(part)), program(part))
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 import spart_blocks as sb
 from spart_blocks.export import live_links, package_files, step_code, write_package
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime import Report, Session, prepare
 
 DIAGRAM = Path(__file__).parents[1] / "diagrams" / "arm_over_udp.yaml"
@@ -87,7 +87,7 @@ def controller(kind: str, folder: Path, seconds: float, settings: list[str]) -> 
         command += [word for setting in settings for word in ("--set", setting)]
         return [*command, "--t", str(seconds), "--policy", "catch-up"]
     diagram = sb.load(DIAGRAM, overrides=settings)
-    code = step_code(part_of(diagram))
+    code = step_code(subdiagram_of(diagram))
     write_package(package_files(code, live_links(diagram, code.part)), folder)
     subprocess.run(["make", "-s"], cwd=folder, check=True)
     return [str(folder / code.name), str(seconds)]

@@ -15,7 +15,7 @@ import numpy as np
 
 from spart_blocks.diagram import load
 from spart_blocks.export import step_code
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime import live_places
 from spart_blocks.realtime.exchange import Parameters, Signals
 from spart_blocks.realtime.structs import Ended, LoopStruct, Phase
@@ -52,7 +52,7 @@ def servo_code():
         file = Path(folder, "servo.yaml")
         file.write_text(SERVO, encoding="utf-8")
         diagram = load(file)
-        return step_code(part_of(diagram), rate=diagram.export.rate)
+        return step_code(subdiagram_of(diagram), rate=diagram.export.rate)
 
 
 class Library:

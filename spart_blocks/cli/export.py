@@ -146,11 +146,11 @@ def _code(
 ) -> StepCode:
     """The code according to the options, or the file for options not given."""
     from spart_blocks.export import step_code
-    from spart_blocks.program.part import part_of
+    from spart_blocks.program.subdiagram import subdiagram_of
 
     asked = diagram.export
     return step_code(
-        part_of(diagram, part or ()),
+        subdiagram_of(diagram, part or ()),
         rate=asked.rate if rate is None else rate,
         method=method or asked.method,
         real=precision.value if precision else asked.precision,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.exporting import ExportOptions
     from spart_blocks.export import FmuVerification
     from spart_blocks.export.fmu_stepping import Stepping
-    from spart_blocks.program.part import Part
+    from spart_blocks.program.subdiagram import Subdiagram
 
 
 class StartOfInputs(StrEnum):
@@ -107,9 +107,9 @@ def export_fmu(
         diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
         from spart_blocks import export
         from spart_blocks.export.fmu_stepping import stepping_of
-        from spart_blocks.program.part import part_of
+        from spart_blocks.program.subdiagram import subdiagram_of
 
-        made = part_of(diagram, part or ())
+        made = subdiagram_of(diagram, part or ())
         asked = diagram.export
         rate = asked.rate if rate is None else rate
         chosen = method or _of_file(asked)
@@ -131,7 +131,7 @@ def _of_file(asked: ExportOptions) -> str | None:
 
 def _verify(
     diagram: Diagram,
-    part: Part,
+    part: Subdiagram,
     version: int,
     horizon: float,
     quiet: bool,
@@ -167,7 +167,7 @@ def _table(found: FmuVerification) -> Table:
     return table
 
 
-def _describe(part: Part, version: int, path: Path) -> None:
+def _describe(part: Subdiagram, version: int, path: Path) -> None:
     from spart_blocks.export.fmu_variables import variables_of
 
     variables = variables_of(part)

@@ -15,15 +15,15 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.errors import SpartError
-from spart_blocks.program.part import Part, entries_of
 from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.simulation import simulate
 from spart_blocks.simulation.engine import Floats
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
 
-PIECES = 25
+SEGMENTS = 25
 _SLOWEST = 1.5
 """Periods of the slowest sine within the time that is compared."""
 _GOLDEN = (np.sqrt(5) - 1) / 2
@@ -32,23 +32,25 @@ _FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "project", "adv
 
 @dataclass(frozen=True)
 class Excitation:
-    """rows (pieces, nu): the inputs in each piece, in the order of the part's. length: of a
-    piece [s]. told: the source of the values of each input."""
+    """rows (segments, nu): the inputs in each segment, in the order of the part's. length: of a
+    segment [s]. told: the source of the values of each input."""
 
     rows: Floats
     length: float
     told: dict[str, str]
 
 
-def excitation_of(part: Part, horizon: float, diagram: Diagram | None) -> Excitation:
+def excitation_of(part: Subdiagram, horizon: float, diagram: Diagram | None) -> Excitation:
     """How the inputs of a part move over a horizon [s], about their start values."""
-    length = horizon / PIECES
-    rows, told = moved(part, _recorded(part, horizon, length, diagram), PIECES)
+    length = horizon / SEGMENTS
+    rows, told = moved(part, _recorded(part, horizon, length, diagram), SEGMENTS)
     found = Excitation(rows, length, told)
     return found if _bearable(part, found, horizon) else _at_rest(part, length)
 
 
-def moved(part: Part, recorded: Mapping[str, Floats], count: int) -> tuple[Floats, dict[str, str]]:
+def moved(
+    part: Subdiagram, recorded: Mapping[str, Floats], count: int
+) -> tuple[Floats, dict[str, str]]:
     """The inputs of a part (count, nu) at `count` times, and the source of each.
     recorded: by input its values (count, n), where there are any; those that rest are moved."""
     columns, told, number = [np.zeros((count, 0))], {}, 0
@@ -67,7 +69,7 @@ def moved(part: Part, recorded: Mapping[str, Floats], count: int) -> tuple[Float
     return np.concatenate(columns, axis=1), told
 
 
-def driven(program: Program, part: Part, fed: Excitation) -> Program:
+def driven(program: Program, part: Subdiagram, fed: Excitation) -> Program:
     """The program with its inputs so moved, instead of those in its p."""
     if not part.inputs:
         return program
@@ -77,12 +79,12 @@ def driven(program: Program, part: Part, fed: Excitation) -> Program:
         if function is None or "t" not in function.name_in():
             return function
         arguments = dict(zip(function.name_in(), function.sx_in(), strict=True))
-        # Half-way between a piece's start and the times that a run keeps to its left.
-        piece = ca.floor(arguments["t"] / fed.length * (1 + 2.0**-51))
+        # Half-way between a segment's start and the times that a run keeps to its left.
+        segment = ca.floor(arguments["t"] / fed.length * (1 + 2.0**-51))
         p = ca.SX(arguments["p"])
         for column, entry in enumerate(entries):
             values = fed.rows[:, column].tolist()
-            p[entry] = ca.pw_const(piece, [k + 0.5 for k in range(PIECES - 1)], values)
+            p[entry] = ca.pw_const(segment, [k + 0.5 for k in range(SEGMENTS - 1)], values)
         given = [p if name == "p" else value for name, value in arguments.items()]
         moved = function.call(given)
         return ca.Function(
@@ -107,9 +109,9 @@ def driven(program: Program, part: Part, fed: Excitation) -> Program:
 
 
 def _recorded(
-    part: Part, horizon: float, length: float, diagram: Diagram | None
+    part: Subdiagram, horizon: float, length: float, diagram: Diagram | None
 ) -> dict[str, Floats]:
-    """The values of each input in the diagram at the start of each piece (pieces, n)."""
+    """The values of each input in the diagram at the start of each segment (segments, n)."""
     if diagram is None or not part.inputs:
         return {}
     names = tuple(slot.name for slot in part.inputs)
@@ -117,9 +119,11 @@ def _recorded(
         results = simulate(diagram, T=horizon, every=length, log=names)
     except SpartError:
         return {}
-    at = np.searchsorted(results.t, np.arange(PIECES) * length - 0.01 * length)
+    at = np.searchsorted(results.t, np.arange(SEGMENTS) * length - 0.01 * length)
     at = at.clip(max=len(results.t) - 1)  # a STOP may end it
-    return {name: np.asarray(results[name], dtype=float)[at].reshape(PIECES, -1) for name in names}
+    return {
+        name: np.asarray(results[name], dtype=float)[at].reshape(SEGMENTS, -1) for name in names
+    }
 
 
 def _has_a_norm(slot: Slot, start: Floats) -> bool:
@@ -144,7 +148,7 @@ def _sines(first: int, width: int, count: int) -> Floats:
     return sines
 
 
-def _bearable(part: Part, fed: Excitation, horizon: float) -> bool:
+def _bearable(part: Subdiagram, fed: Excitation, horizon: float) -> bool:
     """Whether the part runs with these inputs: some functions are not finite everywhere."""
     try:
         simulate(driven(part.program, part, fed), T=horizon, every=fed.length)
@@ -153,6 +157,6 @@ def _bearable(part: Part, fed: Excitation, horizon: float) -> bool:
     return True
 
 
-def _at_rest(part: Part, length: float) -> Excitation:
-    rows = np.tile(part.program.p[entries_of(part.inputs)], (PIECES, 1))
+def _at_rest(part: Subdiagram, length: float) -> Excitation:
+    rows = np.tile(part.program.p[entries_of(part.inputs)], (SEGMENTS, 1))
     return Excitation(rows, length, dict.fromkeys((s.name for s in part.inputs), "held"))

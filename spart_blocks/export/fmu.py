@@ -36,7 +36,7 @@ from spart_blocks.program.compiler import (
     NoCompilerError,
     strict_library,
 )
-from spart_blocks.program.part import Part
+from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.results.files import write_atomically
 
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
@@ -47,7 +47,7 @@ _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
 
 
 def export_fmu(
-    part: Part,
+    part: Subdiagram,
     path: str | Path,
     version: int = 3,
     *,
@@ -75,7 +75,7 @@ def export_fmu(
     return target
 
 
-def _target(part: Part, path: Path) -> Path:
+def _target(part: Subdiagram, path: Path) -> Path:
     path = path.expanduser()
     if path.is_dir():
         return path / f"{model_identifier(part)}.fmu"
@@ -85,7 +85,7 @@ def _target(part: Part, path: Path) -> Path:
     return path
 
 
-def fmu_files(part: Part, version: Version, stepping: Stepping) -> dict[str, bytes]:
+def fmu_files(part: Subdiagram, version: Version, stepping: Stepping) -> dict[str, bytes]:
     """What an FMU holds, by its place in it."""
     header = model_header(part, version, stepping)
     sources = _sources(version, slides(part)) | {"sb_fmu_model.h": header}

@@ -16,7 +16,7 @@ from spart_blocks.export.fmu_model import Version, dependencies, slides
 from spart_blocks.export.fmu_stepping import Stepping
 from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
 from spart_blocks.export.interface import identifier
-from spart_blocks.program.part import Part
+from spart_blocks.program.subdiagram import Subdiagram
 
 TOOL = f"spart_blocks {__version__}"
 
@@ -30,12 +30,12 @@ _BASE: Mapping[str, Mapping[str, int]] = {
 }
 
 
-def model_identifier(part: Part) -> str:
+def model_identifier(part: Subdiagram) -> str:
     """What the FMU's binary is called."""
     return identifier(part.program.name)
 
 
-def model_description(part: Part, version: Version, stepping: Stepping, token: str) -> bytes:
+def model_description(part: Subdiagram, version: Version, stepping: Stepping, token: str) -> bytes:
     """The text of modelDescription.xml. token: FMI 3's instantiation token, FMI 2's guid."""
     named = variables_of(part)
     variables = [v for variable in named for v in variable.scalars()] if version == 2 else named
@@ -62,7 +62,7 @@ def model_description(part: Part, version: Version, stepping: Stepping, token: s
     return _bytes(root)
 
 
-def build_description(part: Part) -> bytes:
+def build_description(part: Subdiagram) -> bytes:
     """The text of sources/buildDescription.xml of FMI 3.0."""
     root = ET.Element("fmiBuildDescription", {"fmiVersion": "3.0"})
     build = ET.SubElement(root, "BuildConfiguration", {"modelIdentifier": model_identifier(part)})
@@ -91,7 +91,7 @@ def _text(text: str) -> str:
 # --- the head ----------------------------------------------------------------------------
 
 
-def _root(part: Part, version: Version, token: str) -> dict[str, str]:
+def _root(part: Subdiagram, version: Version, token: str) -> dict[str, str]:
     attributes = {
         "fmiVersion": f"{version}.0",
         "modelName": _text(part.program.name),
@@ -105,7 +105,7 @@ def _root(part: Part, version: Version, token: str) -> dict[str, str]:
 
 
 def _interfaces(
-    part: Part, version: Version, stepping: Stepping
+    part: Subdiagram, version: Version, stepping: Stepping
 ) -> Iterable[tuple[str, dict[str, str]]]:
     plural = "s" if version == 3 else ""
     state = "canGetAndSetFMUState" if version == 3 else "canGetAndSetFMUstate"
@@ -128,7 +128,7 @@ def _interfaces(
     yield "CoSimulation", common | {"canHandleVariableCommunicationStepSize": "true"} | fixed
 
 
-def _experiment(part: Part) -> dict[str, str]:
+def _experiment(part: Subdiagram) -> dict[str, str]:
     run = part.program.run
     step = run.every or run.T / 500
     return {
@@ -223,7 +223,7 @@ def _variable_2(listed: ET.Element, variable: Variable, places: Mapping[int, int
 class _Structure:
     """Which unknowns there are, and on which knowns they depend."""
 
-    def __init__(self, part: Part, variables: Sequence[Variable], version: Version) -> None:
+    def __init__(self, part: Subdiagram, variables: Sequence[Variable], version: Version) -> None:
         self.part, self.version, self.row = part, version, row_of(part)
         self.variables = variables
         self.number = {

@@ -10,14 +10,14 @@ import numpy as np
 
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.program import Slot
-from spart_blocks.program.part import Part
+from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.simulation.engine import Floats
 
 Inputs = Literal["zero", "diagram"]
 CHOICES = ("zero", "diagram")
 
 
-def started(part: Part, inputs: str = "zero") -> Part:
+def started(part: Subdiagram, inputs: str = "zero") -> Subdiagram:
     """The part with the start values of its inputs in its program's p.
 
     inputs: 'diagram' for those that the signals have at the start of the diagram; 'zero' for zeros,
@@ -40,7 +40,7 @@ def started(part: Part, inputs: str = "zero") -> Part:
     return replace(part, program=replace(part.program, p=p))
 
 
-def _with(part: Part, slots: Iterable[Slot]) -> Floats:
+def _with(part: Subdiagram, slots: Iterable[Slot]) -> Floats:
     p = part.program.p.copy()
     for slot in slots:
         p[slot.part] = _resting(slot, p)
@@ -55,7 +55,7 @@ def _resting(slot: Slot, p: Floats) -> Floats:
     return np.zeros(value.size)
 
 
-def _finite(part: Part, p: Floats) -> bool:
+def _finite(part: Subdiagram, p: Floats) -> bool:
     """Whether all that the part computes at its start is finite."""
     program = part.program
     functions = [program.rates, program.outputs, program.watched, *program.updates.values()]

@@ -22,8 +22,8 @@ from spart_blocks.export.functions import Argument, array_text, c_function, sele
 from spart_blocks.export.header import c_string
 from spart_blocks.export.long_functions import long_function
 from spart_blocks.export.tables import table_texts
-from spart_blocks.program.part import Part, entries_of
 from spart_blocks.program.program import Program
+from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.switching import KINDS
 
 Version = Literal[2, 3]
@@ -35,7 +35,7 @@ NEAREST = 1e-6
 _ACCESS = {"input": "SB_INPUT", "tunable": "SB_TUNABLE", "fixed": "SB_FIXED"}
 
 
-def model_header(part: Part, version: Version, stepping: Stepping) -> str:
+def model_header(part: Subdiagram, version: Version, stepping: Stepping) -> str:
     """The text of sb_fmu_model.h but for the token.
 
     Raises DiagramError naming an EVENT block whose function could not be traced.
@@ -52,7 +52,7 @@ def model_header(part: Part, version: Version, stepping: Stepping) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _check(part: Part) -> None:
+def _check(part: Subdiagram) -> None:
     program = part.program
     events = {c.block for c in program.crossings if c.kind == "event"}
     faults = [
@@ -69,7 +69,7 @@ def _check(part: Part) -> None:
 # --- tables ------------------------------------------------------------------------------
 
 
-def _sizes(part: Part) -> str:
+def _sizes(part: Subdiagram) -> str:
     program = part.program
     row = row_of(part)
     sizes = {
@@ -95,20 +95,20 @@ def _sizes(part: Part) -> str:
     return "\n".join([*lines, f"#define SB_NEAREST {literal(nearest)}"])
 
 
-def slides(part: Part) -> bool:
+def slides(part: Subdiagram) -> bool:
     """Whether states may slide along surfaces, and signals rest."""
     program = part.program
     asked = program.run.sliding == "filippov"
     return asked and bool(len(program.x0)) and bool(program.crossings)
 
 
-def _stepped(part: Part) -> list[int]:
+def _stepped(part: Subdiagram) -> list[int]:
     """The states with a one-step map of their own."""
     states = part.program.states
     return entries_of(slot for slot in states if slot.name in part.program.stepped)
 
 
-def _tables(part: Part, version: Version) -> list[str]:
+def _tables(part: Subdiagram, version: Version) -> list[str]:
     program = part.program
     slots = [_slot(rows) for rows in _by_reference(part, version)]
     crossings = [
@@ -143,13 +143,13 @@ def _handover_clocks(program: Program) -> list[int]:
     return [numbers[one.clock] for one in program.handovers]
 
 
-def _first_of_block(part: Part) -> list[int]:
+def _first_of_block(part: Subdiagram) -> list[int]:
     """Of each crossing the first one of its block."""
     first: dict[str, int] = {}
     return [first.setdefault(c.block, k) for k, c in enumerate(part.program.crossings)]
 
 
-def _by_reference(part: Part, version: Version) -> list[Variable | None]:
+def _by_reference(part: Subdiagram, version: Version) -> list[Variable | None]:
     """The variable that begins at each reference: arrays in FMI 3, numbers in FMI 2."""
     found: list[Variable | None] = [None] * row_of(part).end
     for variable in variables_of(part):
@@ -183,7 +183,7 @@ def _clock(clock: Clock) -> str:
 class _Writer:
     """Writes the functions of a program in C."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Subdiagram) -> None:
         self.part, self.program = part, part.program
         self.nx, self.nd = len(part.program.x0), len(part.program.xd0)
         self.written: list[Any] = []
@@ -340,7 +340,7 @@ class _Writer:
         return self._c("backward", function, self.start, *more)
 
 
-def dependencies(part: Part) -> dict[str, np.ndarray]:
+def dependencies(part: Subdiagram) -> dict[str, np.ndarray]:
     """What the rates, outputs and crossings can depend on: for each of 't', 'x', 'xd' and
     'p' a matrix of (rates, outputs, crossings) by its entries, true where it may."""
     import casadi as ca

@@ -11,7 +11,7 @@ from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.expressions import literal
 from spart_blocks.export.functions import array_text
 from spart_blocks.export.schedule import checked_rate
-from spart_blocks.program.part import Part
+from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.simulation.run import LEAST_STEPS
 from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
 
@@ -45,7 +45,7 @@ class Stepping:
         return found
 
 
-def stepping_of(part: Part, rate: float | None = None, method: str | None = None) -> Stepping:
+def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None = None) -> Stepping:
     """The stepping that is asked for: with a rate [Hz] or a method in equal steps, 1000 Hz and
     RK4 where one of them is open; else by error control, unless a block needs equal steps.
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from spart_blocks.errors import readable
 from spart_blocks.program import Slot
-from spart_blocks.program.part import Part
+from spart_blocks.program.subdiagram import Subdiagram
 
 Causality = Literal["independent", "input", "output", "parameter", "local"]
 Variability = Literal["continuous", "discrete", "tunable", "fixed"]
@@ -89,7 +89,7 @@ class Row:
     end: int
 
 
-def row_of(part: Part) -> Row:
+def row_of(part: Subdiagram) -> Row:
     program = part.program
     x = 1 + len(program.p)
     rates = x + len(program.x0)
@@ -99,7 +99,7 @@ def row_of(part: Part) -> Row:
     return Row(1, x, rates, xd, outputs, crossings, crossings + len(program.crossings))
 
 
-def variables_of(part: Part) -> tuple[Variable, ...]:
+def variables_of(part: Subdiagram) -> tuple[Variable, ...]:
     """The variables of a part, in the order of their references."""
     namer = _Namer()
     time = Variable(namer("time"), "time", 0, (), "independent", "continuous", unit="s")
@@ -144,13 +144,13 @@ def _piece(piece: str) -> str:
     return f"'{quoted}'"
 
 
-def _unit(part: Part, name: str) -> str | None:
+def _unit(part: Subdiagram, name: str) -> str | None:
     """The unit of a signal, where all its entries have the same."""
     unit = part.program.display.units.get(name)
     return unit if unit and "," not in unit else None
 
 
-def _parameters(part: Part, namer: _Namer) -> list[Variable]:
+def _parameters(part: Subdiagram, namer: _Namer) -> list[Variable]:
     """Inputs and parameters, in the order in which they lie in p."""
     inputs = {slot.start for slot in part.inputs}
     fixed = set(part.program.start.values())
@@ -176,7 +176,7 @@ def _parameters(part: Part, namer: _Namer) -> list[Variable]:
     return found
 
 
-def _states(part: Part, namer: _Namer) -> list[Variable]:
+def _states(part: Subdiagram, namer: _Namer) -> list[Variable]:
     """Continuous states, their derivatives, and discrete states."""
     program, row = part.program, row_of(part)
     states = [
@@ -220,7 +220,7 @@ def _filled(slots: Sequence[Slot]) -> list[Slot]:
     return [slot for slot in slots if math.prod(slot.shape)]
 
 
-def _outputs(part: Part, namer: _Namer) -> list[Variable]:
+def _outputs(part: Subdiagram, namer: _Namer) -> list[Variable]:
     found, place = [], row_of(part).outputs
     for slot in part.outputs:
         name, unit = namer(slot.name), _unit(part, slot.name)
@@ -231,7 +231,7 @@ def _outputs(part: Part, namer: _Namer) -> list[Variable]:
     return found
 
 
-def _crossings(part: Part, namer: _Namer) -> list[Variable]:
+def _crossings(part: Subdiagram, namer: _Namer) -> list[Variable]:
     """What is watched, one array for each block."""
     found: list[Variable] = []
     crossings, first = part.program.crossings, row_of(part).crossings

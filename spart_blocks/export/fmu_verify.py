@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spart_blocks.errors import MissingExtraError, RunError
-from spart_blocks.export.excitation import PIECES, Excitation, driven, excitation_of
+from spart_blocks.export.excitation import SEGMENTS, Excitation, driven, excitation_of
 from spart_blocks.export.fmu_inputs import started
 from spart_blocks.export.fmu_model import slides
 from spart_blocks.export.fmu_stepping import stepping_of
@@ -21,7 +21,7 @@ from spart_blocks.export.fmu_variables import Variable, variables_of
 from spart_blocks.export.functions import selected
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.schedule import Schedule
-from spart_blocks.program.part import Part, entries_of
+from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.simulation import simulate
 from spart_blocks.simulation.engine import Floats
 
@@ -58,7 +58,7 @@ class FmuVerification:
 
 def verify_fmu(
     path: str | Path,
-    part: Part,
+    part: Subdiagram,
     *,
     horizon: float = 1.0,
     rate: float | None = None,
@@ -107,7 +107,7 @@ def verify_fmu(
     return FmuVerification(problems, errors, tolerances, fed.told)
 
 
-def _jumps(part: Part, output: str) -> bool:
+def _jumps(part: Subdiagram, output: str) -> bool:
     """Whether an output can jump at a surface: along it, it is that of either side."""
     import casadi as ca
 
@@ -125,7 +125,7 @@ def _jumps(part: Part, output: str) -> bool:
 
 
 def _simulated(
-    path: str | Path, kind: str, horizon: float, names: list[str], part: Part, fed: Excitation
+    path: str | Path, kind: str, horizon: float, names: list[str], part: Subdiagram, fed: Excitation
 ) -> Any:
     """FMPy's run by one interface, as a structured array."""
     try:
@@ -170,7 +170,7 @@ def _columns(found: Any, variable: Variable) -> Floats:
 
 
 @contextmanager
-def _feeding(part: Part, fed: Excitation) -> Iterator[None]:
+def _feeding(part: Subdiagram, fed: Excitation) -> Iterator[None]:
     """Within, FMPy sets the inputs of an FMU to these. Its own table of inputs takes arrays of one
     shape only, and lets its solver see values between those of the table."""
     simulation = _fmpy().simulation
@@ -188,16 +188,16 @@ def _feeding(part: Part, fed: Excitation) -> Iterator[None]:
 class _Fed:
     """In the place of FMPy's `Input`."""
 
-    def __init__(self, fmu: Any, description: Any, part: Part, fed: Excitation) -> None:
+    def __init__(self, fmu: Any, description: Any, part: Subdiagram, fed: Excitation) -> None:
         self._fmu, self._part, self._fed = Slave(fmu, int(description.fmiVersion[0])), part, fed
-        self._piece = -1
+        self._segment = -1
 
     def apply(self, time: float, *_: Any, after_event: bool = False, **more: Any) -> None:
-        """The inputs at a time; a new piece begins with an event, not within a solver's step."""
-        piece = min(int(time / self._fed.length + 1e-6), len(self._fed.rows) - 1)
-        if self._piece < 0 or (after_event and piece != self._piece):
-            self._piece = piece
-            self._fmu.set(self._part, self._fed.rows[piece])
+        """The inputs at a time; a new segment begins with an event, not within a solver's step."""
+        segment = min(int(time / self._fed.length + 1e-6), len(self._fed.rows) - 1)
+        if self._segment < 0 or (after_event and segment != self._segment):
+            self._segment = segment
+            self._fmu.set(self._part, self._fed.rows[segment])
 
     def nextEvent(self, time: float) -> float:
         following = int(time / self._fed.length + 1e-6) + 1
@@ -213,14 +213,14 @@ def _error(got: Floats, want: Floats, jumping: bool = False) -> float:
     scale = max(np.abs(want).max(initial=0.0), FLOOR)
     differences = np.abs(got[:count] - want[:count])
     if jumping:
-        differences = np.delete(differences, slice(None, None, SAMPLES // PIECES), axis=0)
+        differences = np.delete(differences, slice(None, None, SAMPLES // SEGMENTS), axis=0)
     return float(differences.max(initial=0.0) / scale)
 
 
 # --- with inputs -------------------------------------------------------------------------
 
 
-def stepped_error(path: str | Path, part: Part, schedule: Schedule, inputs: Floats) -> float:
+def stepped_error(path: str | Path, part: Subdiagram, schedule: Schedule, inputs: Floats) -> float:
     """The largest relative difference between the outputs of co-simulation and those of the
     program stepped as C is, with these inputs (steps, nu) at each step."""
     reference = Stepper(part, schedule)
@@ -245,14 +245,14 @@ class Slave:
     slave: Any
     version: int
 
-    def set(self, part: Part, row: Floats) -> None:
+    def set(self, part: Subdiagram, row: Floats) -> None:
         """All inputs, in the order of the part's."""
         names = {v.title: v for v in variables_of(part) if v.causality == "input"}
         references = self._references([names[slot.name] for slot in part.inputs])
         setter = self.slave.setFloat64 if self.version == 3 else self.slave.setReal
         setter(references, row.tolist())
 
-    def outputs(self, part: Part) -> Floats:
+    def outputs(self, part: Subdiagram) -> Floats:
         outputs = [v for v in variables_of(part) if v.causality == "output"]
         references = self._references(outputs)
         if self.version == 3:

@@ -10,13 +10,13 @@ from spart_blocks.export.expressions import Real
 from spart_blocks.export.functions import indented
 from spart_blocks.export.interface import Interface, Member
 from spart_blocks.export.schedule import Schedule
-from spart_blocks.program.part import Part
+from spart_blocks.program.subdiagram import Subdiagram
 
 OK, STOPPED, NOT_FINITE, SINGULAR = range(4)
 """What a step returns."""
 
 
-def header_text(part: Part, schedule: Schedule, interface: Interface, real: Real) -> str:
+def header_text(part: Subdiagram, schedule: Schedule, interface: Interface, real: Real) -> str:
     name, guard = interface.name, f"{interface.name.upper()}_H"
     units = part.program.display.units
     states = _state_members(part, real)
@@ -104,7 +104,7 @@ def _struct(name: str, members: Sequence[Member], real: Real, units: Any) -> str
     return "\n".join(["typedef struct {", *indented(lines or ["char none;"]), f"}} {name};"])
 
 
-def _state_members(part: Part, real: Real) -> list[str]:
+def _state_members(part: Subdiagram, real: Real) -> list[str]:
     lines = ["long long k; /* number of the next step */"]
     for letter, slots in (("x", part.program.states), ("xd", part.program.discrete)):
         size = slots[-1].part.stop if slots else 0

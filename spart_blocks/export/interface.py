@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.program import Slot
-from spart_blocks.program.part import Part
+from spart_blocks.program.subdiagram import Subdiagram
 
 LONGEST_NAME = 48
 _KEYWORDS = frozenset(
@@ -93,7 +93,7 @@ def numbers_of(members: Iterable[Member]) -> int:
     return sum(member.size for member in members)
 
 
-def interface_of(part: Part, name: str | None = None) -> Interface:
+def interface_of(part: Subdiagram, name: str | None = None) -> Interface:
     """The interface of a part. name: by default made of the diagram's and the blocks'."""
     given = name or _of_functions(part.program.name)
     if _of_functions(given) != given:

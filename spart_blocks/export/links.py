@@ -21,7 +21,7 @@ from spart_blocks.links.connection import Link
 from spart_blocks.links.frames import Frame, size_of
 from spart_blocks.program import Slot
 from spart_blocks.program.gains import wired
-from spart_blocks.program.part import Part, is_link
+from spart_blocks.program.subdiagram import Subdiagram, is_link
 
 _REARRANGING = ("mux", "demux", "index", "slice1", "flatten")
 """Blocks that hand numbers on as they are, in another order."""
@@ -76,7 +76,7 @@ class LiveLink:
             yield first + start, first + stop, -1
 
 
-def live_links(diagram: Diagram, part: Part) -> tuple[LiveLink, ...]:
+def live_links(diagram: Diagram, part: Subdiagram) -> tuple[LiveLink, ...]:
     """The links of a part of a diagram, in the order of its blocks.
 
     Raises InputError where a part feeds a link block and reads it as well.
@@ -119,7 +119,7 @@ def linked_inputs(code: StepCode, links: Sequence[LiveLink]) -> list[str]:
     return [m.name for m in members if places & set(range(m.place, m.place + m.size))]
 
 
-def _within(node: Node, part: Part) -> bool:
+def _within(node: Node, part: Subdiagram) -> bool:
     """Whether a block is one of the part's own."""
     inlets = {slot.name for slot in part.inputs}
     own = {slot.name for slot in part.program.signals} - inlets
@@ -164,7 +164,7 @@ def _outputs(wiring: Wiring) -> dict[str, Source]:
 
 
 def _received(
-    wiring: Wiring, part: Part, links: Mapping[int, Node], labels: _Labels
+    wiring: Wiring, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
 ) -> dict[int, tuple[Run, ...]]:
     """For each link, the runs of its frame that are inputs of the part."""
     sources = _outputs(wiring)
@@ -187,7 +187,7 @@ def _received(
 
 
 def _sent(
-    wiring: Wiring, part: Part, links: Mapping[int, Node], labels: _Labels
+    wiring: Wiring, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
 ) -> dict[int, tuple[Run, ...]]:
     """For each link, the runs of its frame that are outputs of the part."""
     sources = _outputs(wiring)

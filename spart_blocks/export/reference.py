@@ -13,7 +13,7 @@ from spart_blocks.errors import RunError
 from spart_blocks.export.acting import MOST_SWITCHES, acting_of
 from spart_blocks.export.header import OK, SINGULAR, STOPPED
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule
-from spart_blocks.program.part import Part, entries_of
+from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.simulation.crossings import locate, upward
 from spart_blocks.simulation.engine import Floats
 from spart_blocks.simulation.steps import Trial, equal_length, is_last, try_, up_to
@@ -23,7 +23,7 @@ from spart_blocks.simulation.stops import within
 class Stepper:
     """A part at a step. p: the part's inputs and parameters; set them before `output`."""
 
-    def __init__(self, part: Part, schedule: Schedule) -> None:
+    def __init__(self, part: Subdiagram, schedule: Schedule) -> None:
         self.part, self.program, self.schedule = part, part.program, schedule
         self.k = 0
         self.p: Floats = part.program.p.copy()

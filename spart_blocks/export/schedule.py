@@ -3,7 +3,7 @@
 At step k, t = k / rate: the clocks due tick, reading what was before; the outputs are
 computed; then the states are integrated to the next step with the inputs held. Within a
 step the integration is cut at the known times at which sources switch. Limits and unit
-quaternions are put right at the end of each piece.
+quaternions are put right at the end of each segment.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.errors import DiagramError, Fault, InputError
-from spart_blocks.program.part import Part
+from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.tableaus import FIXED_STEP, FixedStepMethod, Tableau, tableau
 
 USUAL_RATE = Fraction(1000)  # Hz
@@ -27,7 +27,7 @@ MOST_STEPS = 64
 """Segments of one step between switching times, and steps of one segment; beyond, what is left
 is one."""
 NEARLY = 1e-9
-"""Of a step: a switching time as near as this to an end of a piece is that end."""
+"""Of a step: a switching time as near as this to an end of a segment is that end."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Schedule:
         return float(k * self.step.numerator) / float(self.step.denominator)
 
 
-def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> Schedule:
+def schedule_of(part: Subdiagram, rate: float | None = None, method: str = "RK4") -> Schedule:
     """The schedule of a part at a rate [Hz].
 
     By default the lowest rate that has a step at all ticks of its clocks, or of those around it
@@ -124,7 +124,7 @@ def schedule_of(part: Part, rate: float | None = None, method: str = "RK4") -> S
     return Schedule(step, method, tuple(ticking), handovers)
 
 
-def rate_reason(part: Part, schedule: Schedule, asked: bool) -> str:
+def rate_reason(part: Subdiagram, schedule: Schedule, asked: bool) -> str:
     """Why the steps of a part have their rate."""
     clocks = part.program.clocks or part.around
     if asked:
@@ -195,7 +195,7 @@ def _refuse_between(clocks: Sequence[Clock], step: Fraction) -> None:
             )
 
 
-def refuse_sliding(part: Part) -> None:
+def refuse_sliding(part: Subdiagram) -> None:
     """DiagramError where the diagram slides along surfaces: equal steps do not."""
     if part.program.run.sliding != "error":
         raise DiagramError(
@@ -208,7 +208,7 @@ def refuse_sliding(part: Part) -> None:
         )
 
 
-def _refuse_events(part: Part) -> None:
+def _refuse_events(part: Subdiagram) -> None:
     blocks = dict.fromkeys(c.block for c in part.program.crossings if c.kind == "event")
     if blocks:
         raise DiagramError(

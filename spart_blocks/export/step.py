@@ -30,7 +30,7 @@ from spart_blocks.export.interface import Interface, interface_of, numbers_of
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule, schedule_of
 from spart_blocks.export.tables import table_texts
 from spart_blocks.program.c_code import step_header
-from spart_blocks.program.part import Part, entries_of
+from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.switching import KINDS
 
 FIXED_RATE, STEP = "sb_fixed_rate.h", "sb_step.h"
@@ -47,7 +47,7 @@ def included() -> dict[str, str]:
 class StepCode:
     """The C of a part: the texts of NAME.h and NAME.c, and what they were made of."""
 
-    part: Part
+    part: Subdiagram
     schedule: Schedule
     real: Real
     interface: Interface
@@ -73,7 +73,7 @@ class StepCode:
 
 
 def step_code(
-    part: Part,
+    part: Subdiagram,
     *,
     rate: float | None = None,
     method: str = "RK4",
@@ -95,7 +95,7 @@ def step_code(
     return StepCode(part, schedule, real, interface, header, source)
 
 
-def _refuse_whole_numbers(part: Part) -> None:
+def _refuse_whole_numbers(part: Subdiagram) -> None:
     """DiagramError naming blocks, such as NOISE, that count in their states beyond 2^24,
     where a float no longer holds every whole number."""
     program = part.program
@@ -122,7 +122,9 @@ class _Source:
     """Writes NAME.c: a static function for each function of the program, and those of the
     header, which call them."""
 
-    def __init__(self, part: Part, schedule: Schedule, interface: Interface, real: Real) -> None:
+    def __init__(
+        self, part: Subdiagram, schedule: Schedule, interface: Interface, real: Real
+    ) -> None:
         self.part, self.program = part, part.program
         self.schedule, self.interface, self.real = schedule, interface, real
         self.name = interface.name

@@ -16,7 +16,7 @@ from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.step import StepCode
-from spart_blocks.program.part import entries_of
+from spart_blocks.program.subdiagram import entries_of
 from spart_blocks.simulation.engine import Floats
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from spart_blocks.diagram import Diagram
 from spart_blocks.errors import Fault, InputError, MissingExtraError, Place
 from spart_blocks.export.links import LiveLink, live_links
 from spart_blocks.links.endpoints import Carries
-from spart_blocks.program.part import Part
+from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.realtime.link_structs import (
     COUNTS,
     LinkStruct,
@@ -197,7 +197,7 @@ class Links:
         return self.senders[k].safe_frame(sequence)
 
 
-def open_links(diagram: Diagram, part: Part) -> Links:
+def open_links(diagram: Diagram, part: Subdiagram) -> Links:
     """Open the links of a part of a diagram.
 
     Raises InputError where an address is taken or cannot be had, with the place of the

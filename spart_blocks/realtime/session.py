@@ -19,7 +19,7 @@ from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.realtime_options import RealtimeOptions
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.export.step import StepCode, step_code
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.library import check_machine, model_library, runtime
 from spart_blocks.realtime.links import open_links
 from spart_blocks.realtime.loop import Loop
@@ -65,7 +65,7 @@ def prepare(
     asked = loaded.export
     _check_processor(options.cpu)
     code = step_code(
-        part_of(loaded, part, outputs),
+        subdiagram_of(loaded, part, outputs),
         rate=asked.rate if rate is None else rate,
         method=method or asked.method,
         real=asked.precision,

@@ -239,7 +239,7 @@ static const double *sb_off(sb_run *r, const double *x, int way) {
 
 static void sb_state_at(sb_run *r, double t, double *x) {
   if (!r->nx) return;
-  if (!r->P && !r->far_slope) { /* the curve of the last step of a piece was not needed yet */
+  if (!r->P && !r->far_slope) { /* the curve of the last step of a segment was not needed yet */
     sb_slope(r, r->t + r->taken, r->xn, r->K + r->stages * r->nx);
     r->far_slope = 1;
   }

@@ -14,7 +14,7 @@ import spart_blocks as sb
 from spart_blocks import spart
 from spart_blocks.errors import DiagramError, InputError, SpartWarning
 from spart_blocks.program.gains import designed_gains, wired
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 ROOT3 = np.sqrt(3.0)
 
@@ -291,7 +291,7 @@ def test_a_sampled_loop_moves_as_its_poles_say(diagram):
 
 
 def test_the_program_of_a_controller_alone_has_the_gain(diagram):
-    part = part_of(diagram(SHIP), ["ctrl"])
+    part = subdiagram_of(diagram(SHIP), ["ctrl"])
     slots = {slot.name: slot for slot in part.parameters}
     assert np.isfinite(part.program.p[slots["ctrl.K"].part]).all()
     assert [slot.name for slot in part.outputs] == ["ctrl.tau"]
@@ -336,7 +336,7 @@ wires: [plant.qm -> ctrl.qm, plant.um -> ctrl.um, ctrl -> plant.taum]
 def test_a_gain_that_cannot_be_found_is_told_with_its_place(diagram, old, new, where, message):
     assert old in SHIP
     wrong = diagram(SHIP.replace(old, new))
-    for use in (sb.trace, sb.simulate, part_of):
+    for use in (sb.trace, sb.simulate, subdiagram_of):
         with pytest.raises(DiagramError, match=rf"diagram.yaml:{where}: .*{message}"):
             use(wrong)
 

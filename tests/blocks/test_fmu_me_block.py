@@ -15,7 +15,7 @@ from spart_blocks.diagram.registry import new_diagram
 from spart_blocks.errors import InputError, RunError, SpartWarning
 from spart_blocks.export import export_fmu
 from spart_blocks.program import TraceError
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:running on the interpreter")
 
@@ -97,7 +97,7 @@ def imported(tmp_path):
     as an FMU."""
 
     def made(diagram, text, version, *blocks):
-        part = part_of(diagram, list(blocks)) if blocks else part_of(diagram)
+        part = subdiagram_of(diagram, list(blocks)) if blocks else subdiagram_of(diagram)
         fmu = export_fmu(part, tmp_path, version)
         file = tmp_path / "imported.yaml"
         file.write_text(text.replace("FILE", fmu.name), encoding="utf-8")

@@ -11,7 +11,7 @@ from spart_blocks.blocks._random import advanced, normal, seeded, uniform
 from spart_blocks.errors import DiagramError, InputError
 from spart_blocks.export.step import step_code
 from spart_blocks.export.verify import verify
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 PUBLISHED = [
     0.12701112204657714, 0.3185275653967945, 0.3091860155832701, 0.8258468629271136,
@@ -84,14 +84,14 @@ def test_every_engine_and_exported_code_draw_the_same_numbers(bdsim_runtime):
     np.testing.assert_allclose(both[0], both[1], rtol=1e-14)
     bd = bdsim_runtime.blockdiagram(name="noise")
     bd.NOISE(bd.clock(0.1, name="clock"), "uniform", size=3, seed=11, name="noise")
-    check = verify(step_code(part_of(bd, ["*"])), np.zeros((1000, 0)))
+    check = verify(step_code(subdiagram_of(bd, ["*"])), np.zeros((1000, 0)))
     assert max(check.errors.values()) == 0.0
 
 
 def test_export_in_single_precision_is_refused(diagram):
     diagram.NOISE(diagram.clock(0.1, name="clock"), name="noise")
     with pytest.raises(DiagramError, match="noise counts in whole numbers"):
-        step_code(part_of(diagram, ["*"]), real="float")
+        step_code(subdiagram_of(diagram, ["*"]), real="float")
 
 
 N = 20_000

@@ -12,7 +12,7 @@ import spart_blocks as sb
 from spart_blocks.dynamics import kinematics, multibody_inertia, potential_energy
 from spart_blocks.dynamics.loops import loop_errors
 from spart_blocks.export import step_code, verify
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 ROOT = Path(__file__).parents[2]
 PENDULUM = ROOT / "diagrams" / "joints" / "variational_pendulum.yaml"
@@ -108,7 +108,7 @@ def test_a_damper_counts_to_second_order_inside_the_plant_and_to_first_outside(
 
 
 def test_it_is_the_same_in_c():
-    code = step_code(part_of(PENDULUM), rate=100, method="heun")
+    code = step_code(subdiagram_of(PENDULUM), rate=100, method="heun")
     found = verify(code, np.zeros((100, 0)))
     assert found.passed, found
     assert "state of plant" in found.errors
@@ -162,7 +162,7 @@ def test_a_closed_plant_takes_the_same_steps_on_both_engines_and_in_c(linkage):
     native = sb.simulate(linkage, T=0.1, every=0.005)["states.plant"]
     blocks = sb.simulate(linkage, T=0.1, every=0.005, engine="interpreter")["states.plant"]
     assert np.abs(native - blocks).max() < 1e-11
-    found = verify(step_code(part_of(linkage), rate=200, method="euler"), np.zeros((50, 0)))
+    found = verify(step_code(subdiagram_of(linkage), rate=200, method="euler"), np.zeros((50, 0)))
     assert found.passed, found
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 
 @pytest.fixture
@@ -12,6 +12,6 @@ def part_from(tmp_path):
     def make(text, *blocks):
         path = tmp_path / "diagram.yaml"
         path.write_text(text)
-        return part_of(path, blocks)
+        return subdiagram_of(path, blocks)
 
     return make

@@ -9,7 +9,7 @@ import spart_blocks as sb
 from spart_blocks.export import export_fmu, recorded_inputs, step_code, verify, verify_fmu
 from spart_blocks.export.header import SINGULAR
 from spart_blocks.export.loaded import LoadedStep
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime import Session, prepare
 from spart_blocks.realtime.structs import Ended
 
@@ -47,12 +47,12 @@ def diagram(tmp_path):
 
 
 def test_exported_c_does_what_the_program_does(diagram):
-    code = step_code(part_of(diagram))
+    code = step_code(subdiagram_of(diagram))
     assert verify(code, recorded_inputs(diagram, code, 0.4)).passed
 
 
 def test_an_fmu_runs_as_the_diagram_does_and_keeps_the_loops_closed(diagram, tmp_path):
-    part = part_of(diagram)
+    part = subdiagram_of(diagram)
     path = export_fmu(part, tmp_path, 3)
     found = verify_fmu(path, part, horizon=0.5)
     assert found.passed, found
@@ -85,7 +85,7 @@ FLAT = (np.pi - 0.9) / 5
     ],
 )
 def test_exported_c_ends_where_the_loops_lose_rank(flat, rate, method, real):
-    code = step_code(part_of(flat), rate=rate, method=method, real=real)
+    code = step_code(subdiagram_of(flat), rate=rate, method=method, real=real)
     step = LoadedStep(code)
     statuses = []
     while not statuses or statuses[-1] == 0:
@@ -109,6 +109,6 @@ def test_steps_on_the_real_clock_end_where_the_loops_lose_rank(flat):
 
 
 def test_an_fmu_refuses_to_go_on_where_the_loops_lose_rank(flat, tmp_path):
-    path = export_fmu(part_of(flat), tmp_path, 3)
+    path = export_fmu(subdiagram_of(flat), tmp_path, 3)
     with pytest.raises(FMICallException):
         fmpy.simulate_fmu(path, stop_time=1.0, fmi_type="CoSimulation")

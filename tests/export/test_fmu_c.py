@@ -13,7 +13,7 @@ import pytest
 from fmus import EVENTFUL, SLIDING, SMOOTH, STOPPING
 
 from spart_blocks.export import export_fmu
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"]
 COMPILERS = {
@@ -48,7 +48,7 @@ def sources(tmp_path_factory):
         if key not in made:
             folder = tmp_path_factory.mktemp("fmu")
             (folder / "diagram.yaml").write_text(text)
-            path = export_fmu(part_of(folder / "diagram.yaml", blocks), folder, version)
+            path = export_fmu(subdiagram_of(folder / "diagram.yaml", blocks), folder, version)
             with zipfile.ZipFile(path) as archive:
                 archive.extractall(folder)
             name = re.search(r"SB_TOKEN (\S+)", (folder / "sources/sb_fmu_model.h").read_text())[1]

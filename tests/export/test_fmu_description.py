@@ -10,7 +10,7 @@ from spart_blocks.errors import InputError
 from spart_blocks.export import export_fmu
 from spart_blocks.export.fmu_description import base_units
 from spart_blocks.export.fmu_variables import structured
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 CHAIN = """
 name: a chain
@@ -100,7 +100,7 @@ def test_signals_bring_their_units_along(tmp_path, monkeypatch):
     monkeypatch.setenv("SPART_COMPILER", "none")
     file = Path(__file__).parents[2] / "diagrams" / "spacecraft_functions.yaml"
     with pytest.warns(match="sources alone"):
-        path = export_fmu(part_of(file, ["diff", "attitude"], ["attitude"]), tmp_path)
+        path = export_fmu(subdiagram_of(file, ["diff", "attitude"], ["attitude"]), tmp_path)
     found = {v.name: v.unit for v in fmpy.read_model_description(str(path)).modelVariables}
     assert (found["pose.r0"], found["kin.rL"], found["attitude.angles"]) == ("m", "m", "rad")
 

@@ -9,7 +9,7 @@ import spart_blocks as sb
 from spart_blocks.errors import DiagramError
 from spart_blocks.export import export_fmu, verify_fmu
 from spart_blocks.export.fmu_verify import fmu_slave
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 
 def ball(bounced):
@@ -38,7 +38,7 @@ def test_clocks_limits_and_switching_sources_come_at_their_times(version, part_f
 
 @pytest.mark.parametrize("version", [3, 2])
 def test_an_event_resets_states_at_its_crossing(version, tmp_path):
-    part = part_of(ball(halved))
+    part = subdiagram_of(ball(halved))
     found = verify_fmu(export_fmu(part, tmp_path, version), part, horizon=1.25)
     assert found.passed, found
 
@@ -50,7 +50,7 @@ def test_an_event_that_cannot_be_traced_is_refused_by_name(tmp_path):
                 x[0] = 0
 
     with pytest.raises(DiagramError, match=r"block ground \(EVENT\) cannot be part of an FMU"):
-        export_fmu(part_of(ball(chosen)), tmp_path)
+        export_fmu(subdiagram_of(ball(chosen)), tmp_path)
 
 
 def test_a_stop_ends_co_simulation_at_its_crossing(part_from, tmp_path):

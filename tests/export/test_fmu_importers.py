@@ -7,7 +7,7 @@ from fmus import EVENTFUL, STOPPING, instance, references
 
 import spart_blocks as sb
 from spart_blocks.export import export_fmu
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 POINTS = 41
 """Of each run, at equal distances, so that some of them are events."""
@@ -130,7 +130,7 @@ def exported(tmp_path_factory):
         else:
             diagram = folder / "diagram.yaml"
             diagram.write_text(text)
-        return export_fmu(part_of(diagram), folder, version)
+        return export_fmu(subdiagram_of(diagram), folder, version)
 
     return export
 
@@ -163,7 +163,7 @@ def test_limits_clips_and_clocks_come_to_our_own_run(version, way, exported):
     path = exported(EVENTFUL, version)
     times = np.linspace(0, 3, POINTS)
     found = importers.run(way, path, times, ["x", "clip"])
-    part = part_of(path.with_name("diagram.yaml"))
+    part = subdiagram_of(path.with_name("diagram.yaml"))
     wanted = sb.simulate(part.program, T=3, every=times[1], log=["x", "clip"])
     order = [wanted["x"], wanted["clip"]]
     assert np.abs(found - np.stack(order, axis=1)).max() < 1e-8
@@ -185,7 +185,7 @@ def test_a_solver_is_told_to_begin_anew_where_something_has_happened(version, ex
 @pytest.mark.parametrize("version", [3, 2])
 def test_an_input_that_jumps_at_an_event_is_a_reason_to_begin_anew(version, exported, tmp_path):
     (tmp_path / "diagram.yaml").write_text(RESTING)
-    part = part_of(tmp_path / "diagram.yaml", ["x"])
+    part = subdiagram_of(tmp_path / "diagram.yaml", ["x"])
     path, (u,) = export_fmu(part, tmp_path, version), part.inputs
     with instance(path, "ModelExchange") as fmu:
         model = importers.Model(fmu, importers.fmpy.read_model_description(str(path)), [])

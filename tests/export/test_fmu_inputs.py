@@ -12,7 +12,7 @@ from spart_blocks.errors import InputError
 from spart_blocks.export import export_fmu, verify_fmu
 from spart_blocks.export.excitation import excitation_of
 from spart_blocks.export.fmu_inputs import started
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 FOLDER = Path(__file__).parents[2] / "diagrams"
 
@@ -56,14 +56,14 @@ def test_nothing_moves_a_plant_before_an_importer_sets_its_input(version, part_f
 
 
 def test_a_shipped_plant_waits_for_its_torques():
-    part = part_of(FOLDER / "spacecraft_pd.yaml", ["plant"])
+    part = subdiagram_of(FOLDER / "spacecraft_pd.yaml", ["plant"])
     (torque,) = part.inputs
     assert np.abs(part.program.p[torque.part]).max() > 0
     assert (started(part).program.p[torque.part] == 0).all()
 
 
 def test_a_rotation_starts_as_one():
-    part = part_of(FOLDER / "control/attitude_pd.yaml", ["one_law"])
+    part = subdiagram_of(FOLDER / "control/attitude_pd.yaml", ["one_law"])
     found = {slot.name: slot for slot in part.inputs}
     p, first = started(part).program.p, part.program.p
     assert (p[found["one.R0"].part] == np.eye(3).ravel()).all()
@@ -121,7 +121,7 @@ def test_a_part_is_verified_while_its_inputs_move(version, options, part_from, t
 
 def test_the_inputs_are_those_of_the_diagram_where_they_move(tmp_path):
     diagram = sb.load(FOLDER / "spacecraft_pd.yaml")
-    part = part_of(diagram, ["plant"])
+    part = subdiagram_of(diagram, ["plant"])
     fed = excitation_of(started(part), 1.0, diagram)
     assert fed.told == {"ctrl.tau": "as in the diagram"}
     wanted = sb.simulate(diagram, T=1, every=0.04)["ctrl.tau"][:25]
@@ -132,5 +132,5 @@ def test_what_the_sines_would_make_infinite_is_held(part_from):
     part = started(part_from(LOGARITHM.replace("value: 2.0", "value: 1.0e-3"), "y", "x"))
     fed = excitation_of(part, 1.0, None)
     assert np.isfinite(fed.rows).all()
-    rotation = started(part_of(FOLDER / "spacecraft_pd.yaml", ["attitude"]))
+    rotation = started(subdiagram_of(FOLDER / "spacecraft_pd.yaml", ["attitude"]))
     assert set(excitation_of(rotation, 1.0, None).told.values()) == {"held"}

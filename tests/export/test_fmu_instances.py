@@ -17,11 +17,11 @@ DISCARD, ERROR = 2, 3
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """The smooth diagram as a part, and its FMU of each version."""
-    from spart_blocks.program.part import part_of
+    from spart_blocks.program.subdiagram import subdiagram_of
 
     folder = tmp_path_factory.mktemp("smooth")
     (folder / "diagram.yaml").write_text(SMOOTH)
-    part = part_of(folder / "diagram.yaml")
+    part = subdiagram_of(folder / "diagram.yaml")
     paths = {v: export_fmu(part, folder / f"smooth{v}.fmu", v) for v in (3, 2)}
     return part, paths
 

@@ -10,7 +10,7 @@ import spart_blocks as sb
 from spart_blocks.export import recorded_inputs, step_code, verify_fmu
 from spart_blocks.export.fmu import export_fmu
 from spart_blocks.export.fmu_verify import stepped_error
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 DIAGRAMS = sorted((Path(__file__).parents[2] / "diagrams").glob("*.yaml"))
 FOLDER = DIAGRAMS[0].parent
@@ -24,14 +24,14 @@ CONTROLLERS = (("dual_arm", "left", "right", "torques"), ("spacecraft_sampled", 
 @pytest.mark.parametrize("path", DIAGRAMS, ids=lambda path: path.stem)
 def test_fmpy_finds_nothing_wrong_with_a_shipped_diagram(path, tmp_path, monkeypatch):
     monkeypatch.setenv("SPART_COMPILER", "none")
-    part = part_of(path)
+    part = subdiagram_of(path)
     for version in (3, 2):
         assert validate_fmu(str(export_fmu(part, tmp_path, version))) == []
 
 
 @pytest.mark.parametrize(("name", "version"), zip(QUICK, (3, 2, 3), strict=True))
 def test_a_closed_loop_runs_elsewhere_as_it_does_here(name, version, tmp_path):
-    part = part_of(FOLDER / f"{name}.yaml")
+    part = subdiagram_of(FOLDER / f"{name}.yaml")
     found = verify_fmu(export_fmu(part, tmp_path, version), part, horizon=2.0)
     assert found.passed, found
     assert {kind for kind, _ in found.errors} == {"co-simulation", "model exchange"}
@@ -41,7 +41,7 @@ def test_a_closed_loop_runs_elsewhere_as_it_does_here(name, version, tmp_path):
 @pytest.mark.parametrize("blocks", CONTROLLERS, ids=lambda blocks: blocks[0])
 def test_a_controller_does_on_recorded_inputs_what_its_program_does(blocks, version, tmp_path):
     diagram = sb.load(FOLDER / f"{blocks[0]}.yaml")
-    part = part_of(diagram, blocks[1:])
+    part = subdiagram_of(diagram, blocks[1:])
     path = export_fmu(part, tmp_path, version, rate=1000)
     assert verify_fmu(path, part, rate=1000).passed
     code = step_code(part, rate=1000)
@@ -51,7 +51,7 @@ def test_a_controller_does_on_recorded_inputs_what_its_program_does(blocks, vers
 
 
 def test_the_first_values_of_a_run_are_found_in_the_description(tmp_path):
-    part = part_of(FOLDER / "spacecraft_sampled.yaml", ["ctrl", "hold"])
+    part = subdiagram_of(FOLDER / "spacecraft_sampled.yaml", ["ctrl", "hold"])
     described = fmpy.read_model_description(str(export_fmu(part, tmp_path)))
     found = {v.name: v for v in described.modelVariables}
     assert found["ctrl.kp"].start.split() == ["40.0", "40.0", "10.0"]

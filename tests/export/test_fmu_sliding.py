@@ -13,7 +13,7 @@ from fmus import instance, references
 import spart_blocks as sb
 from spart_blocks.diagram import as_diagram
 from spart_blocks.export import export_fmu, verify_fmu
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 RUN = "run: {T: %s, sliding: filippov, rtol: 1.0e-9, atol: 1.0e-11, max_step: 0.04}\n"
 TIGHT = {"rtol": 1e-9, "atol": 1e-11, "max_step": 0.04, "sliding": "filippov"}
@@ -149,7 +149,7 @@ def made(tmp_path_factory):
                 path = folder / f"{name}.yaml"
                 path.write_text(diagram)
                 diagram = path
-            part = part_of(diagram)
+            part = subdiagram_of(diagram)
             done[name] = part, export_fmu(part, folder / f"{name}.fmu", version, **options)
         return done[name]
 

@@ -9,7 +9,7 @@ from spart_blocks.diagram import Diagram
 from spart_blocks.errors import InputError
 from spart_blocks.export import export_fmu, verify_fmu
 from spart_blocks.export.fmu_stepping import stepping_of
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 # x' = -2000 (x - cos t) from 0: it is where cos t is within a millisecond.
 STIFF = """
@@ -132,10 +132,10 @@ def test_a_stored_state_keeps_the_length_of_the_next_step(part_from, tmp_path):
 def test_blocks_that_need_equal_steps_get_them():
     from pathlib import Path
 
-    from spart_blocks.program.part import part_of
+    from spart_blocks.program.subdiagram import subdiagram_of
 
     folder = Path(__file__).parents[2] / "diagrams/joints"
-    assert stepping_of(part_of(folder / "variational_pendulum.yaml")).method == "RK4"
+    assert stepping_of(subdiagram_of(folder / "variational_pendulum.yaml")).method == "RK4"
 
 
 @pytest.mark.parametrize("options", [{"rate": 1e-4}, {"rate": 1e7}, {"method": "RK45"}])
@@ -158,7 +158,7 @@ def ball(bdsim_runtime):
     bd.connect(g, v)
     bd.connect(v, h)
     bd.connect(h, bd.EVENT("-", bounce, name="floor"))
-    return part_of(Diagram(name="ball", bd=bd))
+    return subdiagram_of(Diagram(name="ball", bd=bd))
 
 
 @pytest.mark.parametrize("version", [3, 2])

@@ -14,7 +14,7 @@ from spart_blocks.export import export_fmu, recorded_inputs, step_code, verify, 
 from spart_blocks.export.acting import MOST_SWITCHES, acting_of
 from spart_blocks.export.reference import Stepper
 from spart_blocks.export.schedule import schedule_of
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime import Session, prepare
 
 # x' = y of two relays with thresholds of 0.31 and -0.27: two triangle waves.
@@ -86,7 +86,7 @@ def test_a_relay_that_turns_another_does_so_in_the_same_step(chain, method):
 def test_a_part_that_is_a_relay_has_its_input_from_outside(tmp_path):
     path = tmp_path / "diagram.yaml"
     path.write_text(OSCILLATORS)
-    code = step_code(part_of(path, ["relay"]), rate=100)
+    code = step_code(subdiagram_of(path, ["relay"]), rate=100)
     found = verify(code, recorded_inputs(sb.load(path), code, 3.0))
     assert found.passed, found
 
@@ -126,7 +126,7 @@ def test_an_fmu_of_relays_in_a_chain_is_the_program(chain, tmp_path):
 def test_an_indicator_of_exactly_zero_is_still_before_the_crossing(tmp_path):
     path = tmp_path / "diagram.yaml"
     path.write_text(OSCILLATORS)
-    part = part_of(path, ["relay"])
+    part = subdiagram_of(path, ["relay"])
     (u,) = part.inputs
     at = references(part)
     with instance(export_fmu(part, tmp_path), "ModelExchange") as fmu:
@@ -157,7 +157,7 @@ def test_a_relay_runs_on_the_real_clock(tmp_path):
         for _ in session.moments():
             pass
     signals = session.signals()
-    part = part_of(path)
+    part = subdiagram_of(path)
     stepper = Stepper(part, schedule_of(part, 1000))
     wanted = []
     for _ in range(300):

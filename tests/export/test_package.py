@@ -19,7 +19,7 @@ import spart_blocks as sb
 from spart_blocks.errors import InputError
 from spart_blocks.export import live_links, package_files, step_code, write_package
 from spart_blocks.export.loaded import STRICT
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -50,7 +50,7 @@ def free_port():
 
 
 def export(diagram, folder, **options):
-    code = step_code(part_of(diagram), **options)
+    code = step_code(subdiagram_of(diagram), **options)
     write_package(package_files(code, live_links(diagram, code.part)), folder)
     return code.name
 
@@ -287,7 +287,7 @@ def test_what_another_export_wrote_before_is_gone(tmp_path):
     first = export(sb.load("diagrams/spacecraft_pd.yaml"), code)
     (code / "notes.txt").write_text("mine")
     (code / "plant.c").write_text("/* mine */")
-    named = step_code(part_of("diagrams/dual_arm.yaml", ["left"]), name="other")
+    named = step_code(subdiagram_of("diagrams/dual_arm.yaml", ["left"]), name="other")
     paths = write_package(package_files(named), code)
     assert seen(code) == {path.name for path in paths} | {"notes.txt", "plant.c"}
     assert not [name for name in seen(code) if name.startswith(first)]
@@ -301,7 +301,9 @@ def test_a_file_of_an_earlier_export_that_was_changed_stays(tmp_path):
     name = export(sb.load("diagrams/spacecraft_pd.yaml"), code)
     source = code / f"{name}.c"
     source.write_text(f"{source.read_text()}/* years of work */")
-    write_package(package_files(step_code(part_of("diagrams/dual_arm.yaml"), name="other")), code)
+    write_package(
+        package_files(step_code(subdiagram_of("diagrams/dual_arm.yaml"), name="other")), code
+    )
     assert [path for path in seen(code) if path.startswith(name)] == [source.name]
 
 
@@ -329,11 +331,11 @@ def test_a_list_of_files_leads_nowhere_else(tmp_path):
 @pytest.mark.parametrize("blocks", [["joints"], ["joints", "base"]])
 def test_a_part_without_outputs_is_refused(blocks):
     with pytest.raises(InputError, match=r"(?s)gives nothing.*ctrl, .*plant"):
-        part_of("diagrams/spacecraft_pd.yaml", blocks)
+        subdiagram_of("diagrams/spacecraft_pd.yaml", blocks)
 
 
 def test_the_same_diagram_gives_the_same_files():
-    texts = [package_files(step_code(part_of("diagrams/dual_arm.yaml"))) for _ in range(2)]
+    texts = [package_files(step_code(subdiagram_of("diagrams/dual_arm.yaml"))) for _ in range(2)]
     assert texts[0] == texts[1]
 
 
@@ -351,7 +353,7 @@ def test_the_c_that_pages_show_compiles(tmp_path):
 
 
 def test_the_functions_that_the_page_lists_are_those_of_the_header():
-    code = step_code(part_of("diagrams/arm_over_udp.yaml"))
+    code = step_code(subdiagram_of("diagrams/arm_over_udp.yaml"))
     header = " ".join(code.header.split())
     shown = c_of(ROOT / "docs" / "export.md").replace("NAME", code.name)
     declarations = re.findall(r"^\w.*?;", re.sub(r"/\*.*?\*/", "", shown), re.MULTILINE)

@@ -7,7 +7,7 @@ import pytest
 
 from spart_blocks.errors import DiagramError, InputError
 from spart_blocks.export.schedule import rate_reason, schedule_of
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 
 def sampled(tmp_path, clocks, more=""):
@@ -18,11 +18,11 @@ def sampled(tmp_path, clocks, more=""):
     text = ["clocks:", *lines, "blocks:", "  t: {type: TIME}", *holds, "wires:", *wires, more]
     path = tmp_path / "sampled.yaml"
     path.write_text("\n".join(text))
-    return part_of(path)
+    return subdiagram_of(path)
 
 
 def test_without_a_rate_it_is_a_kilohertz():
-    schedule = schedule_of(part_of("diagrams/spacecraft_pd.yaml"))
+    schedule = schedule_of(subdiagram_of("diagrams/spacecraft_pd.yaml"))
     assert schedule.step == Fraction(1, 1000)
     assert schedule.time(3) == 3 / 1000
 
@@ -56,7 +56,7 @@ run: {T: 1, log: [x]}
 )
 def test_without_a_rate_it_is_that_of_the_clocks(tmp_path, blocks, rate, why):
     (tmp_path / "sampled.yaml").write_text(SAMPLED)
-    part = part_of(tmp_path / "sampled.yaml", blocks)
+    part = subdiagram_of(tmp_path / "sampled.yaml", blocks)
     schedule = schedule_of(part)
     assert schedule.rate == rate
     assert rate_reason(part, schedule, asked=False) == why
@@ -64,7 +64,7 @@ def test_without_a_rate_it_is_that_of_the_clocks(tmp_path, blocks, rate, why):
 
 
 def test_without_a_clock_it_is_as_usual():
-    part = part_of("diagrams/spacecraft_pd.yaml", ["ctrl"])
+    part = subdiagram_of("diagrams/spacecraft_pd.yaml", ["ctrl"])
     assert rate_reason(part, schedule_of(part), asked=False) == "as usual without clocks"
 
 
@@ -83,7 +83,7 @@ def test_without_a_rate_states_move_in_steps_of_a_millisecond_or_less(tmp_path):
     path.write_text(
         path.read_text().replace("wires:", "  x: {type: INTEGRATOR}\nwires:\n  - t -> x")
     )
-    assert schedule_of(part_of(path)).step == Fraction(1, 1002)
+    assert schedule_of(subdiagram_of(path)).step == Fraction(1, 1002)
 
 
 def test_a_clock_given_by_its_rate_falls_on_steps_of_that_rate(tmp_path):
@@ -113,7 +113,7 @@ def test_a_rate_at_which_a_tick_falls_between_steps_is_refused_with_one_that_doe
 @pytest.mark.parametrize("rate", [0, -5, 2e6, float("nan"), float("inf")])
 def test_rates_that_are_none_are_refused(rate):
     with pytest.raises(InputError, match="the rate must be above 0 and up to 1e\\+06 Hz"):
-        schedule_of(part_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), rate)
+        schedule_of(subdiagram_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), rate)
 
 
 def test_clocks_that_need_a_rate_beyond_the_highest_are_refused(tmp_path):
@@ -124,12 +124,12 @@ def test_clocks_that_need_a_rate_beyond_the_highest_are_refused(tmp_path):
 
 def test_a_step_that_cannot_be_counted_is_refused():
     with pytest.raises(InputError, match="cannot be counted exactly"):
-        schedule_of(part_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), 1234.5678901234567)
+        schedule_of(subdiagram_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), 1234.5678901234567)
 
 
 def test_a_method_that_there_is_not_is_refused():
     with pytest.raises(InputError, match=r"no fixed-step method 'RK45'"):
-        schedule_of(part_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), 1000, "RK45")
+        schedule_of(subdiagram_of("diagrams/spacecraft_pd.yaml", ["ctrl"]), 1000, "RK45")
 
 
 def test_an_event_is_refused_by_the_name_of_its_block():
@@ -139,4 +139,4 @@ def test_an_event_is_refused_by_the_name_of_its_block():
     bd.connect(bd.CONSTANT(-1.0, name="fall"), ball)
     bd.connect(ball, bd.EVENT("-", lambda block, states: None, name="ground"))
     with pytest.raises(DiagramError, match=r"block ground \(EVENT\) cannot run at a fixed step"):
-        schedule_of(part_of(bd))
+        schedule_of(subdiagram_of(bd))

@@ -7,7 +7,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.export import recorded_inputs, step_code, verify
-from spart_blocks.program.part import ALL, part_of
+from spart_blocks.program.subdiagram import ALL, subdiagram_of
 
 DIAGRAMS = sorted((Path(__file__).parents[2] / "diagrams").glob("*.yaml"))
 CONTROLLERS = {
@@ -29,7 +29,7 @@ def diagram(request):
 
 @pytest.mark.parametrize("real", ["double", "float"])
 def test_a_closed_loop_does_in_c_what_its_program_does(diagram, real):
-    code = step_code(part_of(diagram, [ALL]), real=real)
+    code = step_code(subdiagram_of(diagram, [ALL]), real=real)
     found = verify(code, recorded_inputs(diagram, code, HORIZON))
     assert found.steps == 250
     assert found.passed, found.errors
@@ -41,7 +41,7 @@ def test_a_controller_does_in_c_what_its_program_does_on_recorded_inputs(diagram
         assert not re.search("ctrl|controller", diagram.source.read_text())
         return
     for real in ("double", "float"):
-        code = step_code(part_of(diagram, blocks), rate=1000, real=real)
+        code = step_code(subdiagram_of(diagram, blocks), rate=1000, real=real)
         inputs = recorded_inputs(diagram, code, HORIZON)
         assert inputs.shape == (250, sum(m.size for m in code.interface.inputs))
         found = verify(code, inputs)

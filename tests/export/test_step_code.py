@@ -15,7 +15,7 @@ from spart_blocks.export.interface import identifier, identifiers
 from spart_blocks.export.loaded import STRICT, LoadedStep
 from spart_blocks.export.model import model_header
 from spart_blocks.program.compiler import CompilerError
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)] or ["cc"]
 ARM, PD = "diagrams/arm_computed_torque.yaml", "diagrams/spacecraft_pd.yaml"
@@ -32,7 +32,7 @@ CASES = {
 @pytest.fixture(params=CASES, scope="module")
 def code(request):
     path, blocks, options = CASES[request.param]
-    return step_code(part_of(path, blocks), **options)
+    return step_code(subdiagram_of(path, blocks), **options)
 
 
 def write(code, folder):
@@ -87,7 +87,7 @@ def test_it_has_no_variables_of_its_own_and_calls_the_mathematics_alone(code, tm
 
 
 def test_two_states_do_not_know_of_each_other():
-    code = step_code(part_of(PD), rate=200)
+    code = step_code(subdiagram_of(PD), rate=200)
     alone, one, other = (LoadedStep(code) for _ in range(3))
     other.p[0] += 0.3  # a set-point's time
     other.init()
@@ -100,7 +100,7 @@ def test_two_states_do_not_know_of_each_other():
 
 
 def test_a_state_begins_where_its_parameters_say():
-    code = step_code(part_of(PD))
+    code = step_code(subdiagram_of(PD))
     step = LoadedStep(code)
     (start,) = (m for m in code.interface.parameters if m.name == "plant.x0")
     assert step.output()[1][:3] == pytest.approx([0.1, 0, 0])
@@ -111,7 +111,7 @@ def test_a_state_begins_where_its_parameters_say():
 
 
 def test_a_quaternion_of_another_length_is_put_right_at_the_start():
-    code = step_code(part_of(PD))
+    code = step_code(subdiagram_of(PD))
     step = LoadedStep(code)
     (start,) = (m for m in code.interface.parameters if m.name == "plant.x0")
     step.p[start.place + 3] = 2.0
@@ -120,7 +120,7 @@ def test_a_quaternion_of_another_length_is_put_right_at_the_start():
 
 
 def test_a_result_that_is_not_finite_changes_nothing():
-    code = step_code(part_of("diagrams/spacecraft_sampled.yaml", ["ctrl", "hold"]))
+    code = step_code(subdiagram_of("diagrams/spacecraft_sampled.yaml", ["ctrl", "hold"]))
     step = LoadedStep(code)
     step.output()
     before, y = step.states(), step.y.copy()
@@ -172,7 +172,7 @@ def test_stop_blocks_outnumber_the_states(part_from):
 def test_recorded_inputs_end_where_a_stop_ends_the_diagram(tmp_path):
     (tmp_path / "diagram.yaml").write_text(TWO_STOPS)
     diagram = sb.load(tmp_path / "diagram.yaml")
-    code = step_code(part_of(diagram, ["gain"]))
+    code = step_code(subdiagram_of(diagram, ["gain"]))
     inputs = recorded_inputs(diagram, code, 0.1)
     assert inputs[:, 0] == pytest.approx([0] * 5 + [1])
     assert verify(code, inputs).passed
@@ -182,7 +182,7 @@ def test_recorded_inputs_end_where_a_stop_ends_the_diagram(tmp_path):
 def test_a_time_to_compare_that_is_none_is_refused(horizon):
     diagram = sb.load(PD)
     with pytest.raises(InputError, match="the time to compare must be positive"):
-        recorded_inputs(diagram, step_code(part_of(diagram, ["ctrl"])), horizon)
+        recorded_inputs(diagram, step_code(subdiagram_of(diagram, ["ctrl"])), horizon)
 
 
 LIMITED = """
@@ -263,7 +263,7 @@ def test_a_source_that_switches_very_often_is_bounded_in_its_work(part_from):
 
 @pytest.mark.parametrize("path", ["spacecraft_pd", "arm_computed_torque", "momentum_exchange"])
 def test_a_loop_steps_as_the_simulation_does_with_the_same_method(path):
-    part = part_of(f"diagrams/{path}.yaml")
+    part = subdiagram_of(f"diagrams/{path}.yaml")
     code = step_code(part, rate=500)
     step, rows = LoadedStep(code), []
     for _ in range(751):
@@ -314,7 +314,7 @@ def test_names_that_would_be_alike_are_numbered():
 
 def test_a_name_that_c_does_not_take_is_refused():
     with pytest.raises(InputError, match=r"'my-ctrl' cannot be the name .*\n.*'my_ctrl' would do"):
-        step_code(part_of(PD, ["ctrl"]), name="my-ctrl")
+        step_code(subdiagram_of(PD, ["ctrl"]), name="my-ctrl")
 
 
 @pytest.mark.parametrize("name", ["check", "Main", "makefile", "math", "sb", "sb_link", "errno"])
@@ -342,7 +342,7 @@ wires: [a -> b]
 
 
 def test_a_wrong_digit_in_the_c_is_found():
-    code = step_code(part_of(PD, ["ctrl"]))
+    code = step_code(subdiagram_of(PD, ["ctrl"]))
     wrong = replace(code, source=code.source.replace("- w", "- 1.0000001 * w", 1))
     assert wrong.source != code.source
     inputs = np.tile([0.5, -0.3, 0.2, 0.1, 0, 0, 0.1, 0.2, 0.3], (5, 1))
@@ -353,14 +353,14 @@ def test_a_wrong_digit_in_the_c_is_found():
 
 
 def test_code_that_does_not_compile_says_what_the_compiler_says():
-    code = step_code(part_of(PD, ["ctrl"]))
+    code = step_code(subdiagram_of(PD, ["ctrl"]))
     with pytest.raises(CompilerError, match=r"made no library: exit code 1\n.*error"):
         LoadedStep(replace(code, source=code.source + "\nint x = ;\n"))
 
 
 def test_without_a_compiler_it_says_how_to_get_one(monkeypatch):
     monkeypatch.setenv("SPART_COMPILER", "none")
-    code = step_code(part_of(PD, ["ctrl"]))
+    code = step_code(subdiagram_of(PD, ["ctrl"]))
     with pytest.raises(InputError, match=r"no C compiler, which this needs\n.*pip install"):
         LoadedStep(code)
 

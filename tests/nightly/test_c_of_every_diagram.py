@@ -10,7 +10,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.export import recorded_inputs, step_code, verify
-from spart_blocks.program.part import ALL, part_of
+from spart_blocks.program.subdiagram import ALL, subdiagram_of
 
 FOLDER = Path(__file__).parents[2] / "diagrams"
 DIAGRAMS = sorted(path for path in FOLDER.glob("*/*.yaml") if path.parent.name != "controllers")
@@ -19,7 +19,7 @@ DIAGRAMS = sorted(path for path in FOLDER.glob("*/*.yaml") if path.parent.name !
 @pytest.mark.parametrize("path", DIAGRAMS, ids=lambda path: path.stem)
 def test_a_closed_loop_does_in_c_what_its_program_does(path):
     diagram = sb.load(path)
-    code = step_code(part_of(diagram, [ALL]))
+    code = step_code(subdiagram_of(diagram, [ALL]))
     found = verify(code, recorded_inputs(diagram, code, 1.0))
     assert found.steps == 1000
     assert found.passed, found.errors

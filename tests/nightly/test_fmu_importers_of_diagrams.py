@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from spart_blocks.export import export_fmu
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.simulation import simulate
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "export"))
@@ -34,7 +34,7 @@ DIAGRAMS = {
 @pytest.mark.parametrize("version", [3, 2])
 @pytest.mark.parametrize("name", DIAGRAMS)
 def test_every_way_of_solving_comes_to_our_run(name, version, way, tmp_path):
-    part, (signal, T) = part_of(FOLDER / f"{name}.yaml"), DIAGRAMS[name]
+    part, (signal, T) = subdiagram_of(FOLDER / f"{name}.yaml"), DIAGRAMS[name]
     times = np.linspace(0, T, POINTS)
     path = export_fmu(part, tmp_path, version)
     found = importers.run(way, path, times, [signal], tolerance=TOLERANCE)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from spart_blocks.export import export_fmu, verify_fmu
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 FOLDER = Path(__file__).parents[2] / "diagrams"
 DIAGRAMS = sorted(path for path in FOLDER.rglob("*.yaml") if path.parent.name != "controllers")
@@ -26,7 +26,7 @@ importer's solver, 4e-9 m of a signal that is zero."""
 @pytest.mark.parametrize("version", [3, 2])
 @pytest.mark.parametrize("path", DIAGRAMS, ids=lambda path: path.stem)
 def test_fmpy_gets_what_we_get(path, version, tmp_path):
-    part = part_of(path)
+    part = subdiagram_of(path)
     horizon = min(part.program.run.T, LONGEST.get(path.stem, float("inf")))
     found = verify_fmu(export_fmu(part, tmp_path, version), part, horizon=horizon)
     for (kind, name), error in found.errors.items():

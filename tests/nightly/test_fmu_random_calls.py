@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spart_blocks.export import export_fmu
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 sys.path.append(str(Path(__file__).parents[1] / "export"))
 from fmus import EVENTFUL
@@ -24,7 +24,7 @@ SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 @pytest.mark.parametrize("blocks", [(), ("gain", "hold", "x")], ids=["whole", "with an input"])
 def test_no_sequence_of_calls_does_harm(blocks, tmp_path):
     (tmp_path / "diagram.yaml").write_text(EVENTFUL)
-    path = export_fmu(part_of(tmp_path / "diagram.yaml", blocks), tmp_path)
+    path = export_fmu(subdiagram_of(tmp_path / "diagram.yaml", blocks), tmp_path)
     with zipfile.ZipFile(path) as archive:
         archive.extractall(tmp_path)
     sources = tmp_path / "sources"

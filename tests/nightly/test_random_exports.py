@@ -13,7 +13,7 @@ import yaml
 import spart_blocks as sb
 from spart_blocks.export import recorded_inputs, step_code, verify
 from spart_blocks.export.loaded import LoadedStep
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 RUNS = 60
 STEPS = 60
@@ -136,11 +136,13 @@ def diagram(drawn, tmp_path):
 
 def test_the_c_of_a_diagram_does_what_its_program_and_its_simulation_do(drawn, diagram):
     method = drawn.draw.choice(["euler", "heun", "RK4"])
-    code = step_code(part_of(diagram), rate=drawn.rate, method=method)
+    code = step_code(subdiagram_of(diagram), rate=drawn.rate, method=method)
     found = verify(code, NO_INPUTS)
     assert found.passed, found.errors
     if not drawn.limited:  # a simulation ends a step where a state reaches its limit
-        agree_with_simulation(diagram, step_code(part_of(diagram), rate=drawn.rate), NO_INPUTS)
+        agree_with_simulation(
+            diagram, step_code(subdiagram_of(diagram), rate=drawn.rate), NO_INPUTS
+        )
 
 
 def test_the_c_of_a_part_does_what_its_program_and_its_diagram_do(drawn, diagram):
@@ -148,7 +150,7 @@ def test_the_c_of_a_part_does_what_its_program_and_its_diagram_do(drawn, diagram
     outside = set(drawn.blocks) - set(inside)
     # In float a square wave that switches on a step may do so on the next.
     real = "double" if drawn.square else drawn.draw.choice(["double", "float"])
-    code = step_code(part_of(diagram, inside), rate=drawn.rate, real=real)
+    code = step_code(subdiagram_of(diagram, inside), rate=drawn.rate, real=real)
     inputs = recorded_inputs(diagram, code, STEPS / drawn.rate)
     found = verify(code, inputs)
     assert found.passed, (inside, real, found.errors)

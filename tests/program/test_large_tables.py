@@ -16,8 +16,8 @@ from spart_blocks.export.tables import table_texts
 from spart_blocks.export.verify import verify
 from spart_blocks.program import trace
 from spart_blocks.program.compiler import strict_library
-from spart_blocks.program.part import part_of
 from spart_blocks.program.storage import from_text, to_text
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.program.tables import LARGEST_TABLE, evenly_spaced, tables_called_by
 
 N = LARGEST_TABLE + 44
@@ -94,7 +94,7 @@ def test_a_program_with_a_large_table_runs_after_storage(bench, monkeypatch, com
 @pytest.mark.parametrize("real", ["double", "float"])
 def test_a_large_table_in_exported_c_gives_the_program_s_numbers(bench, points, real):
     table(bench, POINTS[points])
-    code = step_code(part_of(bench.diagram, ["*"]), real=real)
+    code = step_code(subdiagram_of(bench.diagram, ["*"]), real=real)
     check = verify(code, np.zeros((5000, 0)))
     assert max(check.errors.values()) <= {"double": 1e-15, "float": 1e-6}[real]
 

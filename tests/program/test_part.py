@@ -8,7 +8,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.errors import DiagramError, InputError
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 ARM, PD = DIAGRAMS / "arm_computed_torque.yaml", DIAGRAMS / "spacecraft_pd.yaml"
@@ -19,7 +19,7 @@ def names(slots):
 
 
 def test_cut_wires_become_inputs_and_outputs_by_name_and_shape():
-    part = part_of(ARM, ["ctrl"])
+    part = subdiagram_of(ARM, ["ctrl"])
     shapes = {slot.name: slot.shape for slot in part.inputs}
     assert shapes == {
         "sine": (7,),
@@ -36,7 +36,7 @@ def test_cut_wires_become_inputs_and_outputs_by_name_and_shape():
 
 
 def test_an_input_starts_with_the_value_of_its_signal_at_the_start():
-    part = part_of(ARM, ["ctrl"])
+    part = subdiagram_of(ARM, ["ctrl"])
     values = {slot.name: part.program.p[slot.part] for slot in part.inputs}
     assert values["plant.qm"] == pytest.approx([0.2, 0, 0, 0.3, 0, 0, 0])
     assert values["gravity.wFm"].reshape(7, 6)[0, 5] < 0  # a weight
@@ -44,7 +44,7 @@ def test_an_input_starts_with_the_value_of_its_signal_at_the_start():
 
 def test_a_part_gives_what_its_blocks_give_within_the_diagram():
     run = sb.simulate(ARM, T=1, every=0.1, log=("ctrl.tau", "rate", "acceleration"))
-    part = part_of(ARM, ["ctrl"])
+    part = subdiagram_of(ARM, ["ctrl"])
     (tau,) = part.outputs
     p = part.program.p.copy()
     for k, t in enumerate(run.t):
@@ -55,31 +55,31 @@ def test_a_part_gives_what_its_blocks_give_within_the_diagram():
 
 
 def test_a_plant_brings_its_accelerations_and_the_zeros_of_its_inputs_with_it():
-    part = part_of(ARM, ["plant"])
+    part = subdiagram_of(ARM, ["plant"])
     assert names(part.inputs) == ["ctrl.tau", "gravity.wFm"]
     assert names(part.outputs) == ["plant.R0", "plant.r0", "plant.qm", "plant.um"]
-    more = part_of(ARM, ["plant"], outputs=["plant.umdot"])
+    more = subdiagram_of(ARM, ["plant"], outputs=["plant.umdot"])
     assert names(more.outputs)[-1] == "plant.umdot"
 
 
 def test_a_whole_diagram_has_no_inputs_and_shows_what_its_scopes_show():
-    part = part_of(PD)
+    part = subdiagram_of(PD)
     assert part.inputs == ()
     assert names(part.outputs) == ["plant.qm", "ctrl.tau", "attitude.angles"]
     assert "plant.audit" not in names(part.program.states)  # nothing reads it
 
 
 def test_a_subsystem_is_a_part_by_its_name():
-    part = part_of(DIAGRAMS / "dual_arm.yaml", ["left"])
+    part = subdiagram_of(DIAGRAMS / "dual_arm.yaml", ["left"])
     assert names(part.outputs) == ["left/pd.tau"]
     assert names(part.inputs) == ["left_target", "plant.qm[0:3]", "plant.um[0:3]"]
 
 
 def test_an_unknown_block_is_named_with_the_near_ones():
     with pytest.raises(InputError, match=r"no block 'ctr'.*\n.*did you mean 'ctrl'"):
-        part_of(PD, ["ctr"])
+        subdiagram_of(PD, ["ctr"])
     with pytest.raises(InputError, match=r"no signal 'plant\.qmm'\n.*did you mean 'plant\.qm'"):
-        part_of(PD, ["ctrl"], outputs=["plant.qmm"])
+        subdiagram_of(PD, ["ctrl"], outputs=["plant.qmm"])
 
 
 def test_a_signal_without_a_value_at_the_start_cannot_come_in():
@@ -89,7 +89,7 @@ def test_a_signal_without_a_value_at_the_start_cannot_come_in():
     with pytest.raises(
         DiagramError, match="qd, which comes into the part, has no value at the start"
     ) as caught:
-        part_of(diagram, ["ctrl"])
+        subdiagram_of(diagram, ["ctrl"])
     assert "division by zero" in str(caught.value)
 
 
@@ -106,7 +106,7 @@ wires: [two -> plant.taum]
     )
     shutil.copy(DIAGRAMS.parent / "models" / "spacecraft_3dof.urdf", tmp_path)
     with pytest.raises(DiagramError, match=r"wrong.yaml:5:3: plant .*taum takes \(3,\), .* \(2,\)"):
-        part_of(path)
+        subdiagram_of(path)
 
 
 def test_a_slice_of_a_signal_within_the_part_is_no_input_of_it(tmp_path):
@@ -118,7 +118,7 @@ blocks:
   scope: {type: SCOPE}
 wires: ["goal[1] -> twice", "goal[0] -> outside", twice -> scope]
 """)
-    part = part_of(tmp_path / "slices.yaml", ["goal", "twice"])
+    part = subdiagram_of(tmp_path / "slices.yaml", ["goal", "twice"])
     assert names(part.inputs) == []
     assert names(part.outputs) == ["goal"]
     (slot,) = (slot for slot in part.program.signals if slot.name == "twice")
@@ -127,7 +127,7 @@ wires: ["goal[1] -> twice", "goal[0] -> outside", twice -> scope]
 
 
 def test_a_signal_of_which_two_slices_come_in_comes_in_whole():
-    part = part_of(DIAGRAMS / "dual_arm.yaml", ["left", "right", "torques"])
+    part = subdiagram_of(DIAGRAMS / "dual_arm.yaml", ["left", "right", "torques"])
     shapes = {slot.name: slot.shape for slot in part.inputs}
     targets = {"left_target": (3,), "right_target": (3,)}
     assert shapes == {**targets, "plant.qm": (6,), "plant.um": (6,)}
@@ -139,4 +139,4 @@ def test_a_block_that_cannot_be_traced_is_named_with_its_place(tmp_path):
         "blocks:\n  a: {type: CONSTANT, value: 1}\n  b: {type: ITEM, item: x}\nwires: [a -> b]"
     )
     with pytest.raises(DiagramError, match=r"wrong.yaml:3:3: the part cannot become code: block b"):
-        part_of(path)
+        subdiagram_of(path)

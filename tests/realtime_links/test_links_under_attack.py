@@ -11,7 +11,7 @@ from threading import Event, Thread
 import numpy as np
 from link_transports import LONGEST, arrives, hears, until
 
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.link_structs import encode
 from spart_blocks.realtime.links import open_links
 
@@ -43,7 +43,7 @@ def ends(call):
 
 
 def part(diagram, name):
-    return open_links(diagram, part_of(diagram, [name]))
+    return open_links(diagram, subdiagram_of(diagram, [name]))
 
 
 # --- every transport -------------------------------------------------------------------------

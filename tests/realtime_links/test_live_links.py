@@ -12,7 +12,7 @@ import spart_blocks as sb
 from spart_blocks.errors import InputError
 from spart_blocks.export.links import Run, link_initialisers, live_links
 from spart_blocks.export.loaded import STRICT
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.link_structs import decode, encode, frame_struct
 from spart_blocks.realtime.links import open_links
 
@@ -81,7 +81,7 @@ def diagram(tmp_path, ports):
 
 
 def found(diagram, *blocks):
-    links = live_links(diagram, part_of(diagram, blocks))
+    links = live_links(diagram, subdiagram_of(diagram, blocks))
     return {link.name: (link.way, link.runs) for link in links}
 
 
@@ -117,11 +117,11 @@ def test_a_link_block_that_leads_nowhere_is_live_for_the_whole_diagram(diagram):
 
 def test_numbers_are_followed_through_slices_and_muxes(diagram):
     loaded = diagram(PICKED)
-    part = part_of(loaded, ("one", "two"))
+    part = subdiagram_of(loaded, ("one", "two"))
     sensors, actuators = live_links(loaded, part)
     assert [slot.name for slot in part.inputs] == ["sensors.q"]  # whole, for both read of it
     assert sensors.runs == (Run(1, 0, 3),)
-    (alone,) = part_of(loaded, ("one",)).inputs
+    (alone,) = subdiagram_of(loaded, ("one",)).inputs
     assert alone.name == "sensors.q[1:3]"
     assert found(loaded, "one")["sensors"] == ("receive", (Run(2, 0, 2),))
     # Outputs are an array in the order of the part; the frame's is that of the file.
@@ -148,8 +148,8 @@ def test_diagrams_without_links_have_none():
 def test_plant_and_controller_exchange_numbers_over_udp(diagram):
     loaded = diagram(PLAIN)
     with (
-        open_links(loaded, part_of(loaded, ["plant"])) as plant,
-        open_links(loaded, part_of(loaded, ["ctrl"])) as ctrl,
+        open_links(loaded, subdiagram_of(loaded, ["plant"])) as plant,
+        open_links(loaded, subdiagram_of(loaded, ["ctrl"])) as ctrl,
     ):
         u = np.zeros(3)
         assert plant.senders[0].send(1.0, np.array([0.1, 0.2, 0.3]))
@@ -165,7 +165,7 @@ def test_plant_and_controller_exchange_numbers_over_udp(diagram):
 @pytest.mark.parametrize("wrong", [np.zeros(2), np.zeros(3, np.float32), np.zeros(6)[::2]])
 def test_arrays_that_are_not_those_of_the_part_are_refused(diagram, wrong):
     loaded = diagram(PLAIN)
-    with open_links(loaded, part_of(loaded, ["ctrl"])) as links:
+    with open_links(loaded, subdiagram_of(loaded, ["ctrl"])) as links:
         with pytest.raises(ValueError, match="inputs of its part"):
             links.receivers[0].receive(1.0, wrong)
         with pytest.raises(ValueError, match="outputs of its part"):
@@ -176,7 +176,7 @@ def test_what_the_part_does_not_give_is_sent_as_its_safe_value(diagram, ports):
     loaded = diagram(PLAIN)
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far,
-        open_links(loaded, part_of(loaded, ["ctrl"])) as links,
+        open_links(loaded, subdiagram_of(loaded, ["ctrl"])) as links,
     ):
         far.bind(("127.0.0.1", ports[1]))
         sender = links.senders[0]
@@ -190,7 +190,7 @@ def test_the_safe_frame_is_what_c_sends(diagram, ports):
     loaded = diagram(PLAIN)
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far,
-        open_links(loaded, part_of(loaded, ["ctrl"])) as links,
+        open_links(loaded, subdiagram_of(loaded, ["ctrl"])) as links,
     ):
         far.bind(("127.0.0.1", ports[1]))
         assert links.senders[0].send(1.0, np.full(3, np.nan))
@@ -202,7 +202,7 @@ def test_the_safe_frame_is_what_c_sends(diagram, ports):
 
 def test_a_port_that_is_taken_is_reported_at_its_block(diagram):
     loaded = diagram(PLAIN)
-    part = part_of(loaded, ["ctrl"])
+    part = subdiagram_of(loaded, ["ctrl"])
     with open_links(loaded, part), pytest.raises(InputError, match="it is taken") as error:
         open_links(loaded, part)
     assert error.value.faults[0].place.line == 4
@@ -213,13 +213,13 @@ def test_an_address_of_another_machine_cannot_be_received_at(diagram):
     # 192.0.2.1 is of TEST-NET-1 (RFC 5737), which no machine has.
     loaded = diagram(PLAIN.replace("timeout: 0.5", "timeout: 0.5, address: 192.0.2.1"))
     with pytest.raises(InputError, match="no address of this machine"):
-        open_links(loaded, part_of(loaded, ["ctrl"]))
+        open_links(loaded, subdiagram_of(loaded, ["ctrl"]))
 
 
 def test_other_programs_cannot_listen_where_a_part_receives(diagram, ports):
     loaded = diagram(PLAIN)
     with (
-        open_links(loaded, part_of(loaded, ["ctrl"])),
+        open_links(loaded, subdiagram_of(loaded, ["ctrl"])),
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other,
     ):
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -229,7 +229,7 @@ def test_other_programs_cannot_listen_where_a_part_receives(diagram, ports):
 
 def test_sending_where_nobody_listens_is_counted_and_goes_on(diagram, ports):
     loaded = diagram(PLAIN)
-    with open_links(loaded, part_of(loaded, ["ctrl"])) as links:
+    with open_links(loaded, subdiagram_of(loaded, ["ctrl"])) as links:
         sender, y = links.senders[0], np.zeros(3)
         assert all(sender.send(1.0, y) for _ in range(5))
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
@@ -241,7 +241,7 @@ def test_sending_where_nobody_listens_is_counted_and_goes_on(diagram, ports):
 def test_after_a_flood_one_call_reads_all_that_the_socket_kept(diagram, ports):
     loaded = diagram(PLAIN)
     with (
-        open_links(loaded, part_of(loaded, ["ctrl"])) as links,
+        open_links(loaded, subdiagram_of(loaded, ["ctrl"])) as links,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far,
     ):
         far.connect(("127.0.0.1", ports[0]))
@@ -260,7 +260,7 @@ def test_after_a_flood_one_call_reads_all_that_the_socket_kept(diagram, ports):
 def test_what_came_before_the_loop_began_is_not_counted(diagram, ports):
     loaded = diagram(PLAIN)
     with (
-        open_links(loaded, part_of(loaded, ["ctrl"])) as links,
+        open_links(loaded, subdiagram_of(loaded, ["ctrl"])) as links,
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far,
     ):
         far.connect(("127.0.0.1", ports[0]))
@@ -282,7 +282,7 @@ def test_what_came_before_the_loop_began_is_not_counted(diagram, ports):
 
 def test_the_tables_of_c_are_the_structs_of_python(diagram, tmp_path):
     loaded = diagram(PICKED)
-    links = live_links(loaded, part_of(loaded, ["one", "two"]))
+    links = live_links(loaded, subdiagram_of(loaded, ["one", "two"]))
     names = [f"demo_frame_{k}" for k in range(len(links))]
     program = ['#include <stdio.h>\n#include "sb_link.h"', link_initialisers(links, "demo")]
     program.append(

@@ -25,7 +25,7 @@ import spart_blocks as sb
 from spart_blocks.blocks._links import Incoming
 from spart_blocks.diagram.registry import block_types
 from spart_blocks.errors import DiagramError, InputError, MissingExtraError
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.links import open_links
 
 
@@ -36,8 +36,8 @@ def test_every_transport_is_tried():
 
 def test_numbers_go_both_ways_over_every_transport(diagram):
     with (
-        open_links(diagram, part_of(diagram, ["plant"])) as plant,
-        open_links(diagram, part_of(diagram, ["ctrl"])) as ctrl,
+        open_links(diagram, subdiagram_of(diagram, ["plant"])) as plant,
+        open_links(diagram, subdiagram_of(diagram, ["ctrl"])) as ctrl,
     ):
         u = np.zeros(2)
         for k in range(3):
@@ -51,9 +51,9 @@ def test_numbers_go_both_ways_over_every_transport(diagram):
 
 
 def test_the_last_safe_frame_arrives_after_the_sender_has_closed(diagram):
-    with open_links(diagram, part_of(diagram, ["plant"])) as plant:
+    with open_links(diagram, subdiagram_of(diagram, ["plant"])) as plant:
         u = np.zeros(2)
-        with open_links(diagram, part_of(diagram, ["ctrl"])) as ctrl:
+        with open_links(diagram, subdiagram_of(diagram, ["ctrl"])) as ctrl:
             sender = ctrl.senders[0]
             arrives(sender, [1, 1], plant.receivers[0], u)
             assert sender.send(time.monotonic(), np.full(2, np.nan))
@@ -68,8 +68,8 @@ def test_the_last_safe_frame_arrives_after_the_sender_has_closed(diagram):
 def test_links_can_be_opened_again_after_they_were_closed(diagram):
     for _ in range(2):
         with (
-            open_links(diagram, part_of(diagram, ["plant"])) as plant,
-            open_links(diagram, part_of(diagram, ["ctrl"])) as ctrl,
+            open_links(diagram, subdiagram_of(diagram, ["plant"])) as plant,
+            open_links(diagram, subdiagram_of(diagram, ["ctrl"])) as ctrl,
         ):
             u = np.full(2, -1.0)
             assert not ctrl.receivers[0].receive(time.monotonic(), u)
@@ -87,10 +87,10 @@ def test_a_simulation_passes_its_numbers_through(diagram):
 
 
 def test_a_tcp_connection_that_ends_is_made_anew(tcp):
-    with open_links(tcp, part_of(tcp, ["ctrl"])) as ctrl:
+    with open_links(tcp, subdiagram_of(tcp, ["ctrl"])) as ctrl:
         u, receiver = np.zeros(2), ctrl.receivers[0]
         for k in range(3):
-            with open_links(tcp, part_of(tcp, ["plant"])) as plant:
+            with open_links(tcp, subdiagram_of(tcp, ["plant"])) as plant:
                 # Each sender begins with sequence number 0, which a new connection may do.
                 arrives(plant.senders[0], [k, 7], receiver, u)
                 assert u.tolist() == [k, 7]
@@ -98,10 +98,10 @@ def test_a_tcp_connection_that_ends_is_made_anew(tcp):
 
 
 def test_another_tcp_sender_waits_while_the_first_is_alive(tcp):
-    with open_links(tcp, part_of(tcp, ["ctrl"])) as ctrl, ExitStack() as kept:
+    with open_links(tcp, subdiagram_of(tcp, ["ctrl"])) as ctrl, ExitStack() as kept:
         u, receiver = np.zeros(2), ctrl.receivers[0]
         receiver.struct.timeout = LONGEST  # also where this machine is slow
-        plant = kept.enter_context(open_links(tcp, part_of(tcp, ["plant"])))
+        plant = kept.enter_context(open_links(tcp, subdiagram_of(tcp, ["plant"])))
         arrives(plant.senders[0], [1, 1], receiver, u)
         port = tcp.bd["sensors"].link.endpoint.port
         with socket.create_connection(("127.0.0.1", port)) as intruder:
@@ -115,12 +115,12 @@ def test_another_tcp_sender_waits_while_the_first_is_alive(tcp):
 
 
 def test_a_tcp_peer_that_falls_silent_loses_its_place(tcp):
-    with open_links(tcp, part_of(tcp, ["ctrl"])) as ctrl:
+    with open_links(tcp, subdiagram_of(tcp, ["ctrl"])) as ctrl:
         u, receiver = np.zeros(2), ctrl.receivers[0]
         port = tcp.bd["sensors"].link.endpoint.port
         with (
             socket.create_connection(("127.0.0.1", port)),
-            open_links(tcp, part_of(tcp, ["plant"])) as plant,
+            open_links(tcp, subdiagram_of(tcp, ["plant"])) as plant,
         ):
             arrives(plant.senders[0], [5, 6], receiver, u)
 
@@ -137,20 +137,20 @@ def test_streams_need_a_header(tmp_path):
 def test_a_serial_block_without_a_peer_has_no_other_side(tmp_path):
     diagram = load(tmp_path, "SERIAL", "device: /dev/ttyUSB9", "device: /dev/ttyUSB9")
     with pytest.raises(InputError, match="has no device") as error:
-        open_links(diagram, part_of(diagram, ["plant"]))
+        open_links(diagram, subdiagram_of(diagram, ["plant"]))
     assert error.value.faults[0].place.line == 6
 
 
 def test_a_serial_device_that_is_not_there_is_reported(tmp_path):
     diagram = load(tmp_path, "SERIAL", "device: /dev/ttyUSB9", "device: /dev/ttyUSB9")
     with pytest.raises(InputError, match="/dev/ttyUSB9"):
-        open_links(diagram, part_of(diagram, ["ctrl"]))
+        open_links(diagram, subdiagram_of(diagram, ["ctrl"]))
 
 
 def test_shared_memory_has_one_sender_and_is_the_user_s_alone(tmp_path):
     with shared_memory(tmp_path) as places:
         diagram = load(tmp_path, "SHM", *places)
-        part = part_of(diagram, ["plant"])
+        part = subdiagram_of(diagram, ["plant"])
         with open_links(diagram, part):
             name = places[0].removeprefix("memory: ")
             assert os.stat(f"/dev/shm/spart-{name}").st_mode & 0o777 == 0o600
@@ -166,7 +166,7 @@ def test_shared_memory_is_no_way_to_other_files(tmp_path):
         target.write_text("kept")
         os.symlink(target, f"/dev/shm/spart-{name}")
         with pytest.raises(InputError, match="cannot receive at"):
-            open_links(diagram, part_of(diagram, ["ctrl"]))
+            open_links(diagram, subdiagram_of(diagram, ["ctrl"]))
         assert target.read_text() == "kept"
 
 
@@ -174,7 +174,7 @@ def test_without_a_broker_there_is_one_line_that_says_so(tmp_path):
     place = f"topic: a\n    port: {free_port()}"
     diagram = load(tmp_path, "MQTT", place, place.replace("topic: a", "topic: b"))
     with pytest.raises(InputError, match="nobody is there"):
-        open_links(diagram, part_of(diagram, ["ctrl"]))
+        open_links(diagram, subdiagram_of(diagram, ["ctrl"]))
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_library_that_is_missing_is_named_with_its_extra(
     diagram = load(tmp_path, kind, place, place)
     sb.simulate(diagram, T=0.1)  # a simulation needs none of them
     with pytest.raises(MissingExtraError, match=rf"spart_blocks\[{extra}\]"):
-        open_links(diagram, part_of(diagram, ["ctrl"]))
+        open_links(diagram, subdiagram_of(diagram, ["ctrl"]))
 
 
 WRONG_PLACES = {

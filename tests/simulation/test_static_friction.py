@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 import spart_blocks as sb
 from spart_blocks import dynamics
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
-from spart_blocks.program.part import part_of
+from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.robot import Robot
 from spart_blocks.robot.link import Link
 
@@ -160,7 +160,7 @@ def exported(tmp_path):
     law = ", ".join(f"{key}: {value}" for key, value in LAW.items())
     (tmp_path / "friction.yaml").write_text(f"joints: {{j1: {{{law}}}}}")
     (tmp_path / "pulled.yaml").write_text(DIAGRAM)
-    return part_of(sb.load(tmp_path / "pulled.yaml"))
+    return subdiagram_of(sb.load(tmp_path / "pulled.yaml"))
 
 
 def test_exported_c_has_the_same_friction(exported):

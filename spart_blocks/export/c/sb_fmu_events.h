@@ -1,7 +1,7 @@
 /* When and how an instance changes: clocks, known switching times, crossings.
 
    Ticks are at offset + k T, counted in integers. Between two events, sources see times
-   within the piece only, so that one that switches at its end does so after it. At a tick
+   within the segment only, so that one that switches at its end does so after it. At a tick
    all clocks due read the values before it and move together. */
 
 #ifndef SB_FMU_EVENTS_H
@@ -69,18 +69,18 @@ static double sb_clamped(double t, double low, double high) {
   return t < low ? low : t > high ? high : t;
 }
 
-static double sb_piece_end(const sb_fmu *m) {
+static double sb_segment_end(const sb_fmu *m) {
   return m->s.next < INFINITY ? SB_JUST_BEFORE(m->s.next) : INFINITY;
 }
 
 /* Time as signals and crossings see it. */
 static double sb_seen(const sb_fmu *m, double t) {
-  return sb_clamped(t, m->s.passed, sb_piece_end(m));
+  return sb_clamped(t, m->s.passed, sb_segment_end(m));
 }
 
 /* Time as derivatives see it: strictly after what has switched. */
 static double sb_within(const sb_fmu *m, double t) {
-  return sb_clamped(t, SB_JUST_AFTER(m->s.passed), sb_piece_end(m));
+  return sb_clamped(t, SB_JUST_AFTER(m->s.passed), sb_segment_end(m));
 }
 
 static double sb_direction(int k) {

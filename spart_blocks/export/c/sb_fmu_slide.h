@@ -11,7 +11,7 @@
    x' = f + w s, with s such that q' stays zero. It holds while it is pressed on.
 
    These are the formulas and numbers of a simulation's sliding.py, meeting.py and held.py. What
-   holds is in s.holds. Times are those of the present piece: a signal that jumps at its end has
+   holds is in s.holds. Times are those of the present segment: a signal that jumps at its end has
    no rate there. */
 
 #ifndef SB_FMU_SLIDE_H
@@ -139,7 +139,7 @@ static void sb_slopes(const sb_fmu *m, double t, const double *x, const double *
   }
 }
 
-/* And by time, within the piece. */
+/* And by time, within the segment. */
 static void sb_drifts(const sb_fmu *m, double t, const double *x, const double *xd, const int *ks,
                       int n, double *g_t) {
   double h = 1e-7 * fmax(fabs(t), 1), from = sb_seen(m, t - h), to = sb_seen(m, t + h);
@@ -381,7 +381,7 @@ static void sb_pressed(const sb_fmu *m, double t, const double *x, const double 
                        const double *slope, double *pressed) {
   double from = sb_seen(m, t - SB_PROBED), to = sb_seen(m, t + SB_PROBED), now = sb_seen(m, t);
   double span = to - from, behind = from - now, ahead = to - now;
-  if (!(span > 0.5 * SB_PROBED)) { /* in a piece as short as this, by the states alone */
+  if (!(span > 0.5 * SB_PROBED)) { /* in a segment as short as this, by the states alone */
     behind = -SB_PROBED;
     ahead = SB_PROBED;
     span = 2 * SB_PROBED;

@@ -302,7 +302,7 @@ typedef struct {
 /* One event; it needs no second round, for all that happens at one time happens at once.
 
    FMI has no word for derivatives that jump or bend where the states stay. A solver that has
-   looked beyond the event has seen the old piece go on there; where it keeps what it knows
+   looked beyond the event has seen the old segment go on there; where it keeps what it knows
    unless it is told that states have changed, it has to be told so. */
 static int sb_update(sb_fmu *m, sb_change *change) {
   double before[SB_ROOM(SB_NX)];
@@ -313,7 +313,7 @@ static int sb_update(sb_fmu *m, sb_change *change) {
   change->states = SB_NX > 0 && m->s.changed;
   for (int i = 0; i < SB_NX; i++) change->states |= before[i] != m->s.x[i];
   m->s.changed = 0;
-  change->next = sb_piece_end(m);
+  change->next = sb_segment_end(m);
   return status;
 }
 

@@ -1,0 +1,327 @@
+"""A subdiagram, some blocks of a diagram, as a program of its own, for export and real-time loops.
+
+The wires between these blocks and the others are cut. What comes over a cut wire is an
+input of the subdiagram, named like the signal, and one of the parameters of its program; what
+leaves over one is an output.
+
+A link block (such as UDP_IN) is a named wire: it stays outside, unless all blocks that it connects
+are in the subdiagram.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.clocks import Clock, clocks_of
+from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
+from spart_blocks.diagram.display import aliases_of, signal_names
+from spart_blocks.diagram.first_values import failure_of, start_values
+from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
+from spart_blocks.ports import Port
+from spart_blocks.program.cuts import Inlet, only
+from spart_blocks.program.gains import wired
+from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.symbol import TraceError
+from spart_blocks.program.tracing import traced
+
+ALL = "*"
+"""In the place of blocks: all of them, whatever the file says."""
+MOST_NAMED = 24
+"""Blocks that a message lists."""
+_ZEROS = "=0"
+"""How the zeros for an input without a wire end: 'plant.tau0=0'."""
+
+
+@dataclass(frozen=True, repr=False)
+class Subdiagram:
+    """Blocks of a diagram as a program.
+
+    program: of these blocks alone. inputs: the signals that come in over cut wires, by
+    name, each with its place in p; its value there is that at the start of the diagram.
+    outputs: the signals that leave, each with its place among the signals; without cut
+    wires those that are shown, or all. parameters: the rest of p. bounds: by parameter,
+    what each of its numbers must lie between, where the file says so. around: the clocks of
+    blocks outside that sample what leaves, or hold what comes in.
+    """
+
+    program: Program
+    inputs: tuple[Slot, ...]
+    outputs: tuple[Slot, ...]
+    parameters: tuple[Slot, ...]
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    around: tuple[Clock, ...] = ()
+
+    def __repr__(self) -> str:
+        sides = (", ".join(slot.name for slot in slots) for slots in (self.inputs, self.outputs))
+        return f"<subdiagram {self.program.name}: {' -> '.join(side or 'nothing' for side in sides)}>"
+
+
+def entries_of(slots: Iterable[Slot]) -> list[int]:
+    """The places of all numbers of some slots, one slot after the other."""
+    return [i for slot in slots for i in range(slot.part.start, slot.part.stop)]
+
+
+def subdiagram_of(
+    diagram: Diagram | str | Path | Any, blocks: Sequence[str] = (), outputs: Sequence[str] = ()
+) -> Subdiagram:
+    """The subdiagram that consists of these blocks.
+
+    diagram: a loaded diagram, a path of a YAML file, or a bdsim BlockDiagram. blocks: names of
+    blocks and subsystems, by default those of the file's `export:`, or all ('*'). A plant brings
+    its accelerations with it. outputs: signals besides those that leave over wires. Raises
+    InputError for unknown names, and for blocks without outputs, such as scopes; DiagramError if a
+    signal from outside has no initial value, or a block cannot be traced.
+    """
+    diagram = as_diagram(diagram)
+    title = _title(diagram, blocks)
+    blocks = () if ALL in blocks else tuple(blocks) or diagram.export.part
+    outputs = tuple(outputs) or diagram.export.outputs
+    wiring = wired(diagram)
+    inside = _named(wiring, blocks) if blocks else {node.index for node in wiring.nodes}
+    inside = _with_slices(wiring, inside)
+    inside = _without_links(wiring, inside)
+    inside = _without_idle_audits(wiring, inside)
+    inward, outward = _cut(wiring, inside)
+    inlets = _inlets(wiring, inward, diagram.places)
+    program = _program(diagram, only(wiring, inside, inlets))
+    signals = {slot.name: slot for slot in program.signals}
+    named = list(dict.fromkeys(_output_name(wiring, source) for source in outward))
+    if not named:
+        named = program.display.kept(program.run.log, signals) or list(signals)
+    named += [name for name in _asked(wiring, outputs, signals) if name not in named]
+    if not named:
+        raise InputError(_without_outputs(wiring, title))
+    inputs = {f"{inlet.name}.value": inlet.name for inlet in inlets}
+    parameters = tuple(slot for slot in program.parameters if slot.name not in inputs)
+    return Subdiagram(
+        program=replace(program, name=title),
+        inputs=tuple(
+            replace(slot, name=inputs[slot.name])
+            for slot in program.parameters
+            if slot.name in inputs
+        ),
+        outputs=tuple(signals[name] for name in named),
+        parameters=parameters,
+        bounds=_bounds(diagram, wiring, inside, [slot.name for slot in parameters]),
+        around=clocks_of(_sampled_around(wiring, inside), diagram.run.first_tick),
+    )
+
+
+def _program(diagram: Diagram, wiring: Wiring) -> Program:
+    try:
+        return traced(diagram, wiring)
+    except TraceError as error:
+        blamed = [n.name for n in wiring.nodes if str(error).startswith(f"block {n.name} (")]
+        place = diagram.places.get(f"blocks.{blamed[0]}") if blamed else None
+        hint = "leave it out of the part, or put an expression of numbers in its place"
+        raise DiagramError(Fault(f"the part cannot become code: {error}", place, hint)) from error
+
+
+def _bounds(
+    diagram: Diagram, wiring: Wiring, inside: Collection[int], parameters: Sequence[str]
+) -> Mapping[str, tuple[float, float]]:
+    """The bounds of the part's parameters; those of other blocks are for other parts."""
+    others = {
+        owner for node in wiring.nodes if node.index not in inside for owner in _owners(node.name)
+    }
+    faults = [
+        Fault(
+            f"export: bounds of {name!r}, which is no parameter",
+            diagram.places.get(f"export.bounds.{name}"),
+            did_you_mean(name, parameters),
+        )
+        for name in diagram.export.bounds
+        if name not in parameters and name.rpartition(".")[0] not in others
+    ]
+    if faults:
+        raise InputError(faults)
+    return {name: b for name, b in diagram.export.bounds.items() if name in parameters}
+
+
+def _title(diagram: Diagram, blocks: Sequence[str]) -> str:
+    """The name of the part: from the file, otherwise from its blocks."""
+    if ALL in blocks:
+        return diagram.name
+    if not blocks and diagram.export.name:
+        return diagram.export.name
+    return "-".join((diagram.name, *(blocks or diagram.export.part)))
+
+
+def _named(wiring: Wiring, blocks: Sequence[str]) -> set[int]:
+    """The nodes of these blocks and subsystems, and those that come with them."""
+    inside: set[int] = set()
+    faults = []
+    known = {owner for node in wiring.nodes for owner in _owners(node.name)}
+    for name in blocks:
+        if name not in known:
+            hint = did_you_mean(name, sorted(known))
+            faults.append(Fault(f"there is no block {name!r} to make a part of", hint=hint))
+    if faults:
+        raise InputError(faults)
+    wanted = set(blocks)
+    for node in wiring.nodes:
+        if wanted & set(_owners(node.name)):
+            inside.add(node.index)
+    return inside
+
+
+def _with_slices(wiring: Wiring, inside: set[int]) -> set[int]:
+    """The part with the slices that it reads of its own signals, and of signals of which more
+    comes in: no number is to come in twice. A slice that only others read stays with them."""
+    used = {source for i in inside for source in wiring.nodes[i].sources}
+    slices = {
+        i: wiring.nodes[i].sources[0]
+        for i, _ in used
+        if i not in inside and wiring.nodes[i].name.endswith("]")
+    }
+    whole = set(slices.values())
+    readers = Counter([*slices.values(), *(source for source in used if source in whole)])
+    return inside | {i for i, of in slices.items() if of[0] in inside or readers[of] > 1}
+
+
+def _owners(name: str) -> Iterable[str]:
+    """The names under which a node is meant: its own, its plant's, and its subsystems'."""
+    if name.endswith(_ZEROS):
+        name = name.removesuffix(_ZEROS).rpartition(".")[0]
+    name = name.removesuffix(COMPANION).removesuffix(AUDIT)
+    parts = name.split("/")
+    return ("/".join(parts[: k + 1]) for k in range(len(parts)))
+
+
+def is_link(node: Node) -> bool:
+    """Whether a block is a link, which connects a diagram with the outside in real time."""
+    return getattr(node.block, "link", None) is not None
+
+
+def _without_links(wiring: Wiring, inside: set[int]) -> set[int]:
+    """The part without the link blocks that lead out of it: those with a wire to the
+    outside, or with none at all on one side."""
+    consumers = _consumers(wiring)
+    kept = set(inside)
+    for node in wiring.nodes:
+        if node.index in inside and is_link(node):
+            zeros = {i for i, _ in node.sources if wiring.nodes[i].name.endswith(_ZEROS)}
+            before = {i for i, _ in node.sources} - zeros
+            after = {
+                i for k in range(len(node.out_ports)) for i in consumers.get((node.index, k), ())
+            }
+            if not before or not after or (before | after) - inside:
+                kept -= {node.index, *zeros}
+    return kept
+
+
+def _without_idle_audits(wiring: Wiring, inside: set[int]) -> set[int]:
+    """The part without audits of which no block of it takes anything."""
+    used = {source for i in inside for source, _ in wiring.nodes[i].sources}
+    return {i for i in inside if i in used or not is_audit(wiring.nodes[i].block)}
+
+
+def _sampled_around(wiring: Wiring, inside: Collection[int]) -> list[Node]:
+    """The sampled blocks outside that a wire joins to the part, or a chain of functions."""
+    consumers = _consumers(wiring)
+    found: set[int] = set()
+    for along in (
+        lambda node: [i for i, _ in node.sources],
+        lambda node: [
+            i for k in range(len(node.out_ports)) for i in consumers.get((node.index, k), ())
+        ],
+    ):
+        pending, seen = list(inside), set(inside)
+        while pending:
+            for i in along(wiring.nodes[pending.pop()]):
+                if i in seen:
+                    continue
+                seen.add(i)
+                if wiring.nodes[i].kind == "function":
+                    pending.append(i)
+                elif wiring.nodes[i].kind == "sampled":
+                    found.add(i)
+    return [wiring.nodes[i] for i in sorted(found)]
+
+
+def _consumers(wiring: Wiring) -> dict[Source, list[int]]:
+    found: dict[Source, list[int]] = {}
+    for node in wiring.nodes:
+        for source in node.sources:
+            found.setdefault(source, []).append(node.index)
+    return found
+
+
+def _cut(wiring: Wiring, inside: Collection[int]) -> tuple[list[Source], list[Source]]:
+    """The outputs outside whose signals come in, and those inside whose signals leave: to
+    blocks that make something of them, or, where none does, to scopes and other sinks."""
+    inward: list[Source] = []
+    outward: dict[bool, list[Source]] = {True: [], False: []}
+    for node in wiring.nodes:
+        shows = node.kind in ("sink", "graphics")
+        if node.index in inside and node.kind != "graphics":
+            inward += [source for source in node.sources if source[0] not in inside]
+        elif node.index not in inside and not is_audit(node.block):
+            outward[shows and not is_link(node)] += [s for s in node.sources if s[0] in inside]
+    leaving = outward[False] or outward[True]
+    return list(dict.fromkeys(inward)), list(dict.fromkeys(leaving))
+
+
+def _inlets(wiring: Wiring, inward: Sequence[Source], places: Mapping[str, Place]) -> list[Node]:
+    """A node for each signal that comes in, with its value at the start."""
+    values, errors = start_values(wiring)
+    failures = {
+        node.name: failure_of(node, errors[node.index])
+        for node in wiring.nodes
+        if node.index in errors
+    }
+    unknown = [_output_name(wiring, source) for source in inward if source not in values]
+    faults = [
+        Fault(failure.text, places.get(f"blocks.{name}"))
+        for name, failure in failures.items()
+        if unknown or failure.of_shapes
+    ]
+    lost = "has no value at the start, so its shape is not known"
+    faults += [Fault(f"{name}, which comes into the part, {lost}") for name in unknown]
+    if faults:
+        raise DiagramError(faults)
+    inlets = []
+    for number, source in enumerate(inward):
+        value = np.asarray(values[source], dtype=float)
+        value = np.where(np.isfinite(value), value, 0.0)
+        unit = wiring.nodes[source[0]].out_ports[source[1]].unit
+        port = (Port("0", value.shape, unit),)
+        name = _output_name(wiring, source)
+        inlets.append(Node(number, name, Inlet(value), "source", (), (), port))
+    return inlets
+
+
+def _asked(wiring: Wiring, outputs: Sequence[str], signals: Collection[str]) -> list[str]:
+    """The full names of signals that were asked for."""
+    aliases = aliases_of(wiring)
+    found = [aliases.get(name, name) for name in outputs]
+    known = [name for name in signal_names(wiring) if name in signals]
+    faults = [
+        Fault(f"the part has no signal {name!r}", hint=did_you_mean(name, known))
+        for name in found
+        if name not in signals
+    ]
+    if faults:
+        raise InputError(faults)
+    return found
+
+
+def _without_outputs(wiring: Wiring, title: str) -> Fault:
+    """A part that gives nothing, with the blocks and subsystems that do."""
+    giving = {next(iter(_owners(node.name))) for node in wiring.nodes if node.out_ports}
+    names = sorted(name for name in giving if not name.endswith("]"))
+    more = f", ... ({len(names)} in all)" if len(names) > MOST_NAMED else ""
+    hint = f"these have outputs: {', '.join(names[:MOST_NAMED])}{more}"
+    return Fault(f"the part {title} gives nothing: none of its blocks has an output", hint=hint)
+
+
+def _output_name(wiring: Wiring, source: Source) -> str:
+    return wiring.nodes[source[0]].output_name(source[1])
