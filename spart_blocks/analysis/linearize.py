@@ -25,7 +25,7 @@ from spart_blocks.analysis.point import operating_point
 from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.analysis.taps import Tap, tapped
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.flatten import Wiring
+from spart_blocks.diagram.flatten import FlatDiagram
 from spart_blocks.errors import Fault, InputError, RunError, warn
 from spart_blocks.program import Program, Slot
 from spart_blocks.program.derivatives import Derivatives, Point, Rowwise
@@ -216,7 +216,7 @@ def _taps(inputs: list[_Pick], cuts: list[_Pick], given: _Given) -> dict[_Key, T
 class _Traced:
     """The program of a wiring with taps, and the places of taps and signals in it."""
 
-    def __init__(self, wiring: Wiring, diagram: Diagram) -> None:
+    def __init__(self, wiring: FlatDiagram, diagram: Diagram) -> None:
         self.wiring, self.program = wiring, traced(diagram, wiring)
 
     def parameters(self, pick: _Pick, tap: Tap) -> Elements:

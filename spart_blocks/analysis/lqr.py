@@ -9,7 +9,7 @@ from typing import Any
 from spart_blocks.analysis.place_names import as_names
 from spart_blocks.analysis.point import Trim
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.flatten import Wiring, flatten
+from spart_blocks.diagram.flatten import FlatDiagram, flatten
 from spart_blocks.errors import InputError
 from spart_blocks.plants.lqr_design import LqrDesign, period
 from spart_blocks.program.gains import gain_of
@@ -64,7 +64,7 @@ def lqr(
     return gain_of(wiring, design)
 
 
-def _point(at: Any, wiring: Wiring, plants: Sequence[str]) -> Any:
+def _point(at: Any, wiring: FlatDiagram, plants: Sequence[str]) -> Any:
     """The states of the plants, if `at` is that of a whole diagram; otherwise `at` itself."""
     if isinstance(at, (str, Path)):
         at = Results.load(at)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.comparison import base_signals
 from spart_blocks.diagram.display import signal_names
-from spart_blocks.diagram.flatten import Source, Wiring, flatten
+from spart_blocks.diagram.flatten import FlatDiagram, Source, flatten
 from spart_blocks.dynamics.applied_forces import port_widths
 from spart_blocks.simulation.gauges import Gauge
 
@@ -73,7 +73,7 @@ def measures_of(diagram: Diagram) -> Measures:
 class _Wires:
     """A wiring, with the names under which users know its signals."""
 
-    def __init__(self, wiring: Wiring) -> None:
+    def __init__(self, wiring: FlatDiagram) -> None:
         self.wiring = wiring
         self.sources = {**signal_names(wiring), **wiring.outlets}
         self.names: dict[Source, str] = {}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.display import aliases_of, signal_names
-from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.program import Slot
 from spart_blocks.results.configs import spherical_states
@@ -71,7 +71,7 @@ class Spot:
 class Spots:
     """The spots of a wiring by the names that users give."""
 
-    def __init__(self, wiring: Wiring) -> None:
+    def __init__(self, wiring: FlatDiagram) -> None:
         self.wiring = wiring
         self.signals = signal_names(wiring)
         self.aliases = aliases_of(wiring)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spart_blocks.analysis.place_names import Spot
-from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.ports import Port
 from spart_blocks.simulation.engine import Floats
 
@@ -50,7 +50,7 @@ def _node_name(spot: Spot) -> str:
     return f"tap {'into' if spot.is_input else 'at'} {spot.label}"
 
 
-def tapped(wiring: Wiring, taps: Sequence[Tap]) -> Wiring:
+def tapped(wiring: FlatDiagram, taps: Sequence[Tap]) -> FlatDiagram:
     """The wiring with the taps in it. Taps at outputs come before those at inputs."""
     sources = [list(node.sources) for node in wiring.nodes]
     schedule = list(wiring.schedule)

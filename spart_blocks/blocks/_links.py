@@ -13,7 +13,7 @@ import numpy as np
 from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.curves.intervals import Intervals
 from spart_blocks.errors import Fault, InputError
-from spart_blocks.links.connection import TIMEOUT, Link, read_safe, read_timeout
+from spart_blocks.links.connection import TIMEOUT, Connection, read_safe, read_timeout
 from spart_blocks.links.endpoints import Endpoint
 from spart_blocks.links.frames import Field, Frame, read_frame
 from spart_blocks.ports import Port, port_arguments, taken_names
@@ -97,7 +97,7 @@ class Incoming(Connected):
         **blockargs: Any,
     ) -> None:
         layout = self._layout(frame)
-        self.link = Link("in", self._endpoint, layout, read_timeout(timeout), None)
+        self.link = Connection("in", self._endpoint, layout, read_timeout(timeout), None)
         self.recording = None if recorded is None else read_recording(recorded, layout)
         ports = _ports(layout, optional=True)
         self.in_ports, self.out_ports = (() if self.recording else ports), _ports(layout)
@@ -132,7 +132,7 @@ class Outgoing(Connected):
     ) -> None:
         layout = self._layout(frame)
         held, sent = read_timeout(timeout), read_safe(safe, layout)
-        self.link = Link("out", self._endpoint, layout, held, sent)
+        self.link = Connection("out", self._endpoint, layout, held, sent)
         self.in_ports = self.out_ports = _ports(layout)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 

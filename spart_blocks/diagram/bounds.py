@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram.flatten import Node, Wiring
+    from spart_blocks.diagram.flatten import FlatDiagram, Node
     from spart_blocks.robot import Effect, Robot
 
 Kind = Literal["position", "velocity", "effort", "pose"]
@@ -36,7 +36,7 @@ class Bound:
     effects: str = ""
 
 
-def bounds_of(wiring: Wiring) -> tuple[Bound, ...]:
+def bounds_of(wiring: FlatDiagram) -> tuple[Bound, ...]:
     """The bounds of the plants and the IK blocks of a wired diagram."""
     found: list[Bound] = []
     for node in wiring.nodes:
@@ -49,7 +49,7 @@ def bounds_of(wiring: Wiring) -> tuple[Bound, ...]:
     return tuple(found)
 
 
-def _limits(node: Node, wiring: Wiring) -> Iterator[Bound]:
+def _limits(node: Node, wiring: FlatDiagram) -> Iterator[Bound]:
     """Those of a plant's joints. Stops hold positions, and limits efforts too."""
     from spart_blocks.robot import JointType
 
@@ -91,7 +91,7 @@ def _bound(
     return Bound(block, kind, signal, entry, joint, unit, float(lower), float(upper), effects)
 
 
-def _torques(node: Node, wiring: Wiring) -> str | None:
+def _torques(node: Node, wiring: FlatDiagram) -> str | None:
     """The signal at the plant's input taum; None without a wire."""
     for port, (source, number) in zip(node.in_ports, node.sources, strict=True):
         if port.name == "taum":

@@ -16,7 +16,7 @@ from spart_blocks.results import ScopeSpec
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.bounds import Bound
-    from spart_blocks.diagram.flatten import Node, Source, Wiring
+    from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 
 # bdsim 1.4's sinks without an action; others are stepped at every kept sample.
 _SILENT = ("stop", "event", "null", "watch")
@@ -68,7 +68,7 @@ class Display:
         return self.aliases.get(base, base)
 
 
-def display_of(wiring: Wiring) -> Display:
+def display_of(wiring: FlatDiagram) -> Display:
     """The display of a wired diagram."""
     from spart_blocks.diagram.bounds import bounds_of
 
@@ -83,28 +83,28 @@ def display_of(wiring: Wiring) -> Display:
     )
 
 
-def _state_names(wiring: Wiring) -> dict[str, tuple[str, ...]]:
+def _state_names(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
     given = {node.name: getattr(node.block, "_state_names", None) for node in wiring.nodes}
     return {name: tuple(map(str, names)) for name, names in given.items() if names}
 
 
-def _watched(wiring: Wiring) -> Iterator[str]:
+def _watched(wiring: FlatDiagram) -> Iterator[str]:
     for node in wiring.of_kind("sink"):
         if node.block.type == "watch":
             yield from (_name(wiring, source) for source in node.sources)
 
 
-def _audited(wiring: Wiring) -> Iterator[str]:
+def _audited(wiring: FlatDiagram) -> Iterator[str]:
     for node in wiring.of_kind("continuous"):
         if is_audit(node.block):
             yield from (node.output_name(k) for k in range(len(node.out_ports)))
 
 
-def _name(wiring: Wiring, source: Source) -> str:
+def _name(wiring: FlatDiagram, source: Source) -> str:
     return wiring.nodes[source[0]].output_name(source[1])
 
 
-def signal_names(wiring: Wiring) -> dict[str, Source]:
+def signal_names(wiring: FlatDiagram) -> dict[str, Source]:
     """Every output of the diagram by its full name, 'block.port'."""
     return {
         node.output_name(k): (node.index, k)
@@ -113,7 +113,7 @@ def signal_names(wiring: Wiring) -> dict[str, Source]:
     }
 
 
-def aliases_of(wiring: Wiring) -> dict[str, str]:
+def aliases_of(wiring: FlatDiagram) -> dict[str, str]:
     """Other names: the block alone if it has one output, ports by number, and the outputs of
     subsystems.
     """
@@ -126,7 +126,7 @@ def aliases_of(wiring: Wiring) -> dict[str, str]:
     return {short: full for short, full in aliases.items() if short != full}
 
 
-def units_of(wiring: Wiring) -> dict[str, str]:
+def units_of(wiring: FlatDiagram) -> dict[str, str]:
     """Units by signal: declared by its port, or by all its consumers that declare one. For
     example, the plant knows whether the outputs of a controller for any robot are torques or
     forces.
@@ -151,7 +151,7 @@ def _unit(declared: str, read: set[str]) -> str:
     return one if told else declared
 
 
-def is_held(wiring: Wiring, source: Source) -> bool:
+def is_held(wiring: FlatDiagram, source: Source) -> bool:
     """Whether a signal changes at the ticks of clocks only."""
     pending, seen, sampled = [source[0]], set[int](), False
     while pending:
@@ -168,7 +168,7 @@ def is_held(wiring: Wiring, source: Source) -> bool:
     return sampled
 
 
-def scope_of(node: Node, wiring: Wiring) -> ScopeSpec:
+def scope_of(node: Node, wiring: FlatDiagram) -> ScopeSpec:
     """The display of a bdsim 1.4 SCOPE, SCOPEXY or SCOPEXY1."""
     block = node.block
     signals = tuple(_name(wiring, source) for source in node.sources)

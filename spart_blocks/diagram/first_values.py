@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.display import aliases_of
-from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
 from spart_blocks.ports import wrong_outputs
 
@@ -28,7 +28,7 @@ class Failure:
     where: str | None = None
 
 
-def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], Failure | None]:
+def first_values(wiring: FlatDiagram, inside: str) -> tuple[Mapping[str, Shape], Failure | None]:
     """The shapes by signal at t = 0, as far as they can be known, and what fails in the
     block or subsystem `inside`, if anything does.
 
@@ -45,7 +45,7 @@ def first_values(wiring: Wiring, inside: str) -> tuple[Mapping[str, Shape], Fail
     return shapes, failure
 
 
-def start_values(wiring: Wiring) -> tuple[dict[Source, Any], dict[int, Exception]]:
+def start_values(wiring: FlatDiagram) -> tuple[dict[Source, Any], dict[int, Exception]]:
     """Every known output at t = 0, and the exceptions of blocks, by their index."""
     values: dict[Source, Any] = {}
     failures: dict[int, Exception] = {}
@@ -64,7 +64,7 @@ def start_values(wiring: Wiring) -> tuple[dict[Source, Any], dict[int, Exception
     return values, failures
 
 
-def output_shapes(wiring: Wiring, wanted: Collection[int]) -> dict[Source, Shape]:
+def output_shapes(wiring: FlatDiagram, wanted: Collection[int]) -> dict[Source, Shape]:
     """The shapes at t = 0 of the outputs of these nodes, by their index, as far as they can be
     known. No state is moved."""
     upstream, pending = set(wanted), list(wanted)
@@ -111,7 +111,7 @@ class _Unknown(Exception):  # noqa: N818 - a signal within this file
     """An input of the block is not known."""
 
 
-def _in_time(wiring: Wiring) -> list[Node]:
+def _in_time(wiring: FlatDiagram) -> list[Node]:
     """The blocks in the order of evaluation; those whose outputs do not wait for their
     inputs come once more at the end, with these."""
     order = [wiring.nodes[i] for i in wiring.schedule]

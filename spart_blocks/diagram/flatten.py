@@ -59,7 +59,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Wiring:
+class FlatDiagram:
     """Nodes, and their indices in the order of evaluation.
 
     outlets: the outputs of subsystems by name, and the nodes' outputs they pass on.
@@ -84,7 +84,7 @@ class _Level:
         self.inner: dict[int, _Level] = {}
 
 
-def flatten(bd: Any, places: Mapping[str, Place] | None = None) -> Wiring:
+def flatten(bd: Any, places: Mapping[str, Place] | None = None) -> FlatDiagram:
     """The wiring of a bdsim BlockDiagram.
 
     Raises DiagramError with every fault: inputs without or with two wires, blocks with
@@ -106,7 +106,7 @@ def flatten(bd: Any, places: Mapping[str, Place] | None = None) -> Wiring:
         for node in nodes
     )
     outlets, inlets = dict(_outlets(top, index)), dict(_inlets(top, index))
-    return Wiring(nodes, _schedule(nodes, places or {}), outlets, inlets)
+    return FlatDiagram(nodes, _schedule(nodes, places or {}), outlets, inlets)
 
 
 def _outlets(level: _Level, index: Mapping[tuple[int, int], int]) -> Iterator[tuple[str, Source]]:

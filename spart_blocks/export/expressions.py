@@ -15,7 +15,7 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 
-from spart_blocks.program.tables import PREFIX
+from spart_blocks.program.lookup_tables import PREFIX
 
 Real = Literal["double", "float"]
 

@@ -21,7 +21,7 @@ from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
 from spart_blocks.export.functions import Argument, array_text, c_function, selected, vector
 from spart_blocks.export.header import c_string
 from spart_blocks.export.long_functions import long_function
-from spart_blocks.export.tables import table_texts
+from spart_blocks.export.table_code import table_texts
 from spart_blocks.program.program import Program
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.switching import KINDS

@@ -28,7 +28,7 @@ from spart_blocks.export.functions import (
 from spart_blocks.export.header import c_comment, c_string, header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule, schedule_of
-from spart_blocks.export.tables import table_texts
+from spart_blocks.export.table_code import table_texts
 from spart_blocks.program.c_code import step_header
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.switching import KINDS

@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from spart_blocks.program.lookup_tables import LARGEST_TABLE, called_line
 from spart_blocks.program.symbol_array import (
     FUNCTIONS,
     UFUNCS,
@@ -27,7 +28,6 @@ from spart_blocks.program.symbol_scalar import (
     of_two,
     sx_of,
 )
-from spart_blocks.program.tables import LARGEST_TABLE, called_line
 
 
 def _objects(value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 
 
 class Inlet:
@@ -22,7 +22,7 @@ class Inlet:
         return [self.value]
 
 
-def only(wiring: Wiring, inside: Collection[int], inlets: Sequence[Node] = ()) -> Wiring:
+def only(wiring: FlatDiagram, inside: Collection[int], inlets: Sequence[Node] = ()) -> FlatDiagram:
     """The wiring of the inlets and the nodes inside, renumbered. An inlet has the name of
     the signal that it stands for."""
     nodes = [wiring.nodes[i] for i in sorted(inside)]
@@ -42,4 +42,4 @@ def only(wiring: Wiring, inside: Collection[int], inlets: Sequence[Node] = ()) -
     order = [number[i] for i in wiring.schedule if i in number]
     schedule = (*range(len(inlets)), *order)
     outlets = {name: (number[i], k) for name, (i, k) in wiring.outlets.items() if i in number}
-    return Wiring((*inlets, *renumbered), schedule, outlets, {})
+    return FlatDiagram((*inlets, *renumbered), schedule, outlets, {})

@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from spart_blocks.diagram.flatten import Node, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.diagram.shapes import wrong_wires
 from spart_blocks.errors import DiagramError
 from spart_blocks.ports import wrong_outputs
@@ -45,7 +45,7 @@ class Evaluation:
 
     def __init__(
         self,
-        wiring: Wiring,
+        wiring: FlatDiagram,
         shared: Shared,
         robots: Mapping[str, Robot] = MappingProxyType({}),
         tunable: Matter = (),

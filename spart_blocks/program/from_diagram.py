@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.diagram import Diagram, as_diagram
-from spart_blocks.diagram.flatten import Wiring
+from spart_blocks.diagram.flatten import FlatDiagram
 from spart_blocks.program.gains import wired
 from spart_blocks.program.program import Program
 from spart_blocks.program.tracing import traced
 
 
 def trace(
-    diagram: Diagram | str | Path | Any, wiring: Wiring | None = None, *, resets: bool = True
+    diagram: Diagram | str | Path | Any, wiring: FlatDiagram | None = None, *, resets: bool = True
 ) -> Program:
     """The program of a diagram.
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from spart_blocks.diagram import Diagram
-from spart_blocks.diagram.flatten import Node, Wiring, flatten
+from spart_blocks.diagram.flatten import FlatDiagram, Node, flatten
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, warn
 from spart_blocks.plants.lqr_design import LqrDesign
 from spart_blocks.plants.minimal_state import MinimalState
@@ -39,7 +39,7 @@ def with_gains(diagram: Diagram) -> Diagram:
     return diagram
 
 
-def wired(diagram: Diagram) -> Wiring:
+def wired(diagram: Diagram) -> FlatDiagram:
     """The wiring of a diagram with its gains. Raises DiagramError, as `with_gains` does."""
     ready = with_gains(diagram)
     return flatten(ready.bd, ready.places)
@@ -51,7 +51,7 @@ def designed_gains(diagram: Diagram) -> dict[str, LQRGain]:
     return {node.name: _gain_at(diagram, wiring, node) for node in _designed(wiring)}
 
 
-def gain_of(wiring: Wiring, design: LqrDesign, minimal: MinimalState | None = None) -> LQRGain:
+def gain_of(wiring: FlatDiagram, design: LqrDesign, minimal: MinimalState | None = None) -> LQRGain:
     """The gain of a design in a wiring; every plant goes by its full name.
 
     minimal: how a robot's state is fed back, where a block says it. Raises InputError whose
@@ -105,12 +105,12 @@ def _is_pending(block: Any) -> bool:
     return _is_designed(block) and block.pending
 
 
-def _designed(wiring: Wiring) -> list[Node]:
+def _designed(wiring: FlatDiagram) -> list[Node]:
     """The nodes of blocks whose gain is to be found."""
     return [node for node in wiring.nodes if _is_designed(node.block)]
 
 
-def _gain_at(diagram: Diagram, wiring: Wiring, node: Node) -> LQRGain:
+def _gain_at(diagram: Diagram, wiring: FlatDiagram, node: Node) -> LQRGain:
     block, design = node.block, _seen_from(wiring, node)
     if block.minimal is not None:
         if not design.inputs:
@@ -128,7 +128,7 @@ def _is_number(gain: LQRGain) -> bool:
     return len(gain.inputs) == 1 and not gain.inputs[0].endswith("]")
 
 
-def _seen_from(wiring: Wiring, node: Node) -> LqrDesign:
+def _seen_from(wiring: FlatDiagram, node: Node) -> LqrDesign:
     """The design of a block with the full names of its plants: those beside it come before
     those of the diagram around."""
     names = {other.name for other in wiring.nodes}

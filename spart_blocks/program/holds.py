@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from spart_blocks.diagram.clocks import Clock, key_of
 
 if TYPE_CHECKING:
-    from spart_blocks.diagram.flatten import Node, Wiring
+    from spart_blocks.diagram.flatten import FlatDiagram, Node
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Held:
         return f"{self.block}.held"
 
 
-def holds_of(wiring: Wiring, clocks: Sequence[Clock]) -> tuple[Held, ...]:
+def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[Held, ...]:
     """The held outputs of a diagram in an order of evaluation; none by bdsim's rule."""
     by_key = {(clock.period, clock.offset): clock for clock in clocks if not clock.first}
     if not by_key:
@@ -82,7 +82,7 @@ def notes_of(holds: Sequence[Held]) -> tuple[str, ...]:
 
 
 def _held(
-    wiring: Wiring,
+    wiring: FlatDiagram,
     candidates: Mapping[int, Clock],
     clocks: Mapping[Any, Clock],
 ) -> set[int]:
@@ -113,7 +113,7 @@ class _Starts:
 
     def __init__(
         self,
-        wiring: Wiring,
+        wiring: FlatDiagram,
         candidates: Mapping[int, Clock],
         clocks: Mapping[Any, Clock],
         clock: Clock,
@@ -140,7 +140,7 @@ def _varies(node: Node) -> bool:
 def _reached(
     starts: Iterable[int],
     consumers: Sequence[Sequence[int]],
-    wiring: Wiring,
+    wiring: FlatDiagram,
     passing: Collection[int],
 ) -> set[int]:
     """The nodes that signals reach which begin at these, through functions and what passes."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from spart_blocks.program.c_code import c_source
 from spart_blocks.program.compiler import loaded_library
-from spart_blocks.program.tables import tables_called_by
+from spart_blocks.program.lookup_tables import tables_called_by
 
 # sb_call is a PyCFunction (METH_NOARGS): it gives a new reference to the result.
 _ENTRY = """

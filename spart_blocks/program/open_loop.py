@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.companions import AUDIT, COMPANION
-from spart_blocks.diagram.flatten import Node, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.plants.minimal_state import MinimalState
 from spart_blocks.plants.state import PlantState
@@ -58,7 +58,7 @@ class _Coordinates:
 
 
 def open_loop(
-    wiring: Wiring,
+    wiring: FlatDiagram,
     plants: Sequence[Node],
     entries: Sequence[Entry],
     minimal: MinimalState | None,
@@ -88,12 +88,12 @@ def open_loop(
 
 
 def _opened(
-    wiring: Wiring,
+    wiring: FlatDiagram,
     plants: Sequence[Node],
     entries: Sequence[Entry],
     minimal: MinimalState | None,
     states: Sequence[Floats],
-) -> Wiring:
+) -> FlatDiagram:
     """The part of the wiring that moves the plants, with a stand-in for each control input,
     and a last node that gives a robot's deviation."""
     nodes = _with_inlets(wiring, entries)
@@ -104,7 +104,7 @@ def _opened(
         nodes.append(node)
         order.append(node.index)
         wanted.add(node.index)
-    whole = Wiring(tuple(nodes), tuple(order), {}, {})
+    whole = FlatDiagram(tuple(nodes), tuple(order), {}, {})
     inside = _upstream(whole, wanted)
     for i in sorted(inside):
         if getattr(nodes[i].block, "pending", False):
@@ -116,7 +116,7 @@ def _opened(
     return only(whole, inside)
 
 
-def _with_inlets(wiring: Wiring, entries: Sequence[Entry]) -> list[Node]:
+def _with_inlets(wiring: FlatDiagram, entries: Sequence[Entry]) -> list[Node]:
     """The nodes with a stand-in for what comes into each entry: of the block, and of its
     plant's companion and audit."""
     sources = [list(node.sources) for node in wiring.nodes]
@@ -150,7 +150,7 @@ def _inlet_name(entry: Entry) -> str:
     return f"control {entry.label}"
 
 
-def _upstream(wiring: Wiring, wanted: set[int]) -> set[int]:
+def _upstream(wiring: FlatDiagram, wanted: set[int]) -> set[int]:
     """The nodes on which these depend, and themselves."""
     found, pending = set(wanted), list(wanted)
     while pending:
@@ -166,7 +166,7 @@ class _System:
 
     def __init__(
         self,
-        wiring: Wiring,
+        wiring: FlatDiagram,
         plants: Sequence[Node],
         entries: Sequence[Entry],
         states: Sequence[Floats],
@@ -215,7 +215,7 @@ class _System:
         )
 
 
-def _start(wiring: Wiring, kind: str) -> Floats:
+def _start(wiring: FlatDiagram, kind: str) -> Floats:
     parts = [np.ravel(np.asarray(n.block.getstate0(), float)) for n in wiring.of_kind(kind)]
     return np.concatenate([np.zeros(0), *parts])
 

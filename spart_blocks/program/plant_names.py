@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.companions import AUDIT, COMPANION
-from spart_blocks.diagram.flatten import Node, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.plants.minimal_state import MinimalState
 from spart_blocks.plants.state import PlantState
@@ -36,7 +36,7 @@ class Entry:
         return int(np.prod(self.shape))
 
 
-def find_plants(wiring: Wiring, names: Sequence[str]) -> list[Node]:
+def find_plants(wiring: FlatDiagram, names: Sequence[str]) -> list[Node]:
     """The nodes of these names. Raises InputError for names of none with a continuous state."""
     known = {node.name: node for node in wiring.of_kind("continuous")}
     faults = [
@@ -49,7 +49,7 @@ def find_plants(wiring: Wiring, names: Sequence[str]) -> list[Node]:
     return [known[name] for name in names]
 
 
-def find_entries(wiring: Wiring, plants: Sequence[Node], names: Sequence[str]) -> list[Entry]:
+def find_entries(wiring: FlatDiagram, plants: Sequence[Node], names: Sequence[str]) -> list[Entry]:
     """The inputs of these names, such as 'plant.taum', or 'taum' of the one plant; by default
     the joint torques of a robot, or all inputs of another plant. Raises InputError."""
     if not names:

@@ -16,6 +16,7 @@ import numpy as np
 from spart_blocks.curves.intervals import Intervals
 from spart_blocks.curves.piecewise import highest_first
 from spart_blocks.program.array_functions import linear_pieces, piece
+from spart_blocks.program.lookup_tables import LARGEST_TABLE
 from spart_blocks.program.symbol import (
     Condition,
     Symbol,
@@ -26,7 +27,6 @@ from spart_blocks.program.symbol import (
     is_number,
     unbox,
 )
-from spart_blocks.program.tables import LARGEST_TABLE
 
 Output = Callable[[Any, Any, list[Any], Any], list[Any]]
 Change = Callable[[Any, Any, list[Any], Any], Any]

@@ -63,8 +63,16 @@
 #ifndef SB_TIME /* may be of more digits than states */
 #define SB_TIME SB_REAL
 #endif
-#ifndef SB_FUNCTION /* CUDA has marks of its own */
+#ifdef __CUDACC__
+#define SB_FUNCTION static __device__
+#endif
+#ifndef SB_FUNCTION
 #define SB_FUNCTION static
+#endif
+#ifdef __cplusplus
+#define SB_RESTRICT __restrict__
+#else
+#define SB_RESTRICT restrict
 #endif
 
 #define SB_BEFORE 5e-11 /* s, and */
@@ -251,12 +259,12 @@ SB_FUNCTION void sb_up_to(SB_SELF *m, SB_REAL h) {
 }
 
 /* The state at t + theta h within the step just tried, into out. */
-SB_FUNCTION void sb_dense(const SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *restrict out) {
+SB_FUNCTION void sb_dense(const SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *SB_RESTRICT out) {
   const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
   if (SB_DENSE_ORDER(m) > 0) {
     for (int i = 0; i < n; i++) out[i] = SB_X(m)[i];
     for (int j = 0; j < stages; j++) {
-      const SB_REAL *restrict K = SB_K(m) + j * n;
+      const SB_REAL *SB_RESTRICT K = SB_K(m) + j * n;
       SB_REAL weight = SB_OF(0), power = theta;
       for (int k = 0; k < SB_DENSE_ORDER(m); k++, power *= theta)
         weight += SB_P(m)[j * SB_DENSE_ORDER(m) + k] * power;

@@ -23,7 +23,7 @@ from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.display import aliases_of, signal_names
 from spart_blocks.diagram.first_values import failure_of, start_values
-from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 from spart_blocks.ports import Port
 from spart_blocks.program.cuts import Inlet, only
@@ -61,7 +61,9 @@ class Subdiagram:
 
     def __repr__(self) -> str:
         sides = (", ".join(slot.name for slot in slots) for slots in (self.inputs, self.outputs))
-        return f"<subdiagram {self.program.name}: {' -> '.join(side or 'nothing' for side in sides)}>"
+        return (
+            f"<subdiagram {self.program.name}: {' -> '.join(side or 'nothing' for side in sides)}>"
+        )
 
 
 def entries_of(slots: Iterable[Slot]) -> list[int]:
@@ -115,7 +117,7 @@ def subdiagram_of(
     )
 
 
-def _program(diagram: Diagram, wiring: Wiring) -> Program:
+def _program(diagram: Diagram, wiring: FlatDiagram) -> Program:
     try:
         return traced(diagram, wiring)
     except TraceError as error:
@@ -126,7 +128,7 @@ def _program(diagram: Diagram, wiring: Wiring) -> Program:
 
 
 def _bounds(
-    diagram: Diagram, wiring: Wiring, inside: Collection[int], parameters: Sequence[str]
+    diagram: Diagram, wiring: FlatDiagram, inside: Collection[int], parameters: Sequence[str]
 ) -> Mapping[str, tuple[float, float]]:
     """The bounds of the part's parameters; those of other blocks are for other parts."""
     others = {
@@ -155,7 +157,7 @@ def _title(diagram: Diagram, blocks: Sequence[str]) -> str:
     return "-".join((diagram.name, *(blocks or diagram.export.part)))
 
 
-def _named(wiring: Wiring, blocks: Sequence[str]) -> set[int]:
+def _named(wiring: FlatDiagram, blocks: Sequence[str]) -> set[int]:
     """The nodes of these blocks and subsystems, and those that come with them."""
     inside: set[int] = set()
     faults = []
@@ -173,7 +175,7 @@ def _named(wiring: Wiring, blocks: Sequence[str]) -> set[int]:
     return inside
 
 
-def _with_slices(wiring: Wiring, inside: set[int]) -> set[int]:
+def _with_slices(wiring: FlatDiagram, inside: set[int]) -> set[int]:
     """The part with the slices that it reads of its own signals, and of signals of which more
     comes in: no number is to come in twice. A slice that only others read stays with them."""
     used = {source for i in inside for source in wiring.nodes[i].sources}
@@ -201,7 +203,7 @@ def is_link(node: Node) -> bool:
     return getattr(node.block, "link", None) is not None
 
 
-def _without_links(wiring: Wiring, inside: set[int]) -> set[int]:
+def _without_links(wiring: FlatDiagram, inside: set[int]) -> set[int]:
     """The part without the link blocks that lead out of it: those with a wire to the
     outside, or with none at all on one side."""
     consumers = _consumers(wiring)
@@ -218,13 +220,13 @@ def _without_links(wiring: Wiring, inside: set[int]) -> set[int]:
     return kept
 
 
-def _without_idle_audits(wiring: Wiring, inside: set[int]) -> set[int]:
+def _without_idle_audits(wiring: FlatDiagram, inside: set[int]) -> set[int]:
     """The part without audits of which no block of it takes anything."""
     used = {source for i in inside for source, _ in wiring.nodes[i].sources}
     return {i for i in inside if i in used or not is_audit(wiring.nodes[i].block)}
 
 
-def _sampled_around(wiring: Wiring, inside: Collection[int]) -> list[Node]:
+def _sampled_around(wiring: FlatDiagram, inside: Collection[int]) -> list[Node]:
     """The sampled blocks outside that a wire joins to the part, or a chain of functions."""
     consumers = _consumers(wiring)
     found: set[int] = set()
@@ -247,7 +249,7 @@ def _sampled_around(wiring: Wiring, inside: Collection[int]) -> list[Node]:
     return [wiring.nodes[i] for i in sorted(found)]
 
 
-def _consumers(wiring: Wiring) -> dict[Source, list[int]]:
+def _consumers(wiring: FlatDiagram) -> dict[Source, list[int]]:
     found: dict[Source, list[int]] = {}
     for node in wiring.nodes:
         for source in node.sources:
@@ -255,7 +257,7 @@ def _consumers(wiring: Wiring) -> dict[Source, list[int]]:
     return found
 
 
-def _cut(wiring: Wiring, inside: Collection[int]) -> tuple[list[Source], list[Source]]:
+def _cut(wiring: FlatDiagram, inside: Collection[int]) -> tuple[list[Source], list[Source]]:
     """The outputs outside whose signals come in, and those inside whose signals leave: to
     blocks that make something of them, or, where none does, to scopes and other sinks."""
     inward: list[Source] = []
@@ -270,7 +272,9 @@ def _cut(wiring: Wiring, inside: Collection[int]) -> tuple[list[Source], list[So
     return list(dict.fromkeys(inward)), list(dict.fromkeys(leaving))
 
 
-def _inlets(wiring: Wiring, inward: Sequence[Source], places: Mapping[str, Place]) -> list[Node]:
+def _inlets(
+    wiring: FlatDiagram, inward: Sequence[Source], places: Mapping[str, Place]
+) -> list[Node]:
     """A node for each signal that comes in, with its value at the start."""
     values, errors = start_values(wiring)
     failures = {
@@ -299,7 +303,7 @@ def _inlets(wiring: Wiring, inward: Sequence[Source], places: Mapping[str, Place
     return inlets
 
 
-def _asked(wiring: Wiring, outputs: Sequence[str], signals: Collection[str]) -> list[str]:
+def _asked(wiring: FlatDiagram, outputs: Sequence[str], signals: Collection[str]) -> list[str]:
     """The full names of signals that were asked for."""
     aliases = aliases_of(wiring)
     found = [aliases.get(name, name) for name in outputs]
@@ -314,7 +318,7 @@ def _asked(wiring: Wiring, outputs: Sequence[str], signals: Collection[str]) -> 
     return found
 
 
-def _without_outputs(wiring: Wiring, title: str) -> Fault:
+def _without_outputs(wiring: FlatDiagram, title: str) -> Fault:
     """A part that gives nothing, with the blocks and subsystems that do."""
     giving = {next(iter(_owners(node.name))) for node in wiring.nodes if node.out_ports}
     names = sorted(name for name in giving if not name.endswith("]"))
@@ -323,5 +327,5 @@ def _without_outputs(wiring: Wiring, title: str) -> Fault:
     return Fault(f"the part {title} gives nothing: none of its blocks has an output", hint=hint)
 
 
-def _output_name(wiring: Wiring, source: Source) -> str:
+def _output_name(wiring: FlatDiagram, source: Source) -> str:
     return wiring.nodes[source[0]].output_name(source[1])

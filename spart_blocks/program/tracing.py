@@ -11,7 +11,7 @@ from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.clocks import clocks_of
 from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.display import display_of
-from spart_blocks.diagram.flatten import Node, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.faults import of_block, tracing
 from spart_blocks.program.holds import holds_of, with_holds
@@ -29,7 +29,7 @@ from spart_blocks.program.symbol import box, column_of, is_number, symbols
 from spart_blocks.program.updates import updates_of
 
 
-def traced(diagram: Diagram, wiring: Wiring, *, resets: bool = True) -> Program:
+def traced(diagram: Diagram, wiring: FlatDiagram, *, resets: bool = True) -> Program:
     """The program of a diagram whose blocks have all their numbers.
 
     wiring: its flattened form, or a part of it. resets: whether to trace what the functions
@@ -41,7 +41,7 @@ def traced(diagram: Diagram, wiring: Wiring, *, resets: bool = True) -> Program:
         return _traced(diagram, wiring, resets)
 
 
-def _traced(diagram: Diagram, wiring: Wiring, resets: bool) -> Program:
+def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
     clocks = clocks_of(list(wiring.of_kind("sampled")), diagram.run.first_tick)
     holds = holds_of(wiring, clocks)
     clocks = with_holds(clocks, holds)
@@ -141,7 +141,7 @@ def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any, floa
     return tuple(names), function, until if declared else None
 
 
-def _projection(traced: Evaluation, wiring: Wiring) -> Any:
+def _projection(traced: Evaluation, wiring: FlatDiagram) -> Any:
     """x on its constraints, where there are any."""
     nodes = list(wiring.of_kind("continuous"))
     parts = [_projected(traced, node) for node in nodes]
@@ -161,7 +161,7 @@ def _projected(traced: Evaluation, node: Node) -> Any:
     return traced.moved(node, traced.run(node, lambda t, inputs, x: own(x)), "project")
 
 
-def _reach(traced: Evaluation, wiring: Wiring) -> Any:
+def _reach(traced: Evaluation, wiring: FlatDiagram) -> Any:
     """The longest step that the blocks allow, where any says so."""
     steps = []
     for node in wiring.of_kind("continuous"):
@@ -176,7 +176,7 @@ def _reach(traced: Evaluation, wiring: Wiring) -> Any:
     return traced.function("reach", [box(least).reshape(1)], "h")
 
 
-def _held(traced: Evaluation, wiring: Wiring, rates: list[Any]) -> Any:
+def _held(traced: Evaluation, wiring: FlatDiagram, rates: list[Any]) -> Any:
     """The rates where limits act by the state at the start of a step, as (t, x, xd, p,
     x_start) -> xdot; None without limits."""
     column, start = symbols("start", (traced.x_column.numel(),))
@@ -190,7 +190,7 @@ def _held(traced: Evaluation, wiring: Wiring, rates: list[Any]) -> Any:
     return traced.function("held", parts, "xdot", x_start=column) if limited else None
 
 
-def _own_steps(traced: Evaluation, wiring: Wiring) -> tuple[tuple[str, ...], Any]:
+def _own_steps(traced: Evaluation, wiring: FlatDiagram) -> tuple[tuple[str, ...], Any]:
     """The blocks that bring a one-step map of their own, and the Function
     (t, x, xd, p, h) -> x at t + h; it keeps the states of the others."""
     stepped, parts = [], []

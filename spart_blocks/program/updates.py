@@ -9,14 +9,14 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.diagram.clocks import Clock
-from spart_blocks.diagram.flatten import Wiring
+from spart_blocks.diagram.flatten import FlatDiagram
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.holds import Held
 from spart_blocks.program.program import Handover
 
 
 def updates_of(
-    traced: Evaluation, wiring: Wiring, clocks: Sequence[Clock], holds: Sequence[Held]
+    traced: Evaluation, wiring: FlatDiagram, clocks: Sequence[Clock], holds: Sequence[Held]
 ) -> tuple[dict[str, Any], tuple[Handover, ...]]:
     """The update of each clock by its name, and what is handed over where clocks tick
     together: see `Program`."""
@@ -29,7 +29,7 @@ def updates_of(
     return updates, tuple(stages) if _meet(traced, clocks, updates, holds) else ()
 
 
-def _moved(traced: Evaluation, wiring: Wiring, clock: Clock) -> Any:
+def _moved(traced: Evaluation, wiring: FlatDiagram, clock: Clock) -> Any:
     """xd after the states of a clock have moved; held outputs stay."""
     due = set(clock.blocks)
     moved = {
@@ -41,7 +41,7 @@ def _moved(traced: Evaluation, wiring: Wiring, clock: Clock) -> Any:
 
 
 def _whole(
-    traced: Evaluation, wiring: Wiring, new: Mapping[str, Any], name: str, result: str
+    traced: Evaluation, wiring: FlatDiagram, new: Mapping[str, Any], name: str, result: str
 ) -> Any:
     """The Function (t, x, xd, p) -> xd with these states in the place of the old ones."""
     old = {node.name: traced.state[node.index] for node in wiring.of_kind("sampled")}
@@ -50,7 +50,7 @@ def _whole(
     return traced.function(name, parts, result)
 
 
-def _stages(traced: Evaluation, wiring: Wiring, holds: Sequence[Held]) -> list[Handover]:
+def _stages(traced: Evaluation, wiring: FlatDiagram, holds: Sequence[Held]) -> list[Handover]:
     """The held outputs in groups, each of one clock, none reading another of its group."""
     groups: list[list[Held]] = []
     for one in holds:

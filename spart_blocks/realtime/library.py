@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from spart_blocks.errors import Fault, InputError
-from spart_blocks.export.model import model_header, runtime_file
+from spart_blocks.export.loop_files import model_header, runtime_file
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.compiler import compiler_name, strict_loaded
 from spart_blocks.program.mirrors import mirrored

@@ -17,7 +17,7 @@ import numpy as np
 
 from spart_blocks.diagram import Diagram
 from spart_blocks.errors import Fault, InputError, MissingExtraError, Place
-from spart_blocks.export.links import LiveLink, live_links
+from spart_blocks.export.exported_links import LiveLink, live_links
 from spart_blocks.links.endpoints import Carries
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.realtime.link_structs import (

@@ -29,7 +29,7 @@ from spart_blocks.realtime.structs import (
 PATIENCE = 5.0  # s, for a thread to start and end
 
 
-class Link(Protocol):
+class LoopLink(Protocol):
     """What the loop needs of a link. address: of its struct sb_link. places: those of its
     numbers among the inputs, or the outputs, of the part."""
 
@@ -51,8 +51,8 @@ class Loop:
         self,
         code: StepCode,
         options: RealtimeOptions,
-        receivers: Sequence[Link] = (),
-        senders: Sequence[Link] = (),
+        receivers: Sequence[LoopLink] = (),
+        senders: Sequence[LoopLink] = (),
         heartbeat: HeartbeatStruct | None = None,
         library: ctypes.CDLL | None = None,
     ) -> None:
@@ -79,7 +79,10 @@ class Loop:
         self._thread = Thread(target=self._run, name="spart realtime", daemon=True)
 
     def _fill(
-        self, receivers: Sequence[Link], senders: Sequence[Link], heartbeat: HeartbeatStruct | None
+        self,
+        receivers: Sequence[LoopLink],
+        senders: Sequence[LoopLink],
+        heartbeat: HeartbeatStruct | None,
     ) -> None:
         struct, options = self.struct, self.options
         struct.policy = POLICIES.index(options.policy)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.first_values import output_shapes
-from spart_blocks.diagram.flatten import Wiring
+from spart_blocks.diagram.flatten import FlatDiagram
 from spart_blocks.program.holds import Held
 from spart_blocks.simulation.engine import Floats
 
@@ -22,7 +22,9 @@ class HeldOutputs:
     by_node: the held outputs by the index of their node. slices: where each lies in xd.
     """
 
-    def __init__(self, wiring: Wiring, holds: Sequence[Held], states: Mapping[str, slice]) -> None:
+    def __init__(
+        self, wiring: FlatDiagram, holds: Sequence[Held], states: Mapping[str, slice]
+    ) -> None:
         self.by_node = {one.index: one for one in holds}
         self.slices: dict[str, slice] = {}
         self._states = states
@@ -70,7 +72,7 @@ class HeldOutputs:
                 xd[self.slices[one.name]] = np.concatenate(fresh)
 
 
-def _shapes_of(wiring: Wiring, holds: Sequence[Held]) -> dict[int, list[Shape]]:
+def _shapes_of(wiring: FlatDiagram, holds: Sequence[Held]) -> dict[int, list[Shape]]:
     """The shapes of the outputs, found at the start; () where a block fails there, which the
     run will tell."""
     shapes = output_shapes(wiring, {one.index for one in holds})

@@ -16,7 +16,7 @@ import numpy as np
 from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.display import display_of, signal_names
-from spart_blocks.diagram.flatten import Node, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.errors import InputError, RunError, SpartError, raised_in
 from spart_blocks.ports import wrong_outputs
 from spart_blocks.program.holds import holds_of, with_holds
@@ -42,7 +42,7 @@ class Interpreter(Engine):
     name = "interpreter"
     traced = False
 
-    def __init__(self, diagram: Diagram, wiring: Wiring) -> None:
+    def __init__(self, diagram: Diagram, wiring: FlatDiagram) -> None:
         self.diagram, self.wiring = diagram, wiring
         self.title, self.run = diagram.name, diagram.run
         self.nodes = wiring.nodes
@@ -438,7 +438,7 @@ def _signal(value: Any) -> Any:
     return value
 
 
-def _upstream(wiring: Wiring, ends: Iterable[int], held: Collection[int]) -> set[int]:
+def _upstream(wiring: FlatDiagram, ends: Iterable[int], held: Collection[int]) -> set[int]:
     """The nodes at the ends and all that they depend on; held outputs on nothing."""
     found = set(ends)
     pending = list(found)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.diagram import Diagram
-from spart_blocks.diagram.flatten import Wiring
+from spart_blocks.diagram.flatten import FlatDiagram
 from spart_blocks.errors import RunError, SpartError
 from spart_blocks.program import TraceError, trace
 from spart_blocks.simulation.engine import Floats
@@ -23,7 +23,7 @@ SPREAD = 0.3
 OWN_STEP = 1e-3  # s
 
 
-def native_engine(diagram: Diagram, wiring: Wiring) -> Native:
+def native_engine(diagram: Diagram, wiring: FlatDiagram) -> Native:
     """Trace a diagram and check the program against the interpreter.
 
     Raises DiagramError for wires of a wrong shape; TraceError where a block cannot be

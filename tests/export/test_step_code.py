@@ -13,7 +13,7 @@ from spart_blocks.errors import InputError
 from spart_blocks.export import moving_inputs, recorded_inputs, step_code, verify
 from spart_blocks.export.interface import identifier, identifiers
 from spart_blocks.export.loaded import STRICT, LoadedStep
-from spart_blocks.export.model import model_header
+from spart_blocks.export.loop_files import model_header
 from spart_blocks.program.compiler import CompilerError
 from spart_blocks.program.subdiagram import subdiagram_of
 

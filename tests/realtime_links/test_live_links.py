@@ -10,7 +10,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError
-from spart_blocks.export.links import Run, link_initialisers, live_links
+from spart_blocks.export.exported_links import Run, link_initialisers, live_links
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.program.subdiagram import subdiagram_of
 from spart_blocks.realtime.link_structs import decode, encode, frame_struct

@@ -1,5 +1,8 @@
 """sb_step.h over vectors of four numbers does in each lane what it does over one number."""
 
+import re
+import shutil
+import subprocess
 from ctypes import POINTER, c_double, c_int
 
 import numpy as np
@@ -150,10 +153,13 @@ void go(int stages, int dense, int controlled, double order, const double *A, co
 STARTS = np.array([[0.5, 0.1], [2.0, -1.0], [-1.5, 2.5], [0.01, 0.0]])
 
 
+def text_of(numbers):
+    source = SYSTEM.replace("NUMBERS", numbers)
+    return source.replace('#include "sb_step.h"', step_header())
+
+
 def compiled(lanes):
-    source = SYSTEM.replace("NUMBERS", LANES if lanes else ONE)
-    source = source.replace('#include "sb_step.h"', step_header())
-    return strict_loaded(source, ["-O1", "-ffp-contract=off", "-w"])
+    return strict_loaded(text_of(LANES if lanes else ONE), ["-O1", "-ffp-contract=off", "-w"])
 
 
 def gone(library, method, starts):
@@ -181,3 +187,29 @@ def test_each_lane_goes_as_it_does_alone(name):
     assert len(set(alone[:, 0])) == len(STARTS)  # each at a time of its own
     assert (alone[:, 3] > 0).sum() >= 3
     np.testing.assert_array_equal(together, alone)
+
+
+def compiles(command, source, folder):
+    file = folder / f"step.{'cu' if command[0] == 'nvcc' else 'cpp'}"
+    file.write_text(source)
+    run = subprocess.run([*command, file.name], cwd=folder, capture_output=True, text=True)
+    return run.returncode == 0, run.stderr
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+def test_the_step_is_c_plus_plus_too(tmp_path):
+    source = text_of(ONE)
+    assert compiles(["g++", "-fsyntax-only", "-Wall", "-Werror"], source, tmp_path) == (True, "")
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA compiler")
+def test_the_step_compiles_as_a_kernel_of_cuda(tmp_path):
+    source = re.sub(
+        r"static (void|SB_REAL|double) (sb_|lane_)", r"static __device__ \1 \2", text_of(ONE)
+    )
+    source = source.replace("void go(", 'extern "C" __global__ void go(')
+    source = source.replace("static walk w;", "walk w;").replace(
+        "= {0}, zero = {0}", "= 0, zero = 0"
+    )
+    fits, told = compiles(["nvcc", "-arch=sm_90", "-cubin"], source, tmp_path)
+    assert fits, told

@@ -13,11 +13,11 @@ import numpy as np
 
 from spart_blocks.diagram import Diagram
 from spart_blocks.diagram.first_values import start_values
-from spart_blocks.diagram.flatten import Node, Source, Wiring
+from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.export.header import c_comment
 from spart_blocks.export.step import StepCode
-from spart_blocks.links.connection import Link
+from spart_blocks.links.connection import Connection
 from spart_blocks.links.frames import Frame, size_of
 from spart_blocks.program import Slot
 from spart_blocks.program.gains import wired
@@ -47,7 +47,7 @@ class LiveLink:
 
     name: str
     way: Literal["receive", "send"]
-    link: Link
+    link: Connection
     runs: tuple[Run, ...]
 
     def fields(self) -> Iterator[tuple[str, int, int, int, int]]:
@@ -131,7 +131,7 @@ class _Labels:
     """Follows numbers back through blocks that only rearrange them, by names that they are
     given where they come from: a label is a whole number from 0, unknown numbers are -1."""
 
-    wiring: Wiring
+    wiring: FlatDiagram
     shapes: Mapping[Source, tuple[int, ...]]
 
     def of(self, source: Source, known: Mapping[Source, Floats]) -> Floats:
@@ -155,7 +155,7 @@ def _numbered(slots: Sequence[Slot]) -> dict[str, Floats]:
     return places
 
 
-def _outputs(wiring: Wiring) -> dict[str, Source]:
+def _outputs(wiring: FlatDiagram) -> dict[str, Source]:
     return {
         node.output_name(k): (node.index, k)
         for node in wiring.nodes
@@ -164,7 +164,7 @@ def _outputs(wiring: Wiring) -> dict[str, Source]:
 
 
 def _received(
-    wiring: Wiring, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
+    wiring: FlatDiagram, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
 ) -> dict[int, tuple[Run, ...]]:
     """For each link, the runs of its frame that are inputs of the part."""
     sources = _outputs(wiring)
@@ -187,7 +187,7 @@ def _received(
 
 
 def _sent(
-    wiring: Wiring, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
+    wiring: FlatDiagram, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
 ) -> dict[int, tuple[Run, ...]]:
     """For each link, the runs of its frame that are outputs of the part."""
     sources = _outputs(wiring)

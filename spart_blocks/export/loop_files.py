@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from importlib import resources
 
+from spart_blocks.export.exported_links import LiveLink, link_initialisers
 from spart_blocks.export.functions import indented
 from spart_blocks.export.header import c_string
 from spart_blocks.export.interface import numbers_of
-from spart_blocks.export.links import LiveLink, link_initialisers
 from spart_blocks.export.step import StepCode
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from spart_blocks.errors import DiagramError
 from spart_blocks.export.expressions import Real, literal
-from spart_blocks.program.tables import Floats, evenly_spaced, tables_called_by
+from spart_blocks.program.lookup_tables import Floats, evenly_spaced, tables_called_by
 
 _CALL = re.compile(r"casadi_interpn\(res\[0\], 1, (\w+), \w+, (\w+), arg\[0\], \w+, 1, iw, w\)")
 _NUMBERS_A_LINE = 6
