@@ -172,6 +172,8 @@ def _verify(diagram: Diagram, code: StepCode, horizon: float, quiet: bool) -> No
         raise typer.Exit(FAILED)
     if not quiet:
         typer.echo(f"{code.name}: {found.steps} steps agree to {found.tolerance:g}")
+        if found.ended:
+            typer.echo(f"  it ended there, {len(inputs)} were asked for: {found.ended}")
         say_fed(told)
 
 

@@ -117,7 +117,7 @@ def export_fmu(
         if not quiet:
             say(f"making an FMU of {made.program.name}")
         if check:
-            _verify(diagram, made, version, horizon, quiet, options)
+            _verify(diagram, made, version, min(horizon, diagram.run.T), quiet, options)
         path = export.export_fmu(made, out, version, **options)
         if not quiet:
             _describe(made, version, path)
@@ -147,11 +147,13 @@ def _verify(
     if not quiet and found.errors:
         put(_table(found))
         say_fed(found.fed)
+    if found.note and not quiet:
+        typer.echo(f"  {found.note}")
     if found.passed:
         return
-    for problem in found.problems:
-        say(problem)
-    complain("the FMU is not as it should be, nothing is written")
+    for wrong in found.wrong[:-1]:
+        say(wrong)
+    complain(f"{found.wrong[-1]}; nothing is written")
     raise typer.Exit(FAILED)
 
 

@@ -70,6 +70,11 @@ def export_fmu(
         raise InputError(f"there is no FMI {version}; an FMU is one of version 3 or 2")
     target = _target(part, Path(path))
     stepping = stepping_of(part, rate, method)
+    for name in part.program.damped:
+        warn(
+            f"{name} has singular: damp: import the FMU for co-simulation, for in model exchange "
+            "the importer's solver may gain or lose energy where its loops lose rank"
+        )
     contents = fmu_files(started(part, inputs), 3 if version == 3 else 2, stepping)
     write_atomically(target, lambda file: _pack(contents, file))
     return target

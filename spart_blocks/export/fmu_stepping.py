@@ -58,7 +58,9 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
     if not RATES[0] <= steps <= RATES[1]:
         raise InputError(f"the rate must be from {RATES[0]:g} to {RATES[1]:g} Hz, not {steps:g}")
     program, run = part.program, part.program.run
-    controlled = rate is None and method is None and not program.fixed
+    asked = rate is not None or method is not None
+    # Short steps of error control lie in the pose in which a damped mechanism loses rank.
+    controlled = not asked and not program.fixed and not program.damped
     kinds = {"stop", "event", "mode"} | ({"bend"} if run.sliding == "filippov" else set())
     acting = any(crossing.kind in kinds for crossing in program.crossings)
     longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)

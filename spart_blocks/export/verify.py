@@ -11,7 +11,7 @@ import numpy as np
 
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.export.excitation import moved
-from spart_blocks.export.header import NOT_FINITE
+from spart_blocks.export.header import NOT_FINITE, OK, SINGULAR, STOPPED
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.export.reference import Stepper
@@ -28,6 +28,7 @@ TOLERANCES = {"double": 1e-12, "float": 1e-4}
 In double both run independently. In float every step starts from the program's states: the error of
 one step is compared, not its growth over a thousand steps.
 """
+WHY = {STOPPED: "a STOP block acts", SINGULAR: "the loops of a mechanism lose rank"}
 FLOOR = {"double": 1e-14, "float": 1e-6}
 
 
@@ -35,11 +36,13 @@ FLOOR = {"double": 1e-14, "float": 1e-6}
 class Verification:
     """The result of a verification. steps: the number of compared steps. errors: of each output and
     state the
-    largest difference, relative to its largest magnitude. tolerance: how large it may be."""
+    largest difference, relative to its largest magnitude. tolerance: how large it may be. ended:
+    why both ended before the last step, if they did."""
 
     steps: int
     errors: Mapping[str, float]
     tolerance: float
+    ended: str = ""
 
     @property
     def passed(self) -> bool:
@@ -101,6 +104,7 @@ def verify(code: StepCode, inputs: Floats) -> Verification:
     compiled, reference = LoadedStep(code), Stepper(code.part, code.schedule)
     entries = entries_of(code.part.inputs)
     pairs: list[tuple[Floats, Floats]] = []
+    ended = OK
     for row in inputs:
         reference.p[entries] = row
         compiled.set_inputs(reference.p)
@@ -117,7 +121,9 @@ def verify(code: StepCode, inputs: Floats) -> Verification:
         if ended:
             break
     found, expected = (np.array(column) for column in zip(*pairs, strict=True))
-    return Verification(len(pairs), _errors(code, found, expected), TOLERANCES[code.real])
+    errors = _errors(code, found, expected)
+    why = WHY[ended] if len(pairs) < len(inputs) else ""
+    return Verification(len(pairs), errors, TOLERANCES[code.real], why)
 
 
 def _agree(status: int, wanted: int, t: float) -> None:

@@ -41,11 +41,12 @@ def native_engine(diagram: Diagram, wiring: FlatDiagram) -> Native:
 
 
 def check(native: Native, blocks: Interpreter) -> None:
-    """Compare all signals, derivatives, ticks and watched values with the blocks' own.
+    """Compare all signals, derivatives, ticks, modes and watched values with the blocks' own.
 
     Points where the blocks themselves fail or give no finite number are passed over.
     """
     rng = np.random.default_rng(0)
+    modes = {k: c.block for k, c in enumerate(blocks.crossings) if c.kind == "mode"}
     x0, xd0 = blocks.initial()
     with np.errstate(all="ignore"):
         for k in range(CHECKED_POINTS):
@@ -75,6 +76,10 @@ def check(native: Native, blocks: Interpreter) -> None:
                     at = blocks.outputs(t, x, xd, [clock]) if blocks.holds else values
                     changes[f"ticks of clock {clock.name}"] = blocks.tick_of(at, t, xd, [clock])
                 got[f"ticks of clock {clock.name}"] = native.moved(clock, t, x, xd)
+            for k, block in modes.items():
+                with suppress(SpartError):
+                    changes[f"modes of {block}"] = blocks.reset(k, t, x, xd)[0]
+                    got[f"modes of {block}"] = native.reset(k, t, x, xd)[0]
             for what, want in changes.items():
                 if not _agree(got[what], want):
                     whose = _whose(blocks, what, got[what], want)
@@ -91,7 +96,7 @@ def _whose(blocks: Interpreter, what: str, got: Floats, want: Floats) -> str:
     parts: Mapping[str, slice] = blocks.sampled if "ticks" in what else blocks.continuous
     if what == "watched values":
         parts = {c.block: slice(k, k + 1) for k, c in reversed(list(enumerate(blocks.crossings)))}
-    elif what == "own steps":
+    elif what == "own steps" or what.startswith("modes of"):
         return ""
     for name, part in sorted(parts.items(), key=lambda item: item[1].start):
         if not _agree(got[part], want[part]):

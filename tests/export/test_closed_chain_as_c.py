@@ -6,6 +6,7 @@ import pytest
 from fmpy.fmi1 import FMICallException
 
 import spart_blocks as sb
+from spart_blocks.errors import SpartWarning
 from spart_blocks.export import export_fmu, recorded_inputs, step_code, verify, verify_fmu
 from spart_blocks.export.header import SINGULAR
 from spart_blocks.export.loaded import LoadedStep
@@ -106,6 +107,27 @@ def test_steps_on_the_real_clock_end_where_the_loops_lose_rank(flat):
     assert not report.complete
     assert "lost rank" in report.why
     assert abs(report.steps / 200 - FLAT) < 0.01
+
+
+def test_c_that_ends_early_says_why(flat):
+    found = verify(step_code(subdiagram_of(flat), rate=500), np.zeros((500, 0)))
+    assert (found.passed, found.steps) == (True, 224)
+    assert found.ended == "the loops of a mechanism lose rank"
+
+
+def test_an_fmu_of_a_damped_mechanism_takes_equal_steps_and_warns_of_model_exchange(flat, tmp_path):
+    text = flat.source.read_text().replace(
+        "robot: bar, initial", "robot: bar, singular: damp, initial"
+    )
+    flat.source.write_text(text)
+    part = subdiagram_of(sb.load(flat.source))
+    with pytest.warns(SpartWarning, match="plant has singular: damp: import the FMU for co-sim"):
+        path = export_fmu(part, tmp_path, 3)
+    found = verify_fmu(path, part, horizon=0.8)
+    assert found.errors["co-simulation", "plant.um"] < 1e-9  # also behind the pose
+    assert verify_fmu(path, part, horizon=0.4).passed
+    assert {kind for kind, _ in found.errors} == {"co-simulation"}
+    assert "model exchange is not compared" in found.note
 
 
 def test_an_fmu_refuses_to_go_on_where_the_loops_lose_rank(flat, tmp_path):

@@ -3,7 +3,6 @@
 One command: .venv/bin/python -m pytest -s tests/nightly/test_fmu_of_every_diagram.py
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,6 @@ LONGEST = {"gravity_compensation": 5.0}
 """FMPy's CVODE takes at most 500 steps from output to output, and there are 100."""
 
 
-DRIFTS = {"four_bar": ("opening", 1e-5)}
-"""By model exchange nothing puts a loop's states back onto it: its opening is the drift of the
-importer's solver, 4e-9 m of a signal that is zero."""
-
-
 @pytest.mark.parametrize("version", [3, 2])
 @pytest.mark.parametrize("path", DIAGRAMS, ids=lambda path: path.stem)
 def test_fmpy_gets_what_we_get(path, version, tmp_path):
@@ -31,8 +25,4 @@ def test_fmpy_gets_what_we_get(path, version, tmp_path):
     found = verify_fmu(export_fmu(part, tmp_path, version), part, horizon=horizon)
     for (kind, name), error in found.errors.items():
         print(f"{path.stem:24} FMI {version} {kind:15} {name:28} {error:.1e}")
-    signal, bound = DRIFTS.get(path.stem, ("", 0.0))
-    errors = {key: error for key, error in found.errors.items() if key[1] != signal}
-    assert replace(found, errors=errors).passed, found
-    assert found.errors.get(("model exchange", signal), 0.0) <= bound
-    assert found.errors.get(("co-simulation", signal), 0.0) <= 1e-6
+    assert found.passed, found.wrong
