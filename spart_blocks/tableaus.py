@@ -15,7 +15,9 @@ if TYPE_CHECKING:  # names alone are asked for by commands that need no numbers
 
 FixedStepMethod = Literal["euler", "heun", "RK4"]
 FIXED_STEP: tuple[FixedStepMethod, ...] = get_args(FixedStepMethod)
-"""The methods below without error control."""
+"""The methods below without error control, in any order."""
+RECOMMENDED: FixedStepMethod = "RK4"
+"""The one of them that is the default and that hints name first."""
 CONTROLLED = "RK45"
 """The method below whose steps are as long as its error allows."""
 

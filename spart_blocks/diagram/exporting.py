@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from spart_blocks.errors import Fault, did_you_mean
-from spart_blocks.tableaus import FixedStepMethod
+from spart_blocks.tableaus import RECOMMENDED, FixedStepMethod
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.wiring import Wiring
@@ -44,7 +44,7 @@ class ExportOptions(BaseModel):
         None, description="steps per second [Hz]; by default those of its clocks, 1000 without"
     )
     method: FixedStepMethod = Field(
-        "RK4", description="how continuous states are integrated, one step at a time"
+        RECOMMENDED, description="how continuous states are integrated, one step at a time"
     )
     precision: Literal["double", "float"] = Field("double", description="the numbers of the C code")
     bounds: dict[StrictStr, Bound] = Field(

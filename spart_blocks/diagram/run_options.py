@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
 
-from spart_blocks.tableaus import FixedStepMethod
+from spart_blocks.tableaus import FIXED_STEP, FixedStepMethod
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.wiring import Wiring
@@ -50,7 +50,7 @@ class RunOptions(BaseModel):
         default="auto",
         description="how continuous states are integrated: auto picks RK45 or CVODES; "
         "SciPy's methods; CVODES (BDF) "
-        "and Adams of SUNDIALS; or the fixed-step euler, heun and RK4, whose step is max_step",
+        f"and Adams of SUNDIALS; or with fixed steps of max_step {', '.join(FIXED_STEP)}",
     )
     rtol: PositiveFloat = Field(default=1e-6, description="relative tolerance of the solver")
     atol: PositiveFloat = Field(default=1e-8, description="absolute tolerance of the solver")

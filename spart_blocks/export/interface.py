@@ -63,7 +63,7 @@ class Member:
 
     @property
     def entries(self) -> list[str]:
-        """The C of each entry, the last axis running fastest."""
+        """The C of each entry, matrices row by row."""
         if self.shape == ():
             return [self.field]
         return [f"{self.field}[{k}]" for k in range(self.size)]

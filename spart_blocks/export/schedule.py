@@ -17,7 +17,7 @@ from typing import Any
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.errors import DiagramError, Fault, InputError
 from spart_blocks.program.subdiagram import Subdiagram
-from spart_blocks.tableaus import FIXED_STEP, FixedStepMethod, Tableau, tableau
+from spart_blocks.tableaus import FIXED_STEP, RECOMMENDED, FixedStepMethod, Tableau, tableau
 
 USUAL_RATE = Fraction(1000)  # Hz
 HIGHEST_RATE = 1e6  # Hz
@@ -85,7 +85,7 @@ class Schedule:
         return float(k * self.step.numerator) / float(self.step.denominator)
 
 
-def schedule_of(part: Subdiagram, rate: float | None = None, method: str = "RK4") -> Schedule:
+def schedule_of(part: Subdiagram, rate: float | None = None, method: str = RECOMMENDED) -> Schedule:
     """The schedule of a part at a rate [Hz].
 
     By default the lowest rate that has a step at all ticks of its clocks, or of those around it

@@ -32,6 +32,7 @@ from spart_blocks.export.table_code import table_texts
 from spart_blocks.program.c_code import step_header
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.switching import KINDS
+from spart_blocks.tableaus import RECOMMENDED
 
 FIXED_RATE, STEP = "sb_fixed_rate.h", "sb_step.h"
 """What NAME.c includes: the same of every part."""
@@ -76,14 +77,14 @@ def step_code(
     part: Subdiagram,
     *,
     rate: float | None = None,
-    method: str = "RK4",
+    method: str = RECOMMENDED,
     real: Real = "double",
     name: str | None = None,
 ) -> StepCode:
     """The C of a part.
 
     rate: steps per second [Hz], by default as `schedule_of` says. method: how states are
-    integrated: euler, heun or RK4. real: double or float. name: what the C names begin
+    integrated, a method of FIXED_STEP. real: double or float. name: what the C names begin
     with. Raises InputError and DiagramError as `schedule_of` does.
     """
     schedule = schedule_of(part, rate, method)

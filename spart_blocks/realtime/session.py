@@ -54,8 +54,8 @@ def prepare(
 
     Options not given are those of the file under `export:` and `realtime:`. diagram: a path,
     a loaded diagram or a bdsim BlockDiagram. part: names of blocks and subsystems. outputs:
-    signals that are streamed besides those that leave the part. rate [Hz]. method: euler,
-    heun or RK4. changes: T, policy, watchdog, wait, priority, cpu.
+    signals that are streamed besides those that leave the part. rate [Hz]. method: one
+    of FIXED_STEP. changes: T, policy, watchdog, wait, priority, cpu.
     Raises InputError for what is wrong in these and where there is no compiler,
     DiagramError for a block that cannot be traced.
     """

@@ -15,7 +15,7 @@ from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.run import Progress, Run
 from spart_blocks.simulation.samples import Samples
-from spart_blocks.tableaus import FIXED_STEP
+from spart_blocks.tableaus import FIXED_STEP, RECOMMENDED
 
 DEFAULT_SAMPLES = 500
 MOST_SAMPLES = 20_000_000
@@ -85,12 +85,17 @@ def _check_solver(engine: Engine, solver: str) -> None:
         faults = [
             Fault(
                 f"{name} steps by itself, and solver {solver} chooses its own steps",
-                hint=f"give run: {{solver: {FIXED_STEP[-1]}, max_step: 0.01}}, or another of "
-                f"fixed steps: {', '.join(FIXED_STEP[:-1])}",
+                hint=f"give run: {{solver: {RECOMMENDED}, max_step: 0.01}}, or another of "
+                f"fixed steps: {', '.join(_fixed_steps()[1:])}",
             )
             for name in engine.fixed
         ]
         raise InputError(faults)
+
+
+def _fixed_steps() -> list[str]:
+    """The fixed-step methods, the recommended one first."""
+    return [RECOMMENDED, *(name for name in FIXED_STEP if name != RECOMMENDED)]
 
 
 _LEAST_RTOL = 1e-6
@@ -112,7 +117,7 @@ def _check_damped(engine: Engine, options: RunOptions) -> None:
             f"{name} has singular: damp, and solver {what} gains or loses energy where its loops "
             "lose rank",
             hint=f"give run: {{solver: RK45}} with an rtol of {_LEAST_RTOL:g} or more, or fixed "
-            f"steps: {', '.join(FIXED_STEP[::-1])}",
+            f"steps: {', '.join(_fixed_steps())}",
         )
         for name in engine.damped
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 from pathlib import Path
 
@@ -37,8 +38,14 @@ def test_the_page_names_every_section_and_run_option():
 
 
 def test_the_schema_in_docs_is_the_models_own():
-    # To renew it, write json_schema() to that file.
-    assert (DOCS / "diagram.schema.json").read_text(encoding="utf-8") == json_schema()
+    written = (DOCS / "diagram.schema.json").read_text(encoding="utf-8")
+    assert written == json_schema(), "renew it: python docs/make_schema.py"
+
+
+def test_the_script_writes_the_schema(tmp_path, monkeypatch):
+    monkeypatch.setattr("pathlib.Path.with_name", lambda _, name: tmp_path / name)
+    runpy.run_path(str(DOCS / "make_schema.py"), run_name="__main__")
+    assert (tmp_path / "diagram.schema.json").read_text(encoding="utf-8") == json_schema()
 
 
 def test_the_schema_allows_a_reference_where_a_number_stands():

@@ -16,6 +16,7 @@ from spart_blocks.export.loaded import STRICT, LoadedStep
 from spart_blocks.export.loop_files import model_header
 from spart_blocks.program.compiler import CompilerError
 from spart_blocks.program.subdiagram import subdiagram_of
+from spart_blocks.tableaus import FIXED_STEP
 
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)] or ["cc"]
 ARM, PD = "diagrams/arm_computed_torque.yaml", "diagrams/spacecraft_pd.yaml"
@@ -193,7 +194,7 @@ wires: [push -> tank]
 """
 
 
-@pytest.mark.parametrize("method", ["euler", "heun", "RK4"])
+@pytest.mark.parametrize("method", FIXED_STEP)
 def test_an_integrator_stays_at_its_limit_and_leaves_it(part_from, method):
     code = step_code(part_from(LIMITED), rate=1000, method=method)
     assert verify(code, np.zeros((40, 0))).passed

@@ -14,6 +14,7 @@ import spart_blocks as sb
 from spart_blocks.export import recorded_inputs, step_code, verify
 from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.program.subdiagram import subdiagram_of
+from spart_blocks.tableaus import FIXED_STEP
 
 RUNS = 60
 STEPS = 60
@@ -135,7 +136,7 @@ def diagram(drawn, tmp_path):
 
 
 def test_the_c_of_a_diagram_does_what_its_program_and_its_simulation_do(drawn, diagram):
-    method = drawn.draw.choice(["euler", "heun", "RK4"])
+    method = drawn.draw.choice(FIXED_STEP)
     code = step_code(subdiagram_of(diagram), rate=drawn.rate, method=method)
     found = verify(code, NO_INPUTS)
     assert found.passed, found.errors

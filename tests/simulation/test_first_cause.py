@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.tableaus import FIXED_STEP
 
 BLOCKS = {
     "one": "{type: CONSTANT, value: -1.0}",
@@ -20,7 +21,6 @@ BLOCKS = {
 }
 WIRES = "wires: [one -> x, x -> root, root -> after, after -> y, y -> again, again -> z]"
 SOLVERS = ["RK45", "DOP853", "RK23", "Radau", "BDF", "LSODA", "CVODES", "Adams"]
-FIXED = ["euler", "heun", "RK4"]
 WAYS = ["compiled", "virtual machine", "interpreter", "file", "cached file", "program"]
 
 
@@ -53,13 +53,13 @@ def failure(request, tmp_path, monkeypatch):
     return fail
 
 
-@pytest.mark.parametrize("solver", [*SOLVERS, *FIXED])
+@pytest.mark.parametrize("solver", [*SOLVERS, *FIXED_STEP])
 def test_every_solver_names_the_first_block_and_its_time(failure, solver):
     # x = 1 - t has no root beyond 1 s; y and z follow from it.
     error = failure(text_of(BLOCKS), T=2, solver=solver)
     assert error.block == "root.y"
     # A fixed step looks at the end of a step of T/500; the others come near by themselves.
-    assert error.time == pytest.approx(1, abs=0.004 if solver in FIXED else 1e-6)
+    assert error.time == pytest.approx(1, abs=0.004 if solver in FIXED_STEP else 1e-6)
     assert error.results.t[-1] == pytest.approx(1, abs=0.0081)
 
 

@@ -8,6 +8,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.program.switching import Crossing
 from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate
+from spart_blocks.tableaus import FIXED_STEP
 
 
 def located(values, direction, sign, t0, t1):
@@ -88,7 +89,7 @@ run: {T: 2, max_step: 0.01, log: [x]}
 """
 
 
-@pytest.mark.parametrize("solver", ["euler", "heun", "RK4"])
+@pytest.mark.parametrize("solver", FIXED_STEP)
 def test_a_bend_that_only_a_former_state_would_cross_ends_no_step(solver, load, monkeypatch):
     """The sum stays at 0.5, where what falls rises by as much with time."""
     taken = []
