@@ -22,7 +22,7 @@ from spart_blocks.cli.options import (
 )
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, put, say
-from spart_blocks.tableaus import FixedStepMethod
+from spart_blocks.tableaus import RECOMMENDED, FixedStepMethod
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,7 +57,9 @@ RateOption = Annotated[
 ]
 MethodOption = Annotated[
     FixedStepMethod | None,
-    typer.Option(help="How continuous states are integrated, by default RK4.", show_default=False),
+    typer.Option(
+        help=f"How continuous states are integrated, by default {RECOMMENDED}.", show_default=False
+    ),
 ]
 
 export = typer.Typer(
@@ -122,8 +124,16 @@ def export_c(
     with reporting(debug):
         check_seconds("--t", horizon)
         diagram = diagram_file(file, settings, root, variants, blocks, quiet).load()
+        from spart_blocks.export import (
+            check_folder,
+            linked_inputs,
+            live_links,
+            package_files,
+            write_package,
+        )
+
+        check_folder(out.expanduser())
         code = _code(diagram, part, rate, method, precision, name)
-        from spart_blocks.export import linked_inputs, live_links, package_files, write_package
 
         if not quiet:
             say(f"making C of {code.part.program.name}")

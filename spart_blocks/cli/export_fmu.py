@@ -72,7 +72,7 @@ def export_fmu(
     method: Annotated[
         FixedStepMethod | None,
         typer.Option(
-            help="Co-simulation in equal steps by this method, by default 1000 Hz.",
+            help="Method of co-simulation in equal steps; 1000 Hz unless --rate is given.",
             show_default=False,
         ),
     ] = None,

@@ -1,9 +1,11 @@
-"""The help of all commands in one form, for all versions of Typer."""
+"""The help and the usage errors of all commands in one form, for all versions of Typer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+import typer
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -34,12 +36,13 @@ def epilog(*examples: str) -> str:
 def in_one_form(whole: Any) -> Any:
     """Apply the form to a command and its subcommands. A list of commands shows the whole first
     sentence of each, which Typer would cut at the end of the line; an argument is a word, in
-    brackets if optional, without its Python type.
+    brackets if optional, without its Python type. Errors of values name no Python exception.
     """
     left = [whole]
     while left:
         command = left.pop()
         for parameter in command.params:
+            parameter.process_value = _in_plain_words(parameter.process_value)
             if parameter.param_type_name == "argument":
                 _in_words(parameter)
         for one in getattr(command, "commands", {}).values():
@@ -47,6 +50,19 @@ def in_one_form(whole: Any) -> Any:
             one.short_help = paragraph.split(". ")[0].removesuffix(".") + "."
             left.append(one)
     return whole
+
+
+def _in_plain_words(process: Callable[..., Any]) -> Callable[..., Any]:
+    """A reader of values whose errors do not begin with pydantic's "Value error, "."""
+
+    def processed(context: Any, value: Any) -> Any:
+        try:
+            return process(context, value)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+    return processed
 
 
 def _in_words(argument: Any) -> None:

@@ -3,7 +3,7 @@
 from spart_blocks.export.exported_links import linked_inputs, live_links
 from spart_blocks.export.fmu import export_fmu
 from spart_blocks.export.fmu_verify import FmuVerification, verify_fmu
-from spart_blocks.export.package import package_files, write_package
+from spart_blocks.export.package import check_folder, package_files, write_package
 from spart_blocks.export.step import StepCode, step_code
 from spart_blocks.export.verify import Verification, moving_inputs, recorded_inputs, verify
 
@@ -11,6 +11,7 @@ __all__ = [
     "FmuVerification",
     "StepCode",
     "Verification",
+    "check_folder",
     "linked_inputs",
     "live_links",
     "export_fmu",

@@ -84,8 +84,8 @@ def readme(code: StepCode, linked: Collection[str]) -> str:
     return f"""# {name}
 
 C99 of {code.part.program.name}: {float(schedule.rate):g} steps per second{method}, in
-{code.real}. It needs math.h alone, allocates nothing, and keeps all that lasts in the structs
-that you give it, so that any number of it can run beside each other.
+{code.real}. It needs math.h alone, allocates nothing, and keeps its state in your structs, so
+several copies can run side by side.
 
 | file | what it is |
 | --- | --- |
@@ -130,7 +130,7 @@ void every_period(void) {{
     /* write y to the actuators */
     if ({name}_update(&s, &u, &p) == {name}_OK) return;
   }}
-  /* stopped, or a number is not finite: put the actuators where they are safe */
+  /* {name}_STOPPED, _NOT_FINITE or _SINGULAR: put the actuators where they are safe */
 }}
 ```
 
@@ -138,8 +138,8 @@ void every_period(void) {{
 
 {_table("input", code.interface.inputs, linked)}{_table("output", code.interface.outputs)}\
 {_table("parameter", code.interface.parameters)}\
-Arrays of more than one axis lie with the last axis running fastest. `{name}_table` has the
-parameters by name, with their bounds; `{name}_check` looks whether they are kept.
+Matrices are stored row by row. `{name}_table` has the parameters by name, with their bounds;
+`{name}_check` tests the values against their bounds.
 """
 
 

@@ -47,10 +47,10 @@ enum {{
   {name}_OK = {OK},
   {name}_STOPPED = {STOPPED}, /* a STOP block asks for the end */
   {name}_NOT_FINITE = {NOT_FINITE}, /* a result is not a number; nothing was changed */
-  {name}_SINGULAR = {SINGULAR} /* the loops of a mechanism lose rank, and it has no way on */
+  {name}_SINGULAR = {SINGULAR} /* the loops of a mechanism lose rank */
 }};
 
-/* Arrays of more than one axis lie with the last axis running fastest. */
+/* Matrices are stored row by row. */
 
 {chr(10).join(f"{text}{chr(10)}" for text in structs)}
 /* A parameter: the name it has in the diagram, where it begins in the struct of parameters,

@@ -35,17 +35,23 @@ def package_files(code: StepCode, links: Sequence[LiveLink] = ()) -> dict[str, s
     }
 
 
-def write_package(files: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write the files into a folder, which is made, or holds an earlier export; all of them
-    or none. What that wrote and this does not is removed, unless it was changed since.
-    Raises InputError where the folder holds anything else."""
+def check_folder(folder: Path) -> None:
+    """Raise InputError if an export would overwrite files: the folder is a file, or it contains
+    files and no earlier export."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; give a folder with -o")
     marked = (folder / WRITTEN).is_file()
     earlier = marked or all((folder / name).is_file() for name in ("Makefile", *RUNTIME))
     if folder.is_dir() and any(folder.iterdir()) and not earlier:
         hint = "give another folder with -o, or empty it"
-        raise InputError(Fault(f"{folder} holds other files than an export", hint=hint))
+        raise InputError(Fault(f"{folder} contains files that are not from an export", hint=hint))
+
+
+def write_package(files: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write the files into a folder, which is made, or holds an earlier export; all of them
+    or none. What that wrote and this does not is removed, unless it was changed since.
+    Raises InputError as `check_folder` does, and where it cannot write."""
+    check_folder(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".spart-", dir=folder.parent) as made:

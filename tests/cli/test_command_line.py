@@ -81,6 +81,25 @@ def test_a_typing_slip_gets_a_hint(spart):
     assert "--headless" in option.err
 
 
+@pytest.mark.parametrize(
+    ("option", "wrong"), [("--method", "'rk5' is not one of 'euler'"), ("--precision", "'rk5' is")]
+)
+def test_a_value_that_is_no_choice_is_told_without_pythons_words(spart, ramp, option, wrong):
+    told = spart("export", "c", str(ramp), option, "rk5", "-o", "out")
+    assert told.code == 2
+    assert f"Invalid value for '{option}': {wrong}" in told.err
+
+
+def test_a_folder_with_other_files_is_refused_before_the_code_is_made(spart, ramp, monkeypatch):
+    def made(*_):
+        raise AssertionError("the code was made")
+
+    monkeypatch.setattr("spart_blocks.cli.export._code", made)
+    told = spart("export", "c", str(ramp), "--verify", "-o", str(ramp.parent))
+    assert told.code == 2
+    assert "contains files that are not from an export" in told.err
+
+
 def test_an_unexpected_exception_is_one_message(spart, ramp, monkeypatch):
     def broken(*args, **options):
         raise ZeroDivisionError("float division by zero")

@@ -252,7 +252,7 @@ def test_it_builds_with_cmake_and_under_the_sanitizers(tmp_path):
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match=r"holds other files than an export\n.*-o"):
+    with pytest.raises(InputError, match=r"contains files that are not from an export\n.*-o"):
         write_package({"README.md": "x"}, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     with pytest.raises(InputError, match="is a file"):
@@ -263,7 +263,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 
 def test_a_makefile_alone_is_no_earlier_export(tmp_path):
     (tmp_path / "Makefile").write_text("all: thesis")
-    with pytest.raises(InputError, match="holds other files than an export"):
+    with pytest.raises(InputError, match="contains files that are not from an export"):
         write_package({"Makefile": "x"}, tmp_path)
     assert (tmp_path / "Makefile").read_text() == "all: thesis"
 
