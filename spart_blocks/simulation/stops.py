@@ -3,20 +3,21 @@ and the times at which they switch are known to some units in the last place alo
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 INSIDE = 8
-"""Units in the last place that such a time lies off the stop."""
+"""Units in the last place, on the side where it lies, that such a time is off the stop; as in
+sb_step.h."""
 
 
 def just_before(t: float) -> float:
     """The time from which a stop at t is seen before what happens there."""
-    return float(t - INSIDE * np.spacing(t))
+    return t - INSIDE * (t - math.nextafter(t, -math.inf))
 
 
 def just_after(t: float) -> float:
     """The time from which a stop at t is seen after it."""
-    return float(t + INSIDE * np.spacing(t))
+    return t + INSIDE * (math.nextafter(t, math.inf) - t)
 
 
 def within(start: float, end: float) -> tuple[float, float]:

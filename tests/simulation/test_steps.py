@@ -9,7 +9,7 @@ import pytest
 
 from spart_blocks.program.compiler import compiler_name, strict_loaded
 from spart_blocks.program.switching import Crossing
-from spart_blocks.simulation import steps
+from spart_blocks.simulation import steps, stops
 from spart_blocks.simulation.crossings import LOCATED_WITHIN, locate
 from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
 
@@ -259,3 +259,8 @@ def test_a_method_has_its_order(name):
             x = steps.try_(method, lambda t, x: -x, k * h, x, -x, h).x
         errors.append(abs(x[0] - np.exp(-1)))
     assert np.log2(errors[0] / errors[1]) == pytest.approx(method.order, abs=0.2)
+
+
+def test_a_time_just_before_a_power_of_two_is_as_near_as_in_the_c():
+    assert stops.just_before(0.125) == 0.125 - 8 * 2.0**-56
+    assert stops.just_after(0.125) == 0.125 + 8 * 2.0**-55
