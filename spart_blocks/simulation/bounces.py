@@ -1,10 +1,11 @@
-"""What the reset of an EVENT does to the signal that it watches: whether that turns back, and
-whether it comes back at all.
+"""Effect of an EVENT's reset on the signal that it watches: whether the signal turns back, and
+whether it returns to zero.
 
-A signal that a reset has turned back is on its old side for a while and then crosses again. Of a
-ball that loses speed at each bounce these flights shrink without end: their times accumulate
-(Zeno of Elea), and where a flight is shorter than a crossing is located, the ball would fall
-through the floor. The signal near a reset is q(s) = q0 + v s + a s^2 / 2, positive beyond zero.
+A signal that a reset has turned back is on its old side for a while and then crosses again. If a
+ball loses speed at each bounce, these flights become shorter and shorter and their times accumulate
+(Zeno behaviour). Once a flight is shorter than the tolerance of crossing location, the ball would
+fall through the floor. The signal near a reset is q(s) = q0 + v s + a s^2 / 2, positive beyond
+zero.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 SHORTEST_FLIGHT = 1e-9
 """Time [s] on the old side below which a signal rests at zero."""
 TURNED = 1e-9
-"""A reset turns a signal back that leaves less than this part of its rate."""
+"""A reset turns a signal back if it leaves less than this fraction of the signal's rate."""
 PROBED = 1e-3
-"""Part of the longest step over which a signal's rates are taken."""
+"""Fraction of the longest step over which a signal's rates are differenced."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Motion:
 
     @property
     def flight(self) -> float:
-        """How long [s] it stays on its old side; 0 where it does not get there."""
+        """Time [s] that the signal stays on its old side; 0 if it does not get there."""
         if self.a <= 0:
             return float("inf") if self.v < 0 or self.a < 0 else 0.0
         depth = self.v**2 - 2 * self.a * self.q
@@ -52,7 +53,7 @@ class Motion:
 class Bounces:
     """The resets of one EVENT block that turned its signal back.
 
-    jump: what the last of them that was no mere touch added to the states.
+    jump: change of the states by the last reset that was not a mere touch.
     """
 
     times: list[float] = field(default_factory=list)
@@ -61,7 +62,7 @@ class Bounces:
 
 
 def motion(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float) -> Motion:
-    """How the signal of crossing k moves from states x on, beyond zero counted as positive."""
+    """Motion of the signal of crossing k from states x on; beyond zero counts as positive."""
     sign = engine.crossings[k].direction or 1.0
     q = [sign * float(engine.watch(t, x, xd)[k])]
     slope = engine.derivative(t, x, xd)
@@ -73,9 +74,9 @@ def motion(engine: Engine, k: int, t: float, x: Floats, xd: Floats, span: float)
 
 
 def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int]) -> float:
-    """The longest step [s] after the resets of these crossings at t that overlooks no return.
-    x, xd: the states before. A signal that is turned back and does not come back is held at
-    zero where the run slides, and is a RunError elsewhere.
+    """Longest step [s] after the resets of these crossings at t that misses no return to zero.
+    x, xd: the states before. If a signal is turned back but does not return, a run with sliding
+    holds it at zero and any other run raises RunError.
     """
     longest = float("inf")
     if not len(x):
@@ -87,7 +88,7 @@ def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int
         before = motion(run.engine, k, t, x, xd, span)
         after = motion(run.engine, k, t, run.x, run.xd, span)
         if before.v <= 0 or after.v > TURNED * before.v:
-            continue  # it passes on, slower or faster, as the function would have it
+            continue  # the reset lets it pass, slower or faster
         bounces = run.bounces.setdefault(k, Bounces())
         bounces.times.append(t)
         if before.v >= 1e-3 * bounces.hardest:
@@ -105,7 +106,7 @@ def after_resets(run: Run, t: float, x: Floats, xd: Floats, events: Sequence[int
 
 
 def _no_return(block: str, bounces: Bounces, t: float) -> RunError:
-    """Why a run cannot go on where a signal rests at zero."""
+    """Error of a run that cannot continue because a signal rests at zero."""
     hint = (
         "run: {sliding: filippov} holds its signal at zero from there on, until it is pulled "
         "off; a STOP ends the run before"

@@ -1,4 +1,4 @@
-"""Whether what a run has kept stayed within the limits of joints, and IK reached its poses."""
+"""Checks whether a run stayed within the limits of its joints and IK reached its poses."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.states import vectors_of
 
 MARGIN = 1e-6
-"""Of a limit: what rounding and the tolerance of a run leave beyond it."""
+"""Fraction of a limit by which rounding and the tolerance of a run may exceed it."""
 MOST_ROWS = 100_000
-"""A signal that was not kept is computed at no more samples than these, evenly chosen."""
+"""A signal that was not kept is computed at no more than this many evenly spaced samples."""
 MOST_NAMED = 6
 
 
 class _Crossed(NamedTuple):
-    """A bound that was not kept: when first, the value of the row behind, and the one furthest
-    off."""
+    """A violated bound: time of the first violation, value in the next row, and worst value."""
 
     bound: Bound
     time: float
@@ -31,8 +30,8 @@ class _Crossed(NamedTuple):
 
 
 def warn_of_bounds(results: Results, engine: Engine) -> None:
-    """One warning for the limits that joints did not keep, and one for each IK block that did
-    not reach its pose, from the samples of a run."""
+    """Emit one warning for violated joint limits and one for each IK block that did not reach its
+    pose, from the samples of a run."""
     bounds = [b for b in engine.display.bounds if np.isfinite(b.lower) or np.isfinite(b.upper)]
     if not bounds or not len(results.t):
         return
@@ -55,7 +54,7 @@ def warn_of_bounds(results: Results, engine: Engine) -> None:
 
 
 def _state(results: Results, bound: Bound) -> Floats | None:
-    """What is bounded, (N,), where it is a state of the plant."""
+    """The bounded quantity, (N,), if it is a state of the plant."""
     part = {"position": "qm", "velocity": "um"}.get(bound.kind)
     names = results.state_names.get(bound.block, ())
     name = f"{part}.{bound.label}"
@@ -89,7 +88,7 @@ def _crossed(bound: Bound, t: Floats, values: Floats) -> _Crossed | None:
         return None
     k, worst = int(np.argmax(beyond)), int(np.argmax(np.nan_to_num(off, nan=-np.inf)))
     time = float(t[k])
-    if k and off[k - 1] < 0:  # rows are true to lines
+    if k and off[k - 1] < 0:  # straight lines hold between rows
         time -= float((t[k] - t[k - 1]) * off[k] / (off[k] - off[k - 1]))
     return _Crossed(bound, time, float(values[k]), float(values[worst]))
 
@@ -106,7 +105,7 @@ def _text_of_joints(crossed: list[_Crossed]) -> str:
     text = "joints do not keep their limits: " + "; ".join(lines)
     held = sorted({c.bound.effects for c in crossed if c.bound.kind != "velocity"})
     if not held:
-        return f"{text}\n  nothing holds rates back: give slower commands, or other limits"
+        return f"{text}\n  no effect limits rates: give slower commands, or other limits"
     which = " or ".join(f"effects: [{effects}]" for effects in held)
     return f"{text}\n  give the robot {which} to let them act, or other commands or limits"
 
@@ -127,5 +126,6 @@ def _text_of_pose(block: str, crossed: list[_Crossed]) -> str:
     return (
         f"{block} (IK) does not reach its pose: from t = {crossed[0].time:.6g} s it is off by "
         f"{listed}, at most by {worst}\n"
-        "  the pose may be out of reach, or far from q0: sb.ik tells; more iterations follow faster"
+        "  the pose may be out of reach, or far from q0: check with sb.ik; "
+        "more iterations follow faster"
     )

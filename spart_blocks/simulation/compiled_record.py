@@ -1,5 +1,5 @@
-"""The rows of a run inside a library, which record.c keeps, and the panels of measure.c: their
-room, and their way out."""
+"""Memory for the rows that record.c keeps and the panels of measure.c in a compiled run, and how
+they are read out."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _ARRAYS += ["low", "high", "curve", "before", "last", "now"]
 _LATEST = ["t_before", "t_last", "step", "stride", "crowded_at"]
 _PANELS = 4096
 _ROOM = 2_000_000
-"""Numbers that the rows of one step may be."""
+"""Largest count of numbers in the rows of one step."""
 _DEEP = 88
-"""Rows of room that looking between two rows needs: SB_START and two."""
+"""Rows of memory needed to look between two rows: SB_START and two."""
 
 _PAST = 16
-"""Steps that pass unseen, at most: SB_PAST."""
+"""Largest number of consecutive steps that are not looked at: SB_PAST."""
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class GaugeStruct(ctypes.Structure):
 
 
 class CompiledGauge:
-    """Room for panels of signals with `width` numbers, which measure.c fills.
+    """Memory for panels of signals with `width` numbers, which measure.c fills.
 
     coarse: the longest panel [s].
     """
@@ -75,19 +75,18 @@ class CompiledGauge:
         return ctypes.addressof(self.struct)
 
     def drained(self) -> Panels:
-        """The panels that are there; none stays."""
+        """Return all panels and remove them."""
         count, self.struct.count = int(self.struct.count), 0
         t = self.arrays["t"][:count].copy()
         return Panels(t[:, 0], t[:, 1], self.arrays["y"][:count].copy())
 
 
 class CompiledRecord:
-    """Room for rows of numbers, of nx continuous and nd discrete states.
+    """Memory for rows of numbers, with nx continuous and nd discrete states.
 
-    blur: for each number of a row what counts as straight in any case.
+    blur: for each number of a row the deviation that always counts as straight.
 
-    coarse: the longest interval between looks [s]; marks: times (m,) that are kept in any
-    case.
+    coarse: the longest interval between looks [s]; marks: times (m,) that are always kept.
     """
 
     def __init__(self, blur: Floats, nx: int, nd: int, coarse: float, marks: Floats) -> None:
@@ -122,12 +121,13 @@ class CompiledRecord:
 
     @property
     def crowded_at(self) -> float | None:
-        """When a step first wanted more rows than it may add [s]."""
+        """Time [s] at which a step first needed more rows than it may add."""
         return float(self.struct.crowded_at) if self.struct.crowded else None
 
     def drained(self, *, all_of_it: bool = False) -> tuple[Floats, Floats, Floats]:
-        """The kept rows: times (N,), values (N, width), discrete states (N, nd). The last
-        stays, for lines start there; with all_of_it none stays, nor one that may still go."""
+        """The kept rows: times (N,), values (N, width), discrete states (N, nd). The last row
+        stays, since lines start there. With all_of_it the pending row is included and no row
+        stays."""
         struct = self.struct
         rows, pending = int(struct.rows), int(struct.pending)
         taken = rows + pending if all_of_it else max(rows - 1, 0)

@@ -1,4 +1,4 @@
-"""Where in a step a watched value crosses zero, on the step's dense output."""
+"""Location of the zero of a zero-crossing function within a step, on its dense output."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from spart_blocks.program.switching import Crossing
 
 LOCATED_WITHIN = 1e-10
-"""Width [s] within which a crossing's time is known."""
+"""Tolerance [s] of a crossing's time."""
 
 
 def locate(
@@ -17,7 +17,7 @@ def locate(
     t0: float,
     t1: float,
 ) -> float:
-    """The time [s] just at or after a crossing within [t0, t1]; sign: +1 where it goes up."""
+    """Time [s] at or just after a crossing within [t0, t1]; sign: +1 if the value rises."""
 
     def beyond(t: float) -> bool:
         value = watched(t)
@@ -25,8 +25,8 @@ def locate(
             return value > 0
         return value < 0 if crossing.direction else not value > 0
 
-    # The end of the step lies beyond, also where its dense output or a value that is not a
-    # number says otherwise: halving asks for no signs at the ends.
+    # The end of the step counts as beyond the crossing, even if the dense output differs or a value
+    # is not a number: bisection needs no signs at the ends.
     while t1 - t0 > LOCATED_WITHIN / 4:
         middle = 0.5 * (t0 + t1)
         if not t0 < middle < t1:

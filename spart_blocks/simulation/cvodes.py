@@ -1,9 +1,9 @@
 """CVODES, from SUNDIALS through CasADi: variable-order multistep methods with exact
 Jacobians, for stiff diagrams and for machines without a compiler.
 
-CasADi fixes start and grid of an integrator when it is made. So time is scaled to [0, 1]
-over the segment between two stops, with its start and length among the parameters: segments
-with the same pattern of samples, as between the ticks of a clock, share one integrator.
+CasADi fixes the start and grid of an integrator when it is made. So time is scaled to [0, 1] over
+the segment between two stops, and the segment's start and length are parameters: segments with the
+same pattern of samples, as between the ticks of a clock, share one integrator.
 Source: A. C. Hindmarsh et al., "SUNDIALS", ACM Trans. Math. Softw. 31 (2005).
 """
 
@@ -24,7 +24,7 @@ METHODS = {"CVODES": "bdf", "Adams": "adams"}
 
 
 class Cvodes:
-    """The integrators of one run, by their pattern of samples and least number of steps."""
+    """The integrators of one run, by pattern of samples and minimum number of steps."""
 
     def __init__(
         self, program: Program, solver: str, rtol: float, atol: float, max_step: float | None
@@ -55,7 +55,7 @@ class Cvodes:
     def _over(
         self, start: float, length: float, pattern: tuple[float, ...], x: Floats, xd: Floats
     ) -> Floats:
-        # A whole number of steps at least, for segments of like length to share an integrator.
+        # A whole minimum number of steps, so that segments of similar length share an integrator.
         least = int(np.ceil(length / self.max_step - 1e-9)) if self.max_step else 1
         integrator = self._integrator(pattern, max(least, 1))
         inside = within(start, start + length)
@@ -81,7 +81,7 @@ class Cvodes:
         return self._made[key]
 
     def _make(self, pattern: tuple[float, ...], least: int) -> Any:
-        """least: the number of steps that it takes at least."""
+        """least: the minimum number of steps."""
         import casadi as ca
 
         _, x, xd, p = self.program.rates.sx_in()

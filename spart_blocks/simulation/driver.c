@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SB_TICK = 1, SB_SWITCH }; /* what jumps at a stop */
+enum { SB_TICK = 1, SB_SWITCH }; /* what may jump at a stop */
 enum {
   SB_DONE,
   SB_MORE,
@@ -36,7 +36,7 @@ typedef struct sb_run {
   const double *stops, *samples;
   const unsigned char *due;
   const unsigned char *sides; /* of each stop: whether signals jump there */
-  /* what is kept: nsamples rows each, or as many as lines need */
+  /* kept data: nsamples rows each, or as many as lines need */
   double *kept, *xs, *xds;
   sb_log *log; /* null where samples are kept */
   sb_gauge *gauge; /* null where nothing is measured */
@@ -55,8 +55,8 @@ typedef struct sb_run {
   const double **arg;
   double **res;
   /* progress */
-  double t, h, lo, hi, bad; /* bad: the time of the state in xt, or of the row, that failed */
-  double limit; /* of the next step alone [s] */
+  double t, h, lo, hi, bad; /* bad: the time of the failed state in xt, or of the failed row */
+  double limit; /* bound on the next step alone [s] */
   double taken; /* the step that was just tried */
   long long stop, sample, steps, evaluations, budget;
   int crossed, have_slope, entered, behind, far_slope;
@@ -92,7 +92,7 @@ static void sb_watch(sb_run *r, double t, const double *x, double *out) {
   sb_call(r, program_cross, t, x, out);
 }
 
-/* The longest step in which nothing is overlooked. */
+/* The longest step that misses nothing (the program's reach). */
 static double sb_reach(sb_run *r) {
   if (!SB_REACHES) return r->limit;
   sb_call(r, program_reach, r->t, r->x, r->f);
@@ -101,7 +101,7 @@ static double sb_reach(sb_run *r) {
 
 static int sb_due(const sb_run *r, long long clock) { return r->due[r->stop * r->nclocks + clock]; }
 
-/* The entries of xd that a function of the program gives, of what it reads there. */
+/* Write the entries of xd that a function of the program gives. */
 static void sb_move(sb_run *r, sb_function f, double *from, double *to, long long size,
                     const long long *states) {
   double *xd = r->xd;
@@ -119,7 +119,7 @@ static void sb_tick_clock(sb_run *r, int c, double *before, double *xd) {
   sb_move(r, SB_TICKS[c], before, xd, SB_TICK_SIZES[c], SB_TICK_STATES[c]);
 }
 
-/* What sb_step.h is told. */
+/* Configuration of sb_step.h. */
 #define SB_SELF sb_run
 #define SB_REAL double
 #define SB_N(r) ((r)->nx)
@@ -193,8 +193,8 @@ static int sb_stiff(sb_run *r, double h) {
   return 1;
 }
 
-/* Leave in xt and `bad` where a step of size h has failed: at its first stage with rates that
-   are no number, for all that follow from it are none either; else at its end. */
+/* Store in xt and `bad` the state and time at which a step of size h failed: its first stage with
+   non-finite rates, since all later stages follow from it; else its end. */
 static void sb_blame(sb_run *r, double h) {
   long long nx = r->nx, S = r->stages, s = 0;
   while (s < S && sb_finite(r->K + s * nx, nx)) s++;
@@ -239,7 +239,7 @@ static const double *sb_off(sb_run *r, const double *x, int way) {
 
 static void sb_state_at(sb_run *r, double t, double *x) {
   if (!r->nx) return;
-  if (!r->P && !r->far_slope) { /* the curve of the last step of a segment was not needed yet */
+  if (!r->P && !r->far_slope) { /* the dense output of a segment's last step was not needed yet */
     sb_slope(r, r->t + r->taken, r->xn, r->K + r->stages * r->nx);
     r->far_slope = 1;
   }
@@ -259,7 +259,7 @@ static const double *sb_held(sb_run *r, long long *count) {
 
 static double *sb_room(sb_run *r) { return r->xl; }
 
-/* Samples before `until` from the dense output of the step from r->t. */
+/* Keep samples before `until` from the dense output of the step from r->t. */
 static int sb_sample_step(sb_run *r, double h, double until) {
   while (r->sample < r->nsamples && r->samples[r->sample] < until) {
     double ts = r->samples[r->sample];
@@ -269,8 +269,8 @@ static int sb_sample_step(sb_run *r, double h, double until) {
   return 1;
 }
 
-/* Keep what is to be kept of the step from r->t up to `until`, exclusively. plain: nothing but
-   the step ends there. */
+/* Keep rows or samples of the step from r->t up to `until`, exclusive. plain: only the step ends
+   there. */
 static int sb_keep_step(sb_run *r, double h, double until, int plain) {
   r->taken = h;
   if (r->gauge) sb_measure(r, r->gauge, fmax(r->t, r->lo), plain ? until : SB_JUST_BEFORE(until));
@@ -279,13 +279,13 @@ static int sb_keep_step(sb_run *r, double h, double until, int plain) {
   return sb_cover(r, r->log, plain ? until : SB_JUST_BEFORE(until));
 }
 
-/* Keep the state reached where all starts anew: at a stop, or behind a crossing. */
+/* Keep the state reached where integration restarts: at a stop, or just after a crossing. */
 static int sb_keep_state(sb_run *r, int sides, int tick) {
   r->behind = 0;
   return !r->log || sb_anew(r, r->log, r->t, r->x, sides, tick);
 }
 
-/* The same at a known event, the time of which is rounded. */
+/* The same at a known event, whose time is rounded. */
 static int sb_keep_event(sb_run *r) {
   return !r->log || sb_late(r, r->log, SB_JUST_AFTER(r->t), r->x);
 }
@@ -295,7 +295,7 @@ static int sb_is_full(const sb_run *r) {
          (r->gauge && r->gauge->count > r->gauge->room / 2);
 }
 
-/* Mark the crossings that act where the first has led: it, and those that come with it.
+/* Mark the crossings that act where the first one has led: it and those that coincide with it.
    Whether one of them is for the caller to act on: also a bend to which its signal comes back
    at once, along the rates on its new side. */
 static int sb_hits(sb_run *r) {
@@ -351,8 +351,8 @@ static int sb_idle(sb_run *r, double at) {
   return SB_DONE;
 }
 
-/* Mark the crossings by a jump at a stop, and what acts wherever it is above
-   zero: STOPs, faults, modes that do not fit. */
+/* Mark the crossings by a jump at a stop, and those that act whenever their value is above zero:
+   STOPs, faults, modes that do not fit. */
 static int sb_jumped(sb_run *r) {
   int any = 0;
   if (!r->ncross) return 0;
@@ -390,7 +390,7 @@ static int sb_integrate(sb_run *r, double end) {
   long long nx = r->nx, S = r->stages;
   if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
   if (r->ncross) sb_call(r, program_cross, r->t, r->x, r->g0);
-  if (end - r->t < 1e-12 * (end > 1 ? end : 1)) { /* two stops that rounding parts */
+  if (end - r->t < 1e-12 * (end > 1 ? end : 1)) { /* two stops that differ only by rounding */
     sb_slope(r, r->t, r->x, r->K);
     for (long long i = 0; i < nx; i++) r->x[i] += (end - r->t) * r->K[i];
     r->t = end;
@@ -430,7 +430,7 @@ static int sb_integrate(sb_run *r, double end) {
     if (!r->P) /* for samples, crossings and the next step */
       if (r->far_slope) {
         sb_slope(r, t_new, r->xn, r->K + S * nx);
-        if (!sb_finite(r->K + S * nx, nx)) { /* no curve leads there, and no step on */
+        if (!sb_finite(r->K + S * nx, nx)) { /* no dense output, and no further step */
           memcpy(r->x, r->xn, (size_t)nx * sizeof(double));
           memcpy(r->xt, r->xn, (size_t)nx * sizeof(double));
           r->t = r->bad = t_new;
@@ -473,9 +473,9 @@ static int sb_integrate(sb_run *r, double end) {
   return SB_DONE;
 }
 
-/* All kept signals (nkept) of each of so many rows of lines, times t, that hold what is looked
-   at and the states, with their discrete states; how many rows are finite up to the first that
-   is not. */
+/* Compute all kept signals (nkept) of rows kept by lines. Each row, at time t, holds the signals
+   looked at, the states, and its discrete states. Returns the number of rows before the first
+   that is not finite. */
 long long sb_complete(sb_run *r, long long rows, const double *t, const double *row,
                   const double *held, double *out) {
   double *xd = r->xd;
@@ -499,8 +499,8 @@ int sb_advance(sb_run *r) {
         int status = r->nx ? sb_integrate(r, at) : sb_idle(r, at);
         if (status != SB_DONE) return status;
         sb_project(r);
-        r->have_slope = 0; /* what is known of the far side starts anew */
-      } else if (r->ncross) { /* a crossing led here: what it acted on is done */
+        r->have_slope = 0; /* knowledge of the far side is discarded */
+      } else if (r->ncross) { /* a crossing led here, and its action is done */
         sb_call(r, program_cross, nextafter(at, -INFINITY), r->x, r->g0);
       }
       if (!sb_tick(r)) return SB_BAD_TICK;

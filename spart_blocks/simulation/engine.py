@@ -1,6 +1,6 @@
-"""What a run needs of a diagram: its equations by time and states, and what happens when.
+"""Interface between a run and a diagram: equations of time and states, and events.
 
-Two engines answer: the interpreter asks the blocks, the native engine a program.
+Two engines implement it: the interpreter calls the blocks, the native engine a program.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ def not_finite(slices: Mapping[str, slice], vector: Floats) -> str | None:
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it."""
+    """Text of a value for messages."""
     return np.array2string(np.asarray(value), threshold=12, precision=4)
 
 
 class Engine(ABC):
     """The equations of a diagram.
 
-    title: the diagram's name. continuous, sampled: where the states of each block lie in
-    the vectors x and xd. traced: whether it evaluates a program in place of the blocks.
-    holds: the outputs that are held between ticks; each is a state of `sampled` by its name.
-    drifting: whether steps and samples have to be projected, damped: the blocks that go on
-    through poses in which their loops lose rank, see `Program`.
+    title: the diagram's name. continuous, sampled: slices of the states of each block in the
+    vectors x and xd. traced: whether the engine evaluates a program in place of the blocks.
+    holds: the outputs that are held between ticks; each is a state in `sampled` by its name.
+    drifting: whether steps and samples must be projected. damped: the blocks that continue through
+    poses in which their loops lose rank; see `Program`.
     jacobian: df/dx (nx, nx) as a function of (t, x, xd), where the engine has it.
     """
 
@@ -66,32 +66,32 @@ class Engine(ABC):
 
     @abstractmethod
     def derivative(self, t: float, x: Floats, xd: Floats, start: Floats | None = None) -> Floats:
-        """dx/dt; RunError where it is not finite, naming the first signal that is not.
+        """dx/dt. Raises RunError, naming the first signal that is not finite, if it is not finite.
 
-        start: the state at the start of the step, by which limits act; x by default.
+        start: the state at the start of the step, which decides which limits act; x by default.
         """
 
     @abstractmethod
     def tick(self, t: float, x: Floats, xd: Floats, due: Sequence[Clock]) -> Floats:
-        """The discrete states after the clocks due have ticked together: all of them read
-        the values before the tick, but of held outputs those of the tick itself."""
+        """The discrete states after the clocks due have ticked together. All read the values before
+        the tick, except held outputs, which are read as renewed at the tick."""
 
     @abstractmethod
     def renewed(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """xd with all outputs that are held as ticks of their clocks would make them now."""
+        """xd with all held outputs renewed, as if their clocks ticked now."""
 
     @abstractmethod
     def project(self, t: float, x: Floats) -> Floats:
-        """x on its constraints: quaternions at unit length, integrators within limits, loops
-        closed."""
+        """x projected onto its constraints: unit quaternions, integrators within limits, closed
+        loops."""
 
     def project_all(self, t: Floats, x: Floats) -> Floats:
-        """`project` at N times t (N,) of N states x (N, nx)."""
+        """`project` for N states x (N, nx) at times t (N,)."""
         rows = [self.project(one, state) for one, state in zip(t.tolist(), x, strict=True)]
         return np.array(rows).reshape(x.shape)
 
     def reach(self, t: float, x: Floats) -> float:
-        """The longest step [s] from x in which nothing is overlooked."""
+        """The longest step [s] from x that misses nothing."""
         return float("inf")
 
     @abstractmethod
@@ -120,16 +120,16 @@ class Engine(ABC):
         not: (N, ...) each. KeyError where there is no such signal."""
 
     def width(self, names: Sequence[str]) -> int:
-        """The entries of these signals together, as far as they are known beforehand."""
+        """Total number of entries of these signals, as far as known beforehand."""
         return len(names)
 
     @abstractmethod
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
-        """RunError naming the first block, in order of evaluation, that fails or gives no
-        finite number here, if one does."""
+        """Raise RunError naming the first block, in order of evaluation, that fails or gives a
+        non-finite number here, if any does."""
 
     def refuse_states(self, t: float, x: Floats, xd: Floats) -> None:
-        """RunError naming a block whose state itself is not finite: no other is to blame."""
+        """Raise RunError naming a block whose own state is not finite."""
         for slices, vector in ((self.continuous, x), (self.sampled, xd)):
             name = not_finite(slices, vector)
             if name is not None:
@@ -137,12 +137,12 @@ class Engine(ABC):
                 raise RunError(text, block=name, time=t)
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:  # noqa: B027
-        """DiagramError for every wire whose shape is not what its end takes."""
+        """Raise DiagramError for every wire whose shape its input does not take."""
 
     def act(self, t: float, x: Floats, xd: Floats) -> None:  # noqa: B027
-        """Let the blocks that act at every sample do so."""
+        """Run the blocks that act at every sample."""
 
-    # --- what happens when -------------------------------------------------------------
+    # --- events ------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -151,7 +151,7 @@ class Engine(ABC):
 
     @abstractmethod
     def watch(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """The watched values, one for each crossing."""
+        """Values of the zero-crossing functions, one for each crossing."""
 
     @abstractmethod
     def reset(self, k: int, t: float, x: Floats, xd: Floats) -> tuple[Floats, Floats]:
@@ -159,14 +159,14 @@ class Engine(ABC):
 
     @abstractmethod
     def failure(self, k: int, t: float, x: Floats) -> RunError:
-        """Why a run cannot go on from crossing k, a fault."""
+        """Error of a run that cannot continue from crossing k, a fault."""
 
     @abstractmethod
     def switches(self) -> Iterable[Switch]:
         """The known times at which signals switch."""
 
     def event_times(self, start: Fraction, end: Fraction) -> list[Fraction]:
-        """The switching times behind start up to the end, the last first."""
+        """The switching times after start up to the end, in descending order."""
         times: set[float] = set()
         for switch in self.switches():
             if switch.period > 0 and float(end) / switch.period > MOST_SWITCHES:
@@ -175,30 +175,30 @@ class Engine(ABC):
                     f"T = {float(end)} s"
                 )
             times.update(switch.times(float(start), float(end)))
-        # Sorted as floats: of 100,000 fractions that alone takes seconds.
+        # Sorted as floats: sorting 100,000 fractions takes seconds.
         return [t for t in map(exact, sorted(times, reverse=True)) if start < t <= end]
 
     def next_stop(self, x: Floats) -> float:
-        """The next time [s] at which a block wants the run to stop: one that it has come to
-        know during the run, and that its state holds."""
+        """Next time [s] at which a block requests a stop: a time that it learned during the run and
+        that its state holds."""
         return float("inf")
 
     def completed(self, t: float, x: Floats, xd: Floats) -> Sequence[int]:
-        """Tell blocks of a step that was accepted; the crossings of those that ask for a
-        switch there."""
+        """Notify blocks of an accepted step. Returns the crossings of those that request a switch
+        there."""
         return ()
 
     def told(self, t: float, x: Floats, xd: Floats) -> Sequence[Any]:
-        """The inputs of the blocks that are told where these jump, for `jumped`."""
+        """Inputs of the blocks that are notified of jumps of their inputs, for `jumped`."""
         return ()
 
     def jumped(self, before: Sequence[Any], t: float, x: Floats, xd: Floats) -> Sequence[int]:
-        """The crossings of the blocks that want to switch since their inputs are no longer what
-        they were before."""
+        """The crossings of the blocks that request a switch because their inputs differ from
+        before."""
         return ()
 
-    # --- what only blocks know -----------------------------------------------------------
+    # --- known to blocks alone -----------------------------------------------------------
 
     def plant_state(self, block: str) -> Any:
-        """How a plant reads `initial` entries, or None for another block."""
+        """Function by which a plant reads `initial` entries; None for other blocks."""
         return None

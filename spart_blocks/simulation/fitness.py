@@ -1,5 +1,5 @@
-"""Whether a wired diagram fits together: the shapes on its wires, the labels of its scopes,
-the limits of its blocks. Found by evaluating it once."""
+"""Consistency of a wired diagram: the shapes on its wires, the labels of its scopes, the limits of
+its blocks. It is checked by one evaluation."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def check_fitness(engine: Interpreter, t: float, x: Floats, xd: Floats) -> None:
-    """DiagramError for every wire whose shape is not what its end takes, found by
-    evaluating the diagram once; evaluation ends at the first block with a fault."""
+    """Raise DiagramError for every wire whose shape its input does not take, found by one
+    evaluation of the diagram, which ends at the first block with a fault."""
     values: Values = [()] * len(engine.nodes)
     total = 0
     for i in engine.wiring.schedule:
         node = engine.nodes[i]
-        # A state's outputs do not wait for its inputs; those are looked at last.
+        # Outputs of a state do not depend on its inputs, which are checked last.
         faults = _wrong_inputs(engine, node, values) if node.feedthrough else []
         faults += _wrong_labels(engine, node, values)
         faults += _wrong_limits(engine, node)
@@ -65,7 +65,7 @@ def _too_large(engine: Interpreter, node: Node, size: int) -> Iterable[Fault]:
 
 
 def _refuse_unlike(engine: Interpreter, node: Node, values: Values, error: RunError) -> None:
-    """DiagramError where NumPy could not put the inputs of a block together."""
+    """DiagramError for a block whose inputs NumPy cannot combine."""
     text = str(error.__cause__)
     shapes = shapes_of(engine.inputs(node, values))
     if shapes is None or not any(word in text for word in SHAPE_WORDS):
@@ -85,7 +85,7 @@ def _wrong_inputs(engine: Interpreter, node: Node, values: Values) -> list[Fault
 
 
 def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[Fault]:
-    """A scope's labels must be one a port or one a line."""
+    """Check that a scope has one label for each port or for each line."""
     labels = getattr(node.block, "labels", None) if node.block.type == "scope" else None
     if labels:
         picked = getattr(node.block, "vector", None)
@@ -95,12 +95,12 @@ def _wrong_labels(engine: Interpreter, node: Node, values: Values) -> Iterable[F
             yield Fault(
                 f"scope {node.name} has {len(labels)} labels for {lines} lines",
                 engine.diagram.places.get(f"blocks.{node.name}"),
-                "give one label a line, or one a port",
+                "give one label for each line, or one for each port",
             )
 
 
 def _wrong_limits(engine: Interpreter, node: Node) -> Iterable[Fault]:
-    """Limits of an INTEGRATOR or a CLIP must leave room between them."""
+    """Check that the limits of an INTEGRATOR or a CLIP do not exclude each other."""
     if rule_of(node.block).watch is None or not hasattr(node.block, "min"):
         return
     low, high = node.block.min, node.block.max

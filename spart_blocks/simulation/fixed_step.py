@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta steps without error control, in the frame of SciPy's solvers."""
+"""Explicit Runge-Kutta steps without error control, with the interface of SciPy's solvers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spart_blocks.tableaus import Tableau
 
 
 class FixedStep(OdeSolver):  # type: ignore[misc]
-    """A tableau without error control, in the frame of SciPy's solvers. Steps are equal
+    """A tableau without error control, with the interface of SciPy's solvers. Steps are equal
     within an interval and at most `step` [s] long."""
 
     t: float
@@ -62,22 +62,22 @@ class FixedStep(OdeSolver):  # type: ignore[misc]
         return try_(self.method, self.fun, t, x, slope, h, self.own_steps)
 
     def tried(self, t: float) -> Trial:
-        """The last step made shorter, to end at t: no stage of it lies behind t, where the
-        equations may have changed."""
+        """Shorten the last step to end at t. No stage lies after t, where the equations may have
+        changed."""
         (start, _), (x, _), (slope, _) = self._ends
         return self._tried(start, x, slope, t - start)
 
     def at(self, t: float) -> Floats:
-        """The state at t in the last step, by a shorter step."""
+        """State at t within the last step, computed by a shorter step."""
         return self.tried(t).x
 
     def move(self, x: Floats) -> None:
-        """Let the next step start at x."""
+        """Make the next step start at x."""
         self.y, self.slope = x, self.fun(self.t, x)
 
     def shorten(self, t: float, crossed: Callable[[Floats], bool]) -> None:
-        """End the last step at t, just behind a crossing; crossed: whether a state at t lies
-        behind it."""
+        """End the last step at t, just after a crossing; crossed: whether a state at t lies beyond
+        it."""
         (start, _), (x, _), (slope, _) = self._ends
         h = t - start
         self.t = t

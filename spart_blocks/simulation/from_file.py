@@ -1,5 +1,5 @@
-"""The engine of a diagram file: its program from the cache where nothing has changed since
-it was traced and checked, without loading the diagram or importing bdsim."""
+"""The engine of a diagram file. Its program comes from the cache if nothing has changed since it
+was traced and checked, without loading the diagram or importing bdsim."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _MADE_WITH = ("bdsim", "casadi", "numpy", "scipy", "spatialmath-python")
 
 @dataclass(frozen=True)
 class DiagramFile:
-    """A diagram file and what changes it: `--set` overrides, the folder that its files must
-    lie in, the choices for its variants as `slot=choice`, and packages of the user's blocks."""
+    """A diagram file with its load options: `--set` overrides, the folder that must contain its
+    files, the choices for its variants as `slot=choice`, and packages of the user's blocks."""
 
     path: Path
     overrides: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class DiagramFile:
         )
 
     def remembered(self) -> Program | None:
-        """The program kept for this file, if its files are as they were."""
+        """The program kept for this file, if its files are unchanged."""
         folder = kept.user_folder()
         found = kept.stored(folder, self._key()) if folder and not self.blocks else None
         if found is None:
@@ -67,15 +67,15 @@ class DiagramFile:
             if any(kept.digest(Path(path)) != digest for path, digest in files):
                 return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError):
-            return None  # of another version, after all: it is made anew
+            return None  # written by another version: it is made again
         for text in told:
             warn(text)
         return program
 
     def remember(self, diagram: Diagram, program: Program, told: Iterable[str]) -> None:
-        """Keep the program of the diagram. told: the warnings that making it gave."""
+        """Keep the program of the diagram. told: the warnings emitted while it was made."""
         folder = kept.user_folder()
-        # The user's own code can change at any time, and be in error where it is not used.
+        # The user's own code can change at any time, and may contain errors where it is not used.
         own = self.blocks or diagram.packages - set(STANDARD)
         if folder is None or program.display.acting or own:
             return
@@ -97,7 +97,7 @@ class DiagramFile:
             return  # a cache is a convenience
 
     def reference(self) -> Engine:
-        """The blocks themselves, for what only they can tell."""
+        """The interpreter of the blocks, for what only blocks know."""
         from spart_blocks.program.gains import wired
         from spart_blocks.simulation.interpreter import Interpreter
 
@@ -117,10 +117,9 @@ def engine_of_file(
     make: Callable[[Diagram], Engine],
     options: Callable[[RunOptions], RunOptions],
 ) -> Engine:
-    """The engine of a file, from the cache or made anew and kept.
+    """The engine of a file, from the cache, or made and kept there.
 
-    make: what makes the engine of a loaded diagram. options: what the call changes of the
-    file's run options.
+    make: makes the engine of a loaded diagram. options: changes to the file's run options.
     """
     found = file.remembered()
     if found is not None:
@@ -138,15 +137,15 @@ def engine_of_file(
 
 @lru_cache(maxsize=16)
 def _entry(found: Path) -> tuple[list[tuple[str, str]], list[str], Program]:
-    """What a file of the cache holds, read once: the hash in its name is that of its contents,
-    which were compared. A program that is the same object has its compiled loop already."""
+    """Contents of a file of the cache, read once: its name holds the hash of its contents, which
+    were compared. The same program object already has its compiled loop."""
     entry = json.loads(found.read_text(encoding="utf-8"))
     return entry["files"], list(entry["warnings"]), from_text(entry["program"])
 
 
 @contextmanager
 def overheard() -> Iterator[list[str]]:
-    """Our warnings within, which are given all the same."""
+    """Collect the package's warnings raised within; they are emitted all the same."""
     told: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -168,7 +167,8 @@ def _version(package: str) -> str:
 
 @cache
 def _package() -> str:
-    """What could change the program that a file becomes: this package and those it uses."""
+    """Everything besides its files that determines a file's program: versions of this package and
+    of those it uses."""
     home = Path(__file__).parents[1]
     files = sorted(path for path in home.rglob("*") if path.suffix in (".py", ".c"))
     states = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files]

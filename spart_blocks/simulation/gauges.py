@@ -1,8 +1,8 @@
-"""Gauges: what is measured of a run while it goes.
+"""Gauges: measurements of a run while it proceeds.
 
-A gauge takes its signal panel by panel, as a polynomial on each (see measure.c), so that
-extremes are located within steps, integrals are those of the polynomials, and nothing that
-happens between kept samples is missed. A gauge is plain data; `meter` makes what measures.
+A gauge takes its signal panel by panel, as a polynomial on each (see measure.c), so that extremes
+are located within steps, integrals are those of the polynomials, and nothing between kept samples
+is missed. A gauge is plain data; `meter` makes the object that measures.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Readings = Mapping[str, Floats]
-"""What a gauge has measured: for each quantity a value for each element of the signal."""
+"""Readings of a gauge: for each quantity, a value for each element of the signal."""
 
 _SINE = math.sqrt(3 / 7)
 NODES = np.array([0.0, 0.5 - 0.5 * _SINE, 0.5, 0.5 + 0.5 * _SINE, 1.0])
-"""Of a panel, as parts of it: the Gauss-Lobatto nodes."""
+"""Gauss-Lobatto nodes of a panel, as fractions of its length."""
 WEIGHTS = np.array([0.05, 49 / 180, 16 / 45, 49 / 180, 0.05])
-"""Of the nodes, in an integral over a panel of length 1."""
+"""Weights of the nodes in an integral over a panel of length 1."""
 _TO_POWERS = np.linalg.inv(np.vander(NODES, 5, increasing=True))
 _FINE = np.linspace(0.0, 1.0, 17)
 
 BAND = 0.02
-"""Half the width of the settling band, as a part of the step."""
+"""Half the width of the settling band, as a fraction of the step."""
 RISE = (0.1, 0.9)
-"""The parts of the step between which the rise is timed."""
+"""Fractions of the step between which the rise time is measured."""
 LEAST_STEP = 1e-3
-"""A response that begins nearer to its reference than this part of its peak error has no
-step of its own to answer."""
+"""A response that begins nearer to its reference than this fraction of its peak error has no
+initial step."""
 _SAME = 1e-12
 
 
@@ -42,15 +42,15 @@ _SAME = 1e-12
 class Gauge:
     """What to measure of a signal.
 
-    extremes: `least`, `most` and when, `first`, `last`, and whether there was `any`.
+    extremes: `least`, `most` and their times, `first`, `last`, and whether there was `any`.
     square: the `integral` of the square, and the `span` of time.
-    step: `rise_time`, `settling_time`, `overshoot_percent` of the answer to the reference's
-    last step.
+    step: `rise_time`, `settling_time`, `overshoot_percent` of the response to the reference's last
+    step.
     rotation, displacement: the `largest` from the first attitude (3, 3), or position (3,).
-    falling_back, rising_back: how far it has gone `back` at most from the most (least) that
-    it had reached, `when`, `reached` and `got`.
-    reference: a signal that is taken away first; for step, what is to be followed.
-    since, until [s]: only what lies between counts.
+    falling_back, rising_back: the largest distance `back` from the previous maximum (minimum), with
+    `when`, `reached` and `got`.
+    reference: a signal that is subtracted first; for step, the signal to follow. since, until [s]:
+    only the time between counts.
     """
 
     kind: Literal[
@@ -64,7 +64,7 @@ class Gauge:
 
 @dataclass(frozen=True, eq=False)
 class Panels:
-    """Parts of a run: starts and ends (P,) [s], and values at the nodes (P, 5, m)."""
+    """Panels of a run: starts and ends (P,) [s], and values at the nodes (P, 5, m)."""
 
     start: Floats
     end: Floats
@@ -75,7 +75,7 @@ class Panels:
         return Panels(self.start, self.end, self.y[:, :, which])
 
     def within(self, since: float, until: float) -> Panels:
-        """What lies between two times."""
+        """The panels between two times."""
         kept = (self.end > since) & (self.start < until)
         start, end, y = self.start[kept], self.end[kept], self.y[kept].copy()
         new_start, new_end = np.maximum(start, since), np.minimum(end, until)
@@ -85,7 +85,7 @@ class Panels:
         return Panels(new_start, new_end, y)
 
     def fine(self) -> tuple[Floats, Floats]:
-        """Times (P, F) and values (P, F, m) in between, with all extremes within a panel."""
+        """Times (P, F) and values (P, F, m) within the panels, with all extremes of each panel."""
         powers = np.einsum("kn,pnm->pkm", _TO_POWERS, self.y)
         slope = np.einsum("fk,pkm->pfm", _derivative(_FINE), powers)
         # The zeros of the slope, by straight lines and two steps of Newton's method.
@@ -107,8 +107,8 @@ class Panels:
         values = np.einsum("fk,pkm->pfm", np.vander(_FINE, 5, increasing=True), powers)
         parts = np.concatenate([everywhere, times], axis=1)
         values = np.concatenate([values, inner], axis=1)
-        # Two nodes of one value at an extreme of all: the signal saturates there, and what
-        # a polynomial does beyond is its own; so is what rounding adds.
+        # Two nodes with the extreme value of all: the signal saturates there, and the polynomial's
+        # excess beyond it is an artefact; so is that of rounding.
         flat = self.y[:, 1:] == self.y[:, :-1]
         rounding = _SAME * np.abs(self.y).max(axis=1, keepdims=True)
         for pick, clip in ((np.max, np.minimum), (np.min, np.maximum)):
@@ -123,8 +123,8 @@ class Panels:
 
 
 def straight(t: Floats, y: Floats) -> Panels:
-    """Samples t (N,), y (N, m) as panels with straight lines; where two samples lie at one
-    time, the signal jumps."""
+    """Samples t (N,), y (N, m) as panels with straight lines; two samples at one time are a jump of
+    the signal."""
     kept = np.flatnonzero(np.diff(t) > 0)
     nodes = y[kept, None, :] + NODES[:, None] * (y[kept + 1] - y[kept])[:, None, :]
     return Panels(t[kept], t[kept + 1], nodes)
@@ -151,19 +151,19 @@ def _slopes_at(powers: Floats, at: Floats) -> tuple[Floats, Floats]:
 
 
 class Meter(ABC):
-    """Measures what a gauge asks for; takes panels in order of time."""
+    """Measures the quantities of a gauge; takes panels in order of time."""
 
     @abstractmethod
     def take(self, panels: Panels) -> None:
-        """Measure one stretch more."""
+        """Measure more panels."""
 
     @abstractmethod
     def read(self) -> Readings:
-        """What was measured up to now."""
+        """The readings up to now."""
 
 
 class Extremes(Meter):
-    """The least and the greatest value of each element, and when they were."""
+    """The least and the greatest value of each element, and their times."""
 
     def __init__(self, width: int, start: float = math.nan) -> None:
         self.low, self.high = np.full(width, np.inf), np.full(width, -np.inf)
@@ -177,7 +177,7 @@ class Extremes(Meter):
         if self.first is None:
             self.first = panels.y[0, 0].copy()
         self.last = panels.y[-1, -1].copy()
-        # A polynomial through the nodes goes beyond them by less than it varies between them.
+        # A polynomial through the nodes exceeds them by less than it varies between them.
         least, most = panels.y.min(axis=1), panels.y.max(axis=1)
         slack = most - least
         low = np.minimum(self.low, least.min(axis=0))
@@ -228,8 +228,8 @@ class Square(Meter):
 
 
 class FromStart(Meter):
-    """The largest distance from the first value: of positions, or half the chord of
-    attitudes, by which their angle is known.
+    """The largest distance from the first value: of positions, or half the chord of attitudes,
+    which gives their angle.
 
     The chord is |R - R[0]|_F = 2 sqrt(2) |sin(angle / 2)|, which is exact for small angles,
     where the arc cosine of the trace is not. Source: Hartley et al., Rotation Averaging, Int.
@@ -259,8 +259,7 @@ class FromStart(Meter):
 
 
 class Back(Meter):
-    """How far each element has gone back from the most that it had reached; `sign` -1: from
-    the least."""
+    """The largest distance of each element back from its previous maximum; `sign` -1: minimum."""
 
     def __init__(self, width: int, sign: float) -> None:
         self.sign = sign
@@ -274,7 +273,7 @@ class Back(Meter):
         times, values = panels.fine()
         t, v = times.reshape(-1, times.shape[2]), self.sign * values.reshape(-1, values.shape[2])
         tops = np.maximum(np.maximum.accumulate(v, axis=0), self.top)
-        v = np.where(tops - v <= _SAME * np.abs(tops), tops, v)  # rounding is no way back
+        v = np.where(tops - v <= _SAME * np.abs(tops), tops, v)  # ignore rounding
         k = np.argmax(tops - v, axis=0)[None]
         top, got, when = (np.take_along_axis(a, k, 0)[0] for a in (tops, v, t))
         new = top - got > self.worst

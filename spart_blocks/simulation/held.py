@@ -1,9 +1,9 @@
-"""What holds the states of a run: surfaces that they slide along, and signals of EVENT blocks
-that rest at zero.
+"""Holds on the states of a run: surfaces that they slide along, and signals of EVENT blocks that
+rest at zero.
 
-A signal q that has come to rest is held by a force along the jump w that its resets made to the
-states, as a floor pushes where it has thrown back: x' = f + w s, with s such that q' stays zero.
-It holds while it is pressed on; where q would turn back by itself, it is let go.
+A signal q at rest is held by a force along the jump w that its resets made to the states, as a
+floor pushes where a ball bounced: x' = f + w s, with s such that q' stays zero. The signal is held
+while it presses on zero; when q would turn back by itself, it is released.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.sliding import Sliding, geometry
 
 PROBED = 1e-5
-"""Time [s], and part of the states, over which the rate of a signal's rate is taken."""
+"""Time [s], and fraction of the states, over which the rate of a signal's rate is differenced."""
 
 
 @dataclass(frozen=True)
 class Contact:
-    """The signal of crossing k at rest; jump: what its reset added to the states, of length 1."""
+    """The signal of crossing k at rest; jump: the change of the states by its reset, as a unit
+    vector."""
 
     k: int
     jump: Floats
@@ -39,7 +40,7 @@ class Held:
 
     @property
     def leaders(self) -> set[int]:
-        """The crossings whose watched values tell that something is let go."""
+        """The crossings whose values show that a hold is released."""
         slid = self.sliding.surfaces if self.sliding else ()
         return {s.k for s in slid} | {c.k for c in self.contacts}
 
@@ -52,7 +53,8 @@ class Held:
         return free + self._by_forces(push, pressed)
 
     def watch(self, engine: Engine, t: float, x: Floats, xd: Floats, values: Floats) -> Floats:
-        """Watched values with those of what holds replaced: above zero is what is let go."""
+        """Values of the zero-crossing functions, with those of holds replaced: a hold above zero is
+        released."""
         if self.sliding is not None:
             values = self.sliding.watch(engine, t, x, xd, values)
         if self.contacts:
@@ -63,7 +65,7 @@ class Held:
         return values
 
     def project(self, engine: Engine, t: float, x: Floats, xd: Floats) -> Floats:
-        """x on the surfaces, with the signals at rest."""
+        """x projected onto the surfaces, with the held signals at rest."""
         if self.sliding is not None:
             x = self.sliding.project(engine, t, x, xd)
         return self._onto(engine, t, x, xd) if self.contacts else x
@@ -71,8 +73,8 @@ class Held:
     def let_go(
         self, engine: Engine, t: float, x: Floats, xd: Floats, free: set[int]
     ) -> tuple[Held, Floats]:
-        """Without the contacts that are free, or whose signals move away by themselves; and
-        x a little on their old side."""
+        """These holds without the contacts that are free or whose signals move away by themselves;
+        and x slightly on their old side."""
         rates = self._signal_rates(engine, t, x, xd) if self.contacts else np.zeros(0)
         kept = []
         for contact, rate in zip(self.contacts, rates, strict=True):
@@ -128,7 +130,7 @@ class Held:
         return x + self._by_forces(push, rates)
 
     def _by_forces(self, push: Floats, rates: Floats) -> Floats:
-        """What the contacts add to the states to take these rates of the signals away."""
+        """Change of the states by the contacts that cancels these rates of the signals."""
         forces = np.linalg.lstsq(push, -rates, rcond=None)[0]
         added: Floats = np.asarray(forces, dtype=float) @ np.array([c.jump for c in self.contacts])
         return added

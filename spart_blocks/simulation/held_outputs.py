@@ -1,4 +1,4 @@
-"""Where the interpreter keeps the outputs that are held between ticks."""
+"""Storage of the interpreter for the outputs that are held between ticks."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Shape = tuple[int, ...]
 
 
 class HeldOutputs:
-    """Held outputs as discrete states, which follow those of the blocks.
+    """Held outputs as discrete states, stored after those of the blocks.
 
-    by_node: the held outputs by the index of their node. slices: where each lies in xd.
+    by_node: the held outputs by the index of their node. slices: place of each in xd.
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class HeldOutputs:
         self.size = start
 
     def initial(self, states: Floats) -> Floats:
-        """xd at the start: outputs are zero before their first tick, unless they are of a
-        state alone."""
+        """xd at the start: outputs are zero before their first tick, unless they depend on a state
+        alone."""
         xd = np.concatenate([states, np.zeros(self.size - len(states))])
         for one in self.by_node.values():
             if one.of_state:
@@ -48,7 +48,7 @@ class HeldOutputs:
         return xd
 
     def outputs(self, one: Held, xd: Floats) -> list[Any]:
-        """What the ports of a node show."""
+        """Held values of the ports of a node."""
         shapes = self._shapes[one.index]
         ends = np.cumsum([math.prod(shape) for shape in shapes])[:-1]
         parts = np.split(xd[self.slices[one.name]], ends)
@@ -60,7 +60,7 @@ class HeldOutputs:
     def renew(
         self, xd: Floats, before: Floats, values: Sequence[Sequence[Any]], due: Collection[str]
     ) -> None:
-        """Put into xd what is held from a tick on. before: xd at that tick. values: the
+        """Write into xd the outputs held from a tick on. before: xd at that tick. values: the
         outputs of each node there. due: the names of the clocks."""
         for one in self.by_node.values():
             if one.clock not in due:
@@ -73,8 +73,8 @@ class HeldOutputs:
 
 
 def _shapes_of(wiring: FlatDiagram, holds: Sequence[Held]) -> dict[int, list[Shape]]:
-    """The shapes of the outputs, found at the start; () where a block fails there, which the
-    run will tell."""
+    """The shapes of the outputs, found at the start; () for a block that fails there, which the run
+    reports."""
     shapes = output_shapes(wiring, {one.index for one in holds})
     return {
         one.index: [

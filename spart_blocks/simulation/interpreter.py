@@ -74,7 +74,7 @@ class Interpreter(Engine):
             node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]
             for node in self.nodes
         }
-        # What a block whose output is a function of its state alone gets for inputs.
+        # Inputs of a block whose output is a function of its state alone.
         self._blind = {
             node.index: [None] * len(node.sources) for node in self.nodes if not node.feedthrough
         }
@@ -94,8 +94,8 @@ class Interpreter(Engine):
         return np.concatenate(parts)
 
     def outputs(self, t: float, x: Floats, xd: Floats, due: Collection[Clock] = ()) -> Values:
-        """The outputs of every node at time t and states x, xd; those held on the clocks
-        due are what they become at their ticks."""
+        """The outputs of every node at time t and states x, xd; outputs held on the clocks due are
+        renewed."""
         return self._evaluate(self._evaluated, t, x, xd, {clock.name for clock in due})
 
     def _evaluate(
@@ -118,12 +118,12 @@ class Interpreter(Engine):
                 else:
                     values[node.index] = [_signal(v) for v in self._held.outputs(held, xd)]
             except RunError:
-                self.check_finite(t, values)  # it may fail for what it was given
+                self.check_finite(t, values)  # its inputs may be the cause
                 raise
         return values
 
     def inputs(self, node: Node, values: Values) -> list[Any]:
-        """What the wires bring to a node."""
+        """The inputs of a node."""
         inputs = [values[source][port] for source, port in node.sources]
         for k in self._vectors_of_one[node.index]:
             # bdsim's blocks give a vector of one as a scalar.
@@ -140,7 +140,7 @@ class Interpreter(Engine):
         xd: Floats,
         state: Floats | None = None,
     ) -> Sequence[Any]:
-        """The outputs of a node, of its state or of another one in the place of that."""
+        """The outputs of a node for its state, or for another state in place of it."""
         state = self._state(node, x, xd) if state is None else state
         blind = self._blind.get(node.index)
         with Failing(node, "output", t):
@@ -165,7 +165,7 @@ class Interpreter(Engine):
     def derivative_of(
         self, values: Values, t: float, x: Floats, start: Floats | None = None
     ) -> Floats:
-        """dx/dt where the outputs are known."""
+        """dx/dt from known outputs."""
         xdot = np.empty_like(x)
         for name, part in self.continuous.items():
             node = self.node[name]
@@ -193,7 +193,7 @@ class Interpreter(Engine):
         return after
 
     def tick_of(self, values: Values, t: float, xd: Floats, due: Sequence[Clock]) -> Floats:
-        """The discrete states after a tick where the outputs at that tick are known."""
+        """The discrete states after a tick, from the outputs at that tick."""
         self.check_finite(t, values)
         after = xd.copy()
         self._held.renew(after, xd, values, {clock.name for clock in due})
@@ -239,7 +239,7 @@ class Interpreter(Engine):
         return after
 
     def _own(self, name: str, method: str, t: float, *arguments: Any) -> Floats:
-        """What a block's method makes of its state, as many entries as that has."""
+        """Result of a block's method on its state, with as many entries as the state."""
         node = self.node[name]
         first = arguments if method in ("project", "restart") else (t, *arguments)
         with Failing(node, method, t):
@@ -277,7 +277,7 @@ class Interpreter(Engine):
         return [np.array(kept) for kept in samples]
 
     def _numbers(self, index: int, port: int, t: float, values: Values) -> Floats:
-        """An output as it is kept."""
+        """Form in which an output is kept."""
         with Failing(self.nodes[index], "output", t):
             return np.array(values[index][port], dtype=float)
 
@@ -296,16 +296,16 @@ class Interpreter(Engine):
     def plant_state(self, block: str) -> Any:
         return getattr(self.node[block].block, "plant_state", None)
 
-    # --- what happens when -----------------------------------------------------------
+    # --- events ----------------------------------------------------------------------
 
     @cached_property
     def crossings(self) -> Sequence[Crossing]:
-        """Found by one evaluation, for a CLIP watches as many values as its signal has."""
+        """Found by one evaluation, since a CLIP watches as many values as its signal has."""
         return [c for node, count in self._watching for c in crossings_of(node, count)]
 
     @cached_property
     def _watching(self) -> list[tuple[Node, int]]:
-        """The nodes that watch something, and how many values."""
+        """The nodes with zero-crossing functions, and the number of these."""
         x, xd = self.initial()
         values = self.outputs(0.0, x, xd)
         nodes = [node for node in self.nodes if rule_of(node.block).watch is not None]
@@ -323,7 +323,7 @@ class Interpreter(Engine):
         return self.watch_of(self.outputs(t, x, xd), t, x, xd)
 
     def watch_of(self, values: Values, t: float, x: Floats, xd: Floats) -> Floats:
-        """The watched values where the outputs are known."""
+        """Values of the zero-crossing functions, from known outputs."""
         found = [v for node, _ in self._watching for v in self._watched(node, t, values, x, xd)]
         return np.array(found, dtype=float)
 
@@ -403,7 +403,7 @@ class Interpreter(Engine):
     # --- checks --------------------------------------------------------------------
 
     def check_finite(self, t: float, values: Values) -> None:
-        """RunError naming the first output, in order of evaluation, that is not finite.
+        """Raise RunError naming the first output, in order of evaluation, that is not finite.
 
         Nodes that were not evaluated have no values and pass.
         """
@@ -417,19 +417,19 @@ class Interpreter(Engine):
                     )
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
-        """DiagramError for every wire whose shape is not what its end takes."""
+        """Raise DiagramError for every wire whose shape its input does not take."""
         check_fitness(self, t, x, xd)
 
 
 def _rate(block: Any) -> Callable[[float, list[Any], Floats], Any]:
-    """The derivative of a block's state: its own method, or what corrects it."""
+    """The derivative of a block's state: by its own method, or by the rule that corrects it."""
     corrected = correction(block)
     return partial(corrected, block) if corrected else block.deriv
 
 
 def _signal(value: Any) -> Any:
-    """A value as the wire carries it. A list is a vector: bdsim's GAIN would repeat it, SUM
-    join it. An array may be a state or a parameter, so that no block may write into it."""
+    """Form in which a wire carries a value. A list becomes a vector: bdsim's GAIN would repeat it,
+    SUM join it. An array may be a state or a parameter, so it is read-only."""
     if isinstance(value, list):
         value = np.asarray(value, float)
     if isinstance(value, np.ndarray):
@@ -439,7 +439,7 @@ def _signal(value: Any) -> Any:
 
 
 def _upstream(wiring: FlatDiagram, ends: Iterable[int], held: Collection[int]) -> set[int]:
-    """The nodes at the ends and all that they depend on; held outputs on nothing."""
+    """These nodes and all that they depend on; held outputs depend on nothing."""
     found = set(ends)
     pending = list(found)
     while pending:
@@ -471,9 +471,9 @@ def _finite(value: Any) -> bool:
 
 
 class Failing:
-    """Within, whatever is raised becomes a RunError that names the block; method: of it, or
-    what it was asked for. refuses: wrong input that it finds stays that. A class, since this is
-    around each call of a block."""
+    """Context in which any exception becomes a RunError that names the block. method: the block's
+    method, or what was requested. refuses: an InputError stays an InputError. A class for speed,
+    since this surrounds each call of a block."""
 
     __slots__ = ("method", "node", "refuses", "t")
 

@@ -1,8 +1,8 @@
-"""The trace of a diagram in memory, kept with it until something of it changes.
+"""The trace of a diagram in memory, kept with it until the diagram changes.
 
-Blocks and wires can be changed between two runs, so what they hold is compared: numbers,
-texts, arrays and wires. A diagram that holds anything whose change cannot be seen, such as a
-Python function of the user's, is traced for every run.
+Blocks and wires can be changed between two runs, so their contents are compared: numbers, texts,
+arrays and wires. A diagram with contents whose change cannot be detected, such as a Python function
+of the user's, is traced for every run.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 _OURS = ("spart_blocks", "bdsim")
 _UNCHANGING = (*_OURS, "numpy", "scipy", "math", "builtins")
-"""Packages whose own functions stay as they are."""
+"""Packages whose own functions do not change."""
 _RUNTIME = frozenset(
     ("_bd", "_id", "_parameters", "_x_view", "_output_values", "_pos", "_callsite")
 )
-"""Attributes of a bdsim block that are no part of what it computes."""
+"""Attributes of a bdsim block that do not affect what it computes."""
 _ATTRIBUTE = "_spart_trace"
 
 
 @dataclass(eq=False)
 class _Kept:
-    """A program, and what its diagram was like when it was traced.
+    """A program, and the state of its diagram when it was traced.
 
-    told: the warnings that tracing gave. held: what the state names by identity.
+    told: the warnings of tracing. held: the objects that the state names by identity.
     """
 
     state: str
@@ -53,15 +53,15 @@ class _Kept:
     held: tuple[Any, ...]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> None:
-        """A copy of the diagram has blocks of its own, and is traced anew."""
+        """A copy of the diagram has its own blocks, and is traced again."""
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         return type(None), ()
 
 
 def engine_of_object(diagram: Diagram, make: Callable[[Diagram], Engine]) -> Engine:
-    """The engine of a diagram in memory, with the program of an earlier run where nothing of
-    the diagram has changed. make: makes the engine."""
+    """The engine of a diagram in memory, with the program of an earlier run if the diagram has not
+    changed. make: makes the engine."""
     kept = vars(diagram.bd).get(_ATTRIBUTE)
     now = _State.of(diagram) if isinstance(kept, _Kept) else None
     if now is not None and kept.state == now.text:
@@ -73,7 +73,7 @@ def engine_of_object(diagram: Diagram, make: Callable[[Diagram], Engine]) -> Eng
     vars(diagram.bd).pop(_ATTRIBUTE, None)
     with overheard() as told:
         engine = make(diagram)
-    after = _State.of(diagram)  # a gain that was to be found is there now
+    after = _State.of(diagram)  # designed gains are present now
     if isinstance(engine, Native) and after is not None:
         held = tuple(after.held)
         made = _Kept(after.text, engine.program, engine._reference, tuple(told), held)
@@ -82,13 +82,13 @@ def engine_of_object(diagram: Diagram, make: Callable[[Diagram], Engine]) -> Eng
 
 
 class _UnseenError(Exception):
-    """Something whose change cannot be seen."""
+    """The diagram holds something whose change cannot be detected."""
 
 
 @dataclass
 class _State:
-    """A text that differs where two diagrams differ. held: what it names by identity, which
-    must live as long as the text is compared."""
+    """A text that differs if two diagrams differ. held: the objects that it names by identity,
+    which must live as long as the text is compared."""
 
     held: list[Any] = field(default_factory=list)
     seen: dict[int, int] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class _State:
 
     @staticmethod
     def of(diagram: Diagram) -> _State | None:
-        """The state of a diagram; None where it cannot be told."""
+        """The state of a diagram; None if it cannot be determined."""
         state = _State()
         facts = (diagram.name, diagram.run.first_tick, diagram.tunable, dict(diagram.shared))
         try:
@@ -108,11 +108,11 @@ class _State:
 
     @property
     def text(self) -> str:
-        """What is compared."""
+        """The text that is compared."""
         return blake2b("\0".join(self.parts).encode(errors="surrogatepass")).hexdigest()
 
     def add(self, value: Any) -> None:
-        """Take a value in. Raises _UnseenError."""
+        """Add a value. Raises _UnseenError."""
         kind = type(value)
         if value is None or kind in _PLAIN or isinstance(value, np.generic | Enum | PurePath):
             self.parts.append(f"{kind.__name__} {value!r}")
@@ -145,7 +145,7 @@ class _State:
         self.parts.append(f"id {id(value)}")
 
     def _met(self, value: Any) -> bool:
-        """Whether an object came before; its number stands for it then."""
+        """Whether an object occurred before; its number then stands for it."""
         known = id(value) in self.seen
         self.held.append(value)
         number = self.seen.setdefault(id(value), len(self.seen))
@@ -164,7 +164,7 @@ class _State:
         self._all("wires", [end for wire in ends for end in wire])
 
     def _object(self, value: Any) -> None:
-        """An object of ours or of bdsim's: its class and what it holds."""
+        """Add an object of this package or of bdsim: its class and its contents."""
         self._name(type(value))
         names = [n for c in type(value).__mro__ for n in getattr(c, "__slots__", ())]
         slots = {name: getattr(value, name, None) for name in names if name != "__weakref__"}
@@ -174,7 +174,7 @@ class _State:
                 self.add(part)
 
     def _function(self, value: Any) -> None:
-        """A function of a package that does not change, with what it has closed over."""
+        """Add a function of a package that does not change, with its closure."""
         if (getattr(value, "__module__", None) or "builtins").split(".")[0] not in _UNCHANGING:
             raise _UnseenError
         inner = getattr(value, "__func__", value)

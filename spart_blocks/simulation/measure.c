@@ -1,17 +1,17 @@
-/* What is measured of a run while it goes: signals as polynomials, panel by panel.
+/* Measurements of a run while it proceeds: signals as polynomials, panel by panel.
 
    A panel is a part of a step. The signals are evaluated at its five Gauss-Lobatto nodes,
-   through which a polynomial of fourth degree goes; a panel whose highest coefficient is not
-   small is halved. Who measures takes extremes and integrals of these polynomials.
+   through which a polynomial of fourth degree goes; a panel whose highest coefficient is not small
+   is halved. Extremes and integrals are those of these polynomials.
    Source: J. P. Boyd, Chebyshev and Fourier Spectral Methods (2nd ed., 2001), sec. 2.12. */
 
 #define SB_NODES 5
 #define SB_HALVINGS 5
-#define SB_SMOOTH 3e-6 /* of a signal's range: the highest coefficient */
-#define SB_STEP_PANELS 1024 /* room that one step may need without halvings */
+#define SB_SMOOTH 3e-6 /* largest highest coefficient, relative to a signal's range */
+#define SB_STEP_PANELS 1024 /* panels that one step may need without halving */
 
 typedef struct {
-  long long width, count, room; /* signals' numbers, panels that are there, and may be */
+  long long width, count, room; /* numbers of the signals, panels present, capacity */
   double coarse;                /* the longest panel [s] */
   double *t;                    /* starts and ends */
   double *y;                    /* values at the nodes, panel by panel */

@@ -1,4 +1,4 @@
-"""The gauges of a run, fed while it goes: which signals they need, and their meters."""
+"""The gauges of a run, fed while it proceeds: the signals that they need, and their meters."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _FOURTH = np.array([0.109375, -49 / 192, 7 / 24, -49 / 192, 0.109375])
 class Measuring:
     """The meters of some gauges on a run.
 
-    names: the signals that they need, in full, once each. Gauges of what is no signal are
-    left out: they have no readings.
+    names: full names of the signals that they need, once each. Gauges of unknown signals are left
+    out and have no readings.
     """
 
     def __init__(self, engine: Engine, gauges: Iterable[Gauge]) -> None:
@@ -67,14 +67,14 @@ class Measuring:
                 which = self._which(gauge.signal, ids)
                 other = None if gauge.reference is None else self._which(gauge.reference, ids)
             except InputError:
-                continue  # who asked tells what is wrong with it
+                continue  # the caller reports the fault
             if other is not None and len(other) not in (1, len(which)):
                 continue
             self._columns[gauge] = (which, other)
             self._meters[gauge] = _meter(gauge, len(which))
 
     def take(self, panels: Panels) -> None:
-        """Measure one stretch more; values (P, 5, width) of all signals."""
+        """Measure more panels; values (P, 5, width) of all signals."""
         for gauge, meter in self._meters.items():
             which, other = self._columns[gauge]
             y = panels.y[:, :, which]
@@ -87,7 +87,7 @@ class Measuring:
             meter.take(part)
 
     def read(self) -> dict[Gauge, Readings]:
-        """What each gauge has measured."""
+        """The readings of each gauge."""
         return {gauge: meter.read() for gauge, meter in self._meters.items()}
 
     def _full(self, name: str) -> str:
@@ -116,7 +116,7 @@ def _meter(gauge: Gauge, width: int) -> Meter:
 
 
 class Panelled(Keeper):
-    """A keeper that lets gauges measure what another keeper keeps; the rule of measure.c."""
+    """A keeper that wraps another keeper and feeds gauges, by the rule of measure.c."""
 
     def __init__(self, keeper: Keeper, measuring: Measuring, coarse: float) -> None:
         super().__init__(keeper.recorder)
@@ -132,7 +132,7 @@ class Panelled(Keeper):
             try:
                 self._measure(edges[:-1], edges[1:], dense, xd)
             except RunError:
-                self.keeper.step(dense, until, xd)  # keeps what leads there, and tells
+                self.keeper.step(dense, until, xd)  # keeps the step first
                 raise
             self._from = until
         self.keeper.step(dense, until, xd)

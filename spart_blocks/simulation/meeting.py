@@ -1,5 +1,5 @@
-"""What a run does where it meets a surface on which its equations jump: pass through it, slide
-along it, or end with an error that says why."""
+"""Behaviour of a run at a surface on which its equations jump: pass through it, slide along it, or
+end with an error that states the cause."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 LOOKED_AHEAD = 1e-9
-"""Time [s] over which a signal is looked at to see whether it comes back."""
+"""Time [s] over which a signal is checked for an immediate return."""
 RAPID = 1e-8
-"""Three switches within this time [s] are looked at for a sliding motion."""
+"""Three switches within this time [s] are checked for a sliding motion."""
 CLEAR = 1e-11
-"""How far beside a surface a motion that leaves it begins, of the size of the states."""
+"""Distance beside a surface at which a motion that leaves it begins, relative to the states."""
 REMEDY = (
     "run: {sliding: filippov} slides along it; hysteresis (a RELAY with a gap between on and "
-    "off), or a smooth function in place of the switch, keeps it from switching on and on"
+    "off), or a smooth function in place of the switch, prevents endless switching"
 )
 
 
@@ -54,7 +54,7 @@ def held_at(run: Run, t: float) -> bool:
 
 
 def jumped_off(run: Run, t: float) -> None:
-    """Let go the surfaces that a jump at this stop has moved away from the states."""
+    """Release the surfaces that a jump at this stop has moved away from the states."""
     if run.held.sliding is None:
         return
     ks = [s.k for s in run.held.sliding.surfaces]
@@ -63,7 +63,7 @@ def jumped_off(run: Run, t: float) -> None:
 
 
 def _decide(run: Run, switching: Sequence[int], t: float) -> None:
-    """Find how the motion goes on from these crossings and from what it slides along."""
+    """Find how the motion continues from these crossings and from the surfaces it slides along."""
     slid = run.held.sliding.surfaces if run.held.sliding else ()
     ks = list(dict.fromkeys([*(s.k for s in slid), *switching]))
     surfaces = surfaces_at(run.engine, t, run.x, run.xd, ks)
@@ -104,7 +104,7 @@ def _comes_back(run: Run, k: int, t: float) -> bool:
 
 
 def _go(run: Run, t: float, slid: Sequence[Surface], way: Way) -> None:
-    """Put the states on the surfaces that the motion goes along, and beside the others."""
+    """Put the states on the surfaces along which the motion continues, and beside the others."""
     engine = run.engine
     held = Held(Sliding(way.along) if way.along else None, run.held.contacts)
     for surface, side in way.beside:
@@ -130,7 +130,7 @@ def rest(run: Run, t: float, contact: Contact) -> None:
 
 
 def let_go(run: Run, t: float, found: Sequence[int]) -> None:
-    """Let go the signals at rest among the crossings found, and those that move off."""
+    """Release the signals at rest among the crossings found, and those that move off."""
     if not run.held.contacts:
         return
     before = {c.k for c in run.held.contacts}

@@ -1,7 +1,7 @@
 """The native engine: a program's functions, called through their buffers.
 
-It needs no block. Where it is given the interpreter of the diagram, the blocks themselves
-tell the cause of a failure, EVENT blocks call their functions, and sinks such as PRINT act.
+It needs no block. If the interpreter of the diagram is given, the blocks themselves report the
+cause of a failure, EVENT blocks call their functions, and sinks such as PRINT act.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Call:
         self.buffer.set_res(0, memoryview(self.result.data))
 
     def __call__(self, t: float, x: Floats, xd: Floats, *more: Floats) -> Floats:
-        """A fresh vector of results. more: what the function takes after p."""
+        """A new vector of results. more: arguments after p."""
         arguments = self.arguments
         arguments[0][0], arguments[1][:], arguments[2][:] = t, x, xd
         for argument, value in zip(arguments[4:], more, strict=True):
@@ -51,7 +51,7 @@ class _Call:
 class Native(Engine):
     """The engine of a program.
 
-    reference: gives the interpreter of the same diagram, when it is needed.
+    reference: returns the interpreter of the same diagram, when it is needed.
     """
 
     name = "native"
@@ -218,15 +218,15 @@ class Native(Engine):
         return self.parted(names, np.array(selected(t[None], x.T, xd.T, self.program.p)).T)
 
     def parted(self, names: Sequence[str], y: Floats) -> list[Floats]:
-        """The named signals (N, ...) out of N rows in which they stand side by side."""
+        """The named signals (N, ...) from N rows that hold them side by side."""
         slots = [self.slot[name] for name in names]
         ends = np.cumsum([math.prod(slot.shape) for slot in slots])
         columns = np.split(y, ends[:-1], axis=1) if slots else []
         return [c.reshape(len(y), *slot.shape) for c, slot in zip(columns, slots, strict=True)]
 
     def _selected(self, names: tuple[str, ...]) -> Any:
-        """The program's outputs, those of these names alone; CasADi calls it for every
-        column of its arguments."""
+        """The program's outputs of these names alone; CasADi calls the function for every column of
+        its arguments."""
         if names not in self._selections:
             self._selections[names] = self.program.selected(names)
         return self._selections[names]
@@ -246,7 +246,7 @@ class Native(Engine):
             raise RunError("the derivative of its state is not finite", block=name, time=t)
 
     def check_shapes(self, t: float, x: Floats, xd: Floats) -> None:
-        """The shapes were checked when the diagram was traced; the values are here."""
+        """Check the values; the shapes were checked when the diagram was traced."""
         self.derivative(t, x, xd)
 
     def width(self, names: Sequence[str]) -> int:
@@ -267,7 +267,7 @@ class Native(Engine):
             )
         return self._reference()
 
-    # --- what happens when -----------------------------------------------------------------
+    # --- events ----------------------------------------------------------------------------
 
     @property
     def crossings(self) -> Sequence[Crossing]:

@@ -1,4 +1,4 @@
-"""What a run's record leaves out, said once, in words."""
+"""Notes on what a run's record leaves out."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 
 def record_notes(run: Run) -> Iterator[str]:
-    """Where a record is less than lines need, or samples pass over what has happened."""
+    """Notes on a record with fewer rows than lines need, or samples that pass over events."""
     if run.crowded_at is not None:
         yield (
-            f"the record is not true everywhere: from t = {run.crowded_at:.6g} s on signals want "
-            f"more than {STEP_ROWS:,} rows in a step, as noise does; give max_step, or keep samples"
+            f"the record is not accurate everywhere: from t = {run.crowded_at:.6g} s on "
+            f"signals need more than {STEP_ROWS:,} rows in a step, as noise does; give max_step, "
+            "or keep samples"
         )
     every = float(run.samples.every)
     if run.thinned_at is not None:
@@ -53,12 +54,12 @@ def _counted(count: int, what: str) -> str:
 
 
 def _off_grid(times: Iterable[Fraction], every: Fraction, start: Fraction, end: Fraction) -> int:
-    """How many of these times lie between samples."""
+    """Number of these times that lie between samples."""
     return sum(start < t < end and t % every != 0 for t in times)
 
 
 def _missed(clock: Clock, every: Fraction, start: Fraction, end: Fraction) -> int:
-    """How many ticks of a clock lie between samples."""
+    """Number of ticks of a clock that lie between samples."""
     first = clock.first_tick_from(start)
     count = max(math.ceil((end - clock.time(first)) / clock.period), 0)
     # Ticks fall on samples in a pattern that repeats.

@@ -1,4 +1,4 @@
-"""A program against the blocks that it was traced from, at random states and times."""
+"""Comparison of a program with its traced blocks, at random states and times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spart_blocks.simulation.native import Native
 CHECKED_POINTS = 20
 AGREEMENT = 1e-10
 SPREAD = 0.3
-"""How far the states lie from the initial ones: the standard deviation."""
+"""Standard deviation of the states from the initial ones."""
 OWN_STEP = 1e-3  # s
 
 
@@ -30,20 +30,20 @@ def native_engine(diagram: Diagram, wiring: FlatDiagram) -> Native:
     traced, or where the program differs from the blocks, naming the first block that does.
     """
     blocks = Interpreter(diagram, wiring)
-    # A block traced with a wrong shape fails without saying where its wire comes from.
-    # Blocks that fail at the start for another reason say so when the run begins.
+    # A block traced with a wrong shape fails without naming its wire.
+    # Blocks that fail at the start for another reason are reported when the run begins.
     with suppress(RunError):
         blocks.check_shapes(0.0, *blocks.initial())
-    # The functions of EVENT blocks are called by the blocks, for they may do other things.
+    # The functions of EVENT blocks are called by the blocks, since they may have side effects.
     engine = Native(trace(diagram, wiring, resets=False), lambda: blocks)
     check(engine, blocks)
     return engine
 
 
 def check(native: Native, blocks: Interpreter) -> None:
-    """Compare all signals, derivatives, ticks, modes and watched values with the blocks' own.
+    """Compare all signals, derivatives, ticks, modes and watched values with those of the blocks.
 
-    Points where the blocks themselves fail or give no finite number are passed over.
+    Points at which the blocks themselves fail or give a non-finite number are skipped.
     """
     rng = np.random.default_rng(0)
     modes = {k: c.block for k, c in enumerate(blocks.crossings) if c.kind == "mode"}
@@ -54,7 +54,7 @@ def check(native: Native, blocks: Interpreter) -> None:
             x, xd = (s + (k > 0) * rng.normal(scale=SPREAD, size=len(s)) for s in (x0, xd0))
             for name, part in blocks.continuous.items() if k else ():
                 nearby = getattr(blocks.node[name].block, "nearby", None)
-                if nearby is not None:  # not any numbers are a state of it
+                if nearby is not None:  # not every vector is a valid state of it
                     x[part] = nearby(x0[part], SPREAD, rng)
             try:
                 values = blocks.outputs(t, x, xd)
@@ -90,7 +90,7 @@ _BOTH = "the program and the blocks"
 
 
 def _whose(blocks: Interpreter, what: str, got: Floats, want: Floats) -> str:
-    """Of which block the first entry is that differs."""
+    """The block of the first entry that differs."""
     if np.shape(got) != np.shape(want):
         return ""
     parts: Mapping[str, slice] = blocks.sampled if "ticks" in what else blocks.continuous
@@ -112,8 +112,7 @@ def _joined(parts: Mapping[str, Floats]) -> Floats:
 def _check_signals(native: Native, blocks: Interpreter, values: Values, t: float, y: Any) -> None:
     flat = [np.ravel(value) for i in blocks.wiring.schedule for value in values[i]]
     want = np.concatenate([np.zeros(0), *flat])
-    # One comparison for all, and signal by signal only where that fails, or at the start,
-    # for the shapes.
+    # One comparison for all; signal by signal only if that fails, or at the start, for the shapes.
     if t and want.shape == y.shape:
         near = np.abs(y - want) <= AGREEMENT * np.maximum(1.0, np.abs(want))
         if (near | ~np.isfinite(want)).all():

@@ -1,4 +1,4 @@
-"""Runs of diagram files in processes of their own, several at once.
+"""Runs of diagram files in separate processes, several at once.
 
 Each is a fresh Python that runs `worker.py`: nothing is forked, and the caller's main
 module is not imported again.
@@ -51,8 +51,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a job ended: with results and what its gauges have read, or with an error. warnings:
-    what it was warned of."""
+    """Outcome of a job: results and readings of its gauges, or an error. warnings: their texts."""
 
     results: Results | None = None
     error: SpartError | None = None
@@ -65,10 +64,9 @@ def run_all(
 ) -> dict[str, Outcome]:
     """The outcome of each job by its name.
 
-    limit: how many run at once, by default as many as there are processors.
+    limit: number of jobs that run at once, by default the number of processors.
     progress: called with the mean (t, T) of all jobs, from another thread.
-    An interrupt (Ctrl-C) ends every process; the jobs that had ended by then are returned,
-    and the others are missing.
+    An interrupt (Ctrl-C) ends every process; only the jobs that had ended by then are returned.
     """
     at_once = min(limit or os.cpu_count() or 1, len(jobs)) or 1
     crew = _Crew(progress, len(jobs))
@@ -91,7 +89,7 @@ def run_all(
 
 
 class _Crew:
-    """The processes that run now, and how far each job is."""
+    """The running processes, and the progress of each job."""
 
     def __init__(self, progress: Progress | None, jobs: int) -> None:
         self.progress, self.jobs = progress, jobs
@@ -101,7 +99,7 @@ class _Crew:
         self.over = False
 
     def run(self, job: Job, results: Path) -> Outcome | None:
-        """Run a job to its end; None where all were ended before."""
+        """Run a job to its end; None if all processes were ended before."""
         said = results.with_suffix(".txt")
         with said.open("wb") as log, self.lock:
             if self.over:
@@ -118,7 +116,7 @@ class _Crew:
         return None if over else _outcome(last, results, process.returncode, said)
 
     def _listen(self, process: subprocess.Popen[bytes], job: Job, results: Path) -> dict[str, Any]:
-        """Hand over the job, hear how far it is, and return its last answer."""
+        """Send the job, receive its progress, and return its last answer."""
         assert process.stdin is not None
         assert process.stdout is not None
         asked = {
@@ -146,7 +144,7 @@ class _Crew:
             self.progress(far, max(end for _, end in self.reached.values()))
 
     def end(self) -> None:
-        """End every process, and start no more."""
+        """End every process, and start no others."""
         with self.lock:
             self.over = True
             for process in self.running:
@@ -154,8 +152,8 @@ class _Crew:
 
 
 def _started(log: Any) -> subprocess.Popen[bytes]:
-    """A worker that finds the modules which this process finds, and none in its folder (-P),
-    where somebody else's file may lie."""
+    """Start a worker with the module search path of this process, without its current folder (-P),
+    which may hold foreign files."""
     places = [str(Path(place or ".").absolute()) for place in sys.path]
     return subprocess.Popen(
         [sys.executable, "-P", "-m", WORKER],
@@ -167,7 +165,7 @@ def _started(log: Any) -> subprocess.Popen[bytes]:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> None:
-    """See a process off: it ends by itself when nobody writes to it any more."""
+    """Close a process: it ends by itself when its stdin is closed."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             with suppress(BrokenPipeError):
@@ -192,13 +190,13 @@ def _outcome(answer: Mapping[str, Any], results: Path, code: int, said: Path) ->
 
 
 def plain_file(file: DiagramFile) -> dict[str, Any]:
-    """A diagram file as JSON takes it."""
+    """A diagram file as data for JSON."""
     paths = {"path": str(file.path), "root": file.root and str(file.root)}
     return {**asdict(file), **paths}
 
 
 def error_from(plain: Mapping[str, Any]) -> SpartError:
-    """The error that `worker.described` made JSON of."""
+    """The error that `worker.described` turned into JSON."""
     kind = _INPUT_ERRORS.get(plain["kind"])
     if kind is not None:
         return kind(

@@ -1,5 +1,5 @@
-"""Signals that a run has not kept, from its states: in the run's own process, and after its
-results went through a pickle."""
+"""Signals that a run has not kept, computed from its states: in the run's own process, and after
+unpickling of its results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Recomputing:
-    """Asks the engine of the run."""
+    """Computes signals by the engine of the run."""
 
     recorder: Recorder
 
@@ -38,7 +38,7 @@ class Recomputing:
         return _names(self.recorder.engine)
 
     def portable(self, t: Floats, states: Mapping[str, Floats]) -> FromStates | NotKept:
-        """What takes its place in a pickle. t (N,) [s], states (N, n) by block: the run's."""
+        """The object pickled in its place. t (N,) [s], states (N, n) by block: the run's."""
         engine = self.recorder.engine
         if isinstance(engine, Native):
             return FromStates(engine.program, t, states)
@@ -47,7 +47,7 @@ class Recomputing:
 
 @dataclass(frozen=True)
 class FromStates:
-    """Asks a program, which needs no block. t (N,) [s], states (N, n) by block."""
+    """Computes signals by a program, which needs no block. t (N,) [s], states (N, n) by block."""
 
     program: Program
     t: Floats
@@ -67,7 +67,7 @@ class FromStates:
         return _names(self._engine)
 
     def portable(self, t: Floats, states: Mapping[str, Floats]) -> FromStates:
-        """What takes its place in another pickle."""
+        """The object pickled in its place."""
         return FromStates(self.program, t, states)
 
     @cached_property
@@ -77,7 +77,7 @@ class FromStates:
 
 @dataclass(frozen=True)
 class NotKept:
-    """Refuses: the blocks that an interpreter asks do not go into a pickle."""
+    """Raises InputError: the blocks of an interpreter are not pickled."""
 
     names: tuple[str, ...]
 
@@ -86,13 +86,13 @@ class NotKept:
             raise KeyError(name)
         base = name.removeprefix(RATES)
         text = (
-            f"{base} was not kept, and these results come out of a pickle of a run on the "
-            "interpreter, whose blocks stayed behind: it cannot be computed here"
+            f"{base} was not kept and cannot be computed here: these results were unpickled, and "
+            "their run used the interpreter, whose blocks are not pickled"
         )
         raise InputError(Fault(text, hint=f"keep it in the run: run: {{log: [{base}]}}"))
 
     def portable(self, t: Floats, states: Mapping[str, Floats]) -> NotKept:
-        """What takes its place in another pickle: the same."""
+        """The object pickled in its place: itself."""
         return self
 
 

@@ -1,15 +1,15 @@
-/* What a run keeps with `record: lines`: as many rows as straight lines need.
+/* Record of a run with `record: lines`: as many rows as straight lines need.
 
    A row holds the kept signals and the states at one time. Within a step a row is looked at
    wherever a straight line between its neighbours might stray, and kept only where the line
-   from the last kept row would leave a looked-at row by more than the tolerance: a part of
-   the range that the signal has had so far. Both sides of a switch, a tick and a crossing
-   are kept in any case. What lies within a tenth of the error that the solver's tolerances
-   allow counts as straight: a balance that is zero but for it has no range worth following.
+   from the last kept row would leave a looked-at row by more than the tolerance: a fraction of the
+   signal's range so far. Both sides of a switch, a tick and a crossing are always kept. Deviations
+   within a tenth of the error that the solver's tolerances allow count as straight: a balance that
+   is zero up to this error has no range to follow.
 
-   The door that decides is that of E. H. Bristol, "Swinging door trending: adaptive trend
-   recording?", ISA National Conf. Proc. (1990): of all lines from the last kept row those
-   are allowed that pass each row since within the tolerance.
+   The rule is the swinging door of E. H. Bristol, "Swinging door trending: adaptive trend
+   recording?", ISA National Conf. Proc. (1990): it allows the lines from the last kept row that
+   pass each row since within the tolerance.
 
    sb_evaluate and sb_state_at, of the driver, give a row and the state within a step. */
 
@@ -35,7 +35,7 @@
 #define SB_BLUR 0.1 /* of what a signal changes when the states do by their tolerances */
 #define SB_STALLS 2 /* refinements that do not help, after which a signal counts as noise */
 
-/* Rows of room: the row looked at, those between at each depth, a step's first, a probe. */
+/* Rows of work memory: the row looked at, those between at each depth, a step's first, a probe. */
 #define SB_START (1 + (SB_DEPTH + 1) * (SB_PARTS + 1))
 
 struct sb_run;
@@ -44,10 +44,10 @@ typedef struct {
   long long width, rows, room; /* numbers in a row, rows that are kept, rows there are:
                                   more than twice those of a step */
   long long step_rows, budget; /* rows that a step may add, and the present one still may */
-  long long crowded;           /* steps that wanted more */
+  long long crowded;           /* steps that needed more */
   long long looks;             /* rows looked at */
   long long trusted;           /* intervals passed unseen since the last look */
-  long long marks, mark;       /* times that are kept in any case, and the next of them */
+  long long marks, mark;       /* times that are always kept, and the next of them */
   long long nx, passed;        /* continuous states, steps passed unseen since the last look */
   double part, coarse;         /* of a range, and the longest interval between looks [s] */
   double *t, *row, *held;      /* kept rows: times, values, discrete states */
@@ -60,15 +60,15 @@ typedef struct {
   double *before, *last, *now; /* the last rows looked at, and room for those between */
   double t_before, t_last;     /* their times */
   double step;                 /* the length of the last step */
-  double stride, crowded_at;   /* an interval that needs no look; when it was first crowded */
-  int pending, known, smooth;  /* whether the row behind the kept ones may still go; how many
+  double stride, crowded_at;   /* an interval that needs no look; time of the first crowded step */
+  int pending, known, smooth;  /* whether the row after the kept ones may still be dropped; how many
                                   of the last rows are known; whether curve may be trusted */
-  int probed;                  /* whether blur was found out in this step */
+  int probed;                  /* whether blur was determined in this step */
 } sb_log;
 
-/* The values and the discrete states at t from a state x: whether all are finite. */
+/* Compute the values and the discrete states at t from x. Returns whether all are finite. */
 static int sb_evaluate(struct sb_run *r, double t, const double *x, double *row);
-/* The state near x that is as far as the tolerances allow, one way or the other. */
+/* The state as far from x as the tolerances allow, in one direction or the other. */
 static const double *sb_off(struct sb_run *r, const double *x, int way);
 /* The state at t within the step. */
 static void sb_state_at(struct sb_run *r, double t, double *x);
@@ -81,7 +81,7 @@ static double *sb_room(struct sb_run *r);
 static void sb_range(sb_log *L, const double *restrict v) {
   double *restrict least = L->least, *restrict most = L->most, *restrict tolerance = L->tolerance;
   const double *restrict blur = L->blur;
-  /* Of the whole, so much is for the door and so much for what lies between looks. */
+  /* The tolerance is divided between the door and the curve between looks. */
   const double share = SB_SHARE * L->part;
   for (long long j = 0; j < L->width; j++) {
     double low = v[j] < least[j] ? v[j] : least[j], high = v[j] > most[j] ? v[j] : most[j],
@@ -100,7 +100,7 @@ static int sb_look(struct sb_run *r, sb_log *L, double t, const double *x, doubl
   return 1;
 }
 
-/* Find out by how much each value may be off. v: the row at t and x. */
+/* Determine the uncertainty of each value. v: the row at t and x. */
 static void sb_blurred(struct sb_run *r, sb_log *L, double t, const double *x, const double *v) {
   double *near = L->now + (SB_START + 1) * L->width;
   for (int way = 0; way < 2; way++) {
@@ -113,7 +113,7 @@ static void sb_blurred(struct sb_run *r, sb_log *L, double t, const double *x, c
   L->probed = 1;
 }
 
-/* How far the row v, at this part of the way between two others, is off their line. */
+/* Deviation of the row v, at this fraction of the way between two others, from their line. */
 static double sb_bulge(const sb_log *L, const double *va, const double *v, const double *vb,
                        double part) {
   double worst = 0;
@@ -165,7 +165,7 @@ static void sb_write(struct sb_run *r, sb_log *L, long long at, double t, const 
   memcpy(L->held + at * nd, held, (size_t)nd * sizeof(double));
 }
 
-/* A row that is kept if lines need it. */
+/* Offer a row, which is kept if lines need it. */
 static void sb_offer(struct sb_run *r, sb_log *L, double t, const double *v) {
   if (t <= L->t[L->rows - 1]) return;
   if (L->pending && !sb_fits(L, t, v) && L->budget > 0) {
@@ -178,9 +178,9 @@ static void sb_offer(struct sb_run *r, sb_log *L, double t, const double *v) {
   L->pending = 1;
 }
 
-/* A row that is kept. sides: with the row before it, however alike they are. */
+/* Keep a row. sides: also the row before it, even if they are equal. */
 static void sb_keep(struct sb_run *r, sb_log *L, double t, const double *v, int sides) {
-  if (L->rows && t <= L->t[L->rows - 1]) { /* again at one time: what is there last */
+  if (L->rows && t <= L->t[L->rows - 1]) { /* a second row at one time: the last one stays */
     L->rows--;
     L->pending = 0;
   } else if (L->pending) {
@@ -188,7 +188,7 @@ static void sb_keep(struct sb_run *r, sb_log *L, double t, const double *v, int 
     int jump = sides;
     for (long long j = 0; j < L->width; j++)
       jump |= fabs(v[j] - p[j]) > SB_HAIR * L->tolerance[j];
-    /* A jump at once, for a slope across it would be without bound. */
+    /* A jump at one time, since a slope across it would be unbounded. */
     if ((jump && L->t[L->rows] > t - 1e-9 * fmax(1, fabs(t))) || !sb_fits(L, t, v)) L->rows++;
   }
   sb_write(r, L, L->rows++, t, v);
@@ -209,7 +209,7 @@ static void sb_bend(sb_log *L, double t, const double *v) {
     double sharp = curve[j] / L->tolerance[j];
     sharpest = sharp > sharpest ? sharp : sharpest;
   }
-  /* No longer than twice what was looked at: near an inflection little bends. */
+  /* At most twice the interval looked at: near an inflection the curvature is small. */
   L->stride = 2 * fmax(t - L->t_last, L->t_last - L->t_before);
   if (sharpest > 0) L->stride = fmin(L->stride, sqrt(8 / (SB_SAFETY * sharpest)));
   /* Between the steps of blocks that step by themselves a curve is drawn, whose bends follow
@@ -233,7 +233,7 @@ static int sb_kinked(const sb_log *L, double t, const double *v) {
   return out;
 }
 
-/* Go on from this row. */
+/* Continue from this row. */
 static void sb_looked(sb_log *L, double t, const double *v) {
   if (L->known > 1) sb_bend(L, t, v);
   double *oldest = L->before;
@@ -265,7 +265,7 @@ static int sb_expected(const sb_log *L, double dt) {
   return out;
 }
 
-/* Look between two rows a and b, and offer what lies there. */
+/* Look between two rows a and b, and offer the rows there. */
 static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, double b,
                       const double *vb, int depth, double parent, int stalls) {
   double m = a + SB_SPLIT * (b - a), worst, *x = sb_room(r),
@@ -287,7 +287,7 @@ static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, d
     if (depth == 0) sb_looked(L, m, room);
     return 1;
   }
-  /* As many parts as a parabola would need, and more where one of them still strays. */
+  /* As many parts as a parabola needs, and more if one of them still strays. */
   int parts = worst < 0.5 * SB_PARTS * SB_PARTS ? (int)ceil(1.3 * sqrt(worst)) : SB_PARTS;
   if (SB_STEPPED && depth == 0 && parts < SB_WINDING) parts = SB_WINDING;
   const double *row[SB_PARTS + 1];
@@ -299,7 +299,7 @@ static int sb_between(struct sb_run *r, sb_log *L, double a, const double *va, d
     if (!sb_look(r, L, at, x, v)) return 0;
     row[k] = v;
   }
-  /* The first look is within this part. Where it is off there, no parabola is it. */
+  /* The first look lies within this part. If it deviates there, the curve is no parabola. */
   int part = (int)(SB_SPLIT * parts),
       bent = sb_bulge(L, row[part], room, row[part + 1], SB_SPLIT * parts - part) > 1;
   for (int k = 1; k <= parts; k++) {
@@ -379,7 +379,7 @@ static int sb_unseen(sb_log *L, double start, double end, const double *x) {
   return 1;
 }
 
-/* The row at a stop, behind a crossing, at the start: it is kept, and all starts anew.
+/* Keep the row at a stop, after a crossing, or at the start, and restart the record there.
    tick: only discrete states have changed, and the curvature is much as it was. */
 static int sb_anew(struct sb_run *r, sb_log *L, double t, const double *x, int sides, int tick) {
   double *v = L->now;

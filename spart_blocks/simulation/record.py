@@ -1,6 +1,5 @@
-"""What a run keeps on its way: samples at a uniform grid, or as many rows as straight lines
-need. The latter is the rule of record.c, for runs whose loop is in Python;
-see there for how it decides."""
+"""Record of a run: samples at a uniform grid, or as many rows as straight lines need. The latter is
+the rule of record.c, for runs whose loop is in Python; record.c describes the rule."""
 
 from __future__ import annotations
 
@@ -24,11 +23,12 @@ from spart_blocks.simulation.samples import Samples
 from spart_blocks.simulation.stops import just_after
 
 PART = 1e-3
-"""Of a signal's range: how far a straight line through the kept rows may stray from it."""
+"""Largest deviation of the straight lines through the kept rows, as a fraction of a signal's
+range."""
 STEP_ROWS = 20_000
-"""Rows that one step may add."""
+"""Largest number of rows that one step may add."""
 MOST_NUMBERS = 10_000_000
-"""Numbers that a record grows to before it changes to a uniform grid."""
+"""Size in numbers at which a record changes to a uniform grid."""
 _SHARE, _RELATIVE, _ABSOLUTE, _HAIR = 0.6, 1e-9, 1e-14, 1e-3
 _DEPTH, _PARTS, _SPLIT, _STALLS, _BLUR = 4, 16, 0.4, 2, 0.1
 _WINDOW, _GATHERED = 32, 1000
@@ -39,13 +39,14 @@ Dense = Callable[[Any], Floats]
 
 
 def is_book(name: str) -> bool:
-    """Whether a signal is one of a plant's audit, whose balances are the solver's errors: it
-    asks for no rows."""
+    """Whether a signal is one of a plant's audit. Its balances are the solver's errors, so it needs
+    no rows."""
     return f"{AUDIT}." in name
 
 
 def blur_at_least(names: Sequence[str], widths: Sequence[int], states: States) -> Floats:
-    """What counts as straight in any case of the numbers of some signals and of all states."""
+    """Deviation that always counts as straight, for the numbers of some signals and of all
+    states."""
     books = [np.full(w, is_book(n)) for n, w in zip(names, widths, strict=True)]
     kept = np.zeros(max((part.stop for part in states.values()), default=0), dtype=bool)
     for name, part in states.items():
@@ -54,32 +55,31 @@ def blur_at_least(names: Sequence[str], widths: Sequence[int], states: States) -
 
 
 class Keeper(ABC):
-    """Keeps what is to be kept of a run."""
+    """Keeps the record of a run."""
 
     crowded_at: float | None = None
-    """When a step first wanted more rows than it may add [s]."""
+    """Time [s] at which a step first needed more rows than it may add."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
 
     @abstractmethod
     def step(self, dense: Dense, until: float, xd: Floats) -> None:
-        """The states have moved along dense, from where they were kept last to `until`,
+        """Record a step: the states have moved along dense, from the last kept time to `until`,
         which is kept later, or never."""
 
     @abstractmethod
     def state(
         self, t: Fraction, x: Floats, xd: Floats, *, sides: bool = True, edge: bool = False
     ) -> None:
-        """The state where all starts anew: at a stop, behind a crossing. sides: signals may
-        jump there. edge: the run starts or ends there."""
+        """Record the state at which integration restarts: at a stop or after a crossing. sides:
+        signals may jump there. edge: the run starts or ends there."""
 
     def event(self, t: Fraction, x: Floats, xd: Floats) -> None:  # noqa: B027
-        """The same at a known event, the time of which is rounded: signals may jump only a
-        hair behind it."""
+        """The same at a known event, whose time is rounded: signals may jump slightly after it."""
 
     def close(self) -> None:  # noqa: B027
-        """The run has ended."""
+        """End the record with the run."""
 
 
 class Grid(Keeper):
@@ -103,7 +103,7 @@ class Grid(Keeper):
 
 @dataclass(frozen=True)
 class _Row:
-    """One time: all values in one vector, the signals, and the states as they are kept."""
+    """One time: all values in one vector, the signals, and the states in kept form."""
 
     t: float
     values: Floats
@@ -114,24 +114,24 @@ class _Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """N times (N,), the values then (N, width), and the discrete states (N, nd)."""
+    """N times (N,), with values (N, width) and discrete states (N, nd)."""
 
     t: Floats
     values: Floats
     xd: Floats
 
     def part(self, which: Any) -> Rows:
-        """Some of them, by a slice, a mask or indices."""
+        """Rows selected by a slice, a mask or indices."""
         return Rows(self.t[which], self.values[which], self.xd[which])
 
     def with_(self, more: Rows) -> Rows:
-        """These and others, by time."""
+        """These rows and others, sorted by time."""
         both = Rows.joined([self, more])
         return both.part(np.argsort(both.t, kind="stable"))
 
     @staticmethod
     def joined(parts: Sequence[Rows]) -> Rows:
-        """Rows one after another."""
+        """Concatenated rows."""
         return Rows(
             np.concatenate([part.t for part in parts]),
             np.concatenate([part.values for part in parts]),
@@ -140,22 +140,22 @@ class Rows:
 
 
 class Lines(Keeper):
-    """Rows between which straight lines are true.
+    """Rows between which straight lines hold.
 
-    samples: a grid, between whose times there is always a look, and at which blocks act.
-    marks: times (m,) that are kept in any case.
+    samples: a grid; the record looks at least once between its times, and blocks act at them.
+    marks: times (m,) that are always kept.
     """
 
     def __init__(self, recorder: Recorder, engine: Engine, samples: Samples, marks: Floats) -> None:
         super().__init__(recorder)
         self.engine, self.samples, self.coarse = engine, samples, float(samples.every)
         self.marks = np.sort(marks)
-        self._rows: list[Rows] = []  # kept, and not yet handed to the recorder
+        self._rows: list[Rows] = []  # kept, and not yet given to the recorder
         self._kept: Rows | None = None  # the last row kept
         self._last: Rows | None = None  # the last row looked at
-        self._pending: Rows | None = None  # that row, where it is kept if lines need it
+        self._pending: Rows | None = None  # that row, if it is kept only when lines need it
         self._low = self._high = np.zeros(0)
-        """The slopes of lines from the last kept row that pass each row since."""
+        """Range of slopes of the lines from the last kept row that pass each row since."""
 
     def step(self, dense: Dense, until: float, xd: Floats) -> None:
         assert self._last is not None
@@ -178,12 +178,12 @@ class Lines(Keeper):
         row = self._look(np.array([float(t)]), lambda _: x[:, None], xd)
         if self._kept is None:
             self._probe(row, x, xd)
-            if self.recorder.ends_at(float(t)):  # it goes on where another solver has ended
+            if self.recorder.ends_at(float(t)):  # continues where another solver has ended
                 self._hold(row)
                 self._last = row
                 return
         elif row.t[0] <= self._kept.t[0]:
-            del self._rows[-1:]  # again at one time: what is there last
+            del self._rows[-1:]  # a second row at one time: the last one stays
         elif self._pending is not None and self._parts(self._pending, row, sides):
             self._keep(self._pending)
         self._keep(row)
@@ -220,14 +220,14 @@ class Lines(Keeper):
 
     @property
     def _tolerance(self) -> Floats:
-        """Of the whole, so much is for the choice and so much for what lies between looks."""
+        """The tolerance is divided between the choice of rows and the curve between looks."""
         size = np.maximum(np.abs(self._least), np.abs(self._most))
         floor = np.maximum(self._blur, _RELATIVE * size) + _ABSOLUTE
         tolerance: Floats = _SHARE * PART * (self._most - self._least) + floor
         return tolerance
 
     def _probe(self, row: Rows, x: Floats, xd: Floats) -> None:
-        """Find out by how much each value may be off at a row, by the solver's tolerances."""
+        """Determine the uncertainty of each value at a row, from the solver's tolerances."""
         run = self.engine.run
         off = run.atol + run.rtol * np.abs(x)
         signs = np.array([1 - 2 * ((np.arange(len(x)) >> (2 * way)) % 2) for way in range(2)])
@@ -238,7 +238,7 @@ class Lines(Keeper):
 
     def _refined(self, rows: Rows, dense: Dense, xd: Floats) -> Rows:
         """The rows with those between them that lines need."""
-        strays = np.arange(len(rows.t) - 1)  # the intervals that may
+        strays = np.arange(len(rows.t) - 1)  # the intervals that may stray
         parents, stalls = np.full(len(strays), np.inf), np.zeros(len(strays), int)
         probed = False
         for depth in range(_DEPTH + 1):
@@ -252,7 +252,7 @@ class Lines(Keeper):
                 worst = (bulge / self._tolerance).max(axis=1, initial=0.0)
             stalls = stalls + (worst > 0.5 * parents)
             deeper = (worst > 1) & (stalls < _STALLS)
-            # As many parts as a parabola would need, and more where one of them still strays.
+            # As many parts as a parabola needs, and more if one of them still strays.
             parts = np.clip(np.ceil(1.3 * np.sqrt(worst[deeper])), 2, _PARTS).astype(int)
             crowded = len(rows.t) + parts.sum() > STEP_ROWS
             if crowded and self.crowded_at is None:
@@ -285,7 +285,7 @@ class Lines(Keeper):
     # --- keeping --------------------------------------------------------------------------
 
     def _choose(self, rows: Rows, marks: Floats) -> None:
-        """Keep of the rows those that lines need, and the marks; the last may wait."""
+        """Keep the rows that lines need, and the marks; the last row may stay pending."""
         marked, at, tolerance = np.isin(rows.t, marks), 0, self._tolerance
         while at < len(rows.t):
             window = rows.part(slice(at, at + _WINDOW))
@@ -310,13 +310,13 @@ class Lines(Keeper):
             at += end
 
     def _slopes(self, rows: Rows, tolerance: Floats) -> tuple[Floats, Floats]:
-        """The slopes of the lines from the last kept row, and by how much they may differ."""
+        """The slopes of the lines from the last kept row, and their tolerance."""
         assert self._kept is not None
         dt = (rows.t - self._kept.t)[:, None]
         return (rows.values - self._kept.values) / dt, tolerance / dt
 
     def _parts(self, before: Rows, row: Rows, sides: bool) -> bool:
-        """Whether the row before this one has to be kept too."""
+        """Whether the row before this one must be kept too."""
         tolerance = self._tolerance
         slope, _ = self._slopes(row, tolerance)
         if ((slope < self._low) | (slope > self._high)).any():
@@ -332,7 +332,7 @@ class Lines(Keeper):
             self._hand_over(len(self._rows) - 1)  # the last may be taken back
 
     def _hold(self, row: Rows) -> None:
-        """Let lines start at this row."""
+        """Start lines at this row."""
         self._kept, self._pending = row, None
         self._low = np.full(row.values.shape[1], -np.inf)
         self._high = -self._low

@@ -1,6 +1,6 @@
-"""What a run keeps: time, states, and the signals that scopes or `log` ask for.
+"""Storage of a run's record: time, states, and the signals that scopes or `log` request.
 
-Samples come one at a time, or a block of many at once, which is kept as it is.
+Samples come one at a time, or as a block of many, which is kept unchanged.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spart_blocks.results.run_data import RATES
 from spart_blocks.simulation.engine import Engine, Floats
 
 SINGLES = 1000
-"""Samples that came one at a time, up to which they wait to become one block."""
+"""Number of single samples that are collected into one block."""
 
 
 class Recorder:
@@ -32,12 +32,12 @@ class Recorder:
         self._xd: list[Floats] = []
         self._signals: list[list[Floats]] = [[] for _ in self.names]
         self.shapes: list[tuple[int, ...]] = []
-        """Of the kept signals, known from the first look on."""
+        """Shapes of the kept signals, known from the first look on."""
         self.size = 0
-        """The numbers that are kept by now."""
+        """Count of numbers kept so far."""
 
     def keep(self, t: float, x: Floats, xd: Floats) -> None:
-        """Evaluate the diagram at a sample and keep what is wanted of it."""
+        """Evaluate the diagram at a sample and keep the requested signals."""
         if self.engine.drifting:
             x = self.engine.project(t, x)
         signals = self._pick(t, x, xd)
@@ -49,8 +49,8 @@ class Recorder:
             self.engine.act(t, x, xd)
 
     def looked(self, t: Floats, x: Floats, xd: Floats) -> Floats:
-        """The kept signals and the states, as they are kept, side by side (N, width), at times
-        t (N,), states x (N, nx) and xd (nd,)."""
+        """The kept signals and the states, in kept form, side by side (N, width), at times t (N,),
+        states x (N, nx) and xd (nd,)."""
         if self.engine.drifting:
             x = self.engine.project_all(t, x)
         held = np.broadcast_to(xd, (len(t), len(xd)))
@@ -64,7 +64,7 @@ class Recorder:
         return values
 
     def adopt_looked(self, t: Floats, values: Floats, xd: Floats) -> None:
-        """Take over what `looked` gave."""
+        """Store rows that `looked` returned."""
         ends = np.cumsum([math.prod(shape) for shape in self.shapes], dtype=int)
         *columns, x = np.split(values, ends, axis=1) if len(ends) else [values]
         signals = [
@@ -94,14 +94,14 @@ class Recorder:
             self.engine.explain(float(t[good]), x[good], xd)
 
     def adopt(self, t: Floats, signals: Sequence[Floats], x: Floats, xd: Floats) -> None:
-        """Take over N samples made elsewhere: each kept signal, (N, ...)."""
+        """Store N samples made elsewhere: each kept signal, (N, ...)."""
         self._gather()
         self.size += len(t) + sum(a.size for a in (x, xd, *signals))
         self._add(t, signals, x, xd)
 
     def _gather(self) -> None:
-        """Make one block of the samples that came one at a time: an array each would take
-        more room than its numbers, and keep alive the array of all signals that it is of."""
+        """Make one block of the single samples. An array for each would take more memory than its
+        numbers, and keep alive the array of all signals that it is a view of."""
         if not self._singles:
             return
         t, values, x, xd = zip(*self._singles, strict=True)
@@ -141,8 +141,8 @@ class Recorder:
         return states | {name: xd[:, part] for name, part in self.engine.sampled.items()}
 
     def recompute(self, name: str) -> NDArray[Any]:
-        """A signal that was not kept, or the rates of a block's states, 'rates.plant', from
-        the kept states; KeyError where there is none."""
+        """A signal that was not kept, or the rates of a block's states, 'rates.plant', from the
+        kept states. Raises KeyError for an unknown name."""
         t, x, xd = self.times(), _joined(self._x), _joined(self._xd)
         block = name.removeprefix(RATES)
         with np.errstate(all="ignore"):
@@ -154,7 +154,7 @@ class Recorder:
 
 
 def _joined(blocks: list[Floats]) -> Floats:
-    """Blocks of samples as one array, which takes their place: samples exist once."""
+    """Merge blocks of samples into one array, which replaces them, so that samples exist once."""
     if len(blocks) > 1:
         blocks[:] = [np.concatenate(blocks)]
     return blocks[0] if blocks else np.zeros(0)

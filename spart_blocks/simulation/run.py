@@ -51,7 +51,7 @@ LEAST_STEPS = 50
 MOST_SWITCHES = 1_000
 """Largest number of mode switches at one time."""
 CHATTER = 1_000
-"""So many crossings within CHATTERED of the run are too many."""
+"""Number of crossings within CHATTERED of the run that is an error."""
 CHATTERED = 1e-7
 
 Progress = Callable[[float, float], None]
@@ -59,7 +59,7 @@ Progress = Callable[[float, float], None]
 
 @dataclass
 class Stats:
-    """What a run cost."""
+    """Cost of a run."""
 
     steps: int = 0
     evaluations: int = 0
@@ -70,12 +70,12 @@ class Stats:
 class Run:
     """The mutable state of one run: time, states, ticks done, samples kept.
 
-    options: the engine's, with the solver that is in use. event_times: the last first.
-    solvers: those used so far, each with the time from which. stiff: whether the run has said
-    that the diagram is.
-    lines: whether as much is kept as straight lines need; samples alone otherwise. marks:
-    times (m,) [s] that are kept in any case then. crowded_at, thinned_at: when a step first
-    wanted more rows than it may add, and when the record was full [s].
+    options: the engine's, with the solver that is in use. event_times: in descending order.
+    solvers: those used so far, each with its start time. stiff: whether the run has reported the
+    diagram as stiff.
+    lines: whether the record keeps as many rows as straight lines need; otherwise samples alone.
+    marks: times (m,) [s] that lines always keep. crowded_at, thinned_at [s]: when a step first
+    needed more rows than it may add, and when the record was full.
     """
 
     engine: Engine
@@ -106,14 +106,14 @@ class Run:
     crowded_at: float | None = None
     thinned_at: float | None = None
     before: Floats | None = None
-    """The watched values before the stop that comes next."""
+    """The watched values before the next stop."""
     bounces: dict[int, Bounces] = field(default_factory=dict)
-    """Of crossings of EVENT blocks, what their resets did."""
+    """Effects of the resets of EVENT blocks, by crossing."""
     held: Held = field(default_factory=Held)
-    """Surfaces and contacts that hold the states now."""
+    """Surfaces and contacts that now hold the states."""
     pace: Pace = field(default_factory=Pace)
     limit: float = math.inf
-    """The longest that the next step may be [s]."""
+    """Longest allowed length of the next step [s]."""
 
     @property
     def clocks(self) -> tuple[Clock, ...]:
@@ -126,7 +126,7 @@ class Run:
     # --- the loop ------------------------------------------------------------------
 
     def go(self) -> None:
-        """Run to the end, to a STOP, or to an interrupt, which keeps what is there."""
+        """Run to the end, to a STOP, or to an interrupt, which keeps the record so far."""
         started = 0.0
         try:
             with np.errstate(all="ignore"):
@@ -147,8 +147,8 @@ class Run:
             self.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
 
     def _bound_steps(self) -> None:
-        """Take at least LEAST_STEPS steps if zero crossings have effects: a step that nothing
-        else limits, as with states at rest, would pass over pairs of crossings.
+        """Take at least LEAST_STEPS steps if zero crossings have effects: a step without another
+        limit, as with states at rest, would pass over pairs of crossings.
         """
         kinds = {"stop", "event", "mode"} | ({"bend"} if self.slides else set())
         acting = any(crossing.kind in kinds for crossing in self.crossings)
@@ -162,8 +162,8 @@ class Run:
         return self.engine.run.max_step or float(self.samples.every)
 
     def _compiled(self) -> CompiledLoop | None:
-        """This run's loop as compiled code, where the engine, the solver and a compiler
-        allow; sinks that act at every sample, and sliding, need Python."""
+        """This run's loop as compiled code, if the engine, the solver and a compiler allow it;
+        sinks that act at every sample, and sliding, need Python."""
         from spart_blocks.simulation.native import Native
 
         if not isinstance(self.engine, Native) or self.engine.display.acting or self.slides:
@@ -184,28 +184,28 @@ class Run:
         return float(self.end) / LOOKS
 
     def measure(self, gauges: Iterable[Gauge]) -> None:
-        """Let gauges measure this run, from its start on."""
+        """Attach gauges that measure this run from its start on."""
         measuring = Measuring(self.engine, gauges)
         self.measuring = measuring if measuring.names else None
 
     @property
     def readings(self) -> dict[Gauge, Readings]:
-        """What the gauges have measured."""
+        """Readings of the gauges."""
         return self.measuring.read() if self.measuring else {}
 
     @property
     def coarse(self) -> float:
-        """The longest interval [s] in which nothing is looked at."""
+        """The longest interval [s] without a look."""
         return float(self.samples.every)
 
     def thin_from(self, t: float) -> None:
-        """The record is full: from t on samples are kept."""
+        """Change a full record to samples from t on."""
         self.lines, self.thinned_at = False, t
         self.samples.pass_by(exact(t))
 
     def stops_and_ticks(self) -> tuple[Floats, NDArray[np.uint8], NDArray[np.uint8]]:
-        """Every time from now to the end at which the solver must stop, which clocks tick
-        there, (stops, clocks), and what may jump there: 1 by a tick, 2 by a known event."""
+        """Every time from now to the end at which the solver must stop, the clocks that tick there
+        (stops, clocks), and the cause of jumps there: 1 a tick, 2 a known event."""
         ticks = [grid(c.offset, c.period, self.ticks[c.name], self.end) for c in self.clocks]
         known = np.array([float(t) for t in (self.t, *self.event_times, self.end)])
         stops = np.unique(np.concatenate([known, *ticks]))
@@ -263,7 +263,7 @@ class Run:
         return Panelled(keeper, self.measuring, self.longest) if self.measuring else keeper
 
     def _thin_out(self) -> None:
-        """Change to samples where the record is full."""
+        """Change to samples if the record is full."""
         if self.lines:
             self.crowded_at = self.keeper.crowded_at
         if self.lines and self.recorder.size > MOST_NUMBERS:
@@ -273,12 +273,12 @@ class Run:
             self.keeper.state(self.t, self.x, self.xd)
 
     def stops_left(self, t: float) -> int:
-        """How often a solver has to stop between t and the end."""
+        """Number of stops of a solver between t and the end."""
         known = sum(time > t for time in self.event_times)
         return known + sum(int((float(self.end) - t) / c.period) for c in self.clocks)
 
     def change_solver(self, solver: str, t: float) -> None:
-        """Go on with another solver from the state reached at t."""
+        """Continue with another solver from the state reached at t."""
         self.options = self.options.model_copy(update={"solver": solver})
         self.solvers.append((t, solver))
 
@@ -295,7 +295,7 @@ class Run:
         return min([self.end, *times])
 
     def _tick(self) -> bool:
-        """Let the clocks due tick; whether there are any."""
+        """Tick the clocks due; returns whether there are any."""
         due = [c for c in self.clocks if c.time(self.ticks[c.name]) == self.t]
         if not due:
             return False
@@ -305,8 +305,8 @@ class Run:
         return True
 
     def report(self, t: float) -> None:
-        """Called now and then; t: the time reached. RunError where it takes too many steps, or
-        does not get on."""
+        """Report progress, called now and then; t: the time reached. Raises RunError if the run
+        takes too many steps or makes no progress."""
         if self.stats.steps > self.most_steps:
             hint = "it may diverge, or its max_step be too short for its T"
             text = f"the run has taken more than {self.most_steps:,} steps"
@@ -315,11 +315,11 @@ class Run:
         if self.progress is not None:
             self.progress(t, float(self.end))
 
-    # --- the equations, and what holds the states ------------------------------------
+    # --- the equations and the held states -------------------------------------------
 
     @property
     def slides(self) -> bool:
-        """Whether states may slide along surfaces, and rest."""
+        """Whether states may slide along surfaces and rest at zero."""
         return self.options.sliding == "filippov"
 
     def derivative(self, t: float, x: Floats, start: Floats | None = None) -> Floats:
@@ -329,12 +329,12 @@ class Run:
         return self.engine.derivative(t, x, self.xd, start)
 
     def project(self, t: float, x: Floats) -> Floats:
-        """x on its constraints."""
+        """x projected onto its constraints."""
         x = self.engine.project(t, x)
         return self.held.project(self.engine, t, x, self.xd) if self.held else x
 
     def watch(self, t: float, x: Floats) -> Floats:
-        """The watched values; none where nothing is watched."""
+        """Values of the zero-crossing functions; empty if there are none."""
         if not self.crossings:
             return np.zeros(0)
         values = self.engine.watch(t, x, self.xd)
@@ -343,8 +343,8 @@ class Run:
     # --- crossings -------------------------------------------------------------------
 
     def _jump(self) -> bool:
-        """Act on a crossing by a jump at this stop, on a STOP whose signal is above zero, or
-        on a mode that does not fit."""
+        """Act on crossings by a jump at this stop, on STOPs whose signal is above zero, and on
+        modes that do not fit."""
         jumped_off(self, float(self.t))
         now, before = self.watch(float(self.t), self.x), self.before
         jumped = [] if before is None else self.crossed(before, now)
@@ -359,15 +359,15 @@ class Run:
         return bool(found)
 
     def _tell_jumps(self, t: float, before: Sequence[Any]) -> bool:
-        """Let blocks switch that are told where their inputs jump, and whether any is; before:
-        what these were."""
+        """Notify blocks of jumps of their inputs and let them switch; returns whether any does.
+        before: the previous inputs."""
         found = self.engine.jumped(before, t, self.x, self.xd)
         for k in found:
             self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
         return bool(found)
 
     def crossed(self, before: Floats, after: Floats) -> list[int]:
-        """The crossings whose values before and after lie on both sides of zero."""
+        """The crossings whose values before and after lie on different sides of zero."""
         return [k for k, c in enumerate(self.crossings) if c.crossed(before[k], after[k])]
 
     def cross(self, found: Sequence[int], t: float) -> Fraction:
@@ -409,7 +409,7 @@ class Run:
 
     def _settle_modes(self, t: float) -> None:
         """Let blocks switch their modes until nothing that they watch is above zero."""
-        led = self.held.leaders  # their values tell of what holds, not of a mode
+        led = self.held.leaders  # their values belong to holds, not to modes
         modes = {
             k: c.block for k, c in enumerate(self.crossings) if c.kind == "mode" and k not in led
         }
@@ -432,7 +432,7 @@ class Run:
             )
 
     def _refuse_chatter(self, found: Sequence[int], t: float) -> None:
-        """RunError where the same few instants are filled with crossings."""
+        """Raise RunError if too many crossings occur within a short time."""
         recent = self.recent
         if found:
             recent.append(t)

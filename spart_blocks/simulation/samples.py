@@ -26,7 +26,7 @@ class Samples:
         self._skip()
 
     def _beside(self, t: Fraction) -> list[int]:
-        """The number of the grid time that is t but for rounding."""
+        """The number of the grid time that equals t up to rounding."""
         k = round(t / self.every)
         away = abs(k * self.every - t)
         hair = _ROUNDED * Fraction(float(np.spacing(float(t))))

@@ -1,2 +1,2 @@
-"""How a run advances over a segment, from one stop to the next: by steps of an explicit or
-implicit solver, by CVODES, or, without states, by letting time pass."""
+"""Advance of a run over a segment, from one stop to the next: by steps of an explicit or implicit
+solver, by CVODES, or, without states, by time alone."""
