@@ -59,8 +59,9 @@ def export_fmu(
 
     path: a file NAME.fmu, or a folder for one with the part's name. version: of FMI, 3 or 2.
     rate, method: of equal steps in which co-simulation integrates [Hz], 1000 by default, and
-    euler, heun or RK4, by default the last. Without both it takes steps with error control, to
-    the importer's tolerance or the diagram's. Model exchange leaves that to the importer.
+    a name of FIXED_STEP, by default the recommended one. Without both it takes steps with error
+    control, to the importer's tolerance or the diagram's. Model exchange leaves that to the
+    importer.
     inputs: their start values, 'zero' or as at the start of the 'diagram'.
     Without a C compiler the FMU has its sources alone, and a SpartWarning says so. Raises
     InputError for options or a path that cannot be, DiagramError naming a block that cannot

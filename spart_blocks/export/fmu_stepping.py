@@ -13,7 +13,7 @@ from spart_blocks.export.functions import array_text
 from spart_blocks.export.schedule import checked_rate
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.simulation.run import LEAST_STEPS
-from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, Tableau, tableau
+from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, RECOMMENDED, Tableau, tableau
 
 USUAL_RATE = 1000.0  # Hz
 RATES = (1e-3, 1e6)  # Hz
@@ -23,7 +23,7 @@ RATES = (1e-3, 1e6)  # Hz
 class Stepping:
     """How the states of co-simulation move.
 
-    method: euler, heun or RK4 in equal steps of at most `step` [s], or RK45, whose steps are
+    method: a name of FIXED_STEP in equal steps of at most `step` [s], or RK45, whose steps are
     of any length up to max_step [s] by the error that they tell. rtol, atol: that error where
     the importer gives no tolerance; of one, atol is in proportion.
     """
@@ -47,7 +47,8 @@ class Stepping:
 
 def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None = None) -> Stepping:
     """The stepping that is asked for: with a rate [Hz] or a method in equal steps, 1000 Hz and
-    RK4 where one of them is open; else by error control, unless a block needs equal steps.
+    the recommended method where one of them is open; else by error control, unless a block
+    needs equal steps.
 
     Raises InputError for a method or a rate that cannot be.
     """
@@ -65,7 +66,7 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
     acting = any(crossing.kind in kinds for crossing in program.crossings)
     longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)
     return Stepping(
-        CONTROLLED if controlled else method or "RK4",
+        CONTROLLED if controlled else method or RECOMMENDED,
         float(1 / Fraction(repr(float(steps)))),
         float(longest),
         float(run.rtol),
