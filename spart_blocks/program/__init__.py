@@ -1,7 +1,6 @@
-"""From a diagram, or a function, to a program: expressions, recorded by running it once on
-symbols.
+"""Programs of diagrams and functions: expressions recorded by running them once on symbols.
 
-A program from the cache runs without what traces, so each name is imported when first used.
+A program from the cache runs without the tracing code, so each name is imported when first used.
 """
 
 from __future__ import annotations

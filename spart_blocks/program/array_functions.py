@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays of Symbols, where its object arrays have none or others."""
+"""NumPy's functions on arrays of Symbols that its object arrays lack or define differently."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _objects(value: Any) -> Any:
 def _elementwise(
     on_symbols: Callable[..., Any], on_numbers: Callable[..., Any], count: int, **options: Any
 ) -> Any:
-    """A ufunc of objects that takes numbers where all its arguments are numbers."""
+    """A ufunc of objects that computes with numbers if all its arguments are numbers."""
 
     def function(*values: Any) -> Any:
         if all(is_number(x) for x in values):
@@ -406,7 +406,7 @@ def _dot(a: Any, b: Any, out: Any = None) -> Any:
     return a * b if 0 in (a.ndim, b.ndim) else np.dot(a, b)
 
 
-# --- what is not an expression of its arguments --------------------------------------------
+# --- functions that are no expression of their arguments -----------------------------------
 
 
 _REFUSED = {

@@ -1,4 +1,4 @@
-"""CasADi functions as C source text, in the form that compilers take best."""
+"""CasADi functions as C source text, in the form that compiles fastest."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ _CPU_FIELDS = (
 
 @dataclass(frozen=True)
 class _Compiler:
-    """A command. files: the programs it consists of; their times stand for a version."""
+    """A command. files: its executables, whose modification times stand for a version."""
 
     command: tuple[str, ...]
     files: tuple[str, ...]
@@ -60,15 +60,15 @@ class _Compiler:
 
 
 class _CompileError(Exception):
-    """Why there is no library."""
+    """Reason for a missing library."""
 
 
 class NoCompilerError(InputError):
-    """There is no compiler where one is needed."""
+    """A compiler is needed and there is none."""
 
 
 class CompilerError(SpartError):
-    """The compiler refused what it was given."""
+    """The compiler rejected its input."""
 
 
 def shared_library(source: str) -> Path | None:
@@ -162,8 +162,8 @@ def compiler_name() -> str | None:
 
 
 def _compilers() -> Sequence[_Compiler]:
-    """All there are, best first. Starts no process. They are looked up anew where the
-    environment has changed, and where one that was found is gone."""
+    """All compilers found, best first. Starts no process. The search is repeated if the environment
+    has changed or a compiler found before is gone."""
     if os.environ.get("SPART_COMPILER", "").strip().lower() == "none":
         return ()
     folder = ""
@@ -237,7 +237,7 @@ def _output(*command: str) -> str | None:
 
 
 def _flags(compiler: _Compiler) -> list[str]:
-    """For this machine. Not -ffast-math: it removes checks for NaN."""
+    """Flags for this machine. Not -ffast-math: it removes checks for NaN."""
     level = ("-O3",) if compiler.zig else LEVEL  # zig knows no levels between
     machine = platform.machine().lower()
     if compiler.zig or machine in ("arm64", "aarch64", "ppc64le"):
@@ -248,7 +248,7 @@ def _flags(compiler: _Compiler) -> list[str]:
 
 
 def _plain(compiler: _Compiler) -> list[str]:
-    """For any machine of this kind; by itself zig takes all that this one has."""
+    """Flags for any machine of this kind; by default zig targets this machine's processor."""
     return [*_shared(), *(["-mcpu=baseline"] if compiler.zig else [])]
 
 
@@ -260,7 +260,7 @@ def _shared() -> list[str]:
 
 
 def _key(compiler: _Compiler, flags: list[str], source: str) -> str:
-    """The hash of all that makes one library differ from another."""
+    """The hash of everything that determines a library."""
     versions = []
     for name in compiler.files:
         path = os.path.realpath(name)

@@ -1,4 +1,4 @@
-"""Some nodes of a wiring as a wiring of their own, with stand-ins for what comes from outside."""
+"""A subset of the nodes of a wiring as a separate wiring, with stand-ins for outside signals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 
 
 class Inlet:
-    """What stands for a signal from outside: its value is a parameter of the program."""
+    """Stand-in for a signal from outside: its value is a parameter of the program."""
 
     type = "inlet"
     tunable: ClassVar[tuple[str, ...]] = ("value",)

@@ -93,7 +93,7 @@ class Evaluation:
         return self.parameters.blocks.get(node.index, node.block)
 
     def inputs(self, node: Node) -> list[Any]:
-        """What the wires bring to a node: its own copies, for it may write into them."""
+        """The inputs of a node, as copies, since the block may write into them."""
         inputs = [self.values[source][port] for source, port in node.sources]
         for k, port in enumerate(node.in_ports):
             if port.shape == (1,) and np.ndim(inputs[k]) == 0:
@@ -101,7 +101,7 @@ class Evaluation:
         return [value.copy() if isinstance(value, np.ndarray) else value for value in inputs]
 
     def _outputs(self, node: Node, state: Any = None) -> list[Any]:
-        """The outputs of a node, of its state or of another one in the place of that."""
+        """The outputs of a node for its state, or for another state in place of it."""
         if node.feedthrough:
             self._check_wires(node)
         out = self._call(node, "output", blind=not node.feedthrough, state=state)
@@ -117,7 +117,7 @@ class Evaluation:
             raise DiagramError(faults)
 
     def _held(self, node: Node, held: Held) -> list[Any]:
-        """The held outputs of a node: a discrete state more."""
+        """The held outputs of a node, as an additional discrete state."""
         if held.of_state:
             state = self.state[node.index]
             self.renewed[held.name] = state
@@ -151,7 +151,7 @@ class Evaluation:
         return self.moved(node, self._call(node, method), method)
 
     def moved(self, node: Node, value: Any, method: str) -> Any:
-        """What a method gave, as an array as long as the node's state."""
+        """The result of a method, as an array as long as the node's state."""
         with of_block(node):
             value = _settled(node, value)
         out = box(np.zeros(self.state[node.index].shape))
@@ -199,8 +199,8 @@ class Evaluation:
                 raise located(label_of(node), error, node.place) from error
 
     def function(self, name: str, values: list[Any], result: str, **more: Any) -> Any:
-        """The CasADi Function (t, x, xd, p) -> all values in one column, with what occurs
-        twice computed once. more: arguments after p, by name, and their columns."""
+        """The CasADi Function (t, x, xd, p) -> all values in one column, with common subexpressions
+        computed once. more: arguments after p, by name, and their columns."""
         columns = {
             "t": self.t_column,
             "x": self.x_column,

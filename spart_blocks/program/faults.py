@@ -1,4 +1,4 @@
-"""What is wrong with a user's code: where a trace broke off, and what it gives."""
+"""Errors in a user's code: where a trace failed, and why."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MACHINERY = tuple(
 
 
 def label_of(node: Node) -> str:
-    """A block, for messages."""
+    """Name of a block for messages."""
     return f"block {node.name} ({node.block.type.upper()})"
 
 
 @contextmanager
 def of_block(node: Node) -> Iterator[None]:
-    """Within, an exception that nobody foresaw becomes a TraceError that names the block."""
+    """Context in which an unforeseen exception becomes a TraceError that names the block."""
     try:
         yield
     except SpartError:
@@ -38,7 +38,7 @@ def of_block(node: Node) -> Iterator[None]:
 
 @contextmanager
 def tracing(name: str) -> Iterator[None]:
-    """The same for what is of no one block: of the diagram of this name."""
+    """The same for errors of no single block: the TraceError names the diagram."""
     try:
         yield
     except SpartError:

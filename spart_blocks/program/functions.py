@@ -64,7 +64,7 @@ def compiled(function: Callable[..., Any], *shapes: int | Shape) -> CompiledFunc
 
 
 class CompiledFunction:
-    """A function of float arrays in compiled code. Call it as what it was made from.
+    """A function of float arrays in compiled code. Call it like the original function.
 
     Each call checks its arguments' shapes, copies them, and gives fresh results, and is
     safe from several threads. `bound` leaves all that out. Pickles, to be compiled or
@@ -197,7 +197,7 @@ class CompiledFunction:
     # --- running ----------------------------------------------------------------------------
 
     def _on_symbols(self, values: Sequence[NDArray[Any]]) -> list[Any]:
-        """In a trace of something larger: the expressions, in the place of a call."""
+        """Return the expressions in place of a call, inside a larger trace."""
         columns = self.program.call([column_of([value]) for value in values])
         return [
             unbox(scalars(column).reshape(shape))
@@ -278,8 +278,8 @@ def _argument_names(function: Callable[..., Any], count: int, label: str) -> lis
 
 
 def _traced(function: Callable[..., Any], arrays: Sequence[SymbolArray], label: str) -> Any:
-    """What the function gives for symbols; once more with the constructors of float arrays
-    replaced, where that breaks off."""
+    """The results of the function for symbols; if the trace fails, it is repeated with the
+    constructors of float arrays replaced."""
     try:
         return function(*(unbox(array.copy()) for array in arrays))
     except Exception as error:

@@ -101,7 +101,7 @@ def _is_designed(block: Any) -> bool:
 
 
 def _is_pending(block: Any) -> bool:
-    """Whether it is, and has not been."""
+    """Whether a block's gain is to be found and has not been found yet."""
     return _is_designed(block) and block.pending
 
 
@@ -157,7 +157,7 @@ def _located(name: str, error: InputError, places: Mapping[str, Place]) -> list[
 
 
 def _fitting(plants: Sequence[Node], minimal: MinimalState | None) -> MinimalState | None:
-    """How a block sees its plant. InputError where it sees another kind of robot."""
+    """Form of the plant's state that a block feeds back. Raises InputError for another kind."""
     if minimal is None:
         return None
     state = getattr(plants[0].block, "plant_state", None)
@@ -165,7 +165,7 @@ def _fitting(plants: Sequence[Node], minimal: MinimalState | None) -> MinimalSta
         raise InputError("plant: a gain for a robot's state takes one MULTIBODY")
     theirs, ours = state.robot, minimal.robot
     if (theirs.position_names, theirs.base) != (ours.position_names, ours.base):
-        raise InputError(f"plant: {plants[0].name} is another robot than the block's")
+        raise InputError(f"plant: the robot of {plants[0].name} differs from the block's")
     return minimal
 
 

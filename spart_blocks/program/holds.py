@@ -35,7 +35,7 @@ class Held:
 
     @property
     def name(self) -> str:
-        """What the discrete state is called."""
+        """Name of the discrete state."""
         return f"{self.block}.held"
 
 
@@ -68,7 +68,7 @@ def with_holds(clocks: Iterable[Clock], holds: Iterable[Held]) -> tuple[Clock, .
 
 
 def notes_of(holds: Sequence[Held]) -> tuple[str, ...]:
-    """What a user should know of a diagram that has held outputs."""
+    """Note to the user on the held outputs of a diagram."""
     if not holds:
         return ()
     shown = [f"{one.block} ({one.kind})" for one in holds[:4]]

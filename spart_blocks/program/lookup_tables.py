@@ -17,18 +17,19 @@ from numpy.typing import NDArray
 from spart_blocks.program.symbol_scalar import Symbol, TraceError, sx_of
 
 LARGEST_TABLE = 256
-"""Points of a table in an expression; each costs some five operations in every evaluation."""
+"""Largest number of points of a table in an expression; each costs about five operations in every
+evaluation."""
 PREFIX = "table_"
-"""What the names of table Functions begin with; those of their derivatives, by CasADi, with
-fwd1_table_ and adj1_table_."""
+"""Prefix of the names of table Functions; CasADi's derivatives of them have fwd1_table_ and
+adj1_table_."""
 _EVEN = 1e-13
-"""Of its largest point: how far a point may lie from where even steps have it."""
+"""Largest deviation of a point from even spacing, relative to the largest point."""
 
 Floats = NDArray[np.float64]
 
 
 def called_line(points: Floats, values: Floats) -> Callable[[Any], Any]:
-    """What np.interp gives for a Symbol or a number, by a call of the table.
+    """np.interp of a Symbol or a number, by a call of the table.
 
     points (n,), which rise, and values (n,): the value at u lies on the line between its
     neighbours, and is found in O(1) where the points are evenly spaced, else in O(log n).
@@ -47,7 +48,7 @@ def called_line(points: Floats, values: Floats) -> Callable[[Any], Any]:
 def _line_function(points: Floats, values: Floats) -> Any:
     """The CasADi Function u -> the value at u, which lies within the table."""
     if not (np.diff(points) > 0).all():
-        raise TraceError("the points of its table do not rise")
+        raise TraceError("the points of its table are not in ascending order")
     name = PREFIX + sha256(points.tobytes() + values.tobytes()).hexdigest()[:16]
     mode = "exact" if evenly_spaced(points) else "binary"
     table = ca.interpolant(name, "linear", [points], values, {"lookup_mode": [mode]})
@@ -56,7 +57,7 @@ def _line_function(points: Floats, values: Floats) -> Any:
 
 
 def evenly_spaced(points: Floats) -> bool:
-    """Whether the points (n,) lie in steps of one size, but for rounding."""
+    """Whether the points (n,) are evenly spaced up to rounding."""
     even = np.linspace(points[0], points[-1], len(points))
     return bool((np.abs(points - even) <= _EVEN * np.abs(points).max()).all())
 

@@ -1,4 +1,4 @@
-"""Structs of C that Python fills: what holds both sides to one layout."""
+"""Structs of C that Python fills: compile-time checks that both sides have one layout."""
 
 from __future__ import annotations
 

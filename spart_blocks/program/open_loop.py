@@ -1,5 +1,5 @@
-"""The plant of a controller as a linear system: the loop open at the plant's control inputs,
-all that acts on it besides left as it is."""
+"""The plant of a controller as a linear system: the loop is open at the plant's control inputs, and
+everything else that acts on it is unchanged."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _DEVIATION = "deviation"
 _MOST_STEPS = 20
 _EXACT = 1e-12
 _AT_REST = 1e-7
-"""What may be left of the rates, relative to those without control, or to 1."""
+"""Tolerance of the rates at rest, relative to those without control, or to 1."""
 
 
 @dataclass(frozen=True, eq=False)
 class OpenLoop:
     """A (n, n), B (n, m) of the plant's deviation from a point, with names; the control u (m,)
-    that holds it there; leak: what else acts on these states, as the largest entry of A for
-    what is left out, relative to A's own."""
+    that holds it there; leak: coupling of omitted states into these, as the largest entry of A for
+    the omitted ones, relative to A's own."""
 
     A: Floats
     B: Floats
@@ -196,7 +196,7 @@ class _System:
         self.controls = np.concatenate([np.r_[inlets[f"{_inlet_name(e)}.value"]] for e in entries])
 
     def slide(self, way: float) -> None:
-        """Let joints with friction slide one way."""
+        """Make joints with friction slide one way."""
         self.x[self.modes] = way
 
     def at(self, u: Floats) -> tuple[Floats, Floats, Floats, Floats]:

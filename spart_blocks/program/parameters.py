@@ -19,7 +19,7 @@ from spart_blocks.robot import Robot
 
 Shared = Mapping[str, Sequence[tuple[str, str]]]
 Matter = Sequence[str]
-"""Names such as 'sc.mass': what of robots stays a parameter."""
+"""Names such as 'sc.mass' of the properties of robots that stay parameters."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""What a regulator feeds back and moves, by the names that users give: plants, the inputs that
-are its control, the entries of both, and the point at which a plant is to rest."""
+"""Plants and control inputs of a regulator by the names that users give, the entries of both, and
+the point at which a plant is to rest."""
 
 from __future__ import annotations
 
@@ -129,7 +129,8 @@ def input_labels(entries: Sequence[Entry]) -> Labels:
 
 
 def minimal_of(plants: Sequence[Node], entries: Sequence[Entry]) -> MinimalState | None:
-    """How a robot's state is seen: with its base where tau0 is an input; None for others."""
+    """Form in which a robot's state is fed back: with its base if tau0 is an input; None for
+    others."""
     state: PlantState | None = getattr(plants[0].block, "plant_state", None)
     if len(plants) > 1 or state is None or not state.rates:
         return None
@@ -141,7 +142,7 @@ def minimal_of(plants: Sequence[Node], entries: Sequence[Entry]) -> MinimalState
 
 
 def is_mode(plant: Node) -> Any:
-    """Of each state of a plant, whether it tells which way a joint slides."""
+    """Mask of the states of a plant that give the direction in which a joint slides."""
     state: PlantState | None = getattr(plant.block, "plant_state", None)
     if state is None:
         return np.zeros(len(np.ravel(plant.block.getstate0())), dtype=bool)

@@ -57,10 +57,10 @@ class Program:
     that is the initial state of a block, by default 'block.x0'. given: by the names of the
     file's `params:` that are no parameters, those that took their values. plants: of blocks
     whose start has entries such as qm, the layout of the state.
-    run, display: how it runs by default, and what is shown of it.
+    run, display: default run options, and the signals shown.
 
-    Functions are CasADi's, of (t, x, xd, p) where nothing else is said; their results are
-    dense columns.
+    Functions are CasADi's, of (t, x, xd, p) unless stated otherwise; their results are dense
+    columns.
     rates: xdot. held: (t, x, xd, p, x_start) -> xdot, where limits act by the state at the
     start of a step, so that no step has a bend in it; None without limits.
     outputs: all signals. updates: xd after a tick, for each clock by name; it moves the
@@ -75,9 +75,9 @@ class Program:
     declared_until: users' blocks have declared theirs up to this time [s]; None without.
     project: x on its constraints (unit quaternions, limits of integrators, closed loops), or
     None. drifting: the blocks whose states steps and dense output take off constraints that
-    their outputs do not mend (closed loops): a run projects every step and sample. damped:
-    those that go on through poses in which their loops lose rank.
-    reach: the longest step [s] from x in which nothing is overlooked, or None.
+    their outputs do not mend (closed loops): a run projects every step and sample. damped: those
+    that continue through poses in which their loops lose rank. reach: the longest step [s] from x
+    that misses nothing, or None.
     advance: (t, x, xd, p, h) -> x at t + h by the blocks' own one-step maps, or None where
     no block has one; `stepped` names those that have, `fixed` those of them that no solver
     with error control may run.

@@ -1,4 +1,4 @@
-"""What the function of an EVENT block does to the states: a mapping that it reads and writes."""
+"""States as a mapping that the function of an EVENT block reads and writes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def call_event(block: Any, states: BlockStates) -> None:
         inspect.signature(block.func).bind(block, states, *block.args, **block.kwargs)
     except TypeError:
         block.func(block, *block.args, **block.kwargs)
-    except ValueError:  # a built-in function that tells no signature
+    except ValueError:  # a built-in function without a signature
         block.func(block, states, *block.args, **block.kwargs)
     else:
         block.func(block, states, *block.args, **block.kwargs)

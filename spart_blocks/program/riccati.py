@@ -1,4 +1,4 @@
-"""The gain of a linear quadratic regulator for matrices A, B, and what can stand in its way."""
+"""The gain of a linear quadratic regulator for matrices A, B, and checks that it exists."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 
 Floats = NDArray[np.float64]
 _RANK = 1e-7
-"""Of [A - s I, B], both scaled to 1: a double eigenvalue is known to half its digits only."""
+"""Smallest singular value of [A - s I, B], both scaled to 1, that counts as nonzero: a double
+eigenvalue is known to half its digits only."""
 _MARGIN = 1e-7
-"""How near to the border of stability, relative to |A|, an eigenvalue counts as on it."""
+"""Distance to the border of stability, relative to |A|, within which an eigenvalue counts as on
+it."""
 _NOISE = 1e-12
 _MOST = 1e100
 """The largest weight: products of them are still numbers."""
@@ -168,7 +170,7 @@ def regulator(
     """
     if not np.isfinite(A).all() or not np.isfinite(B).all():
         raise InputError("T is too long: what the plant does until the next tick is not finite")
-    # What N costs is that of other inputs: u + R^-1 N' x.
+    # The cross term N vanishes for the inputs u + R^-1 N' x.
     mixed = np.zeros_like(B) if N is None else N
     turned = np.linalg.solve(R, mixed.T)
     _check(A, B, sampled, labels, "no input moves", "leave them out, or give an input that does")

@@ -1,4 +1,4 @@
-"""How bdsim 1.4's blocks become expressions.
+"""Rules by which bdsim 1.4's blocks become expressions.
 
 A block of ours, or of a user, is traced by running its own code. bdsim's blocks have a
 rule each: their code branches on time or data, or means different things for numbers,
@@ -56,7 +56,7 @@ class Rule:
 
 
 def correction(block: Any) -> Change | None:
-    """What takes the place of a block's own derivative, on numbers too; None for nearly all."""
+    """Replacement of a block's own derivative, also on numbers; None for nearly all blocks."""
     rule = rule_of(block)
     wrong = rule.corrects is not None and rule.corrects(block)
     return rule.deriv if wrong else None
@@ -73,8 +73,8 @@ def needs_fixed_steps(block: Any) -> bool:
 
 
 def passes_singular(block: Any) -> bool:
-    """Whether a block goes on through poses where its equations are singular, which few
-    solvers come through rightly."""
+    """Whether a block continues through poses where its equations are singular, which few solvers
+    pass correctly."""
     return bool(getattr(block, "passes_singular", False))
 
 

@@ -1,29 +1,29 @@
-/* One step of a run: what the loop of simulations, FMUs and exported C share.
+/* One step of a run, shared by the loop of simulations, FMUs and exported C.
 
-   An explicit Runge-Kutta step by a tableau, its length, its dense output, where it crosses
-   zero, and what happens at one time: ticks and changes of modes. The step control and the
+   An explicit Runge-Kutta step by a tableau, its length, its dense output, the location of zero
+   crossings, and events at one time: ticks and changes of modes. The step control and the
    choice of the first step are those of E. Hairer, S. P. Norsett, G. Wanner, "Solving Ordinary
    Differential Equations I" (1993), sec. II.4.
 
-   Whoever includes this says before what steps, and in which numbers:
-     SB_SELF                 the type of what steps; m points to one
+   The including file first defines the model type and the number type:
+     SB_SELF                 the type of the model; m points to one
      SB_REAL                 a number, or one for each of several lanes
-     SB_N(m)                 how many states there are
+     SB_N(m)                 the number of states
      SB_X(m) SB_T(m)         the states, and their time
-     SB_XN(m)                where a step leads
-     SB_XT(m) SB_XM(m)       room for the state of a stage, and for one more
-     SB_K(m)                 room for SB_STAGES_OF(m) + 1 slopes; the first is the one at SB_X
+     SB_XN(m)                the end of a step
+     SB_XT(m) SB_XM(m)       work memory for the state of a stage, and for one more
+     SB_K(m)                 memory for SB_STAGES_OF(m) + 1 slopes; the first is the one at SB_X
      SB_A(m) SB_B(m) SB_C(m) the tableau
      sb_slope(m, t, x, out)  the rates; sb_own_steps(m, h) puts into SB_XN the states that have
                              a map of their own
 
    SB_NO_STATES: there are no states, and none of this.
-   SB_CONTROLS: methods may tell their error. Then also SB_CONTROLLED(m), whether this one does;
+   SB_CONTROLS: methods may estimate their error. Then also SB_CONTROLLED(m), whether this one does;
      its weights SB_E(m); SB_EXPONENT(m), -1 / order; SB_H(m), the length of the next step;
      SB_ERROR_OF(m, size), the error that a state of that size may have.
-   SB_BOUNDS: what bounds the length of steps. Then SB_LONGEST(m), and sb_reach(m), the longest
-     in which nothing is overlooked.
-   SB_LOCATES: zero crossings are located. Then also SB_NG(m), how many; SB_KIND(m, k) and
+   SB_BOUNDS: the length of steps is bounded. Then SB_LONGEST(m), and sb_reach(m), the longest step
+   that misses nothing.
+   SB_LOCATES: zero crossings are located. Then also SB_NG(m), their number; SB_KIND(m, k) and
      SB_DIRECTION(m, k) of each; SB_G0(m), the values before the step; room for values in
      SB_G1(m), SB_GS(m) and SB_G(m); SB_CROSSED(m) and SB_STAGED(m), what was found;
      sb_watch(m, t, x, out), the values; SB_P(m) of SB_DENSE_ORDER(m), the dense output;
@@ -75,22 +75,23 @@
 #define SB_RESTRICT restrict
 #endif
 
-#define SB_BEFORE 5e-11 /* s, and */
-#define SB_PART 1e-3 /* of a step: its stages lie so far before a crossing */
-#define SB_SHORTEN 0.2 /* at most by this, and */
-#define SB_LENGTHEN 10 /* by this at most, a step after another */
+#define SB_BEFORE 5e-11 /* s: stages of a step to a crossing stay before it by this, or */
+#define SB_PART 1e-3 /* by this fraction of the step, whichever is larger */
+#define SB_SHORTEN 0.2 /* least ratio of a step to the one before it */
+#define SB_LENGTHEN 10 /* largest ratio of a step to the one before it */
 #define SB_SAFETY_OF_STEPS 0.9
-#define SB_LOCATED 2.5e-11 /* s: a crossing is known so well */
-#define SB_EARLY 0.99 /* a stage that crosses so early has made the end of the step wrong */
-#define SB_AHEAD 1e-9 /* s: over this it is looked whether a signal comes back */
+#define SB_LOCATED 2.5e-11 /* s: tolerance of the time of a crossing */
+#define SB_EARLY 0.99 /* fraction of the way: a stage that crosses before has made the step's end
+                         wrong */
+#define SB_AHEAD 1e-9 /* s: time over which a signal is checked for an immediate return */
 
-#ifndef SB_JUST_AFTER /* a segment between two switching times is seen from within: */
-#define SB_INSIDE 8   /* units in the last place, which these are known to */
+#ifndef SB_JUST_AFTER /* the ends of a segment lie just inside its stops: */
+#define SB_INSIDE 8   /* units in the last place, the accuracy of switching times */
 #define SB_JUST_AFTER(t) ((t) + SB_INSIDE * (nextafter(t, INFINITY) - (t)))
 #define SB_JUST_BEFORE(t) ((t) - SB_INSIDE * ((t) - nextafter(t, -INFINITY)))
 #endif
 
-/* What happens where a watched value crosses zero. */
+/* The action where a zero-crossing function crosses zero. */
 enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND, SB_FAULT };
 
 #ifndef SB_NO_STATES
@@ -147,12 +148,12 @@ SB_FUNCTION void sb_try(SB_SELF *m, SB_REAL h) {
 
 #ifdef SB_BOUNDS
 
-/* Of equal steps of at most `longest` over what is left the length of one. */
+/* Length of equal steps of at most `longest` over the time left. */
 SB_FUNCTION SB_TIME sb_equal_length(SB_TIME left, SB_TIME longest) {
   return left / SB_MAX(SB_OF(1), SB_CEIL(left / longest - 1e-9));
 }
 
-/* Whether a step of length h ends where `left` does. */
+/* Whether a step of length h covers all of `left`. */
 SB_FUNCTION SB_MASK sb_is_last(SB_TIME h, SB_TIME left) { return h >= left * (1 - 1e-12); }
 
 #endif
@@ -207,13 +208,13 @@ SB_FUNCTION SB_REAL sb_first_step(SB_SELF *m, SB_REAL left) {
   h1 = SB_SELECT(d <= 1e-15, SB_MAX(SB_OF(1e-6), h0 * 1e-3),
                  SB_POW(0.01 / d, SB_OF(-SB_EXPONENT(m))));
   h = SB_MIN(100 * h0, h1);
-  return SB_SELECT(h > 0, h, SB_OF(1e-6)); /* also for what is no number */
+  return SB_SELECT(h > 0, h, SB_OF(1e-6)); /* also for NaN */
 }
 
 /* Whether the error of the step just tried is small enough; sets the length of the next. */
 SB_FUNCTION SB_MASK sb_accurate(SB_SELF *m, SB_REAL h, SB_MASK last) {
   SB_REAL error = sb_error(m, h), next = sb_next_length(m, h, error);
-  SB_MASK small = error < 1; /* not where it is no number */
+  SB_MASK small = error < 1; /* false for NaN */
   /* A step cut short by its end says little: it makes the next one no shorter. */
   SB_MASK says = SB_NOT(small) | SB_NOT(last) | (next > SB_H(m));
   SB_H(m) = SB_SELECT(says, next, SB_H(m));
@@ -246,8 +247,8 @@ SB_FUNCTION SB_TIME sb_length(SB_SELF *m, SB_TIME left, SB_MASK *last) {
 
 #ifdef SB_LOCATES
 
-/* A step of length h to just behind a crossing, with all its stages before it: where the rates
-   jump there, one stage behind it would count as for the whole step. */
+/* A step of length h to just after a crossing, with all its stages before it: if the rates jump
+   there, a stage after it would count for the whole step. */
 SB_FUNCTION void sb_up_to(SB_SELF *m, SB_REAL h) {
   const int n = (int)SB_N(m);
   SB_REAL gap = SB_MIN(h, SB_MAX(SB_OF(SB_BEFORE), SB_PART * h)), *slope = SB_SLOPE(m);
@@ -282,8 +283,8 @@ SB_FUNCTION void sb_dense(const SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *S
   }
 }
 
-/* The state at t + theta h: without error control by a shorter step, no stage of which lies
-   behind that time, where the equations may have changed. */
+/* The state at t + theta h: without error control by a shorter step, no stage of which lies after
+   that time, where the equations may have changed. */
 SB_FUNCTION void sb_within_step(SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *out) {
   const int n = (int)SB_N(m);
   if (!n) return;
@@ -301,21 +302,21 @@ SB_FUNCTION SB_MASK sb_crossed(SB_REAL before, SB_REAL after, SB_SCALAR directio
   return (before * direction <= 0) & (after * direction > 0);
 }
 
-/* Whether a value lies behind its crossing; up: where this goes, if either way is one. */
+/* Whether a value lies beyond its crossing; up: direction of a crossing that counts both ways. */
 SB_FUNCTION SB_MASK sb_beyond(SB_REAL value, SB_SCALAR direction, SB_MASK up) {
   if (direction > 0) return value > 0;
   if (direction < 0) return value < 0;
   return (value > 0) == up;
 }
 
-/* Where in the step, as a fraction of h, k crosses, just at its far side. staged: also where
-   the last stage of a shorter step does. */
+/* Location of crossing k in the step, as a fraction of h, just on its far side. staged: also where
+   the last stage of a shorter step crosses. */
 SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, int k, SB_MASK up, int staged) {
   SB_REAL low = SB_OF(0), high = SB_OF(1);
   for (;;) {
     SB_REAL middle = (SB_SCALAR)0.5 * (low + high);
     SB_MASK open = ((high - low) * h > SB_LOCATED) & (high - low > 1e-15), beyond;
-    open &= (low < middle) & (middle < high); /* single precision comes to its end sooner */
+    open &= (low < middle) & (middle < high); /* single precision reaches its limit sooner */
     if (!SB_ANY(open)) return high;
     sb_within_step(m, h, middle, SB_XM(m));
     sb_watch(m, SB_T(m) + middle * h, SB_XM(m), SB_G(m));
@@ -329,10 +330,10 @@ SB_FUNCTION SB_REAL sb_where(SB_SELF *m, SB_REAL h, int k, SB_MASK up, int stage
   }
 }
 
-/* The first crossing within the step just tried: its time as a fraction of h, or 2 where there
-   is none. Values are looked at no later than `until`. Without error control the last stage may
-   cross a bend long before the step's end does, which is wrong then, or comes back; where that
-   was at once, it is left out of the next step. */
+/* The first crossing within the step just tried: its time as a fraction of h, or 2 if there is
+   none. Values are evaluated no later than `until`. Without error control the last stage may cross
+   a bend long before the step's end does; then the end is wrong, or the signal returns. If it
+   returned at once, it is left out of the next step. */
 SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
   const int look = !SB_CONTROLLED(m) && SB_N(m) > 0 && SB_STAGES_OF(m) > 1;
   const SB_INDEX none = {0};
@@ -365,7 +366,7 @@ SB_FUNCTION SB_REAL sb_find_crossing(SB_SELF *m, SB_REAL h, SB_TIME until) {
   return first;
 }
 
-/* A step of length h to just behind the crossing found, if it leads there; else a plain one. */
+/* A step of length h to just after the crossing found, if it leads there; else a plain one. */
 SB_FUNCTION void sb_up_to_crossing(SB_SELF *m, SB_REAL h) {
   const int n = (int)SB_N(m);
   SB_REAL *x = SB_XN(m), *kept = SB_XM(m), *slope = SB_SLOPE(m);
@@ -386,7 +387,7 @@ SB_FUNCTION void sb_up_to_crossing(SB_SELF *m, SB_REAL h) {
 
 #endif
 
-/* --- what happens at one time ------------------------------------------------------------ */
+/* --- events at one time ------------------------------------------------------------------ */
 
 #ifdef SB_HAS_CLOCKS
 
@@ -410,8 +411,8 @@ SB_FUNCTION int sb_ticked(SB_SELF *m, SB_REAL *before, SB_REAL *xd) {
 
 #if SB_SWITCHES
 
-/* Let blocks switch modes until nothing that they watch is above zero: changes x and xd. g: room
-   for the watched values. Returns how often any did, or -1 where they go on without end. */
+/* Let blocks switch modes until nothing that they watch is above zero: changes x and xd. g: memory
+   for the watched values. Returns the number of rounds of switches, or -1 if they do not end. */
 SB_FUNCTION int sb_switched(SB_SELF *m, SB_TIME t, SB_REAL *x, SB_REAL *xd, SB_REAL *g) {
   for (int n = 0; n < SB_MOST_SWITCHES; n++) {
     int last = -1; /* a block switches once at a time */

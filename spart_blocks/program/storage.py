@@ -35,8 +35,8 @@ _FAMILIES = ("updates", "resets")
 
 
 def to_text(program: Program) -> str:
-    """The program as text, without its robots: who reads it has the diagram for those. Raises
-    TypeError where a scope's style is not plain data."""
+    """The program as text, without its robots, which the reader takes from the diagram. Raises
+    TypeError if a scope's style is not plain data."""
     plain: dict[str, Any] = {f.name: getattr(program, f.name) for f in fields(program)}
     plain["plants"] = {}
     plain["given"] = dict(program.given)

@@ -33,11 +33,11 @@ from spart_blocks.program.symbol import TraceError
 from spart_blocks.program.tracing import traced
 
 ALL = "*"
-"""In the place of blocks: all of them, whatever the file says."""
+"""Given in place of block names: all blocks, regardless of the file."""
 MOST_NAMED = 24
-"""Blocks that a message lists."""
+"""Largest number of blocks that a message lists."""
 _ZEROS = "=0"
-"""How the zeros for an input without a wire end: 'plant.tau0=0'."""
+"""Name suffix of the zeros for an input without a wire: 'plant.tau0=0'."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,14 +123,15 @@ def _program(diagram: Diagram, wiring: FlatDiagram) -> Program:
     except TraceError as error:
         blamed = [n.name for n in wiring.nodes if str(error).startswith(f"block {n.name} (")]
         place = diagram.places.get(f"blocks.{blamed[0]}") if blamed else None
-        hint = "leave it out of the part, or put an expression of numbers in its place"
-        raise DiagramError(Fault(f"the part cannot become code: {error}", place, hint)) from error
+        hint = "leave it out of the subdiagram, or replace it by an expression of numbers"
+        text = f"the subdiagram cannot become code: {error}"
+        raise DiagramError(Fault(text, place, hint)) from error
 
 
 def _bounds(
     diagram: Diagram, wiring: FlatDiagram, inside: Collection[int], parameters: Sequence[str]
 ) -> Mapping[str, tuple[float, float]]:
-    """The bounds of the part's parameters; those of other blocks are for other parts."""
+    """The bounds of the subdiagram's parameters; those of other blocks are ignored."""
     others = {
         owner for node in wiring.nodes if node.index not in inside for owner in _owners(node.name)
     }
@@ -149,7 +150,7 @@ def _bounds(
 
 
 def _title(diagram: Diagram, blocks: Sequence[str]) -> str:
-    """The name of the part: from the file, otherwise from its blocks."""
+    """The name of the subdiagram: from the file, otherwise from its blocks."""
     if ALL in blocks:
         return diagram.name
     if not blocks and diagram.export.name:
@@ -165,7 +166,7 @@ def _named(wiring: FlatDiagram, blocks: Sequence[str]) -> set[int]:
     for name in blocks:
         if name not in known:
             hint = did_you_mean(name, sorted(known))
-            faults.append(Fault(f"there is no block {name!r} to make a part of", hint=hint))
+            faults.append(Fault(f"there is no block {name!r} for a subdiagram", hint=hint))
     if faults:
         raise InputError(faults)
     wanted = set(blocks)
@@ -176,8 +177,9 @@ def _named(wiring: FlatDiagram, blocks: Sequence[str]) -> set[int]:
 
 
 def _with_slices(wiring: FlatDiagram, inside: set[int]) -> set[int]:
-    """The part with the slices that it reads of its own signals, and of signals of which more
-    comes in: no number is to come in twice. A slice that only others read stays with them."""
+    """The subdiagram with the slices that it reads of its own signals, and of signals of which
+    other entries come in too, so that no number comes in twice. A slice that only other blocks
+    read stays outside."""
     used = {source for i in inside for source in wiring.nodes[i].sources}
     slices = {
         i: wiring.nodes[i].sources[0]
@@ -190,7 +192,7 @@ def _with_slices(wiring: FlatDiagram, inside: set[int]) -> set[int]:
 
 
 def _owners(name: str) -> Iterable[str]:
-    """The names under which a node is meant: its own, its plant's, and its subsystems'."""
+    """The names that refer to a node: its own, its plant's, and its subsystems'."""
     if name.endswith(_ZEROS):
         name = name.removesuffix(_ZEROS).rpartition(".")[0]
     name = name.removesuffix(COMPANION).removesuffix(AUDIT)
@@ -204,8 +206,8 @@ def is_link(node: Node) -> bool:
 
 
 def _without_links(wiring: FlatDiagram, inside: set[int]) -> set[int]:
-    """The part without the link blocks that lead out of it: those with a wire to the
-    outside, or with none at all on one side."""
+    """The subdiagram without the link blocks that lead out of it: those with a wire to the outside,
+    or without any wire on one side."""
     consumers = _consumers(wiring)
     kept = set(inside)
     for node in wiring.nodes:
@@ -221,13 +223,14 @@ def _without_links(wiring: FlatDiagram, inside: set[int]) -> set[int]:
 
 
 def _without_idle_audits(wiring: FlatDiagram, inside: set[int]) -> set[int]:
-    """The part without audits of which no block of it takes anything."""
+    """The subdiagram without audits whose outputs none of its blocks reads."""
     used = {source for i in inside for source, _ in wiring.nodes[i].sources}
     return {i for i in inside if i in used or not is_audit(wiring.nodes[i].block)}
 
 
 def _sampled_around(wiring: FlatDiagram, inside: Collection[int]) -> list[Node]:
-    """The sampled blocks outside that a wire joins to the part, or a chain of functions."""
+    """The sampled blocks outside that a wire, or a chain of functions, connects to the
+    subdiagram."""
     consumers = _consumers(wiring)
     found: set[int] = set()
     for along in (
@@ -289,7 +292,7 @@ def _inlets(
         if unknown or failure.of_shapes
     ]
     lost = "has no value at the start, so its shape is not known"
-    faults += [Fault(f"{name}, which comes into the part, {lost}") for name in unknown]
+    faults += [Fault(f"{name}, which comes into the subdiagram, {lost}") for name in unknown]
     if faults:
         raise DiagramError(faults)
     inlets = []
@@ -309,7 +312,7 @@ def _asked(wiring: FlatDiagram, outputs: Sequence[str], signals: Collection[str]
     found = [aliases.get(name, name) for name in outputs]
     known = [name for name in signal_names(wiring) if name in signals]
     faults = [
-        Fault(f"the part has no signal {name!r}", hint=did_you_mean(name, known))
+        Fault(f"the subdiagram has no signal {name!r}", hint=did_you_mean(name, known))
         for name in found
         if name not in signals
     ]
@@ -319,12 +322,14 @@ def _asked(wiring: FlatDiagram, outputs: Sequence[str], signals: Collection[str]
 
 
 def _without_outputs(wiring: FlatDiagram, title: str) -> Fault:
-    """A part that gives nothing, with the blocks and subsystems that do."""
+    """Fault of a subdiagram without outputs, with the blocks and subsystems that have some."""
     giving = {next(iter(_owners(node.name))) for node in wiring.nodes if node.out_ports}
     names = sorted(name for name in giving if not name.endswith("]"))
     more = f", ... ({len(names)} in all)" if len(names) > MOST_NAMED else ""
     hint = f"these have outputs: {', '.join(names[:MOST_NAMED])}{more}"
-    return Fault(f"the part {title} gives nothing: none of its blocks has an output", hint=hint)
+    return Fault(
+        f"the subdiagram {title} gives nothing: none of its blocks has an output", hint=hint
+    )
 
 
 def _output_name(wiring: FlatDiagram, source: Source) -> str:

@@ -1,4 +1,4 @@
-"""When a diagram switches: known times of its sources, zero-crossings of its signals."""
+"""Switching of a diagram: known times of its sources, zero-crossings of its signals."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ class Crossing:
     direction: float
 
     def crossed(self, before: float, after: float) -> bool:
-        """Whether values before and after lie on two sides. Zero, and what is no number, is
-        not above zero."""
+        """Whether values before and after lie on different sides. Zero and NaN are not above
+        zero."""
         if self.direction == 0:
             return (before > 0) != (after > 0)
         return before * self.direction <= 0 < after * self.direction
 
 
 def crossings_of(node: Node, count: int) -> list[Crossing]:
-    """The crossings of a block that watches so many values."""
+    """The crossings of a block with this number of zero-crossing functions."""
     if node.block.type == "stop":
         return [Crossing(node.name, "stop", 1.0)] * count
     if node.block.type == "event":
@@ -92,7 +92,7 @@ def started(node: Node, until: float) -> list[tuple[Any, Any]]:
 
 
 class _Declarations:
-    """What bdsim's blocks tell at start: their event times. It stands in for bdsim's
+    """Collects the event times that bdsim's blocks declare at start. It stands in for bdsim's
     SimulationState, of which blocks use T, tf, t and declare_event."""
 
     def __init__(self, name: str, end: float) -> None:

@@ -17,11 +17,11 @@ UFUNCS: dict[Any, Any] = {}
 """NumPy's elementwise functions, and those of Python objects that stand in for them."""
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""NumPy's other functions that need their own code for Symbols."""
+"""NumPy's other functions that need separate code for Symbols."""
 
 
 MOST_PRODUCTS = 1_000_000
-"""Products of scalars in one product of arrays that is traced."""
+"""Largest number of products of scalars in a traced product of arrays."""
 
 
 class SymbolArray(np.ndarray[Any, Any]):

@@ -1,4 +1,4 @@
-"""A scalar that records what is done to it.
+"""A scalar that records the operations on it.
 
 CasADi's own scalars leave NumPy: SX times an array becomes an SX matrix. `Symbol` wraps
 one SX scalar, keeps to NumPy's rules, and refuses what would lose it silently (float,
@@ -49,7 +49,7 @@ def _either(condition: Any, yes: Any, no: Any) -> Any:
 
 
 class TraceError(SpartError):
-    """A block's code does with a signal what an expression cannot record."""
+    """A block's code performs an operation on a signal that an expression cannot record."""
 
 
 def is_number(value: Any) -> bool:

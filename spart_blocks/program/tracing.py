@@ -105,7 +105,7 @@ def _signals(traced: Evaluation) -> tuple[tuple[Slot, ...], list[Any]]:
     return tuple(slots), columns
 
 
-# --- what happens when -------------------------------------------------------------------
+# --- events ------------------------------------------------------------------------------
 
 
 def _crossings(traced: Evaluation) -> tuple[tuple[Crossing, ...], list[Any]]:
@@ -142,7 +142,7 @@ def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any, floa
 
 
 def _projection(traced: Evaluation, wiring: FlatDiagram) -> Any:
-    """x on its constraints, where there are any."""
+    """x projected onto its constraints; None without constraints."""
     nodes = list(wiring.of_kind("continuous"))
     parts = [_projected(traced, node) for node in nodes]
     if all(part is traced.state[node.index] for node, part in zip(nodes, parts, strict=True)):
@@ -162,7 +162,7 @@ def _projected(traced: Evaluation, node: Node) -> Any:
 
 
 def _reach(traced: Evaluation, wiring: FlatDiagram) -> Any:
-    """The longest step that the blocks allow, where any says so."""
+    """The longest step that the blocks allow; None if none has a bound."""
     steps = []
     for node in wiring.of_kind("continuous"):
         own = getattr(traced.block(node), "reach", None)

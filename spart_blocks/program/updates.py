@@ -18,8 +18,8 @@ from spart_blocks.program.program import Handover
 def updates_of(
     traced: Evaluation, wiring: FlatDiagram, clocks: Sequence[Clock], holds: Sequence[Held]
 ) -> tuple[dict[str, Any], tuple[Handover, ...]]:
-    """The update of each clock by its name, and what is handed over where clocks tick
-    together: see `Program`."""
+    """The update of each clock by its name, and the handovers for clocks that tick together: see
+    `Program`."""
     stages = _stages(traced, wiring, holds)
     updates = {}
     for clock in clocks:

@@ -1,5 +1,5 @@
-"""Whether a run still gets on, or its steps only shrink: to and fro across a jump of the rates
-that nothing watches, or towards a point from which the equations do not lead on."""
+"""Detection of runs without progress, whose steps only shrink: to and fro across an unwatched jump
+of the rates, or towards a point beyond which the equations have no solution."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 LOOKED_AT = 1_000
-"""Steps between two looks, at least."""
+"""Minimum number of steps between two checks."""
 SLOW = 1e-6
-"""Mean steps shorter than this part of the run are looked at for jumps."""
+"""Mean steps shorter than this fraction of the run are checked for jumps."""
 STUCK = 1e-12
-"""Mean steps shorter than this part of the run lead nowhere."""
+"""Mean steps shorter than this fraction of the run make no progress."""
 STEADY = 0.01
 SHORTEST = 1e-9
-"""Mean steps longer than this part of those before, and than this [s], have not shrunk: the
-run is too long for them."""
+"""Mean steps longer than this fraction of those before, and than this [s], have not shrunk: the run
+is too long for them."""
 POINTS = 33
 REACH = 4.0
-"""Mean steps to both sides in which a jump is looked for."""
+"""Number of mean steps to both sides in which a jump is looked for."""
 HALVED = 20
 SMOOTH = (
     "let a SWITCH, a RELAY or an FCN make the jump: its switching is located, and "
@@ -38,7 +38,7 @@ SMOOTH = (
 
 @dataclass
 class Pace:
-    """Where a run was at the last look: its steps and its time, and whether a jump was near."""
+    """A run at the last check: its steps and its time, and whether a jump was near."""
 
     steps: int = 0
     t: float = 0.0
@@ -46,12 +46,12 @@ class Pace:
 
 
 def look(run: Run, t: float) -> None:
-    """RunError where the run does not get on, naming the block whose state is the cause."""
+    """Raise RunError, naming the block whose state is the cause, if the run makes no progress."""
     pace, steps = run.pace, run.stats.steps
     taken = steps - pace.steps
     if taken < LOOKED_AT or run.options.solver in FIXED_STEP or not len(run.x):
         return
-    if run.recent and run.recent[-1] >= pace.t:  # crossings are looked at where they act
+    if run.recent and run.recent[-1] >= pace.t:  # crossings are checked where they act
         run.pace = Pace(steps, t)
         return
     mean = (t - pace.t) / taken
@@ -87,7 +87,7 @@ def look(run: Run, t: float) -> None:
 
 
 def no_step(run: Run, t: float, failure: RunError) -> RunError:
-    """What is known of a failure at t, where no step was short enough: also its block."""
+    """The error of a failure at t, where no step was short enough, with its block and cause."""
     if failure.block is not None:
         return failure
     near = 4 * max(1e-9 * float(run.end), float(np.spacing(t)))

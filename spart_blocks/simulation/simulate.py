@@ -1,4 +1,4 @@
-"""`simulate`: run a diagram and hand over its results."""
+"""`simulate`: run a diagram and return its results."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def simulate(
     diagram in memory is kept with it, until a block, a wire or a value of it changes.
     overrides: values in place of those of a file, `{"params.kp": 3}` or `["params.kp=3"]`, as
     `spart run --set` takes them; variants: the choice for each slot of a file, where not its
-    default; blocks: packages or files of blocks of one's own that a file may use. These three
+    default; blocks: packages or files of user-defined blocks that a file may use. These three
     are as for `load`, and need the path of a file.
     T [s], solver, rtol, atol, max_step [s], every [s], log, first_tick, sliding: run options in
     place of those of the diagram (docs/diagrams.md); `every=None` keeps rows as straight lines
@@ -121,12 +121,12 @@ def _file(
     variants: Mapping[str, str],
     blocks: str | Path | Sequence[str | Path],
 ) -> DiagramFile:
-    """A file with what changes it."""
+    """A file with its load options."""
     from spart_blocks.diagram.overrides import as_texts
 
     if not isinstance(diagram, (str, Path)):
-        text = "overrides, variants and blocks of one's own change a file when it is loaded"
-        hint = "give its path, or hand them to sb.load"
+        text = "overrides, variants and user-defined blocks apply to a file when it is loaded"
+        hint = "give its path, or pass them to sb.load"
         raise InputError(Fault(text, hint=hint))
     if not isinstance(variants, Mapping):
         raise InputError(f"variants is a mapping from slots to choices, not {brief(variants)}")
@@ -138,7 +138,7 @@ def _file(
 
 
 def _given(value: Any) -> bool:
-    """Whether an argument says anything."""
+    """Whether an argument is given and not empty."""
     return not (value is None or (isinstance(value, Sized) and len(value) == 0))
 
 
@@ -170,7 +170,7 @@ def begin(
             hold_as_now(run.engine, state.discrete, float(run.t), run.x, run.xd)
         elif isinstance(initial, Mapping):
             set_states(run.engine, initial, run.x, run.xd)
-        if state is None:  # what a run ended with lies within its limits
+        if state is None:  # the final state of a run lies within its limits
             run.x = run.engine.project(float(run.t), run.x)
     return run
 
@@ -197,7 +197,7 @@ def finish(run: Run) -> Results:
 
 
 def _noting(progress: Progress, foreign: list[Exception]) -> Progress:
-    """What is told of progress; what it raises is its own, and no failure of the run."""
+    """Call progress; its own exceptions are no failure of the run."""
 
     def told(t: float, T: float) -> None:
         try:
@@ -213,7 +213,7 @@ def _noting(progress: Progress, foreign: list[Exception]) -> Progress:
 def _failing(
     problem: str, run: Run | None = None, foreign: Sequence[Exception] = ()
 ) -> Iterator[None]:
-    """Within, an exception that nobody foresaw, such as one of SciPy, becomes a RunError."""
+    """Context in which an unforeseen exception, such as one of SciPy, becomes a RunError."""
     try:
         yield
     except SpartError:
@@ -226,7 +226,7 @@ def _failing(
 
 
 def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engine:
-    """The engine asked for, of a file, a diagram or a program."""
+    """The requested engine of a file, a diagram or a program."""
     from spart_blocks.program import Program
 
     def changed(options: RunOptions) -> RunOptions:
@@ -268,7 +268,7 @@ def _of_file(
 
 
 def engine_of(diagram: Diagram, name: EngineName) -> Engine:
-    """The engine asked for; 'auto' falls back to the interpreter with one warning."""
+    """The requested engine; 'auto' falls back to the interpreter with one warning."""
     from spart_blocks.program import TraceError
     from spart_blocks.program.gains import wired
     from spart_blocks.simulation.interpreter import Interpreter
@@ -307,7 +307,7 @@ def options_with(options: RunOptions, changes: Mapping[str, Any]) -> RunOptions:
 
 
 def _said(entry: Any) -> str:
-    """What an option's check says, in our own words where they are."""
+    """Message of an option's check, in the package's own words if it has any."""
     return str(entry.get("ctx", {}).get("error") or entry["msg"])
 
 
@@ -355,7 +355,7 @@ def results_of(run: Run) -> Results:
 
 
 def _changes(run: Run) -> dict[str, str]:
-    """Which solvers ran, and from when, where there was more than one."""
+    """The solvers that ran and their start times, if there was more than one."""
     if len(run.solvers) < 2:
         return {}
     (_, first), *others = run.solvers
@@ -364,7 +364,7 @@ def _changes(run: Run) -> dict[str, str]:
 
 @cache
 def _versions() -> dict[str, str]:
-    """What a run was made with."""
+    """Versions and options of a run."""
     from importlib.metadata import version
 
     return {name: version(name) for name in ("spart_blocks", "bdsim", "casadi", "numpy", "scipy")}

@@ -21,14 +21,14 @@ from spart_blocks.simulation.engine import Engine, Floats
 
 MOST_SURFACES = 2
 BESIDE = 1e-8
-"""How far from a surface its sides are looked at, of the size of the states."""
+"""Distance from a surface at which its sides are evaluated, relative to the size of the states."""
 NEAR = 1e-6
-"""How far a state may lie from a surface that it is said to be on, of the same size."""
+"""Largest distance of a state from a surface on which it counts as lying, relative likewise."""
 PARALLEL = 1e-8
 NO_RATE = 1e-10
-"""Part of the largest rate towards a surface that counts as none."""
+"""Fraction of the largest rate towards a surface that counts as zero."""
 JUMPS = 10.0
-"""So many times the rate on one side of a time, that on the other is a jump."""
+"""Ratio of the rates on both sides of a time above which there is a jump."""
 MOST_SETTLED = 100
 
 Sides = tuple[int, ...]
@@ -36,7 +36,8 @@ Sides = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Surface:
-    """Where crossing k is zero; `along` are all crossings that are zero there, k with them."""
+    """The surface on which crossing k is zero; `along`: all crossings that are zero there,
+    including k."""
 
     k: int
     along: tuple[int, ...]
@@ -130,8 +131,8 @@ def settled(engine: Engine, t: float, x: Floats, xd: Floats, blocks: set[str]) -
 
 
 def weights(rates: dict[Sides, Floats]) -> Floats:
-    """The number of each of one or two surfaces, in [0, 1] on a motion along them: the part
-    of the upper side. Of several solutions the one that is least outside."""
+    """The weight of the upper side for each of one or two surfaces, in [0, 1] for a motion along
+    them. Of several solutions, the one that is least outside."""
     if len(next(iter(rates))) == 1:
         down, up = float(rates[(-1,)][0]), float(rates[(1,)][0])
         return np.array([down / (down - up) if down != up else 0.5])
@@ -168,7 +169,7 @@ def _roots(square: float, linear: float, constant: float) -> Iterator[float]:
 
 
 def combined(found: dict[Sides, Floats], numbers: Floats) -> Floats:
-    """The combination of what belongs to each choice of sides."""
+    """The combination of the values of all choices of sides."""
     total = np.zeros_like(next(iter(found.values())))
     for sides, value in found.items():
         up = np.array(sides) > 0
@@ -236,16 +237,16 @@ def surfaces_at(
 
 @dataclass(frozen=True)
 class Way:
-    """How a motion goes on from the meeting of surfaces: along which, and on which side of
-    each of the others."""
+    """Continuation of a motion from the meeting of surfaces: the surfaces along which it goes, and
+    the side of each of the others."""
 
     along: tuple[Surface, ...]
     beside: tuple[tuple[Surface, int], ...]
 
 
 def way_on(engine: Engine, t: float, x: Floats, xd: Floats, surfaces: Sequence[Surface]) -> Way:
-    """How the motion goes on from a point on one or two surfaces: along as few of them as
-    there is a motion for, on the sides that it moves to."""
+    """Continuation of the motion from a point on one or two surfaces: along as few of them as a
+    motion exists for, on the sides to which it moves."""
     at = geometry(engine, t, x, xd, [s.k for s in surfaces])
     beside = fields(engine, t, at.onto(x), xd, surfaces, at)
     none = -NO_RATE * beside.largest
@@ -271,8 +272,8 @@ def way_on(engine: Engine, t: float, x: Floats, xd: Floats, surfaces: Sequence[S
 def _consistent(
     beside: Fields, slid: Sequence[int], others: Sequence[int], sides: Sides
 ) -> Floats | None:
-    """The rates of the other surfaces' values in a motion along these, or None where there is
-    no such motion."""
+    """The rates of the other surfaces' values in a motion along these, or None if there is no such
+    motion."""
     if not slid:
         return beside.rate[tuple(sides)]
     own = {}

@@ -1,4 +1,4 @@
-"""Whether the steps of a method without error control are short enough to be stable.
+"""Check that the steps of a method without error control are short enough to be stable.
 
 For x' = lam x a Runge-Kutta step of length h multiplies x by R(h lam), with R(z) =
 1 + z b (I - z A)^-1 1. A mode that decays (Re lam < 0) and that |R| > 1 lets grow is unstable
@@ -92,8 +92,8 @@ def explain_instability(run: Run, error: RunError) -> None:
 
 
 def warn_of_instability(run: Run) -> None:
-    """Warn where a run with fixed steps went through, but one of its modes grows by their
-    length alone. It is looked for at a few samples, and costs some dozen evaluations."""
+    """Warn if a run with fixed steps was completed, but one of its modes grows only because of
+    their length. A few samples are checked, at some dozen evaluations."""
     method = _fixed(run)
     samples = None if method is None else _samples(run)
     if method is None or samples is None:

@@ -24,7 +24,7 @@ MOST_STOPS = MOST_SWITCHES
 MOST_STEPS = 1_000_000_000
 """Bounds on a run: samples kept, numbers in them, times at which it must stop, and steps."""
 MANY_STEPS = 20_000_000
-"""So many steps last minutes, and are told before."""
+"""Number of steps that takes minutes, for which there is a warning."""
 
 
 def prepare(engine: Engine, initial: FinalState | None, progress: Progress | None) -> Run:
@@ -65,8 +65,8 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
 
 
 def picked_solver(engine: Engine) -> str:
-    """The solver asked for. 'auto' is CVODES where the native engine has no compiler and no
-    crossings to locate but bends, and RK45 elsewhere."""
+    """The requested solver. 'auto' is CVODES if the native engine has no compiler and no crossings
+    to locate except bends, and RK45 otherwise."""
     asked = engine.run.solver
     if asked != "auto":
         return asked
@@ -79,8 +79,8 @@ def picked_solver(engine: Engine) -> str:
 
 
 def _check_solver(engine: Engine, solver: str) -> None:
-    """Refuse error control where a block steps by itself: its steps have no error estimate,
-    and steps that change their length would lose what it is good for."""
+    """Refuse error control if a block steps by itself: its steps have no error estimate, and steps
+    of varying length would lose its advantages."""
     if engine.fixed and solver not in FIXED_STEP:
         faults = [
             Fault(
@@ -102,9 +102,9 @@ _LEAST_RTOL = 1e-6
 
 
 def _check_damped(engine: Engine, options: RunOptions) -> None:
-    """Refuse the solvers that gain or lose energy where loops lose rank: those with a past come
-    there off the loops, and short steps of error control lie in the pose itself, where nothing
-    decides what the mechanism does. Measured in docs/closed_chains.md."""
+    """Refuse the solvers that gain or lose energy where loops lose rank: multistep methods leave
+    the loops there, and error control takes short steps in the pose itself, where the motion is
+    undetermined. Measured in docs/closed_chains.md."""
     if not engine.damped or options.solver in FIXED_STEP:
         return
     if options.solver == "RK45" and options.rtol >= _LEAST_RTOL:
@@ -141,7 +141,7 @@ def _check_size(
     clocks: Sequence[Clock],
     step: float | None,
 ) -> None:
-    """Refuse what would not fit into memory, before anything is computed."""
+    """Refuse a run that would not fit into memory, before anything is computed."""
     samples = (end - start) / every
     if samples > MOST_SAMPLES:
         raise InputError(
@@ -164,7 +164,7 @@ def _check_size(
 
 
 def _check_steps(steps: Fraction, step: float, end: Fraction) -> None:
-    """Refuse a longest step that no run comes to an end with, and tell of one that lasts."""
+    """Refuse a longest step with which no run ends, and warn about one that takes long."""
     until = f"steps until T = {float(end):g} s"
     hint = (
         "leave max_step out, and the solver finds its steps; or give a longer one, or a shorter T"
@@ -174,7 +174,7 @@ def _check_steps(steps: Fraction, step: float, end: Fraction) -> None:
         raise InputError(Fault(f"{text}; the most is {MOST_STEPS:,}", hint=hint))
     if steps > MANY_STEPS:
         text = f"a max_step of {step:g} s takes at least {float(steps):.3g} {until}"
-        warn(f"{text}, which lasts long\n  {hint}")
+        warn(f"{text}, which takes long\n  {hint}")
 
 
 def _check_room(samples: Fraction, width: int, every: Fraction) -> None:

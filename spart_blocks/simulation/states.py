@@ -58,8 +58,8 @@ def set_states(
 
 @contextmanager
 def telling_origin(given: Any, title: str) -> Iterator[None]:
-    """Within, where states do not fit, it is told if they are of another diagram. given: what
-    they came from. title: of the diagram."""
+    """Context in which an error about unfitting states says if they are of another diagram. given:
+    their source. title: of the diagram."""
     try:
         yield
     except InputError as error:
@@ -71,8 +71,8 @@ def telling_origin(given: Any, title: str) -> Iterator[None]:
 
 
 def hold_as_now(engine: Engine, given: Collection[str], t: float, x: Floats, xd: Floats) -> None:
-    """Outputs that are held and not given, as after a run that did not hold them: what they
-    would be now."""
+    """Fill held outputs that are not given, as after a run that did not hold them, with their
+    values now."""
     missing = [one.name for one in engine.holds if one.name not in given]
     if missing:
         now = engine.renewed(t, x, xd)

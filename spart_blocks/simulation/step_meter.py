@@ -1,4 +1,4 @@
-"""The answer of a signal to the last step of its reference, measured while a run goes."""
+"""Response of a signal to the last step of its reference, measured while a run proceeds."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from spart_blocks.simulation.gauges import (
 )
 
 _SAME = 1e-9
-"""Of the largest magnitude of a reference: less is no change."""
+"""Fraction of the largest magnitude of a reference below which a change counts as none."""
 
 
 class StepAnswer(Meter):
-    """The answers of m signals to their references: values (P, 5, 2 m), the signals first.
+    """The responses of m signals to their references: values (P, 5, 2 m), the signals first.
 
     The step is where the reference jumps from one constant value to its last, or the start
     where the reference is constant and the signal starts elsewhere. A reference that still
@@ -47,7 +47,7 @@ class StepAnswer(Meter):
 
 
 class _Answer:
-    """One signal's."""
+    """The response of one signal."""
 
     def __init__(self) -> None:
         self.size = 0.0  # of the reference
@@ -56,12 +56,12 @@ class _Answer:
         self.begin(None)
 
     def begin(self, step: tuple[float, float, float] | None) -> None:
-        """A step at a time, from a value to a value; or none to answer."""
+        """Set the step: its time, and its values before and after; or none."""
         self.step = step
         self.reached: list[float | None] = [None for _ in RISE]
         self.left = math.nan  # when it was outside the band last
         self.outside = False  # whether it is now
-        self.most = -math.inf  # of its part of the step
+        self.most = -math.inf  # as a fraction of the step
         self.largest_error = 0.0
 
     def take(self, panels: Panels, reference: Floats) -> None:
@@ -128,7 +128,7 @@ class _Answer:
 
 
 def _meets(panels: Panels, p: int, times: Floats, j: int, level: float) -> float:
-    """When the polynomial of panel p meets a level between its fine times j - 1 and j."""
+    """Time at which the polynomial of panel p meets a level between its fine times j - 1 and j."""
     low, high = float(times[j - 1]), float(times[j])
     start, length = float(panels.start[p]), float(panels.end[p] - panels.start[p])
     powers = np.polynomial.Polynomial.fit(NODES, panels.y[p, :, 0], 4, domain=[0, 1], window=[0, 1])

@@ -1,5 +1,5 @@
 """An explicit Runge-Kutta step by a tableau, and its length, in Python: the reference of
-sb_step.h, which says the same in C under the same names.
+sb_step.h, which has the same functions in C under the same names.
 
 The step control and the choice of the first step are those of E. Hairer, S. P. Norsett,
 G. Wanner, "Solving Ordinary Differential Equations I" (1993), sec. II.4.
@@ -24,24 +24,24 @@ Floats = NDArray[np.float64]
 Rates = Callable[[float, Floats], Floats]
 """(t, x) -> dx/dt, a new array each time."""
 OwnSteps = Callable[[float, float, Floats, Floats], None]
-"""(t, h, x, after): puts the entries of `after`, the state at t + h, that have a map of their
-own in place of rates."""
+"""(t, h, x, after): sets the entries of `after`, the state at t + h, that have their own one-step
+map in place of rates."""
 ErrorOf = Callable[[Floats], Floats]
 
 BEFORE = 5e-11
-"""s, and"""
+"""Least time [s] by which the stages of a step to a crossing stay before it."""
 PART = 1e-3
-"""of a step: its stages lie so far before a crossing, further than it may be off."""
+"""The same as a fraction of the step; the larger counts. Both exceed the error of location."""
 SHORTEN = 0.2
-"""At most by this, and"""
+"""Least ratio of a step to the one before it."""
 LENGTHEN = 10.0
-"""by this at most, a step after another."""
+"""Largest ratio of a step to the one before it."""
 SAFETY_OF_STEPS = 0.9
 
 
 class Trial(NamedTuple):
-    """A trial step. x (n,): where it leads; slopes: of each stage, (n,); stage (n,): the state
-    of the last stage."""
+    """A trial step. x (n,): its end; slopes: of each stage, (n,); stage (n,): the state of the last
+    stage."""
 
     x: Floats
     slopes: Sequence[Floats]
@@ -58,7 +58,7 @@ def combined(weights: Sequence[float], slopes: Sequence[Floats]) -> Floats | flo
 
 
 def stage(method: Tableau, s: int, x: Floats, slopes: Sequence[Floats], h: float) -> Floats:
-    """The state of stage s, of which the slopes of those before are known."""
+    """The state of stage s, from the slopes of the stages before it."""
     return x + h * combined(method.A[s, :s].tolist(), slopes)
 
 
@@ -90,15 +90,14 @@ def norm(v: Floats, x: Floats, y: Floats, error_of: ErrorOf) -> float:
 
 
 def error(method: Tableau, x: Floats, trial: Trial, h: float, error_of: ErrorOf) -> float:
-    """The error of a step that was tried, by a method that tells it."""
+    """The error of a trial step, by a method with an error estimate."""
     assert method.e is not None
     off = h * combined(method.e.tolist(), trial.slopes)
     return norm(np.asarray(off), x, trial.x, error_of)
 
 
 def next_length(method: Tableau, h: float, error: float) -> float:
-    """The length of the step to try after one of length h with that error, also if it is no
-    number."""
+    """The length of the step to try after one of length h with that error, which may be NaN."""
     factor = 0.0
     if error > 0:
         factor = SAFETY_OF_STEPS * error ** (-1.0 / method.order)
@@ -117,7 +116,7 @@ def first_step(
     error_of: ErrorOf,
 ) -> float:
     """The length of the first step where `left` [s] is left."""
-    with np.errstate(all="ignore"):  # what is no number gives a length all the same
+    with np.errstate(all="ignore"):  # also NaN gives a length
         d0, d1 = (np.float64(norm(v, x, x, error_of)) for v in (x, slope))
         h0 = np.fmin(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, left)
         change = rates(t + float(h0), x + h0 * slope) - slope
@@ -128,12 +127,12 @@ def first_step(
 
 
 def equal_length(left: float, longest: float) -> float:
-    """Of equal steps of at most `longest` over what is left the length of one."""
+    """Length of equal steps of at most `longest` over the time left."""
     return float(left / max(1.0, np.ceil(left / longest - 1e-9)))
 
 
 def is_last(h: float, left: float) -> bool:
-    """Whether a step of length h ends where `left` does."""
+    """Whether a step of length h covers all of `left`."""
     return h >= left * (1 - 1e-12)
 
 
@@ -146,9 +145,9 @@ def up_to(
     h: float,
     own_steps: OwnSteps | None = None,
 ) -> tuple[Floats, Floats]:
-    """The end of a step of length h to just behind a crossing, with all its stages before it:
-    where the rates jump there, one stage behind it would count as for the whole step. And the
-    slope with which it ends."""
+    """The end of a step of length h to just after a crossing, and the slope there. All stages lie
+    before the crossing: if the rates jump there, a stage after it would count for the whole
+    step."""
     gap = min(h, max(BEFORE, PART * h))
     near = try_(method, rates, t, x, slope, h - gap, own_steps).x
     middle = near + 0.5 * gap * rates(t + h - gap, near)  # the rest by the midpoint rule

@@ -72,14 +72,14 @@ class StiffnessTest:
 
 
 def heeds(run: Run) -> bool:
-    """Whether stiffness is to be looked for: until it has been told or the solver changed."""
-    # No implicit method comes through where loops lose rank.
+    """Whether to test for stiffness: until it has been reported or the solver changed."""
+    # No implicit method passes poses in which loops lose rank.
     return len(run.solvers) == 1 and not run.stiff and not run.engine.damped
 
 
 def meet(run: Run, t: float, h: float, price: int) -> bool:
-    """Act on stiffness at time t, where steps are h long: change the solver that the run has
-    chosen itself, where that is cheaper, or warn. Whether the solver has changed.
+    """Act on stiffness at time t, with steps of length h: change a solver that the run has chosen
+    itself, if that is cheaper, or warn. Returns whether the solver has changed.
 
     price: of a start of an implicit method, in explicit steps.
     """
@@ -101,8 +101,8 @@ def meet(run: Run, t: float, h: float, price: int) -> bool:
 
 
 def implicit_solver(engine: Engine) -> str:
-    """The implicit method for an engine: CVODES where nothing has to be located or put back
-    within its steps; else BDF, or Radau where ticks would keep that at low order."""
+    """The implicit method for an engine: CVODES if nothing must be located or projected within its
+    steps; else BDF, or Radau if ticks would keep BDF at low order."""
     plain = engine.traced and not engine.drifting
     if plain and all(crossing.kind == "bend" for crossing in engine.crossings):
         return "CVODES"

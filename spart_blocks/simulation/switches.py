@@ -1,15 +1,15 @@
-"""What happens where a block switches modes, in words."""
+"""Descriptions of mode switches of blocks."""
 
 from __future__ import annotations
 
 from spart_blocks.simulation.engine import Engine, Floats
 
 _MODE = "mode."
-"""How a plant calls the states that say whether a joint sticks (0) or slides (1, -1)."""
+"""Name prefix of a plant's states that say whether a joint sticks (0) or slides (1, -1)."""
 
 
 def told_switch(engine: Engine, block: str, before: Floats, after: Floats) -> str:
-    """Which joints stick, slip or turn round, from the states before and after; 'switched' of
+    """The joints that stick, slip or turn round, from the states before and after; 'switched' for
     blocks whose modes are not those of joints."""
     part = engine.continuous.get(block, slice(0))
     changes = zip(engine.display.states.get(block, ()), before[part], after[part], strict=False)

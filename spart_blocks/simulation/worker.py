@@ -1,7 +1,7 @@
-"""A run in a process of its own: `python -m spart_blocks.simulation.worker`.
+"""A run in a separate process: `python -m spart_blocks.simulation.worker`.
 
-The job comes as one line of JSON on stdin, answers go as lines of JSON to stdout: how far
-the run is, and at last how it ended. Results lie in the file that the job names.
+The job comes as one line of JSON on stdin, answers go as lines of JSON to stdout: the progress of
+the run, and at last its outcome. Results are in the file that the job names.
 `processes.py` is the other end.
 """
 
@@ -22,11 +22,11 @@ from typing import Any, BinaryIO
 
 from spart_blocks.errors import InputError, RunError, SpartError, SpartWarning
 
-_PERIOD = 0.1  # s between reports of how far it is
+_PERIOD = 0.1  # s between reports of progress
 
 
 def main() -> None:
-    """Do the job and answer. An interrupt is the parent's affair, who then ends us."""
+    """Do the job and answer. The parent handles an interrupt and then ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = _own_stdout()
     job = json.loads(sys.stdin.buffer.readline())
@@ -46,14 +46,14 @@ def main() -> None:
 
 
 def _own_stdout() -> BinaryIO:
-    """Our end of the pipe; what blocks print goes to stderr instead."""
+    """This process's end of the pipe; output printed by blocks goes to stderr instead."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers
 
 
 def _end_with_the_parent(over: threading.Event) -> None:
-    """End when stdin does: nobody is left who waits. When the job is over the process ends
+    """End the process when stdin closes, since the parent is gone. After the job the process ends
     by itself, and removes its temporary files."""
     while os.read(0, 64):
         pass
@@ -79,7 +79,7 @@ def _answer(job: dict[str, Any], say: Callable[[dict[str, Any]], None]) -> dict[
 
 
 def _file(plain: dict[str, Any]) -> Any:
-    """The diagram file of which `processes.plain_file` made JSON."""
+    """The diagram file that `processes.plain_file` turned into JSON."""
     from spart_blocks.simulation import DiagramFile
 
     values = {key: _tuples(value) for key, value in plain.items()}
@@ -92,7 +92,7 @@ def _tuples(value: Any) -> Any:
 
 
 def _reporter(say: Callable[[dict[str, Any]], None]) -> Callable[[float, float], None]:
-    """Progress, but not more often than anybody can see."""
+    """Report progress at a limited rate."""
     due = 0.0
 
     def report(t: float, end: float) -> None:
@@ -106,7 +106,7 @@ def _reporter(say: Callable[[dict[str, Any]], None]) -> Callable[[float, float],
 
 
 def described(error: Exception) -> dict[str, Any]:
-    """An error as JSON, of which `processes.error_from` makes one again."""
+    """An error as JSON, which `processes.error_from` turns back into an error."""
     if isinstance(error, InputError):
         faults = [
             {

@@ -87,7 +87,7 @@ def test_a_signal_without_a_value_at_the_start_cannot_come_in():
     (block,) = (block for block in diagram.bd.blocklist if block.name == "qd")
     block.output = lambda t, inputs, x: 1 / 0
     with pytest.raises(
-        DiagramError, match="qd, which comes into the part, has no value at the start"
+        DiagramError, match="qd, which comes into the subdiagram, has no value at the start"
     ) as caught:
         subdiagram_of(diagram, ["ctrl"])
     assert "division by zero" in str(caught.value)
@@ -138,5 +138,7 @@ def test_a_block_that_cannot_be_traced_is_named_with_its_place(tmp_path):
     path.write_text(
         "blocks:\n  a: {type: CONSTANT, value: 1}\n  b: {type: ITEM, item: x}\nwires: [a -> b]"
     )
-    with pytest.raises(DiagramError, match=r"wrong.yaml:3:3: the part cannot become code: block b"):
+    with pytest.raises(
+        DiagramError, match=r"wrong.yaml:3:3: the subdiagram cannot become code: block b"
+    ):
         subdiagram_of(path)

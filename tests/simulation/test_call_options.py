@@ -115,7 +115,7 @@ def test_a_wrong_override_is_told(file, overrides, text):
 
 def test_a_loaded_diagram_takes_no_overrides(file):
     with pytest.raises(
-        InputError, match=r"change a file when it is loaded\n.*hand them to sb.load"
+        InputError, match=r"apply to a file when it is loaded\n.*pass them to sb.load"
     ):
         sb.simulate(sb.load(file), overrides={"gain": 3.0})
 

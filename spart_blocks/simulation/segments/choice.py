@@ -1,4 +1,4 @@
-"""The way in which a run advances, by its states and its solver."""
+"""Choice of the segment solver of a run, by its states and its solver option."""
 
 from __future__ import annotations
 

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 SHARPER = 32
-"""By how much less a spline of fifth degree is off at least where its states are twice as dense."""
+"""Least factor by which the error of a spline of fifth degree falls when its states are twice as
+dense."""
 PARTS, MOST_DEEP, BEYOND = 16, 4, 3
-"""Into how many parts, and how often; the states beyond its ends that a curve goes through."""
+"""Number of parts of a division; number of nested divisions; states beyond the ends of an interval
+through which its curve goes."""
 MANY, FINER, FINEST = 0.3, 4, 64
-"""Where this part of a segment needs more states, all of it gets them, and those that follow."""
+"""If this fraction of a segment needs more states, the whole segment gets them, and so do those
+that follow."""
 
 
 class Multistep(SegmentSolver):
@@ -88,9 +91,9 @@ class Multistep(SegmentSolver):
         return b
 
     def _instead(self, failure: RunError, a: Fraction, b: Fraction) -> Fraction:
-        """Where CVODES gives up within a segment it tells neither when nor why: SciPy's BDF goes
-        as far as the equations lead, keeping samples, and names the block at which they end.
-        A run that chooses its solver itself goes on with it."""
+        """Continue with SciPy's BDF when CVODES gives up within a segment, since it reports neither
+        time nor cause. BDF goes as far as the equations allow, keeps samples, and names the block
+        that fails. A run that chooses its solver itself continues with BDF."""
         run = self.run
         run.t = a
         reached = Stepwise(run, "BDF").advance(a, b)
@@ -101,10 +104,10 @@ class Multistep(SegmentSolver):
         raise failure
 
     def _keep_lines(self, times: Floats, states: Floats, depth: int = 0) -> None:
-        """Keep what lines need between the states (N, nx) at times (N,), up to the last,
-        where it stops. Between them splines stand for the solver's own curve; where those are
-        not as right as the states, more are asked for. Slopes are not: where it is stiff,
-        those of states that are right to the tolerance are not right at all."""
+        """Keep what lines need between the states (N, nx) at times (N,), up to the last, the stop.
+        Splines between the states stand for the solver's own curve; where they are less accurate
+        than the states, more states are requested. Slopes are not used: in a stiff problem, slopes
+        at states accurate to the tolerance are inaccurate."""
         run = self.run
         self._largest = np.maximum(self._largest, np.abs(states).max(axis=0))
         coarse = self._strays(times, states) & (depth < MOST_DEEP)
@@ -117,7 +120,7 @@ class Multistep(SegmentSolver):
             self._keep_lines(fine, np.array([states[0], *inner[:-1], states[-1]]))
             return
         at = np.flatnonzero(coarse)
-        # Runs of intervals that need no more, each by one curve, and single ones that do.
+        # Runs of intervals that need no more states, each by one curve, and single ones that do.
         cuts = np.unique([0, *at, *(at + 1), len(times) - 1]).tolist()
         for k, end in pairwise(cuts):
             if coarse[k]:
@@ -126,16 +129,16 @@ class Multistep(SegmentSolver):
                 inside = np.array([states[k], *inner[:-1], states[end]])
                 self._keep_lines(np.linspace(times[k], times[end], PARTS + 1), inside, depth + 1)
                 continue
-            # The curve goes on beyond both ends: there a spline is at its worst.
+            # The curve extends beyond both ends, where a spline is least accurate.
             near = slice(max(k - BEYOND, 0), end + BEYOND + 1)
             ends = end == len(times) - 1
             until = just_before(float(times[end])) if ends else float(times[end])
             run.keeper.step(_spline(times[near], states[near]), until, run.xd)
 
     def _strays(self, times: Floats, states: Floats) -> NDArray[np.bool_]:
-        """Whether the spline may be less right than the states, in each interval; where nothing
-        tells, it may. A spline through every second state, which is off by SHARPER times as
-        much, is held against those between."""
+        """Whether the spline may be less accurate than the states, in each interval; without
+        evidence, it may. A spline through every second state, whose error is SHARPER times larger,
+        is compared with the states between."""
         count = len(times) - 1
         if count < PARTS:
             return np.ones(count, dtype=bool)
@@ -149,7 +152,7 @@ class Multistep(SegmentSolver):
         return np.asarray(strays[:-1] | strays[1:])
 
     def _due(self, a: Fraction, b: Fraction) -> Floats:
-        """The times between a and b at which states are asked for, and b."""
+        """The times between a and b at which states are requested, and b."""
         grid = np.array([*(float(t) for t in self.run.samples.within(a, b)), float(b)])
         if isinstance(self.run.keeper, Grid):
             return grid
@@ -159,8 +162,8 @@ class Multistep(SegmentSolver):
         return grid
 
     def _looks(self, start: float, times: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-        """The times with those between them at which crossings are looked for too, and which
-        of them were given."""
+        """The times with additional ones between them at which crossings are looked for, and a mask
+        of the given ones."""
         step = min(
             self.run.options.max_step or np.inf, self.run.engine.reach(start, self.run.x) / 2
         )
@@ -179,7 +182,7 @@ class Multistep(SegmentSolver):
     def _first_crossing(
         self, start: float, times: Floats, states: Floats
     ) -> tuple[float, list[int], Floats] | None:
-        """The earliest crossing: when, which, and the states there."""
+        """The earliest crossing: its time, its index, and the states there."""
         run = self.run
         run.before = run.watch(start, run.x)
         if not any(crossing.kind in self.located for crossing in run.crossings):

@@ -1,4 +1,4 @@
-"""What all ways of advancing over a segment share: where crossings lie in it."""
+"""Base of all segment solvers: the location of crossings in a segment."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class SegmentSolver(ABC):
     def crossed(
         self, before: Floats, after: Floats, dense: Dense, t0: float, t1: float
     ) -> tuple[float, list[int]] | None:
-        """The earliest crossing between two times: when, and which, with those that come
-        with it; dense gives x."""
+        """The earliest crossing between two times: its time, and its index with those of coinciding
+        crossings; dense gives x."""
         found = [(self._locate(k, after, dense, t0, t1), k) for k in self._located(before, after)]
         if not found:
             return None

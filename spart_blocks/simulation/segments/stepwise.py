@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 EARLY = 0.99
-"""A stage that crosses at this part of the way to the crossing of the step's end, or before,
-has made that end wrong."""
+"""A stage that crosses at or before this fraction of the way to the crossing of the step's end has
+made that end wrong."""
 NEAREST = 1e-10
-"""How near [s] to where a block gives no number a run is led, as a part of times over 1 s."""
+"""Distance [s] to which a run approaches a time at which a block gives no finite number; relative
+for times over 1 s."""
 
 
 class Stepwise(SegmentSolver):
@@ -39,7 +40,7 @@ class Stepwise(SegmentSolver):
         self.method, self.stiffness = solver, StiffnessTest(solver)
         self.last_step: float | None = None
         self.refused: tuple[float, RunError] | None = None
-        """The trial of the present step that was refused last: its time, and why."""
+        """The last refused trial of the present step: its time, and its error."""
         self.start = run.x
         """The state at the start of the step."""
         self.staged = self.at_once = False
@@ -79,13 +80,13 @@ class Stepwise(SegmentSolver):
                 b = run.t  # the solver that follows starts here
                 break
         self.last_step = getattr(solver, "h_abs", None)
-        # What holds the states is where it was before a jump at the end.
+        # The holds on the states are as before a jump at the end.
         run.x = run.project(min(solver.t, inside[1]) if run.held else solver.t, solver.y)
         return b
 
     def _accept(self, solver: Any, last: float) -> Fraction | None:
-        """Keep the step just taken, up to the first crossing in it. The time from which all
-        starts anew; None where the solver goes on."""
+        """Keep the step just taken, up to its first crossing. Returns the time at which integration
+        restarts; None if the solver continues."""
         run, before = self.run, self.run.before
         found = self._first_crossing(solver, last)
         until = found[0] if found else solver.t
@@ -148,7 +149,7 @@ class Stepwise(SegmentSolver):
             arguments["jac"] = lambda t, x: jacobian(t, x, xd)
         try:
             return getattr(integrate, self.method)(rates, t0, x, t1, **arguments)
-        except ValueError:  # it is no number that the first slope or Jacobian has
+        except ValueError:  # the first slope or Jacobian is not finite
             if self.refused:
                 raise self.refused[1] from None
             raise
@@ -160,7 +161,7 @@ class Stepwise(SegmentSolver):
             after[engine.continuous[name]] = moved
 
     def _bound(self, solver: Any) -> None:
-        """Let the next step be no longer than what it may overlook nothing in."""
+        """Bound the next step by the longest that misses nothing."""
         reach = self.run.engine.reach(solver.t, solver.y)
         if isinstance(solver, FixedStep):
             solver.step_limit = min(self.run.fixed_step, reach)
@@ -168,8 +169,8 @@ class Stepwise(SegmentSolver):
             solver.max_step = min(self.run.options.max_step or np.inf, reach)
 
     def _put_back(self, solver: Any) -> None:
-        """Let the next step start on the constraints, where the solver lets its state be
-        moved: a multistep method goes on along its past."""
+        """Make the next step start on the constraints, if the solver's state may be moved: a
+        multistep method continues from its past."""
         if hasattr(solver, "f"):  # SciPy's one-step methods
             solver.y = self.run.project(solver.t, solver.y)
             solver.f = solver.fun(solver.t, solver.y)
@@ -177,7 +178,7 @@ class Stepwise(SegmentSolver):
             solver.move(self.run.project(solver.t, solver.y))
 
     def _stepped(self, solver: Any, rates: Rates, end: float) -> Any:
-        """The solver after one step; RunError where none is possible."""
+        """The solver after one step. Raises RunError if none is possible."""
         while True:
             failure = self._failure_of_step(solver)
             if failure is None:
@@ -193,7 +194,7 @@ class Stepwise(SegmentSolver):
             solver = self._solver(rates, t, end, x)
 
     def _failure_of_step(self, solver: Any) -> RunError | None:
-        """Take one step; why it was not possible."""
+        """Take one step. Returns the error if it was not possible."""
         try:
             message = solver.step()
         except RunError as error:
@@ -248,8 +249,8 @@ class Stepwise(SegmentSolver):
     def _crossed_by_stage(
         self, solver: FixedStep, before: Floats, t0: float, t1: float
     ) -> list[tuple[float, int]]:
-        """Where the last stage crosses bends, the first first. Where that is long before the
-        step's end does, this is wrong, or comes back."""
+        """Times at which the last stage crosses bends, in ascending order. If that is long before
+        the step's end does, the end is wrong, or the signal returns."""
         if len(solver.method.b) == 1:  # its stage is the start
             return []
         values = self.run.watch(t1, solver.stage)
@@ -258,7 +259,7 @@ class Stepwise(SegmentSolver):
     def _bends(
         self, before: Floats, after: Floats, curve: Dense, t0: float, t1: float
     ) -> list[tuple[float, int]]:
-        """Where a curve crosses bends, the first first."""
+        """Times at which a curve crosses bends, in ascending order."""
         return sorted(
             (self._locate(k, after, curve, t0, t1), k)
             for k in self._located(before, after)
@@ -269,8 +270,8 @@ class Stepwise(SegmentSolver):
         """Where the line along the first slope of a step crosses a surface, and the line.
 
         A step with stages on both sides of a surface may stay on its own side for ever, each
-        time by as little as error control allows. So a step ends where its first slope leads to
-        a surface, as Newton's method comes to a root, and there goes over it.
+        time by as little as error control allows. So a step ends where its first slope leads to a
+        surface, as in Newton's method, and then crosses it.
         """
         run, t0, x0 = self.run, solver.t_old, self.start
         if not run.slides or isinstance(solver, FixedStep):
@@ -287,7 +288,7 @@ class Stepwise(SegmentSolver):
         return (found[0][0], line) if found else None
 
     def _go_over(self, until: float, line: Dense) -> Fraction:
-        """Go just over a surface along a line."""
+        """Step just across a surface along a line."""
         run, before = self.run, self.run.before
         assert before is not None
         run.keeper.step(line, just_before(until), run.xd)
