@@ -23,7 +23,7 @@ def edges() -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Durations:
-    """counts (BINS,): number of durations in each bin. longest [s]."""
+    """counts (BINS,): number of durations in each bin. longest: the longest duration [s]."""
 
     counts: NDArray[np.int64]
     longest: float
@@ -39,7 +39,7 @@ class Durations:
     def percentile(self, percent: float) -> float:
         """Percentile of the durations [s], within 1.6 %.
 
-        NaN without any.
+        NaN if there are none.
         """
         total = self.count
         if not total:
@@ -49,16 +49,16 @@ class Durations:
         return min(float(edges()[bin_ + 1]), self.longest)
 
     def together(self, other: Durations) -> Durations:
-        """The durations of both."""
+        """The durations of both, in one histogram."""
         return Durations(self.counts + other.counts, max(self.longest, other.longest))
 
     def between(self, low: float, high: float) -> int:
-        """How many begin their bin from low up to below high [s]."""
+        """Number of durations in the bins whose lower edge is in [low, high) [s]."""
         starts = edges()[:-1]
         return int(self.counts[(starts >= low) & (starts < high)].sum())
 
     def rows(self) -> list[tuple[float, float, int]]:
-        """(from [s], to [s], how many) of each bin that is not empty."""
+        """(lower edge [s], upper edge [s], count) of each bin that is not empty."""
         bounds = edges()
         found = np.flatnonzero(self.counts).tolist()
         return [(float(bounds[b]), float(bounds[b + 1]), int(self.counts[b])) for b in found]

@@ -19,11 +19,11 @@ from spart_blocks.realtime.structs import LoopStruct
 Floats = NDArray[np.float64]
 
 _MOST_BYTES = 64 * 2**20
-_HELD = 2.0  # s of rows that the ring has room for
+_HELD = 2.0  # s, capacity of the ring
 
 
 def gathered(members: Sequence[Member], vector: Floats) -> Floats:
-    """Their entries of a vector such as p, one after the other."""
+    """The entries of these members in a vector such as p, concatenated."""
     parts = [vector[m.start : m.start + m.size] for m in members]
     return np.concatenate([np.zeros(0), *parts])
 
@@ -36,7 +36,7 @@ class Parameters:
     def __init__(
         self, library: ctypes.CDLL, struct: LoopStruct, code: StepCode, linked: Collection[int]
     ) -> None:
-        """linked: the places among the inputs that links bring."""
+        """linked: indices of the inputs that are received over links."""
         self._library, self._struct, self._code = library, struct, code
         self._program = code.part.program
         self._lock = Lock()
@@ -56,7 +56,7 @@ class Parameters:
 
     @property
     def inputs(self) -> frozenset[str]:
-        """Those names that are inputs of the part."""
+        """The names that are inputs of the subdiagram."""
         return self._inputs
 
     def shape(self, name: str) -> tuple[int, ...]:
@@ -64,12 +64,12 @@ class Parameters:
         return self._member(name).shape
 
     def bounds(self, name: str) -> tuple[float, float]:
-        """What each of its numbers must lie between."""
+        """Lower and upper bound of each of its elements."""
         return self._code.part.bounds.get(name, (-np.inf, np.inf))
 
     @property
     def values(self) -> dict[str, Floats]:
-        """What was set last, or the values of the diagram."""
+        """The values that were set last, or those of the diagram."""
         program = self._program
         return {
             name: program.p[m.start : m.start + m.size].reshape(m.shape)
@@ -77,10 +77,10 @@ class Parameters:
         }
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Set other values, which the loop applies together before one of its next steps.
+        """Set values, which the loop applies together before one of its next steps.
 
-        A scalar fills a vector. Raises InputError for an unknown name, another shape, a
-        number that is not finite or out of its bounds; then nothing changes.
+        A scalar fills a vector. Raises InputError for an unknown name, a wrong shape, or a
+        number that is not finite or out of bounds; then nothing changes.
         """
         with self._lock:
             program = self._changed(values)
@@ -89,7 +89,7 @@ class Parameters:
             self._program = program
 
     def vector(self, p: Floats) -> Floats:
-        """The parameters and then the inputs, as sb_loop_tune takes them."""
+        """The parameters, followed by the inputs, as sb_loop_tune expects them."""
         interface = self._code.interface
         return np.concatenate([gathered(interface.parameters, p), gathered(interface.inputs, p)])
 
@@ -118,7 +118,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Column:
-    """The place of a signal in a row, and its shape."""
+    """The first column of a signal in a row, and its shape."""
 
     name: str
     start: int
@@ -162,12 +162,12 @@ class Signals:
 
     @property
     def dropped(self) -> int:
-        """Rows that found no room, ever."""
+        """Number of rows dropped so far because the ring was full."""
         return int(self._struct.dropped)
 
     def drain(self) -> Floats:
-        """The rows (k, width) written since the last call: t [s] of the loop's own time, and
-        then the signals as `columns` says."""
+        """The rows (k, width) written since the last call: the loop's time t [s], then the
+        signals in the order of `columns`."""
         with self._lock:
             struct = self._struct
             rows = np.empty((max(0, struct.ring_head - struct.ring_tail), self.width))
@@ -175,7 +175,7 @@ class Signals:
             return rows[:count]
 
     def parted(self, rows: Floats) -> dict[str, Floats]:
-        """Rows by signal: (k, ...) each."""
+        """Rows split by signal: (k, ...) each."""
         return {
             c.name: rows[:, c.start : c.start + c.size].reshape(len(rows), *c.shape)
             for c in self.columns

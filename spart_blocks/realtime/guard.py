@@ -1,8 +1,8 @@
 """Sends the safe outputs when the process of a real-time loop shows no activity.
 
-Run as a file by a Python of its own, with nothing but the standard library, so that nothing
-that ends the loop's process ends this one. It is given a socket, over which frames come with
-the descriptors to send them on; the end of that socket is the death of the loop's process.
+It runs in a separate Python process and uses only the standard library, so that nothing that
+ends the loop's process ends this one. It receives frames over a socket, with the descriptors
+on which to send them. The socket is closed when the loop's process dies.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from select import select
 from typing import Any
 
 FRAMES = 5
-"""How often the safe frames are sent: a packet may get lost."""
+"""Number of times that the safe frames are sent, since a packet may be lost."""
 BETWEEN = 0.02  # s
 MOST = 65536
 AT, PHASE, TRIPPED, SEQUENCES = 0, 1, 2, 3
-"""Places in the heartbeat, in long longs: sb_heartbeat of sb_loop.h."""
+"""Indices in the heartbeat, in long longs: sb_heartbeat of sb_loop.h."""
 ENDED = 2
 
 
 class Guarded:
-    """A link: its safe frame as bytes, what changes in it, and where it is sent."""
+    """A link: the bytes of its safe frame, the fields that change, and its descriptor."""
 
     def __init__(self, told: dict[str, Any], descriptor: int) -> None:
         self.number = int(told["number"])
@@ -62,7 +62,7 @@ class Guarded:
         return bytes(self.frame)
 
     def send(self, sequence: int) -> None:
-        """Send the frame; what cannot be sent is not."""
+        """Send the frame. Errors are ignored."""
         frame = self.bytes_of(sequence, time.monotonic())
         with suppress(OSError, ValueError):
             if self.memory:
@@ -71,7 +71,7 @@ class Guarded:
                 os.write(self.descriptor, frame)
 
     def _write_memory(self, frame: bytes) -> None:
-        """As sb_memory has it: the version is odd while the frame is being written."""
+        """As defined by sb_memory: the version is odd while the frame is being written."""
         with mmap.mmap(self.descriptor, 0) as memory:
             (version,) = struct.unpack_from("=I", memory, 0)
             odd = (version | 1) % 2**32
@@ -81,7 +81,7 @@ class Guarded:
 
 
 class Guard:
-    """Watches a heartbeat, in memory that the loop writes too."""
+    """Monitors a heartbeat in memory that is shared with the loop."""
 
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
@@ -92,13 +92,13 @@ class Guard:
         self.heartbeat = memoryview(self.memory).cast("q")
 
     def _next(self) -> tuple[dict[str, Any], list[int]]:
-        """What the loop's process says, and the descriptors that come with it; empty when
-        it has died."""
+        """The next message of the loop's process and its descriptors; both are empty if the
+        process has died."""
         data, descriptors, _, _ = socket.recv_fds(self.channel, MOST, 1)
         return (json.loads(data) if data else {}), descriptors
 
     def watch(self) -> None:
-        """Until the loop has ended; where it has not ended well, send the safe frames."""
+        """Wait until the loop has ended. If it has not ended properly, send the safe frames."""
         patience = min(max(self.limit / 4e9, 0.001), 0.05)
         while True:
             ready, _, _ = select([self.channel], [], [], patience)
@@ -108,14 +108,14 @@ class Guard:
                     break
                 self._add(told, descriptors)
             elif self.heartbeat[PHASE] == ENDED:
-                continue  # the socket ends soon
+                continue  # the socket is closed soon
             elif time.monotonic_ns() - self.heartbeat[AT] > self.limit and self.heartbeat[AT]:
                 break
         if self.heartbeat[PHASE] != ENDED:
             self._send_safe_frames()
 
     def _add(self, told: dict[str, Any], descriptors: list[int]) -> None:
-        """Take a link, or another descriptor for one, and say so."""
+        """Add a link, or replace the descriptor of one, and acknowledge it."""
         number = int(told["number"])
         old = self.links.pop(number, None)
         if old is not None:
@@ -125,7 +125,7 @@ class Guard:
         self.channel.send(b"+")
 
     def _send_safe_frames(self) -> None:
-        self.heartbeat[TRIPPED] = 1  # first: a loop that only slept sends nothing after it
+        self.heartbeat[TRIPPED] = 1  # first, so that a loop that only slept sends nothing later
         for k in range(FRAMES):
             for number, link in self.links.items():
                 link.send(self.heartbeat[SEQUENCES + number] + k)
@@ -133,10 +133,10 @@ class Guard:
 
 
 def main() -> None:
-    """Argument: the descriptor of the socket."""
+    """Run the guard. Command-line argument: the descriptor of the socket."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_IGN)  # whoever ends the loop must not end this
-    with suppress(OSError):  # above the loop's own priority, where that is permitted
+        signal.signal(number, signal.SIG_IGN)  # a signal that ends the loop must not end this
+    with suppress(OSError):  # above the loop's own priority, if permitted
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(90))
     with socket.socket(fileno=int(sys.argv[1])) as channel:
         guard = Guard(channel)

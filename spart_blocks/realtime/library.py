@@ -18,7 +18,7 @@ from spart_blocks.realtime.structs import MIRRORS, LoopStruct, MeansStruct
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
 OWN_HEADERS = re.compile(r'^#include "sb_\w+\.h"$', re.MULTILINE)
 _ADDRESS = ctypes.c_void_p
-# The model's functions where ctypes finds them.
+# The model's functions, exported under names that ctypes finds.
 _GLUE = """
 long long sb_state_size(void);
 int sb_output(void *s, const double *u, const double *p, double *y);
@@ -40,7 +40,7 @@ void sb_init(void *s, const double *p) {{ {name}_model_init(s, p); }}
 
 
 def check_machine() -> None:
-    """Raise InputError where no real-time loop can run: without Linux, or a compiler."""
+    """Raise InputError if no real-time loop can run: without Linux or without a compiler."""
     if not sys.platform.startswith("linux"):
         hint = "export the C code instead: spart export c"
         text = f"the real-time loop needs Linux's clock_nanosleep, which {sys.platform} lacks"
@@ -48,18 +48,18 @@ def check_machine() -> None:
     if compiler_name() is None:
         hint = "install one, or `pip install 'spart_blocks[compiler]'`"
         raise InputError(
-            Fault("the real-time loop is compiled, and there is no C compiler", None, hint)
+            Fault("the real-time loop needs a C compiler, and none was found", None, hint)
         )
 
 
 def runtime_source() -> str:
-    """sb_link and sb_loop in one text."""
+    """The sources of sb_link and sb_loop in one text."""
     texts = map(runtime_file, ("sb_link.h", "sb_loop.h", "sb_link.c", "sb_loop.c"))
     return "#define _POSIX_C_SOURCE 200809L\n" + OWN_HEADERS.sub("", "\n".join(texts))
 
 
 def runtime_library(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
-    """The library of a text that holds sb_loop, with its functions declared."""
+    """The library compiled from a source that contains sb_loop, with its functions declared."""
     library = strict_loaded(f"{source}\n{mirrored(MIRRORS)}", flags)
     loop, means = ctypes.POINTER(LoopStruct), ctypes.POINTER(MeansStruct)
     signatures: dict[str, tuple[Any, list[Any]]] = {
@@ -77,12 +77,12 @@ def runtime_library(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
 
 @cache
 def runtime() -> ctypes.CDLL:
-    """The loop and the links."""
+    """The library of the loop and the links."""
     return runtime_library(runtime_source())
 
 
 def model_library(code: StepCode) -> ctypes.CDLL:
-    """The library of a part: sb_init, sb_output, sb_update, sb_state_size."""
+    """The library of a subdiagram: sb_init, sb_output, sb_update, sb_state_size."""
     header = model_header(code).replace(f'#include "{code.name}.h"', "")
     text = "\n".join([code.whole_source(), header, _GLUE.format(name=code.name)])
     library = strict_loaded(text, FLAGS)
@@ -94,5 +94,5 @@ def model_library(code: StepCode) -> ctypes.CDLL:
 
 
 def address_of(function: Any) -> int:
-    """Where a function of a library lies."""
+    """The address of a function of a library."""
     return ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -16,7 +16,7 @@ from spart_blocks.program.compiler import strict_loaded
 from spart_blocks.program.mirrors import mirrored
 
 COUNTS = ("received", "malformed", "lost", "old", "restarts", "sent", "errors", "replaced")
-"""What a link counts, as sb_link_counts has it."""
+"""Counters of a link, in the order of sb_link_counts."""
 FLAGS = ("-std=c99", "-O2", "-fno-math-errno")
 
 _INT, _REAL, _POINTER = ctypes.c_int, ctypes.c_double, ctypes.c_void_p
@@ -24,7 +24,8 @@ _WORD = ctypes.c_uint32
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Piece = tuple[str, int, int, int, int]
-"""Numbers of a field: their type, count, offset [bytes], place or -1, and first number."""
+"""Elements of a field: type, count, offset [bytes], index in the flat array or -1, and index of
+the first element in the frame."""
 
 
 class FieldStruct(ctypes.Structure):
@@ -73,7 +74,7 @@ MIRRORS: dict[str, type[ctypes.Structure]] = {
 
 @cache
 def library() -> ctypes.CDLL:
-    """sb_link as a library. Raises NoCompilerError where there is no compiler."""
+    """sb_link as a library. Raises NoCompilerError without a compiler."""
     folder = resources.files("spart_blocks.export").joinpath("c")
     header, source = (folder.joinpath(f"sb_link.{end}").read_text("utf-8") for end in "hc")
     text = source.replace('#include "sb_link.h"', header)
@@ -99,7 +100,7 @@ def library() -> ctypes.CDLL:
 
 
 def pieces_of(frame: Frame) -> list[Piece]:
-    """Every field of a frame, in a flat array of its numbers."""
+    """All fields of a frame, for a flat array of all its elements."""
     offsets = {row.name: row.offset for row in frame.layout()}
     pieces, first = [], 0
     for field in frame.fields:
@@ -109,7 +110,7 @@ def pieces_of(frame: Frame) -> list[Piece]:
 
 
 def frame_struct(frame: Frame, pieces: Iterable[Piece]) -> FrameStruct:
-    """A frame as C reads it; the struct keeps what it points to."""
+    """A frame as a C struct, which keeps the objects that it points to alive."""
     kinds = list(TYPES)
     fields = [FieldStruct(kinds.index(kind), *numbers) for kind, *numbers in pieces]
     table = (FieldStruct * len(fields))(*fields)
@@ -126,16 +127,16 @@ def frame_struct(frame: Frame, pieces: Iterable[Piece]) -> FrameStruct:
     )
 
 
-# --- frames by themselves ----------------------------------------------------------------
+# --- frames without a link ---------------------------------------------------------------
 
 
 def encode(
     frame: Frame, values: Mapping[str, Any], sequence: int = 0, time: float = 0.0
 ) -> bytes | None:
-    """The bytes of a frame, by the C that the loop uses; None where a value is not finite.
+    """The bytes of a frame, encoded by the loop's C code; None if a value is not finite.
 
-    values: numbers for every field. Those beyond its range become its limit, integers are
-    rounded to the nearest. time [s]: the sender's.
+    values: numbers for every field. They are limited to the range of its type, and rounded to
+    the nearest integer for integer types. time [s]: of the sender.
     """
     numbers = np.ascontiguousarray(frame.flat(values))
     out = ctypes.create_string_buffer(frame.size)
@@ -152,8 +153,8 @@ def _whole(frame: Frame) -> FrameStruct:
 
 
 def decode(frame: Frame, data: bytes) -> dict[str, Any] | None:
-    """What a frame's bytes say: values by field, and `sequence` and `time` [s] where it has
-    them; None where they are no such frame. By the C that the loop uses."""
+    """The contents of a frame, decoded by the loop's C code: values by field, and `sequence` and
+    `time` [s] if the frame has them; None if the bytes are not a valid frame."""
     struct = _whole(frame)
     if not library().sb_frame_valid(ctypes.byref(struct), data, len(data)):
         return None

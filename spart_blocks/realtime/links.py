@@ -1,6 +1,4 @@
-"""The open links of a subdiagram: sockets, and the structs with which the loop receives and
-sends.
-"""
+"""The open links of a subdiagram: their sockets, and the structs that the loop uses."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ MOST_DISCARDED = 4096
 
 
 class _Shared:
-    """What the links of a part share, by name."""
+    """Resources that the links of a subdiagram share, by name."""
 
     def __init__(self, kept: ExitStack) -> None:
         self._kept = kept
@@ -45,7 +43,7 @@ class _Shared:
 
 @dataclass
 class _End:
-    """The loop's end of a link, as transports see it: `LoopEnd`."""
+    """The loop's end of a link. Implements `LoopEnd` for the transports."""
 
     struct: LinkStruct
     way: Literal["receive", "send"]
@@ -67,7 +65,7 @@ class _End:
     def attach_memory(self, memory: ctypes.Structure, version: int) -> None:
         self.struct.transport, self.struct.fd = Carries.MEMORY, -1
         self.struct.memory, self.struct.version = ctypes.addressof(memory), version
-        self.memory = memory  # it lives as long as the link
+        self.memory = memory  # kept as long as the link
 
     def reopen(self, fd: int) -> None:
         library().sb_link_reopen(ctypes.byref(self.struct), fd)
@@ -77,10 +75,13 @@ class _End:
 
 
 class OpenLink:
-    """A link with its socket. name: the block's; way: receive or send."""
+    """A link with its socket. name: of its block. way: receive or send."""
 
     def __init__(self, live: LiveLink, shared: _Shared, kept: ExitStack) -> None:
-        """shared: by the links of a part. kept: closes what is opened. Raises OSError."""
+        """shared: resources shared by the links of a subdiagram. kept: closes what is opened.
+
+        Raises OSError.
+        """
         self.live, self.name, self.way = live, live.name, live.way
         self._frame = frame_struct(live.link.frame, live.fields())
         self._safe = None if live.link.safe is None else np.array(live.link.safe)
@@ -98,21 +99,21 @@ class OpenLink:
 
     @property
     def address(self) -> int:
-        """Of the struct sb_link; it lives as long as this."""
+        """Address of the struct sb_link, valid as long as this object lives."""
         return ctypes.addressof(self.struct)
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Those of its numbers in the flat array of the part's inputs, or outputs."""
+        """Indices of its elements in the flat array of the subdiagram's inputs or outputs."""
         runs = self.live.runs
         return tuple(run.place + k for run in runs for k in range(run.count))
 
     def counts(self) -> dict[str, int]:
-        """What it has counted so far."""
+        """The values of its counters."""
         return {name: int(getattr(self.struct.counts, name)) for name in COUNTS}
 
     def safe_frame(self, sequence: int, time: float = 0.0) -> bytes | None:
-        """A frame with its safe values; None where none are declared."""
+        """A frame with its safe values; None if none are declared."""
         if self._safe is None:
             return None
         out = ctypes.create_string_buffer(self.live.link.frame.size)
@@ -122,27 +123,32 @@ class OpenLink:
         return out.raw
 
     def receive(self, now: float, u: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
-        """Read the newest frame into u, the flat array of all inputs of the part; returns
-        whether there was one. now [s]: monotonic.
+        """Read the newest frame into u, the flat array of all inputs of the subdiagram. Returns
+        whether there was one. now [s]: time of the monotonic clock.
         """
         self._check(u, "inputs")
         return bool(library().sb_link_receive(ctypes.byref(self.struct), now, u.ctypes.data))
 
     def send(self, now: float, y: np.ndarray[Any, np.dtype[np.float64]]) -> bool:
-        """Send a frame of y, the flat array of all outputs of the part; whether it was sent."""
+        """Send a frame with values of y, the flat array of all outputs of the subdiagram. Returns
+        whether it was sent.
+        """
         self._check(y, "outputs")
         return not library().sb_link_send(ctypes.byref(self.struct), now, y.ctypes.data)
 
     def _check(self, array: np.ndarray[Any, np.dtype[np.float64]], what: str) -> None:
-        """C writes to where the places lie, whatever the array."""
+        """Check the array, since the C code does not check its bounds."""
         fits = array.dtype == np.float64 and array.ndim == 1 and array.flags.c_contiguous
         if not fits or len(array) <= max(self.places):
             most = max(self.places) + 1
-            raise ValueError(f"{self.name} needs the {what} of its part, floats ({most},) or more")
+            raise ValueError(
+                f"{self.name} needs the {what} of its subdiagram, a float array of shape ({most},) "
+                "or longer"
+            )
 
     def discard(self) -> None:
-        """Forget the packets that wait: the loop has not begun, and what came too much for
-        the socket until then shall not count as lost."""
+        """Discard the queued packets. Packets that overflowed the socket before the loop starts
+        must not count as lost."""
         if self.struct.transport != Carries.DATAGRAM:
             return
         with suppress(BlockingIOError):
@@ -150,12 +156,12 @@ class OpenLink:
                 os.read(self.struct.fd, 1)
 
     def stale(self, now: float) -> bool:
-        """Whether no valid frame arrived for longer than the timeout, or none ever."""
+        """Whether no valid frame has arrived within the timeout, or none at all."""
         return self._end.stale(now)
 
 
 class Links:
-    """The open links of a part; as a context manager it closes them.
+    """The open links of a subdiagram. As a context manager it closes them.
 
     receivers, senders: in the order of their blocks.
     """
@@ -177,32 +183,31 @@ class Links:
         self.close()
 
     def discard(self) -> None:
-        """Forget the packets that have come; the loop must not have begun."""
+        """Discard the packets received so far. The loop must not have started."""
         for link in self.receivers:
             link.discard()
 
     def close(self) -> None:
-        """Close the sockets. A loop that uses them must have ended."""
+        """Close the sockets. The loop that uses them must have ended."""
         self._kept.close()
 
     def counts(self) -> dict[str, dict[str, int | str]]:
-        """What each link has counted, by the names of their blocks."""
+        """The counters of each link, by the name of its block."""
         return {
             link.name: {"way": link.way, "at": str(link.live.link.endpoint), **link.counts()}
             for link in (*self.receivers, *self.senders)
         }
 
     def safe_frame(self, k: int, sequence: int) -> bytes | None:
-        """A frame of sender k with its safe values; None where none are declared."""
+        """A frame of sender k with its safe values; None if none are declared."""
         return self.senders[k].safe_frame(sequence)
 
 
 def open_links(diagram: Diagram, part: Subdiagram) -> Links:
-    """Open the links of a part of a diagram.
+    """Open the links of a subdiagram.
 
-    Raises InputError where an address is taken or cannot be had, with the place of the
-    block; MissingExtraError where a library is not installed; NoCompilerError where there is
-    no C compiler.
+    Raises InputError with the location of the block if an address is in use or not available,
+    MissingExtraError if a library is not installed, NoCompilerError without a C compiler.
     """
     with ExitStack() as kept:
         shared, opened, faults = _Shared(kept), [], []
@@ -221,22 +226,22 @@ def open_links(diagram: Diagram, part: Subdiagram) -> Links:
 
 
 def _at(live: LiveLink, text: str, places: Mapping[str, Place], hint: str | None = None) -> Fault:
-    """A fault at the parameter of a block that says where its link leads."""
+    """A fault at the parameter of a block that gives the address of its link."""
     block = f"blocks.{live.name}"
     where = places.get(f"{block}.{live.link.endpoint.parameter}", places.get(block))
     return Fault(text, where, hint)
 
 
 def _refused(live: LiveLink, error: OSError, places: Mapping[str, Place]) -> Fault:
-    """Why a link cannot be opened."""
+    """The reason why a link cannot be opened."""
     does = "receive at" if live.way == "receive" else "send to"
     text = f"{live.name} cannot {does} {live.link.endpoint}"
     if error.errno == errno.EADDRINUSE:
-        hint = "end the other program that has it, or give another"
-        return _at(live, f"{text}: it is taken", places, hint)
+        hint = "end the program that uses it, or give another address"
+        return _at(live, f"{text}: the address is in use", places, hint)
     if error.errno == errno.EADDRNOTAVAIL:
         hint = "give an address of this machine, or 0.0.0.0 for all of them"
-        return _at(live, f"{text}: it is no address of this machine", places, hint)
+        return _at(live, f"{text}: it is not an address of this machine", places, hint)
     if error.errno == errno.ECONNREFUSED:
-        return _at(live, f"{text}: nobody is there", places, "start the broker before")
+        return _at(live, f"{text}: connection refused", places, "start the broker first")
     return _at(live, f"{text}: {error.strerror or error}", places)

@@ -1,11 +1,12 @@
 """A server for a running loop: a socket on which parameters are set and signals are sent.
 
-The loop itself is not held up: it takes parameters from a buffer and puts rows into a ring,
-and all that is here runs in a thread beside it.
+It does not delay the loop, which reads parameters from a buffer and writes rows into a ring. The
+server runs in a separate thread.
 
-It is written with `selectors`: the process collects no garbage while its loop runs, and each
-connection of asyncio's streams leaves a cycle that only the collector frees. Last words that
-overtake what waits, and patience counted by bytes taken, they do not offer either.
+It uses `selectors` instead of asyncio. The process collects no garbage while its loop runs, and
+each connection of asyncio's streams leaves a reference cycle that only the collector frees. The
+streams also have no final message that overtakes queued data, and no timeout that restarts when
+bytes are sent.
 """
 
 from __future__ import annotations
@@ -34,28 +35,28 @@ from spart_blocks.realtime.structs import Phase
 
 MOST_CLIENTS = 16
 MOST_STRANGERS = 64
-"""Connections without the token yet; beyond, the oldest of them is sent away."""
+"""Connections that have not shown the token. Beyond this number the oldest is dismissed."""
 PATIENCE = 10.0
-"""So long a client may take to show its token, or take nothing of what waits for it [s]."""
+"""Time within which a client must show its token, and must read some of its queued data [s]."""
 LINGER = 60.0
-"""So long the last word for such a client waits [s]."""
-_PERIOD = 0.02  # s, between looks at the loop
-_MOST_AT_ONCE = 8  # requests of a client, before the others have their turn
-_REST = 0.002  # s, so that clients that ask without end leave the processor to others
-_GOODBYE = 2.0  # s, for what waits when the loop has ended
+"""Time for which the final message to such a client stays queued [s]."""
+_PERIOD = 0.02  # s, between polls of the loop
+_MOST_AT_ONCE = 8  # requests of one client before the others are served
+_REST = 0.002  # s, so that clients with endless requests leave the processor to others
+_GOODBYE = 2.0  # s, to send queued data after the loop has ended
 
 
 class LiveServer:
-    """Answers `spart tune` and `spart scope` while it is entered.
+    """Serves `spart tune` and `spart scope` while its context is entered.
 
-    place: where it listens, once it is entered. The loop's rows go to those who watch:
-    nobody else may drain its signals meanwhile.
+    place: where it listens, once its context is entered. The loop's rows go to the clients that
+    watch signals. Nothing else may drain the signals meanwhile.
     """
 
     place: Place
 
     def __init__(self, loop: RunningLoop, name: str, *, patience: float = PATIENCE) -> None:
-        """name: by which it is found."""
+        """name: under which clients find the loop."""
         self.loop, self.name, self.patience = loop, name, patience
         self._clients: list[Connection] = []
         self._selector = selectors.DefaultSelector()
@@ -63,7 +64,7 @@ class LiveServer:
         self._dropped = 0
 
     def __enter__(self) -> LiveServer:
-        """Raises InputError where there is no place to listen that is the user's alone."""
+        """Raises InputError if no folder is private to the user, in which it could listen."""
         self.place, self._token, self._listener = listen(self.name)
         self._wake, awaited = socket.socketpair()
         self._selector.register(self._listener, selectors.EVENT_READ, None)
@@ -98,7 +99,7 @@ class LiveServer:
             self._selector.close()
 
     def _turn(self) -> None:
-        """One look at the clients and at the loop."""
+        """Serve the clients and read the loop's rows, once."""
         ready = self._selector.select(_PERIOD)
         came = {key.fileobj for key, events in ready if events & selectors.EVENT_READ}
         if self._listener in came:
@@ -114,12 +115,12 @@ class LiveServer:
             time.sleep(_REST)
 
     def _accept(self) -> None:
-        """Take in some of those who wait, and hear at once what they have said: who shows
-        the token is no stranger, however many of those come."""
+        """Accept some of the waiting connections and read from each at once, so that a client
+        that shows the token is trusted however many others connect."""
         for _ in range(_MOST_AT_ONCE):
             try:
                 connection, _ = self._listener.accept()
-            except OSError:  # there is none, or there are no more files to be had
+            except OSError:  # no connection waits, or no file descriptor is left
                 break
             client = Connection(connection)
             self._clients.append(client)
@@ -128,7 +129,7 @@ class LiveServer:
                 self._answer(client)
         strangers = [one for one in self._clients if not (one.trusted or one.leaving)]
         for client in strangers[: max(0, len(strangers) - MOST_STRANGERS)]:
-            client.dismiss({"refused": "too many came after it, and no token did"})
+            client.dismiss({"refused": "too many others connected before it sent its token"})
 
     def _forget(self, client: Connection) -> None:
         self._selector.unregister(client.socket)
@@ -136,21 +137,23 @@ class LiveServer:
         self._clients.remove(client)
 
     def _flush(self) -> None:
-        """Send what can be sent; forget who is gone, dismiss who takes nothing."""
+        """Send what can be sent. Drop clients that have gone, dismiss those that do not read."""
         for client in list(self._clients):
             there = client.flush()
             if not there or (client.leaving and (client.idle > LINGER or not client.waits)):
                 self._forget(client)
                 continue
             if not client.leaving and (client.full or client.idle > self.patience):
-                told = "it does not read what it is sent" if client.trusted else "no token came"
+                told = (
+                    "it does not read what it is sent" if client.trusted else "it sent no token"
+                )
                 client.dismiss({"refused": told})
             events = selectors.EVENT_WRITE if client.waits else 0
             events |= 0 if client.leaving else selectors.EVENT_READ
             self._selector.modify(client.socket, events or selectors.EVENT_READ, client)
 
     def _part(self) -> None:
-        """Tell all clients that it has ended, after what they watched."""
+        """Tell all clients that the loop has ended, after the last rows."""
         self.place.remove()
         self._stream()
         for client in self._clients:
@@ -164,8 +167,8 @@ class LiveServer:
     # --- requests -----------------------------------------------------------------------
 
     def _answer(self, client: Connection) -> None:
-        """Answer some of what a client asked; the rest has its turn later, and before it
-        no more is read."""
+        """Answer some requests of a client. The rest are answered later, and nothing more is read
+        from it until then."""
         client.more = False
         for _ in range(_MOST_AT_ONCE):
             try:
@@ -184,7 +187,7 @@ class LiveServer:
         elif not same_token(message.get("token"), self._token):
             client.dismiss({"refused": "the token is not that of this loop"})
         elif sum(one.trusted and not one.leaving for one in self._clients) >= MOST_CLIENTS:
-            client.dismiss({"refused": f"{MOST_CLIENTS} clients are there already"})
+            client.dismiss({"refused": f"{MOST_CLIENTS} clients are connected already"})
         else:
             client.trusted = True
             client.tell({"hello": hello(self.loop, self.name)})
@@ -213,22 +216,22 @@ class LiveServer:
                 "labels": found.labels,
                 "every": found.every,
             }
-        raise InputError("the loop does not know what is asked: its version may be another")
+        raise InputError("the loop does not know this request: its version may differ")
 
     # --- signals ------------------------------------------------------------------------
 
     def _catch_up(self) -> None:
-        """Begin to stream, or tell the others what there is, before one more watches."""
+        """Start to stream, or send the rows so far to the others, before a client is added."""
         signals = self.loop.signals
         if signals.streaming:
             self._stream()
         else:
-            signals.drain()  # what a stream before this has left
+            signals.drain()  # rows left by an earlier stream
             self._dropped = signals.dropped
             signals.streaming = True
 
     def _stream(self) -> None:
-        """Tell those who watch what the loop has written."""
+        """Send the rows that the loop has written to the clients that watch."""
         signals = self.loop.signals
         watching = [client for client in self._clients if client.watch is not None]
         if not watching and not signals.streaming:

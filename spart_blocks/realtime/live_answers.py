@@ -20,12 +20,12 @@ from spart_blocks.realtime.structs import Ended, Phase
 from spart_blocks.results.signal_names import element_names, select, split_index
 
 MOST_PER_SECOND = 1_000_000
-"""Numbers that are told to one client."""
+"""Most numbers sent to one client per second."""
 _DEEPEST = 8
 
 
 class RunningLoop(Protocol):
-    """What is needed of a realtime.loop.Loop."""
+    """The members of realtime.loop.Loop that are used here."""
 
     code: StepCode
     parameters: Parameters
@@ -46,8 +46,9 @@ class RunningLoop(Protocol):
 
 @dataclass(frozen=True)
 class Watch:
-    """What a client watches. names: of the signals, with their shapes and a label for each
-    number. columns: of a row of the loop, time first. every: it gets every n-th step."""
+    """The signals that a client watches. names: of the signals. shapes: of the signals. labels: a
+    name for each element. columns: indices into a row of the loop, time first. every: n, if it
+    gets every n-th step."""
 
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
@@ -56,8 +57,8 @@ class Watch:
     every: int
 
     def picked(self, rows: Floats, rate: float) -> Floats:
-        """What of these rows it gets; steps are told by their time, so that what is missing
-        between them moves nothing."""
+        """The rows and columns that it gets. Steps are identified by their time, so that missing
+        rows do not shift the selection."""
         steps = np.rint(rows[:, 0] * rate).astype(np.int64)
         picked: Floats = rows[steps % self.every == 0][:, self.columns]
         return picked
@@ -80,14 +81,14 @@ def status(loop: RunningLoop) -> dict[str, Any]:
 
 def why(loop: RunningLoop) -> str:
     """The reason why it has ended."""
-    return "it is no longer to be reached" if loop.ended is Ended.NOT else WHY[loop.ended]
+    return "it can no longer be reached" if loop.ended is Ended.NOT else WHY[loop.ended]
 
 
 # --- parameters --------------------------------------------------------------------------
 
 
 def described(loop: RunningLoop) -> dict[str, Any]:
-    """Its parameters and signals, as JSON has them."""
+    """Its status, parameters and signals, as JSON values."""
     units = loop.code.part.program.display.units
     inputs = {member.name for member in loop.code.interface.inputs}
     signals = [
@@ -138,19 +139,19 @@ def _nominal(loop: RunningLoop, name: str) -> Floats:
 def _fixed(loop: RunningLoop) -> dict[str, str]:
     """The parameters that cannot be set while it runs, with the reason."""
     interface, free = loop.code.interface, set(loop.parameters.names)
-    starts = {m.name: "counts at the start only" for m in interface.parameters}
-    links = {m.name: "comes over a link" for m in interface.inputs}
+    starts = {m.name: "is used at the start only" for m in interface.parameters}
+    links = {m.name: "is received over a link" for m in interface.inputs}
     return {name: reason for name, reason in (starts | links).items() if name not in free}
 
 
 def set_values(loop: RunningLoop, asked: object) -> dict[str, Any]:
     """Set parameters and inputs, all or none; returns their values.
 
-    asked: numbers or nested lists by name; of a vector also one element, 'ctrl.kp[0]'.
-    Raises InputError for whatever cannot be, and then nothing changes.
+    asked: numbers or nested lists by name. One element of a vector can be named: 'ctrl.kp[0]'.
+    Raises InputError for invalid names or values; then nothing changes.
     """
     if not isinstance(asked, dict) or not asked:
-        raise InputError("nothing is given to be set")
+        raise InputError("no values are given to set")
     present = loop.parameters.values
     faults: list[Fault] = []
     values: dict[str, Any] = {}
@@ -177,7 +178,7 @@ def set_values(loop: RunningLoop, asked: object) -> dict[str, Any]:
 
 
 def _named(written: str, loop: RunningLoop) -> tuple[str, str | None]:
-    """The named parameter, and its elements, if not all."""
+    """The named parameter, and the index of its elements, or None for all."""
     known = loop.parameters.names
     name, index = (written, None) if written in known else split_index(written)
     if name in known:
@@ -195,7 +196,7 @@ def _with_elements(written: str, value: Floats, index: str, new: Any) -> Floats:
     try:
         select(written, changed[None], index)[...] = new
     except ValueError:
-        raise InputError(f"{written} does not take a value of that shape") from None
+        raise InputError(f"{written} does not accept a value of this shape") from None
     return changed
 
 
@@ -207,7 +208,7 @@ def _numbers(name: str, value: Any, depth: int = 0) -> Any:
         try:
             return float(value)
         except OverflowError:
-            return float("inf")  # which is refused as such
+            return float("inf")  # refused later because it is not finite
     raise InputError(f"{name} takes numbers, not {brief(value)}")
 
 
@@ -216,7 +217,7 @@ def _numbers(name: str, value: Any, depth: int = 0) -> Any:
 
 def watch(loop: RunningLoop, names: object, rate: object) -> Watch:
     """The signals that a client watches. names: of signals or elements, by default the outputs.
-    rate: rows per second, by default all. Raises InputError.
+    rate: rows per second, by default the loop's rate. Raises InputError.
     """
     columns = {column.name: column for column in loop.signals.columns}
     if not names:
@@ -241,7 +242,7 @@ def _every(of_loop: float, rate: object) -> int:
 
 
 def _picked(written: str, columns: Mapping[str, Column]) -> tuple[NDArray[np.intp], Sequence[str]]:
-    """The places in a row of a signal, or of some elements of one, and their names."""
+    """The columns of a signal, or of some of its elements, in a row, and their names."""
     name, index = (written, None) if written in columns else split_index(written)
     if name not in columns:
         hint = did_you_mean(name, columns)

@@ -28,16 +28,17 @@ from spart_blocks.realtime.live_protocol import (
 )
 from spart_blocks.results import FinalState, Results
 
-_PIECE = 2**20  # bytes read at once
+_PIECE = 2**20  # bytes, largest read
 _PAUSE = 0.01  # s, between two attempts to connect
 MOST_RECORDED = 50_000_000
-"""Numbers that a recording holds."""
+"""Most numbers that a recording holds."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """Signals that are watched. rate [Hz]: of the rows that come. every: n-th step of the
-    loop. labels: a name for each number of a row after its time. units: by signal."""
+    """Signals that are watched. loop: its name. rate: of the rows [Hz]. every: n, if rows are of
+    every n-th step of the loop. labels: a name for each number of a row after its time. units: by
+    signal."""
 
     loop: str
     names: tuple[str, ...]
@@ -52,7 +53,7 @@ class Watched:
         return 1 + len(self.labels)
 
     def parted(self, rows: Floats) -> dict[str, Floats]:
-        """Rows by signal: (k, ...) each."""
+        """Rows split by signal: (k, ...) each."""
         found, start = {}, 1
         for name, shape in zip(self.names, self.shapes, strict=True):
             size = int(np.prod(shape, dtype=int))
@@ -70,7 +71,7 @@ class LiveClient:
     def __init__(self, place: Place, *, patience: float = 10.0) -> None:
         """patience: how long to wait for an answer [s].
 
-        Raises InputError where it is refused, RunError where there is no answer.
+        Raises InputError if the loop refuses the connection, RunError if it does not answer.
         """
         self.place, self.patience = place, patience
         self.ended: str | None = None
@@ -95,7 +96,7 @@ class LiveClient:
             raise
 
     def _connect(self) -> None:
-        """Wait for a place in the queue of those who come. Raises OSError."""
+        """Connect, and retry while the queue of connections is full. Raises OSError."""
         until = time.monotonic() + self.patience
         while True:
             try:
@@ -122,7 +123,7 @@ class LiveClient:
     # --- requests -----------------------------------------------------------------------
 
     def describe(self) -> dict[str, Any]:
-        """Its parameters and signals, as live_answers.described gives them."""
+        """Its status, parameters and signals, as returned by live_answers.described."""
         return self._asked({"do": "describe"})
 
     def status(self) -> dict[str, Any]:
@@ -130,9 +131,9 @@ class LiveClient:
         return self._asked({"do": "status"})
 
     def set(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Set parameters and free inputs, all or none; returns their whole values.
+        """Set parameters and free inputs, all or none. Returns their complete values.
 
-        Raises InputError, with a fault for each that is refused.
+        Raises InputError with a fault for each value that is refused.
         """
         plain = {name: np.asarray(value, dtype=object).tolist() for name, value in values.items()}
         faults = [f"{name} takes finite numbers" for name in plain if not _writable(plain[name])]
@@ -142,10 +143,10 @@ class LiveClient:
         return found
 
     def watch(self, signals: Sequence[str] = (), rate: float | None = None) -> Watched:
-        """Begin to watch signals, or elements of them; by default the outputs of the part.
+        """Start to watch signals, or elements of them; by default the subdiagram's outputs.
 
-        rate: rows per second that are enough [Hz], by default all. Raises InputError for
-        signals that there are not.
+        rate: sufficient number of rows per second [Hz], by default the loop's rate. Raises
+        InputError for unknown signals.
         """
         units = {row["name"]: row["unit"] for row in self.describe()["signals"]}
         answer = self._asked({"do": "watch", "signals": list(signals), "rate": rate})
@@ -162,9 +163,10 @@ class LiveClient:
         return self.watched
 
     def rows(self, seconds: float = 0.0) -> Floats:
-        """The rows (k, width) that have come, after waiting so long for the first of them.
+        """The rows (k, width) received since the last call. seconds: how long to wait for the first
+        of them.
 
-        Empty where none came, or where the loop has ended and all were had.
+        Empty if none were received, or if the loop has ended and all rows were returned.
         """
         assert self.watched is not None
         until = time.monotonic() + seconds
@@ -189,14 +191,14 @@ class LiveClient:
         return found
 
     def _send(self, message: Mapping[str, Any]) -> None:
-        with suppress(BrokenPipeError, ConnectionResetError):  # it has said why, read next
+        with suppress(BrokenPipeError, ConnectionResetError):  # the reason is read next
             try:
                 self._socket.sendall(written(message))
             except TimeoutError:
                 raise self._silent() from None
 
     def _awaited(self, key: str) -> Any:
-        """What the next message with this key says."""
+        """The value of this key in the next message that has it."""
         until = time.monotonic() + self.patience
         while True:
             while (line := self._line()) is not None:
@@ -222,7 +224,7 @@ class LiveClient:
         return RunError(f"the loop {self.place.name} does not answer")
 
     def _not_understood(self, error: BadMessageError) -> RunError:
-        return RunError(f"what the loop {self.place.name} says is not understood: {error}")
+        return RunError(f"the loop {self.place.name} sent an invalid message: {error}")
 
     def _take(self, message: dict[str, Any]) -> dict[str, Any]:
         if "rows" in message and self.watched is not None:
@@ -239,7 +241,7 @@ class LiveClient:
         return message
 
     def _receive(self) -> None:
-        """Wait for bytes. Raises RunError where no more will come."""
+        """Wait for bytes. Raises RunError if none arrive in time."""
         try:
             data = self._socket.recv(_PIECE)
         except TimeoutError:
@@ -247,13 +249,13 @@ class LiveClient:
         except ConnectionResetError:
             data = b""
         if not data:
-            self.ended = "its process is gone"
+            self.ended = "its process has ended"
             return
         self._lines.add(data)
 
 
 def _writable(value: Any) -> bool:
-    """Whether it can be said in JSON, which knows no infinity."""
+    """Whether it can be written as JSON, which has no infinity or NaN."""
     try:
         written({"": value})
     except (TypeError, ValueError, RecursionError):
@@ -263,7 +265,7 @@ def _writable(value: Any) -> bool:
 
 @dataclass
 class Recording:
-    """Rows that were watched, until there are too many."""
+    """The rows of watched signals, up to MOST_RECORDED numbers."""
 
     watched: Watched
     held: list[Floats] = field(default_factory=list)
@@ -278,7 +280,7 @@ class Recording:
         self.count += len(rows)
 
     def results(self, lost: int) -> Results:
-        """What was recorded, as a run has it. lost: steps that are missing."""
+        """The recording as the results of a run. lost: number of missing steps."""
         watched = self.watched
         rows = np.concatenate([np.empty((0, watched.width)), *self.held])
         return Results(

@@ -1,4 +1,5 @@
-"""A client of a running loop as the loop sees it: what it asked, and what waits for it."""
+"""A client's connection to a running loop, on the loop's side: its requests and the queue of data
+to send."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ from spart_blocks.realtime.live_answers import Watch
 from spart_blocks.realtime.live_protocol import MOST_ASKED, Floats, Lines, packed, written
 
 MOST_WAITING = 8 * 2**20
-"""Bytes that wait for a client; rows for which there is no room are lost to it."""
-_PIECE = 2**16  # bytes read at once
+"""Most bytes queued for a client. Rows beyond are lost to it."""
+_PIECE = 2**16  # bytes, largest read
 _MOST_NUMBERS = 2**16  # in a message
 
 
 class Connection:
-    """Nothing here waits for the client. trusted: it has shown the token. leaving: it has
-    been told its last. more: there may be requests that have come and have no answer yet.
-    watch: what it watches. lost: steps of which it was not told."""
+    """A non-blocking connection. trusted: the client has shown the token. leaving: the final
+    message is queued. more: there may be requests that were received but not answered. watch: the
+    signals that it watches. lost: number of steps not sent to it."""
 
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
@@ -30,13 +31,13 @@ class Connection:
         self._lines = Lines(MOST_ASKED)
         self._waiting: deque[bytes] = deque()
         self._size = 0
-        self._begun = False  # whether the first line that waits is sent in part
+        self._begun = False  # whether the first line of the queue is partly sent
         self._moved = time.monotonic()
 
-    # --- what it says -------------------------------------------------------------------
+    # --- from the client ----------------------------------------------------------------
 
     def receive(self) -> bool:
-        """Take what has come; whether the client is still there."""
+        """Read the available bytes. Returns whether the client is still connected."""
         try:
             data = self.socket.recv(_PIECE)
         except BlockingIOError:
@@ -47,14 +48,14 @@ class Connection:
         return bool(data)
 
     def line(self) -> bytes | None:
-        """The next whole line, if there is one. Raises BadMessageError."""
+        """The next complete line, if there is one. Raises BadMessageError."""
         return self._lines.next()
 
-    # --- what it is told ----------------------------------------------------------------
+    # --- to the client ------------------------------------------------------------------
 
     @property
     def waits(self) -> bool:
-        """Whether something waits to be sent."""
+        """Whether data is queued."""
         return bool(self._waiting)
 
     @property
@@ -65,7 +66,7 @@ class Connection:
         self._put(written(message))
 
     def tell_rows(self, rows: Floats, every: int) -> None:
-        """Tell rows, one for `every` steps, where there is room for them."""
+        """Queue rows, one for each `every` steps, as long as the queue is not full."""
         size = max(1, _MOST_NUMBERS // rows.shape[1])
         for start in range(0, len(rows), size):
             line = written({"rows": packed(rows[start : start + size]), "lost": self.lost})
@@ -75,13 +76,13 @@ class Connection:
             self._put(line)
 
     def dismiss(self, message: dict[str, Any]) -> None:
-        """Tell it one last thing, before whatever else still waits."""
+        """Queue a final message in place of the other queued data."""
         kept = [self._waiting[0]] if self._begun else []
         self._waiting, self._size = deque(kept), sum(map(len, kept))
         self.part(message)
 
     def part(self, message: dict[str, Any]) -> None:
-        """Tell it one last thing, after all that waits."""
+        """Queue a final message after the other queued data."""
         self.tell(message)
         self.leaving, self.watch = True, None
 
@@ -92,7 +93,7 @@ class Connection:
         self._size += len(line)
 
     def flush(self) -> bool:
-        """Send what it takes; whether it is still there."""
+        """Send as much as the socket accepts. Returns whether the client is still connected."""
         while self._waiting:
             line = self._waiting[0]
             try:
@@ -112,7 +113,8 @@ class Connection:
 
     @property
     def idle(self) -> float:
-        """For how long it has taken nothing of what waits, or not shown its token [s]."""
+        """Time since the client last read queued data, or since it connected without showing its
+        token [s]."""
         if self.trusted and not self._waiting:
             return 0.0
         return time.monotonic() - self._moved

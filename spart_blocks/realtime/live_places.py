@@ -1,4 +1,4 @@
-"""Places of running loops: a socket and a token for each, in a folder of the user."""
+"""Where running loops listen: a socket and a token for each, in a folder of the user."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _QUEUE = 128  # connections that wait to be accepted
 
 @dataclass(frozen=True)
 class Place:
-    """The place where a loop listens. name: of its part, as allowed in a file name. pid: of its
-    process.
+    """The place where a loop listens. name: of its subdiagram, as allowed in a file name. pid: of
+    its process.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Place:
 
     @property
     def token(self) -> str:
-        """What a client must show. Raises InputError where it cannot be read."""
+        """The token that a client must show. Raises InputError if it cannot be read."""
         try:
             with self.token_file.open(encoding="ascii", errors="replace") as file:
                 return file.read(_MOST_TOKEN).strip()
@@ -49,28 +49,29 @@ class Place:
             raise InputError(f"cannot read {self.token_file}: {error.strerror}") from None
 
     def remove(self) -> None:
-        """Take both files away."""
+        """Remove both files."""
         for path in (self.socket, self.token_file):
             with suppress(OSError):
                 path.unlink()
 
 
 def same_token(shown: object, token: str) -> bool:
-    """Whether it is the token, in a time that does not tell how much of it is right."""
+    """Whether it is the token, compared in constant time."""
     return isinstance(shown, str) and hmac.compare_digest(
         shown.encode("utf-8", "surrogatepass"), token.encode()
     )
 
 
 def folders() -> list[Path]:
-    """Where loops of this user may be: the system's folder for such, and one beside."""
+    """The folders in which loops of this user may listen: the one for runtime files, if the system
+    has one, and one in the temporary folder."""
     chosen = os.environ.get("XDG_RUNTIME_DIR", "")
     own = Path(tempfile.gettempdir(), f"spart-{os.getuid()}")
     return [Path(chosen, "spart"), own] if os.path.isabs(chosen) else [own]
 
 
 def is_private(folder: Path) -> bool:
-    """Whether it is a folder of this user, into which nobody else can look."""
+    """Whether it is a folder of this user to which no other user has access."""
     try:
         status = folder.lstat()
     except OSError:
@@ -83,9 +84,9 @@ def is_private(folder: Path) -> bool:
 
 
 def listen(name: str) -> tuple[Place, str, socket.socket]:
-    """A place for a loop of this process, its token, and the socket, which listens.
+    """A place for a loop of this process, its token, and its listening socket.
 
-    Raises InputError where no folder can be had that is the user's alone.
+    Raises InputError if there is no folder that is private to the user.
     """
     remove_stale()
     plain = file_name(name.encode("ascii", "replace").decode(), "loop")[:_MOST_NAME]
@@ -102,7 +103,7 @@ def listen(name: str) -> tuple[Place, str, socket.socket]:
 
 
 def _free(folder: Path, name: str) -> Place:
-    """A place that no other loop of this process has: the second 'pd' is 'pd-2'."""
+    """A place not used by another loop of this process: the second 'pd' is 'pd-2'."""
     pid, number, given = os.getpid(), 1, name
     while (folder / f"{name}.{pid}.sock").exists():
         number += 1
@@ -112,7 +113,7 @@ def _free(folder: Path, name: str) -> Place:
 
 def _put_token(place: Place) -> str:
     token = secrets.token_urlsafe(32)
-    place.token_file.unlink(missing_ok=True)  # of a process that had this number before
+    place.token_file.unlink(missing_ok=True)  # of an earlier process with this id
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with os.fdopen(os.open(place.token_file, flags, 0o600), "w", encoding="ascii") as file:
         file.write(token)
@@ -134,7 +135,7 @@ def _listener(place: Place) -> socket.socket:
 
 
 def running() -> list[Place]:
-    """The loops of this user that run, by name."""
+    """The running loops of this user, sorted by name."""
     places = [place for place in _all() if _alive(place)]
     return sorted(places, key=lambda place: (place.name, place.pid))
 
@@ -158,13 +159,13 @@ def _all() -> list[Place]:
 
 
 def _alive(place: Place) -> bool:
-    """Whether somebody listens there. The number of its process alone does not tell: it may
-    have been given again, or be that of another container."""
+    """Whether a process listens there. The process id alone is not enough: it may have been
+    reused, or belong to another container."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
         try:
             probe.connect(str(place.socket))
-        except BlockingIOError:  # many are before us
+        except BlockingIOError:  # the queue of connections is full
             return True
         except ConnectionRefusedError:
             return _begins(place)
@@ -174,7 +175,7 @@ def _alive(place: Place) -> bool:
 
 
 def _begins(place: Place) -> bool:
-    """Whether a process that lives has just made its socket, and does not listen yet."""
+    """Whether a live process has just created the socket but does not listen yet."""
     try:
         os.kill(place.pid, 0)
         return time.time() - place.socket.lstat().st_mtime < _BEGINNING
@@ -183,9 +184,9 @@ def _begins(place: Place) -> bool:
 
 
 def chosen(wanted: str | None) -> Place:
-    """The loop of this name or process, or whose name begins so; without, the only one.
+    """The loop with this name or process id, or whose name begins with it. None: the only one.
 
-    Raises InputError that lists them where there is none such, or more than one.
+    Raises InputError that lists the loops if none fits, or more than one.
     """
     places = running()
     if not places:
@@ -197,7 +198,7 @@ def chosen(wanted: str | None) -> Place:
         return fitting[0]
     if fitting:
         listed = ", ".join(f"{place.name} ({place.pid})" for place in fitting)
-        hint = f"name one, or its process: {listed}"
+        hint = f"give the name or the process id of one: {listed}"
         raise InputError(Fault(f"{len(fitting)} loops are running", hint=hint))
     names = [p.name for p in places] + [str(p.pid) for p in places]
     raise InputError(Fault(f"no loop {wanted!r} is running", hint=did_you_mean(str(wanted), names)))

@@ -1,8 +1,9 @@
-"""What goes over the socket of a running loop: lines of JSON, with rows of numbers in them.
+"""The protocol on the socket of a running loop: lines of JSON, which also carry rows of numbers.
 
-A client first shows the token: {"token": ...}; the loop answers {"hello": ...} or
-{"refused": why} and closes. Then it asks, {"do": "describe" | "set" | "watch" | "quiet"}, and
-gets {"answer": ...} or {"faults": [[message, hint], ...]}. In between come what it watches,
+A client first sends the token: {"token": ...}. The loop answers {"hello": ...}, or
+{"refused": why} and closes. Then the client sends requests,
+{"do": "describe" | "status" | "set" | "watch"}, and receives {"answer": ...} or
+{"faults": [[message, hint], ...]}. In between it receives the signals that it watches,
 {"rows": ..., "lost": n}, and at the end {"ended": why}.
 """
 
@@ -24,16 +25,16 @@ Floats = NDArray[np.float64]
 VERSION = 1
 MOST_ASKED = 2**20
 MOST_TOLD = 64 * 2**20
-"""Bytes of a line to the loop, and from it."""
+"""Most bytes of a line to the loop, and from it."""
 _NUMBER = np.dtype("<f8")
 
 
 class BadMessageError(Exception):
-    """What came is no message of this protocol; the text says why."""
+    """The data received is not a message of this protocol; the text gives the reason."""
 
 
 class Lines:
-    """Bytes as they come, parted into lines; one longer than `most` bytes is refused."""
+    """Splits received bytes into lines. A line longer than `most` bytes is refused."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -44,7 +45,7 @@ class Lines:
         self._bytes += data
 
     def next(self) -> bytes | None:
-        """The next line without its end, if it is there. Raises BadMessageError."""
+        """The next line without its end, if it is complete. Raises BadMessageError."""
         end = self._bytes.find(b"\n", self._searched)
         if (len(self._bytes) if end < 0 else end) > self.most:
             raise BadMessageError(f"a message is longer than {self.most} bytes")
@@ -78,12 +79,12 @@ def _refuse(constant: str) -> Any:
 
 
 def packed(rows: Floats) -> str:
-    """Rows (k, width) as text, every number exactly as it is."""
+    """Rows (k, width) as text, without rounding."""
     return base64.b64encode(np.ascontiguousarray(rows, _NUMBER).tobytes()).decode()
 
 
 def unpacked(text: Any, width: int) -> Floats:
-    """The rows (k, width) of a text. Raises BadMessageError."""
+    """The rows (k, width) in a text. Raises BadMessageError."""
     try:
         raw = base64.b64decode(text, validate=True)
         return np.frombuffer(raw, _NUMBER).astype(float).reshape(-1, width)
@@ -92,7 +93,7 @@ def unpacked(text: Any, width: int) -> Floats:
 
 
 def plain_faults(error: InputError) -> list[list[str | None]]:
-    """What is wrong, as JSON has it."""
+    """The faults of an error, as JSON values."""
     return [[fault.message, fault.hint] for fault in error.faults]
 
 

@@ -30,8 +30,8 @@ PATIENCE = 5.0  # s, for a thread to start and end
 
 
 class LoopLink(Protocol):
-    """What the loop needs of a link. address: of its struct sb_link. places: those of its
-    numbers among the inputs, or the outputs, of the part."""
+    """The members of a link that the loop uses. address: of its struct sb_link. places: indices of
+    its elements in the inputs or the outputs of the subdiagram."""
 
     @property
     def address(self) -> int: ...
@@ -41,10 +41,10 @@ class LoopLink(Protocol):
 
 
 class Loop:
-    """Steps the compiled part at its deadlines.
+    """Steps the compiled subdiagram at its deadlines.
 
-    parameters: to be changed while it runs. signals: what it streams. Times are those of
-    CLOCK_MONOTONIC.
+    parameters: can be changed while it runs. signals: the rows that it streams. Times are those
+    of CLOCK_MONOTONIC.
     """
 
     def __init__(
@@ -56,11 +56,11 @@ class Loop:
         heartbeat: HeartbeatStruct | None = None,
         library: ctypes.CDLL | None = None,
     ) -> None:
-        """code: of the part. receivers, senders: open links. heartbeat: where a
-        watchdog looks. library: with sb_loop, by default its own.
+        """code: of the subdiagram. receivers, senders: open links. heartbeat: read by a watchdog.
+        library: with sb_loop, by default `runtime()`.
 
-        Raises InputError where the machine cannot run it, CompilerError for C that does
-        not compile.
+        Raises InputError if the machine cannot run it, CompilerError if the C code does not
+        compile.
         """
         check_machine()
         self.code, self.options = code, options
@@ -73,8 +73,8 @@ class Loop:
         self.parameters = Parameters(self.library, self.struct, code, linked)
         self.signals = Signals(self.library, self.struct, code)
         self._fill_values(linked)
-        # Not the thread's own join: where Ctrl-C interrupts that, Python 3.11 takes the thread
-        # for ended.
+        # Thread.join is not used: if Ctrl-C interrupts it, Python 3.11 regards the thread as
+        # ended.
         self._over = Event()
         self._thread = Thread(target=self._run, name="spart realtime", daemon=True)
 
@@ -99,7 +99,7 @@ class Loop:
         self._cpu_error = 0
 
     def _fill_values(self, linked: Sequence[int]) -> None:
-        """The arrays of the model, with the values of the diagram in them."""
+        """Create the arrays of the model, with the values of the diagram."""
         interface, p = self.code.interface, self.code.part.program.p
         struct, model = self.struct, self.struct.model
         self.u = gathered(interface.inputs, p)
@@ -110,7 +110,7 @@ class Loop:
         state = np.zeros(-(-self.model.sb_state_size() // 8), np.int64)
         model.state, struct.u, struct.y = map(self._give, (state, self.u, self.y))
         model.output, model.update = map(address_of, (self.model.sb_output, self.model.sb_update))
-        # The outputs at the start, by a state that is not used further.
+        # The outputs at the start, computed with a temporary state.
         scratch, parameters = state.copy(), self._give(self.p)
         self.model.sb_init(scratch.ctypes.data, parameters)
         self.model.sb_output(scratch.ctypes.data, struct.u, parameters, struct.y)
@@ -122,7 +122,7 @@ class Loop:
         struct.nfree, struct.free_inputs = len(free), self._give(free.astype(np.int64))
 
     def _give(self, array: np.ndarray) -> int:
-        """The address of an array, which lives as long as the loop."""
+        """The address of an array, which is kept as long as the loop."""
         whole = array if array.size else np.zeros(1, array.dtype)
         self._kept.append(whole)
         return int(whole.ctypes.data)
@@ -130,15 +130,15 @@ class Loop:
     # --- running ------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin, in a thread of its own."""
+        """Start the loop in a separate thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask it to end, which it does within 50 ms, with its safe outputs sent."""
+        """Ask the loop to end. It does so within 50 ms, after sending its safe outputs."""
         self.struct.stop = 1
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until it has ended; whether it has."""
+        """Wait until the loop has ended. Returns whether it has."""
         return self._over.wait(seconds)
 
     def _run(self) -> None:
@@ -157,7 +157,7 @@ class Loop:
     def __enter__(self) -> Loop:
         try:
             self.start()
-        except KeyboardInterrupt:  # it may run already, and uses what would be closed now
+        except KeyboardInterrupt:  # the loop may run already, and use what would be closed now
             self.stop()
             self.wait(PATIENCE)
             raise
@@ -172,7 +172,7 @@ class Loop:
         self.stop()
         self.wait()
 
-    # --- looking on ---------------------------------------------------------------------
+    # --- status -------------------------------------------------------------------------
 
     @property
     def phase(self) -> Phase:
@@ -180,22 +180,22 @@ class Loop:
 
     @property
     def ended(self) -> Ended:
-        """Why it has ended, if it has."""
+        """The reason why it has ended, if it has."""
         return Ended(self.struct.ended)
 
     @property
     def time(self) -> float:
-        """Of the clock since its first step [s]."""
+        """Time since its first step [s]."""
         return float(self.struct.tick) * float(self.struct.model.period_s)
 
     @property
     def overruns(self) -> int:
-        """Deadlines missed so far, for whatever reason."""
+        """Number of deadlines missed so far, for all causes."""
         return sum(self.struct.missed)
 
     @property
     def granted(self) -> tuple[str, ...]:
-        """What was asked of the system for the loop, and what it said; once it has begun."""
+        """What the loop requested from the system, and the result; valid once it has started."""
         means, cpu = self.means, self.options.cpu
         asked = [
             ("memory locked", "memory is not locked", means.lock, means.lock_error),

@@ -25,15 +25,15 @@ WHY = {
     Ended.OVERRUN: "a deadline was missed, and its policy is to stop",
     Ended.MODEL_STOPPED: "a STOP block ended it",
     Ended.NOT_FINITE: "a result was not a number",
-    Ended.TRIPPED: "the watchdog had seen no sign of life and sent the safe outputs",
-    Ended.UNHEARD: "no frame came over a link while it waited",
-    Ended.LOST_RANK: "the loops of a mechanism had lost rank",
+    Ended.TRIPPED: "the watchdog saw no heartbeat and sent the safe outputs",
+    Ended.UNHEARD: "no frame was received over a link while it waited",
+    Ended.LOST_RANK: "the loops of a mechanism lost rank",
     Ended.NOT: "it was not run",
 }
 _CAUSES = {
     "step": "by the step itself, which took longer than a period",
     "wake-up": "because the machine woke the loop too late",
-    "interrupt": "because the machine took the processor away within the step",
+    "interrupt": "because the machine interrupted the step",
 }
 
 
@@ -42,16 +42,17 @@ Counts = Mapping[str, Mapping[str, int | str]]
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """A real-time run.
+    """The report of a real-time run.
 
-    name: of the part. rate [Hz], method, policy, T [s]: how it was to run. ended: why. seconds: how
-    long it ran by the clock. steps: that were done, skipped: that were left out, stale:
-    that had inputs older than their timeout. missed: deadlines, by cause: 'step' (it used
-    the processor for longer than a period), 'wake-up' and 'interrupt' (the machine).
-    latency: from a deadline to the wake-up. shorter, longer: by how much a period differed
-    from its length. step: output and update. response: from a deadline to when the outputs
-    are sent. cpu_share: of one processor, by the loop. system: what the system granted.
-    links: counts of each link, by its name. dropped: rows of signals without room.
+    name: of the subdiagram. rate [Hz], method, policy, T [s]: options of the run. ended: reason of
+    the end. seconds: duration of the run. steps: number of steps computed. skipped: number of steps
+    skipped. stale: number of steps with inputs older than their timeout. missed: number of missed
+    deadlines by cause: 'step' (it used the processor for longer than a period), 'wake-up' and
+    'interrupt' (the machine). latency: from a deadline to the wake-up. shorter, longer: deviation
+    of a period from its nominal length. step: duration of output and update. response: from a
+    deadline until the outputs are sent. cpu_share: fraction of one processor used by the loop.
+    system: what the system granted. links: counters of each link, by its name. dropped: number of
+    rows of signals that were dropped.
     """
 
     name: str
@@ -83,26 +84,26 @@ class Report:
         )
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: the percentiles as a table, and the rest as text."""
+        """HTML for notebooks: the percentiles as a table, the rest as text."""
         shown = [*_heading(self), *_missed(self), *_links(self)]
         return html.preformatted("\n".join(shown)) + html.table(*_table(self))
 
     @property
     def complete(self) -> bool:
-        """Whether the run completed: to its end, or without one until it was interrupted, or
-        until a STOP block ended it.
+        """Whether the run reached its end, was interrupted if it has no end, or was ended by a STOP
+        block.
         """
         endless = self.T is None and self.ended is Ended.ASKED
         return endless or self.ended in (Ended.DONE, Ended.MODEL_STOPPED)
 
     @property
     def why(self) -> str:
-        """Why it ended."""
+        """The reason why it ended."""
         return WHY[self.ended]
 
     @property
     def jitter(self) -> Durations:
-        """By how much a period differed from its length, either way."""
+        """Deviations of periods from their nominal length, in both directions."""
         return self.shorter.together(self.longer)
 
     def summary(self) -> str:
@@ -111,9 +112,9 @@ class Report:
                           *_bars(self)])  # fmt: skip
 
     def save(self, path: str | Path) -> Path:
-        """Write the report: .json (all of it) or .png (a picture). Returns the path.
+        """Write the report: .json (all data) or .png (a figure). Returns the path.
 
-        Raises InputError for another suffix, and where it cannot be written.
+        Raises InputError for another suffix, and if the file cannot be written.
         """
         target = Path(path).expanduser()
         suffix = target.suffix.lower()
@@ -129,13 +130,13 @@ class Report:
         return target
 
     def plot(self) -> Any:
-        """The picture that `save` writes, as a figure of Matplotlib."""
+        """The figure that `save` writes, as a Matplotlib figure."""
         from spart_blocks.realtime.report_drawing import figure
 
         return figure(self)
 
     def plain(self) -> dict[str, Any]:
-        """All of it as plain data. Times are in seconds."""
+        """The whole report as plain data. Times are in seconds."""
         kinds = ("latency", "jitter", "shorter", "longer", "step", "response")
         plain: dict[str, Any] = {
             key: getattr(self, key)
@@ -155,7 +156,7 @@ class Report:
 
 
 def report_of(loop: Loop, links: Counts | None = None, more: Sequence[str] = ()) -> Report:
-    """The report of a loop that has ended. links: their counts. more: lines about the system."""
+    """The report of a loop that has ended. links: their counters. more: lines about the system."""
     struct, schedule = loop.struct, loop.code.schedule
     elapsed = max(struct.ended_ns - struct.begun_ns, 1)
     kinds = ("latency", "shorter", "longer", "step", "response")
@@ -190,8 +191,8 @@ def _plain(durations: Durations) -> dict[str, Any]:
 
 
 def _heading(report: Report) -> list[str]:
-    left = f", {report.skipped} left out" if report.skipped else ""
-    stale = f", {report.stale} with inputs too old" if report.stale else ""
+    left = f", {report.skipped} skipped" if report.skipped else ""
+    stale = f", {report.stale} with stale inputs" if report.stale else ""
     lines = [
         f"{report.name}: {report.why} after {report.seconds:.6g} s",
         f"  steps            {report.steps} at {report.rate:g} Hz{left}{stale}",
@@ -235,7 +236,7 @@ def _table(report: Report) -> tuple[list[str], list[list[str]]]:
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that suits it."""
+    """A duration as text, in a suitable unit."""
     if math.isnan(seconds):
         return "-"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
@@ -249,9 +250,9 @@ def _links(report: Report) -> list[str]:
     for name, counts in report.links.items():
         numbers = {what: n for what, n in counts.items() if isinstance(n, int) and n}
         told = ", ".join(f"{n} {what}" for what, n in numbers.items())
-        lines.append(f"  {name} ({counts.get('at', '')}): {told or 'nothing came or went'}")
+        lines.append(f"  {name} ({counts.get('at', '')}): {told or 'no frames'}")
     if report.dropped:
-        lines.append(f"  {report.dropped} rows of signals were not taken in time and are lost")
+        lines.append(f"  {report.dropped} rows of signals were not read in time and are lost")
     return lines
 
 
@@ -260,7 +261,7 @@ _BAR = 40
 
 
 def _bars(report: Report) -> list[str]:
-    """The period jitter as bars whose length is the logarithm of the count."""
+    """The period jitter as a histogram with logarithmic bars."""
     bounds = (0.0, *_STEPS)
     pairs = list(pairwise(bounds))
     rows = [(f"shorter by {_range(a, b)}", report.shorter.between(a, b)) for a, b in pairs[:0:-1]]
@@ -272,7 +273,7 @@ def _bars(report: Report) -> list[str]:
         return []
     rows = rows[filled[0] : filled[-1] + 1]
     most = math.log1p(max(count for _, count in rows))
-    lines = ["period jitter: how many periods were (bars are logarithmic)"]
+    lines = ["period jitter: number of periods (bars are logarithmic)"]
     for title, count in rows:
         bar = "#" * math.ceil(_BAR * math.log1p(count) / most)
         lines.append(f"  {title:<28}{count:>9}  {bar}".rstrip())

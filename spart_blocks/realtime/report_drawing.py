@@ -1,4 +1,4 @@
-"""The picture of a real-time run."""
+"""The figure of a real-time run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def picture(report: Report) -> bytes:
 
 
 def figure(report: Report) -> Figure:
-    """Histogram of the period jitter above, and below how many durations are longer."""
+    """A histogram of the period jitter, and below it the fraction of durations that are longer."""
     made = new_figure(f"{report.name} in real time", 7.0)
     above, below = made.subplots(2, 1)
     missed = sum(report.missed.values())
@@ -53,7 +53,7 @@ def figure(report: Report) -> Figure:
 
 
 def _draw_jitter(axis: Axes, report: Report) -> None:
-    """Bars over the deviation [us], whose scale is linear up to 1 us."""
+    """Histogram over the deviation [us]. The axis is linear up to 1 us and logarithmic beyond."""
     bounds = np.concatenate([[0.0, 1.0], 10 ** np.arange(0.1, 7.0, 0.1)])  # us
     for durations, sign in ((report.shorter, -1.0), (report.longer, 1.0)):
         counts = [durations.between(low / _MICRO, high / _MICRO) for low, high in pairwise(bounds)]
@@ -94,7 +94,7 @@ def _draw_tails(axis: Axes, report: Report) -> None:
 
 
 def _tail(durations: Durations) -> tuple[np.ndarray, np.ndarray]:
-    """(duration [s], fraction that is longer), down to one in all."""
+    """(duration [s], fraction of durations that are longer), down to a single duration."""
     filled = np.flatnonzero(durations.counts)
     below = np.cumsum(durations.counts[filled])
     x = np.concatenate([[edges()[filled[0]]], edges()[filled + 1]])

@@ -1,4 +1,4 @@
-"""One real-time run: its code, its links, its watchdog, its loop, and its report."""
+"""One real-time run: its code, links, watchdog, loop and report."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from spart_blocks.realtime.loop import Loop
 from spart_blocks.realtime.report import Report, report_of
 from spart_blocks.realtime.watchdog import Watchdog
 
-MOMENT = 0.1  # s, between two looks at a loop that runs
+MOMENT = 0.1  # s, between two polls of a running loop
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Attend = Callable[[Loop], None]
@@ -50,14 +50,14 @@ def prepare(
     method: str | None = None,
     **changes: Any,
 ) -> Prepared:
-    """Trace a part of a diagram and compile it.
+    """Trace a subdiagram and compile it.
 
-    Options not given are those of the file under `export:` and `realtime:`. diagram: a path,
+    Options not given are read from the file, under `export:` and `realtime:`. diagram: a path,
     a loaded diagram or a bdsim BlockDiagram. part: names of blocks and subsystems. outputs:
-    signals that are streamed besides those that leave the part. rate [Hz]. method: one
-    of FIXED_STEP. changes: T, policy, watchdog, wait, priority, cpu.
-    Raises InputError for what is wrong in these and where there is no compiler,
-    DiagramError for a block that cannot be traced.
+    signals to stream in addition to the outputs of the subdiagram. rate [Hz]. method: one of
+    FIXED_STEP. changes: T, policy, watchdog, wait, priority, cpu.
+    Raises InputError for invalid options or without a compiler, DiagramError for a block that
+    cannot be traced.
     """
     check_machine()
     loaded = as_diagram(diagram)
@@ -70,7 +70,7 @@ def prepare(
         method=method or asked.method,
         real=asked.precision,
     )
-    model_library(code), runtime()  # compiled now, so that links are not open meanwhile
+    model_library(code), runtime()  # compiled before any link is open
     return Prepared(loaded, code, options)
 
 
@@ -78,7 +78,7 @@ def _check_processor(cpu: int | None) -> None:
     there = sorted(os.sched_getaffinity(0))
     if cpu is not None and cpu not in there:
         hint = f"there are {', '.join(map(str, there))}"
-        raise InputError(Fault(f"there is no processor {cpu} to stay on", hint=hint))
+        raise InputError(Fault(f"there is no processor {cpu} to run on", hint=hint))
 
 
 def _changed(options: RealtimeOptions, changes: Mapping[str, Any]) -> RealtimeOptions:
@@ -96,10 +96,10 @@ def _changed(options: RealtimeOptions, changes: Mapping[str, Any]) -> RealtimeOp
 
 
 class Session:
-    """A run, as a context manager: within, the loop runs.
+    """A run, as a context manager. The loop runs while the context is entered.
 
-    loop: to look on, and to change parameters. asked: whether it was to end. record: keep
-    the signals of every step.
+    loop: the running loop, whose parameters can be changed. asked: whether it was asked to end.
+    record: keep the signals of every step.
     """
 
     def __init__(self, prepared: Prepared, *, record: bool = False) -> None:
@@ -140,13 +140,13 @@ class Session:
         self._kept.close()
 
     def stop(self) -> None:
-        """Ask the loop to end; also before it runs, and from a signal's handler."""
+        """Ask the loop to end. May be called before it runs, and from a signal handler."""
         self.asked = True
         if hasattr(self, "loop"):
             self.loop.stop()
 
     def moments(self) -> Iterator[Loop]:
-        """The loop every 0.1 s, until it has ended; what has to be done meanwhile is done."""
+        """Yield the loop every 0.1 s until it has ended, and attend to its rows and watchdog."""
         while not self.loop.wait(MOMENT):
             self._attend()
             yield self.loop
@@ -162,7 +162,7 @@ class Session:
         return report_of(self.loop, self._counts, self._problems)
 
     def signals(self) -> dict[str, Floats]:
-        """Time `t` [s] and each signal, (steps, ...), of a run that was recorded."""
+        """Time `t` [s] and each signal (steps, ...) of a recorded run."""
         width = self.loop.signals.width
         rows = np.concatenate([np.zeros((0, width)), *self._rows])
         return {"t": rows[:, 0], **self.loop.signals.parted(rows)}
@@ -170,7 +170,7 @@ class Session:
 
 @contextmanager
 def _still() -> Iterator[None]:
-    """Within, Python collects no garbage, and forgets the heap as it is."""
+    """Pause Python's garbage collection, and freeze the objects that exist."""
     with collector_paused():
         gc.collect()
         gc.freeze()
@@ -188,9 +188,9 @@ def run(
 ) -> Report:
     """Run a diagram, or some of its blocks, in real time, and return the report.
 
-    diagram: what `prepare` takes or gives, options: its others. attend: is called every
-    0.1 s with the loop, whose parameters it may change. Ctrl-C ends the run: its report
-    comes all the same.
+    diagram: a `Prepared`, or the first argument of `prepare`. options: its other arguments.
+    attend: is called every 0.1 s with the loop, whose parameters it may change. Ctrl-C ends the
+    run; the report is still returned.
     """
     prepared = diagram if isinstance(diagram, Prepared) else prepare(diagram, **options)
     with Session(prepared) as session:

@@ -8,20 +8,20 @@ from enum import IntEnum
 BINS = 2304
 MOST_WATCHED = 64
 CAUSES = ("step", "wake-up", "interrupt")
-"""Why a deadline is missed, as sb_loop counts it."""
+"""Causes of missed deadlines, in the order of sb_loop's counters."""
 POLICIES = ("skip", "catch-up", "stop")
 
 _WHOLE, _REAL, _POINTER = ctypes.c_longlong, ctypes.c_double, ctypes.c_void_p
 
 
 class Phase(IntEnum):
-    """Where a loop is."""
+    """The phase of a loop."""
 
     WAITING, RUNNING, ENDED = range(3)
 
 
 class Ended(IntEnum):
-    """Why a loop has ended."""
+    """The reason why a loop has ended."""
 
     NOT, DONE, ASKED, OVERRUN, MODEL_STOPPED, NOT_FINITE, TRIPPED, UNHEARD, LOST_RANK = range(9)
 

@@ -26,14 +26,14 @@ PATIENCE = 10.0  # s, for it to start
 
 
 class Watchdog:
-    """heartbeat: what the loop writes. As a context manager it ends the process; the loop
-    must have ended before, else its safe outputs are sent.
+    """A context manager that starts the process and ends it. The loop must have ended before,
+    otherwise the safe outputs are sent. heartbeat: written by the loop.
 
-    Where no link has safe values there is nothing to send, and no process.
+    If no link has safe values, there is nothing to send and no process is started.
     """
 
     def __init__(self, seconds: float, senders: Sequence[OpenLink]) -> None:
-        """seconds: without a heartbeat for so long, the safe outputs are sent."""
+        """seconds: time without a heartbeat after which the safe outputs are sent."""
         self.seconds = seconds
         self._senders = [
             (number, link)
@@ -74,7 +74,8 @@ class Watchdog:
             self._tell_of(self._channel, number, link)
 
     def tend(self) -> bool:
-        """Tell the process of connections that have come or gone; whether it watches."""
+        """Report connections that were opened or closed to the process. Returns whether it
+        runs."""
         if self._channel is None:
             return not self._senders
         try:
@@ -86,11 +87,11 @@ class Watchdog:
         return self._process is not None and self._process.poll() is None
 
     def _tell_of(self, channel: socket.socket, number: int, link: OpenLink) -> None:
-        """Tell of a link where what it sends on is another than it was."""
+        """Report a link to the process if its connection has changed."""
         descriptor = _descriptor(link)
         try:
             state = None if descriptor is None else os.fstat(descriptor)
-            # A number alone may have been given again, to another connection.
+            # The number alone is not enough: it may have been reused for another connection.
             identity = None if state is None else (state.st_dev, state.st_ino)
             if number not in self._told or identity != self._told[number]:
                 frame = link.safe_frame(0) or b""
@@ -129,7 +130,7 @@ class Watchdog:
 
 
 def _descriptor(link: OpenLink) -> int | None:
-    """One more of what the link sends on, to be closed; None while it has no connection."""
+    """A duplicate of the link's descriptor, to be closed; None while it has no connection."""
     try:
         return link.live.link.endpoint.again(link.struct.fd)
     except OSError:
@@ -137,7 +138,7 @@ def _descriptor(link: OpenLink) -> int | None:
 
 
 def _layout(link: OpenLink) -> dict[str, Any]:
-    """What changes in a link's frame from one to the next, and how it travels."""
+    """The fields of a link's frame that change from one frame to the next, and its transport."""
     frame = link.live.link.frame
     size = size_of(frame.sequence) if frame.sequence else 0
     after = len(frame.header)

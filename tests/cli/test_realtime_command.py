@@ -73,7 +73,7 @@ def test_reports_are_written(spart, ramp, tmp_path):
 def test_a_processor_that_there_is_not_is_told(spart, ramp):
     done = spart("realtime", ramp, "--cpu", 1000)
     assert done.code == 2
-    assert "there is no processor 1000 to stay on\n  there are 0" in done.err
+    assert "there is no processor 1000 to run on\n  there are 0" in done.err
 
 
 @pytest.mark.parametrize(

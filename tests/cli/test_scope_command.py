@@ -332,7 +332,7 @@ def test_a_loop_that_is_killed_is_noticed_and_no_longer_listed(spart, started, p
     started.kill()
     started.wait(WAIT)
     assert recorder.wait(WAIT) == 0
-    assert b"its process is gone" in recorder.stderr.read()
+    assert b"its process has ended" in recorder.stderr.read()
     assert len(Results.load("run.npz").t)
     assert spart("tune").code == 2
 

@@ -44,8 +44,8 @@ def test_it_lists_values_shapes_units_and_bounds(spart, server):
     assert "[40, 40, 10]" in rows["ctrl.kp"]
     assert "0..500" in rows["ctrl.kp"]
     assert rows["qd"].endswith("input")
-    assert rows["sum.x0"].endswith("counts at the start only")
-    assert rows["qm"].endswith("comes over a link")
+    assert rows["sum.x0"].endswith("is used at the start only")
+    assert rows["qm"].endswith("is received over a link")
 
 
 def test_it_sets_several_at_once(spart, server, loop):

@@ -101,8 +101,8 @@ def test_parameters_and_free_inputs_are_listed(client):
     assert rows["ctrl.kd"]["bounds"] == [None, None]
     assert rows["qd"]["kind"] == "input"
     assert rows["qd"]["value"] == [0.5, -0.3, 0.2]
-    assert rows["sum.x0"]["fixed"] == "counts at the start only"
-    assert rows["qm"]["fixed"] == "comes over a link"
+    assert rows["sum.x0"]["fixed"] == "is used at the start only"
+    assert rows["qm"]["fixed"] == "is received over a link"
 
 
 def test_a_loop_says_who_and_how_it_is(client, loop):
@@ -147,14 +147,14 @@ def test_elements_are_set_and_the_others_stay(client, loop):
         ({"ctrl.kp": {"a": 1}}, "ctrl.kp takes numbers, not {'a': 1}"),
         ({"ctrl.kp[3]": 1}, "index 3 is out of range, the size is 3"),
         ({"ctrl.kp[a]": 1}, "'a' is not an index"),
-        ({"ctrl.kp[0:2]": [1, 2, 3]}, r"ctrl.kp\[0:2\] does not take a value of that shape"),
+        ({"ctrl.kp[0:2]": [1, 2, 3]}, r"ctrl.kp\[0:2\] does not accept a value of this shape"),
         ({"ctrl.kp": 1, "ctrl.kp[0]": 2}, "ctrl.kp is given twice"),
         ({"ctrl.kp[0]": 2, "ctrl.kp": 1}, "ctrl.kp is given twice"),
-        ({"sum.x0": 1}, "sum.x0 cannot be set while the loop runs: it counts at the start only"),
-        ({"qm": 1}, "qm cannot be set while the loop runs: it comes over a link"),
+        ({"sum.x0": 1}, "sum.x0 cannot be set while the loop runs: it is used at the start only"),
+        ({"qm": 1}, "qm cannot be set while the loop runs: it is received over a link"),
         ({"qm[0]": 1}, "qm cannot be set while the loop runs"),
         ({"\ud800": 1}, r"no parameter or free input '\\ud800'"),
-        ({}, "nothing is given to be set"),
+        ({}, "no values are given to set"),
     ],
     ids=str,
 )  # fmt: skip
@@ -175,14 +175,14 @@ def test_all_mistakes_are_told_at_once(client):
 def test_values_that_are_no_mapping_are_refused(server, values):
     with Raw(server.place) as raw:
         raw.send(json.dumps({"do": "set", "values": values}).encode() + b"\n")
-        assert raw.read() == {"faults": [["nothing is given to be set", None]]}
+        assert raw.read() == {"faults": [["no values are given to set", None]]}
 
 
 def test_a_request_of_another_version_is_answered(server):
     with Raw(server.place) as raw:
         raw.send(b'{"do": "dance"}\n{}\n')
         for _ in range(2):
-            assert "its version may be another" in raw.read()["faults"][0][0]
+            assert "its version may differ" in raw.read()["faults"][0][0]
 
 
 # --- who may ask -------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def test_who_never_shows_a_token_is_sent_away(loop):
         LiveServer(loop, "servo", patience=0.05) as server,
         Raw(server.place, token=False) as raw,
     ):
-        assert raw.rest() == [{"refused": "no token came"}]
+        assert raw.rest() == [{"refused": "it sent no token"}]
 
 
 def test_who_shows_the_token_may_stay_silent(loop):
@@ -233,7 +233,7 @@ def test_no_more_clients_than_it_can_serve(server):
     with contextlib.ExitStack() as kept:
         for _ in range(MOST_CLIENTS):
             last = kept.enter_context(LiveClient(server.place, patience=WAIT))
-        with pytest.raises(InputError, match=f"{MOST_CLIENTS} clients are there already"):
+        with pytest.raises(InputError, match=f"{MOST_CLIENTS} clients are connected already"):
             LiveClient(server.place, patience=WAIT)
         last.close()
         until(lambda: len(server._clients) < MOST_CLIENTS)
@@ -542,7 +542,7 @@ def test_when_it_no_longer_listens_nothing_is_left(loop, folder):
         client = LiveClient(server.place, patience=WAIT)
         client.watch()
     client.rows(WAIT)
-    assert client.ended == "it is no longer to be reached"
+    assert client.ended == "it can no longer be reached"
     client.close()
     assert list(folder.iterdir()) == []
     assert threading.active_count() == before
@@ -564,7 +564,7 @@ def test_a_process_that_dies_is_noticed(folder):
         client.watch()
         server._clients[0].socket.shutdown(socket.SHUT_RDWR)
         client.rows(WAIT)
-        assert client.ended == "its process is gone"
+        assert client.ended == "its process has ended"
         client.close()
     place_socket.close()
 

@@ -92,7 +92,7 @@ def test_a_time_is_written_in_its_unit(seconds, text):
 def test_the_summary_says_what_happened(report):
     text = report.summary()
     assert text.startswith("arm-ctrl: it ran to its end after 1 s\n")
-    assert "998 at 1000 Hz, 2 left out, 3 with inputs too old" in text
+    assert "998 at 1000 Hz, 2 skipped, 3 with stale inputs" in text
     assert "1.23 % of one" in text
     assert "memory locked" in text
     assert "deadlines missed 2\n" in text
