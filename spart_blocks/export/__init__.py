@@ -1,4 +1,4 @@
-"""From a part of a diagram to code that runs without this package."""
+"""Export of a subdiagram as code that runs without this package."""
 
 from spart_blocks.export.exported_links import linked_inputs, live_links
 from spart_blocks.export.fmu import export_fmu

@@ -1,8 +1,9 @@
-"""The zero-crossing functions that act where states move at a fixed rate.
+"""The zero-crossing functions that take effect when states are integrated at a fixed rate.
 
-Those of STOP blocks, of blocks that switch modes, such as RELAY, and of mechanisms whose loops
-lose rank. A mode changes at the start of a step, after its ticks, so up to a step later than in
-a simulation, where it does at the crossing itself. The pose in which loops lose rank is located.
+They are those of STOP blocks, of blocks that switch modes, such as RELAY, and of mechanisms whose
+loops lose rank. A mode changes at the start of a step, after its ticks. This is up to one step
+later than in a simulation, where it changes at the crossing. The pose in which loops lose rank is
+located.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from spart_blocks.program.program import Program
 from spart_blocks.program.switching import Crossing
 
 MOST_SWITCHES = 100
-"""So often at one step; what does not fit by then goes on at the next."""
+"""Most rounds of mode switches at one step. Switching continues at the next step."""
 
 
 @dataclass(frozen=True)
 class Acting:
-    """What acts. rows: its places among the watched values. of: the crossings. first: of each the
-    first of the same block, by its place in rows. states: for the first crossing of a block that
-    switches modes the entries of x that are its own."""
+    """The zero-crossing functions that take effect. rows: their indices among all of the program.
+    of: the crossings. first: for each the first crossing of the same block, as an index into rows.
+    states: for the first crossing of a block that switches modes, the block's entries of x."""
 
     rows: tuple[int, ...]
     of: tuple[Crossing, ...]
@@ -30,16 +31,16 @@ class Acting:
 
     @property
     def switches(self) -> int:
-        """How many are of blocks that switch modes."""
+        """Number of crossings of blocks that switch modes."""
         return sum(crossing.kind == "mode" for crossing in self.of)
 
     def kinds(self, *kinds: str) -> list[int]:
-        """The places in rows of these kinds."""
+        """The indices into rows of crossings of these kinds."""
         return [k for k, crossing in enumerate(self.of) if crossing.kind in kinds]
 
 
 def acting_of(program: Program) -> Acting:
-    """What acts in a program."""
+    """The zero-crossing functions of a program that take effect."""
     ending = {c.block for c in program.crossings if c.kind == "fault"}
     rows = [
         k

@@ -19,8 +19,8 @@ COMPILER = "arm-none-eabi-gcc"
 
 @dataclass(frozen=True)
 class BoardSize:
-    """Bytes on a board. code: of the step, with its constants; without math.h's functions.
-    structs: inputs, outputs, parameters and state. stack: the deepest call within it."""
+    """Sizes on a board [bytes]. code: of the step and its constants, without the functions of
+    math.h. structs: inputs, outputs, parameters and state. stack: of the deepest chain of calls."""
 
     code: int
     structs: int
@@ -34,9 +34,9 @@ class BoardSize:
 
 
 def board_size(code: StepCode) -> BoardSize | None:
-    """The size of the step, compiled for a Cortex-M7 under -Werror; None without compiler.
+    """The size of the step, compiled for a Cortex-M7 with -Werror; None without the compiler.
 
-    Raises CompilerError where it does not compile.
+    Raises CompilerError if it does not compile.
     """
     if shutil.which(COMPILER) is None:
         return None
@@ -57,7 +57,7 @@ def board_size(code: StepCode) -> BoardSize | None:
             check=True,
         ).stdout.splitlines()
         text, data, bss = map(int, sizes[1].split()[:3])
-        assert data + bss == 0, "the step has variables of its own"
+        assert data + bss == 0, "the step has static variables"
         stack = _stack((place / f"{code.name}.su").read_text(encoding="utf-8"))
     return BoardSize(text, _structs(code), stack)
 
@@ -70,8 +70,8 @@ def _structs(code: StepCode) -> int:
 
 
 def _stack(usage: str) -> int:
-    """The frames of what calls one another, down to the largest of the program's functions, lie
-    upon each other."""
+    """The sum of the stack frames of functions that call one another, down to the largest of the
+    program's functions."""
     frames: dict[str, int] = {}
     for line in usage.splitlines():
         where, size, _ = line.split("\t")
@@ -97,4 +97,4 @@ _PROGRAM = (
     "sb_tick_",
 )
 _CHAIN = ("sb_segment", "sb_find_crossing", "sb_where", "sb_within_step", "sb_try", "sb_slope")
-"""The functions of the program, and those through which a step calls them."""
+"""The functions of the program, and the functions through which a step calls them."""

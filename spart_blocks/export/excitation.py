@@ -1,8 +1,8 @@
-"""Inputs of a subdiagram during a comparison: they change, so that their effects show.
+"""Inputs of a subdiagram during a comparison. They change, so that their effects are compared.
 
-Each is held over equal intervals of time, as importers hold inputs between communication points.
-Its values are those of the whole diagram at the starts of the intervals. Sines replace an input
-that is constant there, or all inputs if the diagram cannot be run.
+Each input is held over equal intervals of time, as importers hold inputs between communication
+points. Its values are those of the whole diagram at the starts of the intervals. Sines replace an
+input that is constant there, or all inputs if the diagram cannot be run.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 SEGMENTS = 25
 _SLOWEST = 1.5
-"""Periods of the slowest sine within the time that is compared."""
+"""Periods of the slowest sine within the compared time."""
 _GOLDEN = (np.sqrt(5) - 1) / 2
 _FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "project", "advance", "reach")
 
 
 @dataclass(frozen=True)
 class Excitation:
-    """rows (segments, nu): the inputs in each segment, in the order of the part's. length: of a
+    """rows (segments, nu): the inputs in each segment, in the order of the subdiagram. length: of a
     segment [s]. told: the source of the values of each input."""
 
     rows: Floats
@@ -41,7 +41,7 @@ class Excitation:
 
 
 def excitation_of(part: Subdiagram, horizon: float, diagram: Diagram | None) -> Excitation:
-    """How the inputs of a part move over a horizon [s], about their start values."""
+    """The excitation of the inputs of a subdiagram over a horizon [s]."""
     length = horizon / SEGMENTS
     rows, told = moved(part, _recorded(part, horizon, length, diagram), SEGMENTS)
     found = Excitation(rows, length, told)
@@ -51,8 +51,8 @@ def excitation_of(part: Subdiagram, horizon: float, diagram: Diagram | None) -> 
 def moved(
     part: Subdiagram, recorded: Mapping[str, Floats], count: int
 ) -> tuple[Floats, dict[str, str]]:
-    """The inputs of a part (count, nu) at `count` times, and the source of each.
-    recorded: by input its values (count, n), where there are any; those that rest are moved."""
+    """The inputs of a subdiagram (count, nu) at `count` times, and the source of each.
+    recorded: values (count, n) by input, if there are any; sines are added to constant ones."""
     columns, told, number = [np.zeros((count, 0))], {}, 0
     for slot in part.inputs:
         values = recorded.get(slot.name)
@@ -70,7 +70,7 @@ def moved(
 
 
 def driven(program: Program, part: Subdiagram, fed: Excitation) -> Program:
-    """The program with its inputs so moved, instead of those in its p."""
+    """The program with these inputs instead of those in its p."""
     if not part.inputs:
         return program
     entries = entries_of(part.inputs)
@@ -79,7 +79,7 @@ def driven(program: Program, part: Subdiagram, fed: Excitation) -> Program:
         if function is None or "t" not in function.name_in():
             return function
         arguments = dict(zip(function.name_in(), function.sx_in(), strict=True))
-        # Half-way between a segment's start and the times that a run keeps to its left.
+        # The threshold is half-way between a segment's start and the last time a run uses before.
         segment = ca.floor(arguments["t"] / fed.length * (1 + 2.0**-51))
         p = ca.SX(arguments["p"])
         for column, entry in enumerate(entries):
@@ -120,7 +120,7 @@ def _recorded(
     except SpartError:
         return {}
     at = np.searchsorted(results.t, np.arange(SEGMENTS) * length - 0.01 * length)
-    at = at.clip(max=len(results.t) - 1)  # a STOP may end it
+    at = at.clip(max=len(results.t) - 1)  # a STOP may end the run early
     return {
         name: np.asarray(results[name], dtype=float)[at].reshape(SEGMENTS, -1) for name in names
     }
@@ -135,13 +135,13 @@ def _has_a_norm(slot: Slot, start: Floats) -> bool:
 
 
 def _size(start: Floats) -> float:
-    """A tenth of its own size; 1 in its unit where that is zero."""
+    """A tenth of the largest magnitude; 1 if that is zero."""
     largest = float(np.abs(start).max(initial=0.0))
     return 0.1 * largest if largest else 1.0
 
 
 def _sines(first: int, width: int, count: int) -> Floats:
-    """(count, width): sines that begin with zero, no two of one frequency."""
+    """(count, width): sines that start at zero, each with a different frequency."""
     numbers = np.arange(first, first + width)
     periods = _SLOWEST * (1 + (numbers * _GOLDEN) % 1)
     sines: Floats = np.sin(2 * np.pi * periods * np.arange(count)[:, None] / count)
@@ -149,7 +149,7 @@ def _sines(first: int, width: int, count: int) -> Floats:
 
 
 def _bearable(part: Subdiagram, fed: Excitation, horizon: float) -> bool:
-    """Whether the part runs with these inputs: some functions are not finite everywhere."""
+    """Whether the subdiagram runs with these inputs. Some functions are not finite everywhere."""
     try:
         simulate(driven(part.program, part, fed), T=horizon, every=fed.length)
     except SpartError:

@@ -1,6 +1,7 @@
-"""The links of a subdiagram: its inputs received in frames, and its outputs sent in frames. A cut
-wire through a link block is a connection. The subdiagram receives from a block whose outputs it
-reads, and sends to a block whose inputs it feeds.
+"""The links of a subdiagram: inputs received in frames, and outputs sent in frames.
+
+A link block at the boundary of a subdiagram is a connection. The subdiagram receives from a block
+whose outputs it reads, and sends to a block whose inputs it feeds.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from spart_blocks.program.gains import wired
 from spart_blocks.program.subdiagram import Subdiagram, is_link
 
 _REARRANGING = ("mux", "demux", "index", "slice1", "flatten")
-"""Blocks that hand numbers on as they are, in another order."""
+"""Blocks that only rearrange numbers."""
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
 class Run:
-    """Numbers behind each other: the first in the frame, counted over all its fields, the
-    first in the flat array of the part's inputs or outputs, and how many."""
+    """Contiguous numbers. number: index of the first in the frame, counted over all fields. place:
+    index of the first in the flat array of the subdiagram's inputs or outputs. count: how many."""
 
     number: int
     place: int
@@ -41,9 +42,9 @@ class Run:
 
 @dataclass(frozen=True)
 class LiveLink:
-    """A link block that a part receives from, or sends to. name: the block's. runs: where
-    the numbers of its frame lie in the part's inputs, or its outputs; those of the frame
-    that are in no run are the other side's alone."""
+    """A link block that a subdiagram receives from, or sends to. name: of the block. runs: where
+    the numbers of its frame are in the subdiagram's inputs or outputs. Numbers of the frame that
+    are in no run are not used by the subdiagram."""
 
     name: str
     way: Literal["receive", "send"]
@@ -51,8 +52,8 @@ class LiveLink:
     runs: tuple[Run, ...]
 
     def fields(self) -> Iterator[tuple[str, int, int, int, int]]:
-        """What C has to know of each piece of a field: its type, count, offset in the frame
-        [bytes], place in the flat array or -1, and its first number's index in the frame."""
+        """The parts of all fields for C: type, count, offset in the frame [bytes], index in the
+        flat array or -1, and index of the first number in the frame."""
         offsets = {row.name: row.offset for row in self.link.frame.layout()}
         first = 0
         for field in self.link.frame.fields:
@@ -63,8 +64,8 @@ class LiveLink:
             first = end
 
     def _pieces(self, first: int, end: int) -> Iterator[tuple[int, int, int]]:
-        """The runs among the numbers from first to end, with their place, and what lies
-        between them."""
+        """The runs among the numbers from first to end, with their index in the flat array, and
+        the gaps between them, with -1."""
         free = np.ones(end - first, dtype=bool)
         for run in self.runs:
             start, stop = max(run.number, first), min(run.number + run.count, end)
@@ -77,9 +78,9 @@ class LiveLink:
 
 
 def live_links(diagram: Diagram, part: Subdiagram) -> tuple[LiveLink, ...]:
-    """The links of a part of a diagram, in the order of its blocks.
+    """The links of a subdiagram, in the order of the diagram's blocks.
 
-    Raises InputError where a part feeds a link block and reads it as well.
+    Raises InputError if a subdiagram both feeds and reads a link block.
     """
     wiring = wired(diagram)
     links = {node.index: node for node in wiring.nodes if is_link(node) and not _within(node, part)}
@@ -91,8 +92,8 @@ def live_links(diagram: Diagram, part: Subdiagram) -> tuple[LiveLink, ...]:
     sent = _sent(wiring, part, links, labels)
     both = [node.name for i, node in links.items() if i in received and i in sent]
     if both:
-        hint = "read the signal before the block: it is the part's own"
-        texts = [f"the part feeds {name}, and reads it as well" for name in both]
+        hint = "read the signal before the block: it belongs to the subdiagram"
+        texts = [f"the subdiagram feeds {name}, and reads it as well" for name in both]
         raise InputError(
             Fault(text, diagram.places.get(f"blocks.{name}"), hint)
             for name, text in zip(both, texts, strict=True)
@@ -107,7 +108,7 @@ def live_links(diagram: Diagram, part: Subdiagram) -> tuple[LiveLink, ...]:
 
 
 def linked_inputs(code: StepCode, links: Sequence[LiveLink]) -> list[str]:
-    """The inputs of a part that come over these links, if only in part."""
+    """The inputs of a subdiagram that are received, fully or in part, over these links."""
     received = [
         range(run.place, run.place + run.count)
         for link in links
@@ -120,7 +121,7 @@ def linked_inputs(code: StepCode, links: Sequence[LiveLink]) -> list[str]:
 
 
 def _within(node: Node, part: Subdiagram) -> bool:
-    """Whether a block is one of the part's own."""
+    """Whether a block belongs to the subdiagram."""
     inlets = {slot.name for slot in part.inputs}
     own = {slot.name for slot in part.program.signals} - inlets
     return any(node.output_name(k) in own for k in range(len(node.out_ports)))
@@ -128,14 +129,14 @@ def _within(node: Node, part: Subdiagram) -> bool:
 
 @dataclass(frozen=True)
 class _Labels:
-    """Follows numbers back through blocks that only rearrange them, by names that they are
-    given where they come from: a label is a whole number from 0, unknown numbers are -1."""
+    """Traces numbers back through blocks that only rearrange them. Each number is labelled at its
+    source: labels are integers from 0, and -1 for an unknown source."""
 
     wiring: FlatDiagram
     shapes: Mapping[Source, tuple[int, ...]]
 
     def of(self, source: Source, known: Mapping[Source, Floats]) -> Floats:
-        """The labels of an output's numbers, of its shape."""
+        """The labels of an output's numbers, in its shape."""
         if source in known:
             return known[source]
         node = self.wiring.nodes[source[0]]
@@ -146,7 +147,7 @@ class _Labels:
 
 
 def _numbered(slots: Sequence[Slot]) -> dict[str, Floats]:
-    """The places of each slot's numbers in the flat array of all of them, by name."""
+    """The indices of each slot's numbers in the flat array of all slots, by name."""
     places, start = {}, 0
     for slot in slots:
         count = slot.part.stop - slot.part.start
@@ -166,7 +167,7 @@ def _outputs(wiring: FlatDiagram) -> dict[str, Source]:
 def _received(
     wiring: FlatDiagram, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
 ) -> dict[int, tuple[Run, ...]]:
-    """For each link, the runs of its frame that are inputs of the part."""
+    """For each link, the runs of its frame that are inputs of the subdiagram."""
     sources = _outputs(wiring)
     known, owner, total = {}, [], 0
     for i, node in links.items():
@@ -189,7 +190,7 @@ def _received(
 def _sent(
     wiring: FlatDiagram, part: Subdiagram, links: Mapping[int, Node], labels: _Labels
 ) -> dict[int, tuple[Run, ...]]:
-    """For each link, the runs of its frame that are outputs of the part."""
+    """For each link, the runs of its frame that are outputs of the subdiagram."""
     sources = _outputs(wiring)
     known = {sources[name]: places for name, places in _numbered(part.outputs).items()}
     runs = {}
@@ -208,7 +209,7 @@ def _whole(labels: Floats) -> list[int]:
 
 
 def _runs(pairs: Iterable[tuple[int, int]]) -> tuple[Run, ...]:
-    """Pairs (number, place) as runs in which both go up by one."""
+    """Pairs (number, place) grouped into runs in which both increase by one."""
     runs: list[Run] = []
     for number, place in pairs:
         last = runs[-1] if runs else None
@@ -225,8 +226,8 @@ _CHECKSUMS = {"": "SB_NO_CHECKSUM", "crc16": "SB_CRC16", "crc32": "SB_CRC32"}
 
 
 def link_initialisers(links: Sequence[LiveLink], name: str) -> str:
-    """The frames of links as C: `static const sb_frame NAME_frame_0` and so on, with what
-    they need, and the safe values of those that have such as `NAME_safe_0`."""
+    """The frames of links as C: `static const sb_frame NAME_frame_0` and so on, the tables that
+    they use, and safe values, where declared, as `NAME_safe_0`."""
     return "\n".join(_initialiser(link, f"{name}_{{}}_{k}") for k, link in enumerate(links))
 
 

@@ -1,8 +1,8 @@
 """CasADi functions of scalars as statements of C99.
 
-CasADi's own C asks at each scalar whether its array is there, takes arguments that it does
-not use, and knows no float. Here each entry of an argument or a result is a piece of C of
-the caller's choice, such as `u->plant_qm[2]`.
+CasADi's own C checks for each scalar whether its array is NULL, has unused arguments, and does
+not support float. Here each entry of an argument or a result is a C expression given by the
+caller, such as `u->plant_qm[2]`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _TABLE = re.compile(rf"({PREFIX}\w+)|(?:fwd|adj)1_({PREFIX}\w+)")
 
 
 class UnknownOperationError(ValueError):
-    """An operation of CasADi for which C's math.h has nothing."""
+    """An operation of CasADi that has no equivalent in math.h."""
 
 
 def statements(
@@ -65,12 +65,12 @@ def statements(
 ) -> list[str]:
     """The statements that compute a function, an SX function with one dense result.
 
-    arguments: for each argument the C of its entries, which are read. results: the C to
-    which the entries of the result are assigned, none of which is an argument's. Local
-    variables are called w0, w1, ... Tables that it calls are C functions of their own names,
-    their derivatives with `_slope` after it (see tables.py).
+    arguments: for each argument the C expressions of its entries. results: the C expressions to
+    which the entries of the result are assigned, which must not be those of an argument. Local
+    variables are called w0, w1, ... Lookup tables are C functions with the names of the tables,
+    and the suffix `_slope` for their derivatives (see table_code.py).
     """
-    at: dict[int, str] = {}  # what stands for a slot of CasADi's work vector
+    at: dict[int, str] = {}  # the C expression of each slot of CasADi's work vector
     slots: set[int] = set()
     lines: list[str] = []
     calls = function.instructions_sx() if function.find_functions(0) else []
@@ -107,15 +107,15 @@ def _applied(operation: int, operands: Sequence[str], real: Real) -> str:
         return _REPEATED[operation].format(*operands)
     name = _OF_MATH_H.get(operation)
     if name is None:
-        raise UnknownOperationError(f"CasADi's operation {operation} has no counterpart in math.h")
+        raise UnknownOperationError(f"CasADi's operation {operation} has no equivalent in math.h")
     return f"{name}{'f' if real == 'float' else ''}({', '.join(operands)})"
 
 
 def _looked_up(called: str, operands: Sequence[str]) -> str:
-    """A table's value at its operand, or its slope there times the seed of a derivative."""
+    """The value of a table at its operand, or its slope there times the seed of a derivative."""
     found = _TABLE.fullmatch(called)
     if found is None:
-        raise UnknownOperationError(f"there is no C for the function {called}")
+        raise UnknownOperationError(f"the function {called} has no C code")
     table, of_derivative = found.groups()
     if table:
         return f"{table}({operands[0]})"
@@ -123,7 +123,7 @@ def _looked_up(called: str, operands: Sequence[str]) -> str:
 
 
 def literal(value: float, real: Real = "double") -> str:
-    """A number as a C constant: in double the very same number."""
+    """A number as a C constant, exact in double precision."""
     if math.isnan(value):
         return "NAN"
     if abs(value) > LARGEST[real]:

@@ -1,10 +1,10 @@
-"""A part of a diagram as an FMU (Functional Mock-up Unit) of FMI 3.0 or 2.0.
+"""A subdiagram as an FMU (Functional Mock-up Unit) of FMI 3.0 or 2.0.
 
-One file holds both interfaces, model exchange and co-simulation, with source code and, where
-there is a compiler, a binary for this platform. The C is our own. CasADi 3.8's DaeBuilder
-writes FMUs of model exchange alone; tried on a pendulum, FMPy's validation refuses its names
-(__assign__der(q)__) and misses one of its initial unknowns, and ten of its C's parameters
-are unused, which -Wextra -Werror does not let pass.
+One file contains both interfaces, model exchange and co-simulation, with source code and, if a
+compiler is found, a binary for this platform. The C code is our own. CasADi 3.8's DaeBuilder
+writes FMUs for model exchange only. For a pendulum, FMPy's validation rejects its names
+(__assign__der(q)__) and reports a missing initial unknown, and ten parameters of its C functions
+are unused, which -Wextra -Werror rejects.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.results.files import write_atomically
 
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
-"""Of all entries, so that the same part gives the same file."""
+"""Date of all entries, so that the same subdiagram gives the same file."""
 _SHARED = ("types", "events", "step", "values", "saved")
 _FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-fvisibility=hidden")
 _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
@@ -55,26 +55,26 @@ def export_fmu(
     method: str | None = None,
     inputs: str = "zero",
 ) -> Path:
-    """Write a part as an FMU; returns its path.
+    """Write a subdiagram as an FMU. Returns its path.
 
-    path: a file NAME.fmu, or a folder for one with the part's name. version: of FMI, 3 or 2.
-    rate, method: of equal steps in which co-simulation integrates [Hz], 1000 by default, and
-    a name of FIXED_STEP, by default the recommended one. Without both it takes steps with error
-    control, to the importer's tolerance or the diagram's. Model exchange leaves that to the
-    importer.
-    inputs: their start values, 'zero' or as at the start of the 'diagram'.
-    Without a C compiler the FMU has its sources alone, and a SpartWarning says so. Raises
-    InputError for options or a path that cannot be, DiagramError naming a block that cannot
-    be part of an FMU.
+    path: a file NAME.fmu, or a folder for one with the subdiagram's name. version: of FMI, 3 or 2.
+    rate, method: for co-simulation in equal steps, the rate of the steps [Hz], 1000 by default, and a
+    name of FIXED_STEP, by default the recommended one. Without both, co-simulation uses error
+    control with the importer's tolerance or the diagram's. In model exchange the importer
+    integrates.
+    inputs: start values of the inputs, 'zero' or as at the start of the 'diagram'.
+    Without a C compiler the FMU contains only sources, and a SpartWarning is issued. Raises
+    InputError for invalid options or an invalid path, DiagramError naming a block that an FMU
+    cannot contain.
     """
     if version not in (2, 3):
-        raise InputError(f"there is no FMI {version}; an FMU is one of version 3 or 2")
+        raise InputError(f"FMI {version} is not supported; the version is 3 or 2")
     target = _target(part, Path(path))
     stepping = stepping_of(part, rate, method)
     for name in part.program.damped:
         warn(
-            f"{name} has singular: damp: import the FMU for co-simulation, for in model exchange "
-            "the importer's solver may gain or lose energy where its loops lose rank"
+            f"{name} has singular: damp: import the FMU for co-simulation, because in model "
+            "exchange the importer's solver may gain or lose energy where its loops lose rank"
         )
     contents = fmu_files(started(part, inputs), 3 if version == 3 else 2, stepping)
     write_atomically(target, lambda file: _pack(contents, file))
@@ -86,13 +86,13 @@ def _target(part: Subdiagram, path: Path) -> Path:
     if path.is_dir():
         return path / f"{model_identifier(part)}.fmu"
     if path.suffix.lower() != ".fmu":
-        hint = "name a file NAME.fmu, or a folder that is there"
+        hint = "give a file NAME.fmu, or an existing folder"
         raise InputError(Fault(f"cannot write an FMU to {path}", hint=hint))
     return path
 
 
 def fmu_files(part: Subdiagram, version: Version, stepping: Stepping) -> dict[str, bytes]:
-    """What an FMU holds, by its place in it."""
+    """The files of an FMU, by their paths in it."""
     header = model_header(part, version, stepping)
     sources = _sources(version, slides(part)) | {"sb_fmu_model.h": header}
     token = _token([*sources.values(), model_description(part, version, stepping, "").decode()])
@@ -109,7 +109,7 @@ def fmu_files(part: Subdiagram, version: Version, stepping: Stepping) -> dict[st
 
 
 def _sources(version: Version, slide: bool) -> dict[str, str]:
-    """The C that is the same in every FMU, by name; slide: with that of those that slide."""
+    """The C files that are the same in every FMU, by name. slide: include those for sliding."""
     names = ["sb_fmu.h", f"sb_fmi{version}.h", f"sb_fmu{version}.c"]
     names += [f"sb_fmu_{part}.h" for part in _SHARED]
     if version == 3:
@@ -122,7 +122,7 @@ def _sources(version: Version, slide: bool) -> dict[str, str]:
 
 
 def _token(texts: list[str]) -> str:
-    """A GUID of the content: another part, version or rate gives another."""
+    """A GUID of the content, different for each subdiagram, version and rate."""
     digest = hashlib.sha256("\0".join(texts).encode()).digest()
     return f"{{{uuid.UUID(bytes=digest[:16])}}}"
 
@@ -131,10 +131,10 @@ def _token(texts: list[str]) -> str:
 
 
 def whole_source(sources: Mapping[str, str], version: Version) -> str:
-    """All of an FMU's C in one text."""
+    """All C code of an FMU in one text."""
 
     def included(found: re.Match[str]) -> str:
-        return opened(sources.get(found[1], ""))  # none where its condition is false
+        return opened(sources.get(found[1], ""))  # missing if its #if condition is false
 
     def opened(text: str) -> str:
         return re.sub(r'^#include "(\w+\.h)"$', included, text, flags=re.MULTILINE)
@@ -147,13 +147,13 @@ def _binary(sources: Mapping[str, str], version: Version) -> bytes | None:
     try:
         return strict_library(source, (*_FLAGS, *LEVEL)).read_bytes()
     except (CompilerError, NoCompilerError) as error:
-        text = f"the FMU has its sources alone, no binary for this platform: {error}"
+        text = f"the FMU contains only sources, no binary for this platform: {error}"
         warn(text)
         return None
 
 
 def _platform(version: Version) -> tuple[str, str]:
-    """The folder of binaries for this platform, and how their names end."""
+    """The folder and the suffix of binaries for this platform."""
     system = _SYSTEMS.get(sys.platform, sys.platform)
     suffix = {"windows": ".dll", "darwin": ".dylib"}.get(system, ".so")
     machine = platform.machine().lower()
@@ -172,6 +172,6 @@ def _pack(contents: Mapping[str, bytes], file: IO[bytes]) -> None:
         for name, data in contents.items():
             entry = zipfile.ZipInfo(name, _NO_TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix, wherever it is made
+            entry.create_system = 3  # Unix, on every platform
             entry.external_attr = (0o755 if name.startswith("binaries/") else 0o644) << 16
             archive.writestr(entry, data)

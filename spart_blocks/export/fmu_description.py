@@ -20,7 +20,7 @@ from spart_blocks.program.subdiagram import Subdiagram
 
 TOOL = f"spart_blocks {__version__}"
 
-# Exponents of the base units of which a unit consists.
+# Exponents of the base units in a unit.
 _BASE: Mapping[str, Mapping[str, int]] = {
     **{name: {name: 1} for name in ("kg", "m", "s", "A", "K", "mol", "cd", "rad")},
     "N": {"kg": 1, "m": 1, "s": -2},
@@ -31,7 +31,7 @@ _BASE: Mapping[str, Mapping[str, int]] = {
 
 
 def model_identifier(part: Subdiagram) -> str:
-    """What the FMU's binary is called."""
+    """The name of the FMU's binary."""
     return identifier(part.program.name)
 
 
@@ -72,8 +72,8 @@ def build_description(part: Subdiagram) -> bytes:
 
 
 _CATEGORIES = {
-    "logStatusError": "calls that fail, and why",
-    "logEvents": "why a run was stopped",
+    "logStatusError": "calls that fail, and the reason",
+    "logEvents": "the reason why a run was stopped",
 }
 
 
@@ -84,7 +84,7 @@ def _bytes(root: ET.Element) -> bytes:
 
 
 def _text(text: str) -> str:
-    """In one line, without what XML cannot hold."""
+    """The text in one line, without characters that XML cannot contain."""
     return " ".join(readable(text).split())
 
 
@@ -114,7 +114,7 @@ def _interfaces(
         state: "true",
         state.replace("GetAndSet", "Serialize"): "true",
     }
-    if not slides(part):  # rates along surfaces are differences of the model's
+    if not slides(part):  # rates along surfaces are finite differences of the model's rates
         common[f"providesDirectionalDerivative{plural}"] = "true"
     if version == 3 and not slides(part):
         common["providesAdjointDerivatives"] = "true"
@@ -152,8 +152,8 @@ def _units(root: ET.Element, variables: Sequence[Variable]) -> None:
 
 
 def base_units(unit: str) -> dict[str, int] | None:
-    """The exponents of SI's base units in a unit such as 'kg m^2/s'; None where one of its
-    names is not known."""
+    """The exponents of SI base units in a unit such as 'kg m^2/s'; None if one of its names is
+    unknown."""
     exponents: dict[str, int] = {}
     for k, side in enumerate(unit.split("/")):
         for factor in side.split():
@@ -196,7 +196,7 @@ def _values(variable: Variable) -> dict[str, str]:
 
 def _variable_3(listed: ET.Element, variable: Variable) -> None:
     attributes = _common(variable) | _values(variable)
-    # An input, exact in any case, has no such attribute.
+    # FMI 3 has no such attribute for inputs, which are always exact.
     if variable.initial and variable.causality != "input":
         attributes["initial"] = variable.initial
     if variable.derivative is not None:
@@ -221,7 +221,7 @@ def _variable_2(listed: ET.Element, variable: Variable, places: Mapping[int, int
 
 
 class _Structure:
-    """Which unknowns there are, and on which knowns they depend."""
+    """The unknowns, and the knowns on which they depend."""
 
     def __init__(self, part: Subdiagram, variables: Sequence[Variable], version: Version) -> None:
         self.part, self.version, self.row = part, version, row_of(part)
@@ -240,7 +240,7 @@ class _Structure:
         }
 
     def _states_from(self, parameter: str) -> Iterable[int]:
-        """Where the states begin that start from this parameter."""
+        """The first references of the states whose start value is this parameter."""
         program = self.part.program
         for first, slots in ((self.row.x, program.states), (self.row.xd, program.discrete)):
             yield from (first + s.start for s in slots if program.start.get(s.name) == parameter)
@@ -281,7 +281,7 @@ class _Structure:
         ET.SubElement(parent, name, attributes)
 
     def _reads(self, variable: Variable) -> dict[str, Any]:
-        """Of rates, outputs and crossings: which entries of t, x, xd and p they read."""
+        """The entries of t, x, xd and p that a rate, output or crossing reads."""
         row, reference = self.row, variable.reference
         nx = row.xd - row.rates
         first = reference - row.rates if reference < row.xd else reference - row.outputs + nx
@@ -289,7 +289,7 @@ class _Structure:
         return {name: np.flatnonzero(m[rows].any(axis=0)) for name, m in self.depends.items()}
 
     def _with(self, places: Iterable[int], *causes: str) -> list[Variable]:
-        """The variables of these causalities that hold one of these places."""
+        """The variables with these causalities that contain one of these references."""
         wanted = set(places)
         return [
             v
@@ -299,8 +299,8 @@ class _Structure:
         ]
 
     def _running(self, variable: Variable) -> list[Variable] | None:
-        """The inputs, continuous states and time on which it depends. None, all of them, where
-        a motion along surfaces may combine them."""
+        """The inputs, continuous states and time on which it depends. None means all of them: a
+        motion along surfaces may combine them."""
         if slides(self.part) and variable.causality != "output":
             return None
         reads = self._reads(variable)
@@ -310,8 +310,8 @@ class _Structure:
         return self._with(places, "independent", "input", "local")
 
     def _initial(self, variable: Variable) -> list[Variable] | None:
-        """At the start: parameters, inputs and time. None, all of them, where clocks tick
-        there."""
+        """The parameters, inputs and time on which it depends at the start. None means all of them:
+        clocks tick there."""
         if self.row.x <= variable.reference < self.row.rates:
             own = range(variable.reference, variable.reference + variable.size)
             return self._with([self.start[k] for k in own], "parameter")

@@ -18,10 +18,10 @@ CHOICES = ("zero", "diagram")
 
 
 def started(part: Subdiagram, inputs: str = "zero") -> Subdiagram:
-    """The part with the start values of its inputs in its program's p.
+    """The subdiagram with the start values of its inputs in its program's p.
 
-    inputs: 'diagram' for those that the signals have at the start of the diagram; 'zero' for zeros,
-    and the identity for rotation matrices. If the part is not finite with that (as with a
+    inputs: 'diagram' for the values of the signals at the start of the diagram; 'zero' for zeros,
+    and the identity for rotation matrices. If the subdiagram is not finite with zeros (as with a
     quaternion of zeros), the inputs concerned keep the diagram's values. Raises InputError for
     another choice.
     """
@@ -48,7 +48,7 @@ def _with(part: Subdiagram, slots: Iterable[Slot]) -> Floats:
 
 
 def _resting(slot: Slot, p: Floats) -> Floats:
-    """The value of a signal that says nothing: zeros, or the identity for a rotation."""
+    """The neutral value of a signal: zeros, or the identity for a rotation matrix."""
     value = p[slot.part].reshape(slot.shape)
     if slot.shape == (3, 3) and np.allclose(value @ value.T, np.eye(3), atol=1e-9):
         return np.eye(3).ravel()
@@ -56,7 +56,7 @@ def _resting(slot: Slot, p: Floats) -> Floats:
 
 
 def _finite(part: Subdiagram, p: Floats) -> bool:
-    """Whether all that the part computes at its start is finite."""
+    """Whether all results of the subdiagram at its start are finite."""
     program = part.program
     functions = [program.rates, program.outputs, program.watched, *program.updates.values()]
     values = (function(0.0, program.x0, program.xd0, p) for function in functions)

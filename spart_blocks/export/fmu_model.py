@@ -1,7 +1,7 @@
-"""A part as the C that FMI's functions stand on: sizes, tables, and the program's functions.
+"""The C header of a subdiagram for FMI's functions: sizes, tables, and the program's functions.
 
-It is one header, included once. All functions in it are static, so that several FMUs can be
-linked into one program.
+It is included once. All its functions are static, so that several FMUs can be linked into one
+program.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from spart_blocks.program.switching import KINDS
 Version = Literal[2, 3]
 
 EXACT = 2**53
-"""Integers up to here are doubles, so that their quotients are rounded once."""
+"""Integers up to this are exact as doubles, so that their quotients are rounded only once."""
 NEAREST = 1e-6
-"""The most by which an importer's time may miss that of an event [s]."""
+"""Largest difference between an importer's time and that of an event [s]."""
 _ACCESS = {"input": "SB_INPUT", "tunable": "SB_TUNABLE", "fixed": "SB_FIXED"}
 
 
 def model_header(part: Subdiagram, version: Version, stepping: Stepping) -> str:
-    """The text of sb_fmu_model.h but for the token.
+    """The text of sb_fmu_model.h without the token.
 
     Raises DiagramError naming an EVENT block whose function could not be traced.
     """
@@ -57,7 +57,7 @@ def _check(part: Subdiagram) -> None:
     events = {c.block for c in program.crossings if c.kind == "event"}
     faults = [
         Fault(
-            f"block {name} (EVENT) cannot be part of an FMU: its function could not be traced",
+            f"block {name} (EVENT) cannot be part of an FMU: its function cannot be traced",
             hint="write it in NumPy without branches on values, or leave the block out",
         )
         for name in sorted(events - set(program.resets))
@@ -96,7 +96,7 @@ def _sizes(part: Subdiagram) -> str:
 
 
 def slides(part: Subdiagram) -> bool:
-    """Whether states may slide along surfaces, and signals rest."""
+    """Whether states may slide along surfaces, and signals may rest at zero."""
     program = part.program
     asked = program.run.sliding == "filippov"
     return asked and bool(len(program.x0)) and bool(program.crossings)
@@ -116,7 +116,7 @@ def _tables(part: Subdiagram, version: Version) -> list[str]:
         for c, first in zip(program.crossings, _first_of_block(part), strict=True)
     ]
     clocks = [_clock(clock) for clock in program.clocks]
-    # Of each state the place in p from which it starts; -1 for zero.
+    # For each state the index in p of its start value; -1 for zero.
     places = {slot.name: slot.start for slot in part.parameters}
     starts = [
         [place + k if place >= 0 else -1 for place, width in begins for k in range(width)]
@@ -138,19 +138,19 @@ def _tables(part: Subdiagram, version: Version) -> list[str]:
 
 
 def _handover_clocks(program: Program) -> list[int]:
-    """Of each handover the number of its clock."""
+    """For each handover the number of its clock."""
     numbers = {clock.name: k for k, clock in enumerate(program.clocks)}
     return [numbers[one.clock] for one in program.handovers]
 
 
 def _first_of_block(part: Subdiagram) -> list[int]:
-    """Of each crossing the first one of its block."""
+    """For each crossing the first crossing of its block."""
     first: dict[str, int] = {}
     return [first.setdefault(c.block, k) for k, c in enumerate(part.program.crossings)]
 
 
 def _by_reference(part: Subdiagram, version: Version) -> list[Variable | None]:
-    """The variable that begins at each reference: arrays in FMI 3, numbers in FMI 2."""
+    """The variable that starts at each reference: arrays in FMI 3, scalars in FMI 2."""
     found: list[Variable | None] = [None] * row_of(part).end
     for variable in variables_of(part):
         for entry in [variable] if version == 3 else variable.scalars():
@@ -237,7 +237,7 @@ class _Writer:
         return Argument(("double *out",), tuple(f"out[{k}]" for k in range(size)))
 
     def _or_nothing(self, name: str, function: Any, *more: Argument) -> str:
-        """Where there is none, a function that does nothing stands for it."""
+        """The C of a function, or of one that does nothing if there is none."""
         if function is not None:
             return self._c(name, function, *more)
         return self._c(name, selected(self.program.rates, [], name), *self._ignored(more))
@@ -246,7 +246,7 @@ class _Writer:
         return [Argument(argument.declared, ()) for argument in more]
 
     def _ticks(self) -> list[str]:
-        """Of each clock the update of its own states, at their places."""
+        """For each clock the update of its states, written to their entries."""
         parts = {slot.name: slot.part for slot in self.program.discrete}
         texts = []
         for k, clock in enumerate(self.program.clocks):
@@ -257,7 +257,7 @@ class _Writer:
         return texts
 
     def _handovers(self) -> list[str]:
-        """The held outputs that are renewed together, at their places."""
+        """For each handover the held outputs that it renews, written to their entries."""
         parts = {slot.name: slot.part for slot in self.program.discrete}
         texts = []
         for k, one in enumerate(self.program.handovers):
@@ -268,7 +268,7 @@ class _Writer:
         return texts
 
     def _resets(self) -> list[str | None]:
-        """For the first crossing of each block that resets states, or switches its own."""
+        """The reset or mode switch of each block, at the block's first crossing; else None."""
         texts: list[str | None] = []
         firsts = _first_of_block(self.part)
         parts = {slot.name: slot.part for slot in self.program.states}
@@ -286,7 +286,7 @@ class _Writer:
         return texts
 
     def _switched(self, name: str, number: str, texts: Sequence[str | None]) -> list[str]:
-        """Functions by number, and the one that calls them."""
+        """The numbered functions, and the function that calls them by number."""
         which = number.split()[-1]
         pointers = ", ".join(f"const double *{v}" for v in ("x", "xd", "p"))
         cases = [
@@ -302,7 +302,7 @@ class _Writer:
     # --- derivatives ---------------------------------------------------------------------
 
     def _all(self) -> tuple[list[Any], Any]:
-        """The symbols (t, x, xd, p, start), and the column of rates, outputs, crossings."""
+        """The symbols (t, x, xd, p, start), and the column vector of rates, outputs, crossings."""
         import casadi as ca
 
         rates = self.rates()
@@ -313,7 +313,7 @@ class _Writer:
         return arguments, column
 
     def _forward(self) -> str:
-        """The derivative of that column along seeds of t, x, xd and p."""
+        """The derivative of this vector along seeds of t, x, xd and p."""
         import casadi as ca
 
         arguments, column = self._all()
@@ -326,7 +326,7 @@ class _Writer:
         return self._c("forward", function, self.start, *more)
 
     def _backward(self) -> str:
-        """The derivatives of a weighted sum of that column by t, x, xd and p."""
+        """The derivatives of a weighted sum of this vector by t, x, xd and p."""
         import casadi as ca
 
         arguments, column = self._all()
@@ -341,8 +341,8 @@ class _Writer:
 
 
 def dependencies(part: Subdiagram) -> dict[str, np.ndarray]:
-    """What the rates, outputs and crossings can depend on: for each of 't', 'x', 'xd' and
-    'p' a matrix of (rates, outputs, crossings) by its entries, true where it may."""
+    """The dependencies of rates, outputs and crossings: for each of 't', 'x', 'xd' and 'p' a
+    boolean matrix with a row for each of these and a column for each entry."""
     import casadi as ca
 
     writer = _Writer(part)

@@ -1,4 +1,4 @@
-"""How an FMU steps by itself in co-simulation: the tables and numbers of its method."""
+"""The integration method of an FMU in co-simulation: its tableau and its options."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ RATES = (1e-3, 1e6)  # Hz
 
 @dataclass(frozen=True)
 class Stepping:
-    """How the states of co-simulation move.
+    """How co-simulation integrates the states.
 
-    method: a name of FIXED_STEP in equal steps of at most `step` [s], or RK45, whose steps are
-    of any length up to max_step [s] by the error that they tell. rtol, atol: that error where
-    the importer gives no tolerance; of one, atol is in proportion.
+    method: a name of FIXED_STEP in equal steps of at most `step` [s], or RK45 with error control
+    in steps of at most max_step [s]. rtol, atol: the tolerances if the importer gives none. If it
+    gives a relative tolerance, atol is scaled in proportion.
     """
 
     method: str
@@ -46,11 +46,10 @@ class Stepping:
 
 
 def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None = None) -> Stepping:
-    """The stepping that is asked for: with a rate [Hz] or a method in equal steps, 1000 Hz and
-    the recommended method where one of them is open; else by error control, unless a block
-    needs equal steps.
+    """The requested stepping. With a rate [Hz] or a method: equal steps, by default at 1000 Hz and
+    with the recommended method. Without both: error control, unless a block needs equal steps.
 
-    Raises InputError for a method or a rate that cannot be.
+    Raises InputError for an invalid method or rate.
     """
     if method is not None and method not in FIXED_STEP:
         hint = f"there are {', '.join(FIXED_STEP)}"
@@ -60,7 +59,7 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
         raise InputError(f"the rate must be from {RATES[0]:g} to {RATES[1]:g} Hz, not {steps:g}")
     program, run = part.program, part.program.run
     asked = rate is not None or method is not None
-    # Short steps of error control lie in the pose in which a damped mechanism loses rank.
+    # Error control takes very short steps at the pose in which a damped mechanism loses rank.
     controlled = not asked and not program.fixed and not program.damped
     kinds = {"stop", "event", "mode"} | ({"bend"} if run.sliding == "filippov" else set())
     acting = any(crossing.kind in kinds for crossing in program.crossings)

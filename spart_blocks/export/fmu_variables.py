@@ -1,8 +1,7 @@
-"""The variables of an FMU: what a part's inputs, outputs, parameters and states are called
-there, and which of them depend on which.
+"""The variables of an FMU: the inputs, outputs, parameters and states of a subdiagram.
 
-All values of an instance lie in one row: time, p (inputs and parameters), x, dx/dt, xd, the
-outputs, the crossings. A value reference is a place in that row.
+All values of an instance are in one row: time, p (inputs and parameters), x, dx/dt, xd, the
+outputs, the crossings. A value reference is an index into this row.
 """
 
 from __future__ import annotations
@@ -25,12 +24,11 @@ Variability = Literal["continuous", "discrete", "tunable", "fixed"]
 
 @dataclass(frozen=True)
 class Variable:
-    """One variable, an array with its shape or a number ().
+    """One variable, an array or a scalar with shape ().
 
-    name: as in the FMU. title: what it is called in the diagram. reference: the place of its
-    first entry. start: its entries at the start, where they are given. derivative: the
-    reference of the state that it is the derivative of. bounds: the least and the largest
-    value that may be set.
+    name: in the FMU. title: name in the diagram. reference: index of its first entry. start: start
+    values of its entries, if given. derivative: reference of the state of which it is the
+    derivative. bounds: the least and the largest value that may be set.
     """
 
     name: str
@@ -55,7 +53,7 @@ class Variable:
         return None if self.causality == "independent" else "calculated"
 
     def scalars(self) -> Iterator[Variable]:
-        """Its entries as variables, counted from 1: qm[1], wFm[7,6]."""
+        """Its entries as scalar variables, with indices from 1: qm[1], wFm[7,6]."""
         if self.shape == ():
             yield self
             return
@@ -78,7 +76,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Row:
-    """Where in the row of all values each vector begins, and how many there are."""
+    """The index in the row of all values at which each vector starts, and the length of the row."""
 
     p: int
     x: int
@@ -100,7 +98,7 @@ def row_of(part: Subdiagram) -> Row:
 
 
 def variables_of(part: Subdiagram) -> tuple[Variable, ...]:
-    """The variables of a part, in the order of their references."""
+    """The variables of a subdiagram, in the order of their references."""
     namer = _Namer()
     time = Variable(namer("time"), "time", 0, (), "independent", "continuous", unit="s")
     outputs = _outputs(part, namer)
@@ -110,7 +108,7 @@ def variables_of(part: Subdiagram) -> tuple[Variable, ...]:
 
 
 class _Namer:
-    """Gives each variable a name of its own."""
+    """Gives each variable a unique name."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set()
@@ -125,11 +123,11 @@ class _Namer:
 
 
 def structured(title: str) -> str:
-    """A name of a diagram by FMI's structured naming convention.
+    """A name of a diagram in FMI's structured naming convention.
 
-    Subsystems, blocks and ports are parted by points, and slices become part of the name:
-    'left/pd.tau' is left.pd.tau, 'plant.qm[0:3]' is plant.qm_0_3. What is no identifier
-    stands in quotes.
+    Subsystems, blocks and ports are separated by points, and slices become part of the name:
+    'left/pd.tau' is left.pd.tau, 'plant.qm[0:3]' is plant.qm_0_3. A name that is not an identifier
+    is quoted.
     """
     return ".".join(_piece(piece) for piece in re.split(r"[./]", title) if piece) or "'_'"
 
@@ -145,13 +143,13 @@ def _piece(piece: str) -> str:
 
 
 def _unit(part: Subdiagram, name: str) -> str | None:
-    """The unit of a signal, where all its entries have the same."""
+    """The unit of a signal, if all its entries have the same unit."""
     unit = part.program.display.units.get(name)
     return unit if unit and "," not in unit else None
 
 
 def _parameters(part: Subdiagram, namer: _Namer) -> list[Variable]:
-    """Inputs and parameters, in the order in which they lie in p."""
+    """Inputs and parameters, in their order in p."""
     inputs = {slot.start for slot in part.inputs}
     fixed = set(part.program.start.values())
     found = []
@@ -232,7 +230,7 @@ def _outputs(part: Subdiagram, namer: _Namer) -> list[Variable]:
 
 
 def _crossings(part: Subdiagram, namer: _Namer) -> list[Variable]:
-    """What is watched, one array for each block."""
+    """The zero-crossing functions, one array for each block."""
     found: list[Variable] = []
     crossings, first = part.program.crossings, row_of(part).crossings
     start = 0

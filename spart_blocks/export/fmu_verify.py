@@ -1,4 +1,4 @@
-"""An FMU against the program it was made of, through FMPy."""
+"""Comparison of an FMU with the program from which it was made, through FMPy."""
 
 from __future__ import annotations
 
@@ -30,28 +30,27 @@ if TYPE_CHECKING:
 
 SAMPLES = 100
 CLOSE, SAME = 1e-6, 1e-9
-"""Relative to the largest magnitude of an output: against our run at rtol 1e-10, and against
-one by the same equal steps."""
+"""Tolerances relative to the largest magnitude of an output: for a comparison with our run at rtol
+1e-10, and with one in the same equal steps."""
 ASKED = 1e-11
-"""The tolerance of FMPy's solver, by which each of its steps may err, and that of an FMU's own
-steps with error control."""
+"""The tolerance of FMPy's solver, and that of an FMU's own steps with error control."""
 FLOOR = 1e-3
-"""Magnitude of an output from which on errors are relative."""
+"""Magnitude of an output above which errors are relative."""
 DRIFTING = 1e-2
-"""The same by model exchange where nothing but the importer's solver keeps states on constraints,
-such as closed loops: an output that is zero on them shows how far it lets them drift."""
+"""The same in model exchange if only the importer's solver keeps states on constraints, such as
+closed loops: an output that is zero on them then shows the drift of the solver."""
 DAMPED = (
-    "model exchange is not compared: with singular: damp a solver of the importer's may gain or "
-    "lose energy where loops lose rank"
+    "model exchange is not compared: with singular: damp the importer's solver may gain or lose "
+    "energy where loops lose rank"
 )
 
 
 @dataclass(frozen=True)
 class FmuVerification:
-    """What came of it. problems: what FMPy's validation finds. errors: by interface and
-    output the largest difference, relative to its largest magnitude. tolerances: what they
-    may be, by interface. fed: by input, where its values came from.
-    note: what was left out, and why."""
+    """The result of a verification. problems: found by FMPy's validation. errors: the largest
+    difference by interface and output, relative to the output's largest magnitude. tolerances: of
+    the errors, by interface. fed: the source of the values of each input. note: what was not
+    compared, and the reason."""
 
     problems: tuple[str, ...]
     errors: Mapping[tuple[str, str], float]
@@ -65,7 +64,7 @@ class FmuVerification:
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        """What is not as it should be, in a line each."""
+        """The problems and the errors beyond tolerance, one line each."""
         return (
             *self.problems,
             *(
@@ -86,11 +85,11 @@ def verify_fmu(
     inputs: str = "zero",
     diagram: Diagram | None = None,
 ) -> FmuVerification:
-    """Validate an FMU, and run it by both interfaces while its inputs move.
+    """Validate an FMU, and run it through both interfaces with changing inputs.
 
-    horizon: how long [s]. rate, method, inputs: with which it was exported. diagram: of which
-    the part is; its inputs are then those of a run of it. An input that rests is moved by sines.
-    Raises MissingExtraError without FMPy, RunError where either run fails.
+    horizon: duration of the runs [s]. rate, method, inputs: options of the export. diagram: the
+    whole diagram; the inputs are then those of a run of it. Sines are added to constant inputs.
+    Raises MissingExtraError without FMPy, RunError if a run fails.
     """
     _fmpy()
     from fmpy.validation import validate_fmu
@@ -112,7 +111,7 @@ def verify_fmu(
     if part.program.damped:
         del ours["model exchange"]
     tolerances = {kind: CLOSE if how is accurate else SAME for kind, how in ours.items()}
-    # By model exchange the importer steps all states: no block does so by itself.
+    # In model exchange the importer integrates all states, also those of blocks with own steps.
     program = driven(part.program, part, fed)
     programs = {"co-simulation": program, "model exchange": replace(program, fixed=())}
     outputs = [v for v in variables_of(part) if v.causality == "output"]
@@ -133,7 +132,7 @@ def verify_fmu(
 
 
 def _jumps(part: Subdiagram, output: str) -> bool:
-    """Whether an output can jump at a surface: along it, it is that of either side."""
+    """Whether an output can jump at a surface: it is not unique while states slide along it."""
     import casadi as ca
 
     program = part.program
@@ -152,7 +151,7 @@ def _jumps(part: Subdiagram, output: str) -> bool:
 def _simulated(
     path: str | Path, kind: str, horizon: float, names: list[str], part: Subdiagram, fed: Excitation
 ) -> Any:
-    """FMPy's run by one interface, as a structured array."""
+    """FMPy's run through one interface, as a structured array."""
     try:
         with _feeding(part, fed):
             return _fmpy().simulate_fmu(
@@ -164,8 +163,8 @@ def _simulated(
                 record_events=False,
                 output=names,
             )
-    except Exception as error:  # FMPy raises plain ones
-        raise RunError(f"FMPy cannot run the FMU by {kind}: {error}") from error
+    except Exception as error:  # FMPy raises exceptions of no more specific type
+        raise RunError(f"FMPy cannot run the FMU in {kind}: {error}") from error
 
 
 def _fmpy() -> Any:
@@ -180,11 +179,11 @@ def _without_binary(path: str | Path) -> list[str]:
     with zipfile.ZipFile(path) as archive:
         if any(name.startswith("binaries/") for name in archive.namelist()):
             return []
-    return ["it has no binary for this platform, so it cannot run here"]
+    return ["the FMU has no binary for this platform, so it cannot run here"]
 
 
 def _names(variable: Variable) -> list[str]:
-    """In FMI 3 the array, in FMI 2 its entries; FMPy passes over names that there are not."""
+    """The names of the array (FMI 3) and of its entries (FMI 2). FMPy ignores unknown names."""
     return [variable.name, *(entry.name for entry in variable.scalars())]
 
 
@@ -196,8 +195,8 @@ def _columns(found: Any, variable: Variable) -> Floats:
 
 @contextmanager
 def _feeding(part: Subdiagram, fed: Excitation) -> Iterator[None]:
-    """Within, FMPy sets the inputs of an FMU to these. Its own table of inputs takes arrays of one
-    shape only, and lets its solver see values between those of the table."""
+    """Make FMPy set the inputs of an FMU to these values. FMPy's own table of inputs accepts arrays
+    of one shape only, and interpolates between its rows."""
     simulation = _fmpy().simulation
     usual = simulation.Input
     if part.inputs:
@@ -211,14 +210,15 @@ def _feeding(part: Subdiagram, fed: Excitation) -> Iterator[None]:
 
 
 class _Fed:
-    """In the place of FMPy's `Input`."""
+    """Replaces FMPy's `Input`."""
 
     def __init__(self, fmu: Any, description: Any, part: Subdiagram, fed: Excitation) -> None:
         self._fmu, self._part, self._fed = Slave(fmu, int(description.fmiVersion[0])), part, fed
         self._segment = -1
 
     def apply(self, time: float, *_: Any, after_event: bool = False, **more: Any) -> None:
-        """The inputs at a time; a new segment begins with an event, not within a solver's step."""
+        """Set the inputs at a time. A new segment starts at an event, not within a solver's
+        step."""
         segment = min(int(time / self._fed.length + 1e-6), len(self._fed.rows) - 1)
         if self._segment < 0 or (after_event and segment != self._segment):
             self._segment = segment
@@ -230,8 +230,9 @@ class _Fed:
 
 
 def _error(got: Floats, want: Floats, jumping: bool = False, floor: float = FLOOR) -> float:
-    """Over the samples that both have: a STOP may end a run between two. jumping: without those
-    at which inputs jump; the interfaces have outputs before, or behind that."""
+    """The largest relative difference over the samples of both runs: a STOP may end a run between
+    two samples. jumping: leave out the samples at which inputs jump, since the interfaces give
+    outputs before or after the jump."""
     count = min(len(got), len(want))
     if abs(len(got) - len(want)) > 1:
         return float("inf")
@@ -247,7 +248,7 @@ def _error(got: Floats, want: Floats, jumping: bool = False, floor: float = FLOO
 
 def stepped_error(path: str | Path, part: Subdiagram, schedule: Schedule, inputs: Floats) -> float:
     """The largest relative difference between the outputs of co-simulation and those of the
-    program stepped as C is, with these inputs (steps, nu) at each step."""
+    program, stepped as in exported C, with these inputs (steps, nu) at each step."""
     reference = Stepper(part, schedule)
     entries = entries_of(part.inputs)
     step = float(schedule.step)
@@ -265,13 +266,13 @@ def stepped_error(path: str | Path, part: Subdiagram, schedule: Schedule, inputs
 
 @dataclass
 class Slave:
-    """An FMU of either version in co-simulation, in steps."""
+    """An FMU of either version in co-simulation."""
 
     slave: Any
     version: int
 
     def set(self, part: Subdiagram, row: Floats) -> None:
-        """All inputs, in the order of the part's."""
+        """Set all inputs, in the order of the subdiagram's inputs."""
         names = {v.title: v for v in variables_of(part) if v.causality == "input"}
         references = self._references([names[slot.name] for slot in part.inputs])
         setter = self.slave.setFloat64 if self.version == 3 else self.slave.setReal
@@ -293,7 +294,7 @@ class Slave:
 
 @contextmanager
 def fmu_slave(path: str | Path) -> Iterator[Slave]:
-    """An FMU in co-simulation from t = 0, through FMPy; its files are cleared away."""
+    """An FMU in co-simulation from t = 0, through FMPy. Its extracted files are removed at exit."""
     fmpy = _fmpy()
     folder = fmpy.extract(str(path))
     try:

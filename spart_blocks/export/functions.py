@@ -1,4 +1,4 @@
-"""A CasADi function as a static function of C."""
+"""CasADi functions as static C functions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from spart_blocks.export.expressions import Real, UnknownOperationError, stateme
 
 @dataclass(frozen=True)
 class Argument:
-    """Arguments of the C function that stand for one of CasADi's: how they are declared,
-    such as `const double *x`, and the C of each entry."""
+    """The C arguments for one CasADi argument. declared: their declarations, such as
+    `const double *x`. entries: the C expression of each entry."""
 
     declared: tuple[str, ...]
     entries: tuple[str, ...]
@@ -32,8 +32,8 @@ def c_function(
     result: Argument,
     real: Real = "double",
 ) -> str:
-    """The text of `static void name(arguments..., result)`. Those that it does not read are
-    cast to void, so that every compiler is content."""
+    """The text of `static void name(arguments..., result)`. Unused arguments are cast to void, to
+    avoid compiler warnings."""
     try:
         body = statements(function, [a.entries for a in arguments], result.entries, real)
     except UnknownOperationError as error:
@@ -47,7 +47,8 @@ def c_function(
 
 
 def array_text(kind: str, name: str, entries: Sequence[Any], empty: str = "0") -> str:
-    """A constant array; C has none of length zero, so one without entries holds `empty`."""
+    """A constant array. An array without entries contains `empty`, since C has no arrays of length
+    zero."""
     lines = [str(entry) for entry in entries] or [empty]
     if kind in ("int", "double"):
         lines = [", ".join(lines[k : k + 8]) for k in range(0, len(lines), 8)]
@@ -56,12 +57,12 @@ def array_text(kind: str, name: str, entries: Sequence[Any], empty: str = "0") -
 
 
 def indented(lines: Iterable[str]) -> list[str]:
-    """Lines of C within one more pair of braces."""
+    """Lines of C, indented by one level."""
     return [f"  {line}" for line in lines]
 
 
 def selected(function: Any, rows: Sequence[int], name: str) -> Any:
-    """The function's result, of these rows alone."""
+    """A function that returns only these rows of a function's result."""
     import casadi as ca
 
     arguments = function.sx_in()

@@ -36,20 +36,20 @@ _KEYWORDS = frozenset(
 _OF_THE_FOLDER = frozenset(
     (
         *("all", "board", "build", "check", "clean", "makefile"),  # what make and CMake know
-        *("sb", "sb_link", "sb_loop"),  # the names and files of the runtime
+        *("sb", "sb_link", "sb_loop"),  # names and files of the runtime
         # headers of C and POSIX: NAME.h would hide them where the folder is searched first
         *("assert", "complex", "ctype", "errno", "fenv", "inttypes", "iso646", "limits", "locale"),
         *("math", "poll", "pthread", "sched", "setjmp", "signal", "stdarg", "stdbool", "stddef"),
         *("stdint", "stdio", "stdlib", "string", "strings", "tgmath", "time", "unistd", "wchar"),
     )
 )
-"""What a part cannot be called, for its files lie beside others."""
+"""Reserved names: the files of a subdiagram would conflict with others."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a struct: the name it has in the diagram, and in C; its shape; where it
-    starts in the part's vector (p, or the signals), and in the struct."""
+    """A member of a struct. name: in the diagram. field: in C. start: index of its first entry in
+    the subdiagram's vector (p, or the signals). place: index of its first entry in the struct."""
 
     name: str
     field: str
@@ -63,7 +63,7 @@ class Member:
 
     @property
     def entries(self) -> list[str]:
-        """The C of each entry, matrices row by row."""
+        """The C expression of each entry, in row-major order."""
         if self.shape == ():
             return [self.field]
         return [f"{self.field}[{k}]" for k in range(self.size)]
@@ -71,7 +71,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Interface:
-    """The structs of a part. name: what all its C names begin with."""
+    """The structs of a subdiagram. name: prefix of all its C names."""
 
     name: str
     inputs: tuple[Member, ...]
@@ -79,7 +79,7 @@ class Interface:
     parameters: tuple[Member, ...]
 
     def entries_of_p(self) -> list[str]:
-        """The C of each entry of p: of an input or of a parameter."""
+        """The C expression of each entry of p, an entry of an input or of a parameter."""
         found = [("u", m) for m in self.inputs] + [("p", m) for m in self.parameters]
         entries = [""] * numbers_of(member for _, member in found)
         for pointer, member in found:
@@ -89,28 +89,29 @@ class Interface:
 
 
 def numbers_of(members: Iterable[Member]) -> int:
-    """How many numbers these members have."""
+    """Total number of elements of these members."""
     return sum(member.size for member in members)
 
 
 def interface_of(part: Subdiagram, name: str | None = None) -> Interface:
-    """The interface of a part. name: by default made of the diagram's and the blocks'."""
+    """The interface of a subdiagram. name: prefix of its C names, by default from the
+    subdiagram's name."""
     given = name or _of_functions(part.program.name)
     if _of_functions(given) != given:
-        hint = f"{_of_functions(given)!r} would do"
+        hint = f"{_of_functions(given)!r} is valid"
         raise InputError(Fault(f"{given!r} cannot be the name of C functions", hint=hint))
     return Interface(given, *map(_members, (part.inputs, part.outputs, part.parameters)))
 
 
 def _of_functions(name: str) -> str:
-    """A name as that of C functions and of their files."""
+    """A name as a valid prefix of C functions and name of their files."""
     text = identifier(name)
     return f"{text}_" if text.lower() in _OF_THE_FOLDER | {"main"} else text
 
 
 def _members(slots: Sequence[Slot]) -> tuple[Member, ...]:
-    """What has no numbers (the angles of a robot without joints) is no member: C has no such
-    arrays."""
+    """The members for these slots. Slots without elements (such as the angles of a robot without
+    joints) are left out, since C has no empty arrays."""
     slots = [slot for slot in slots if math.prod(slot.shape)]
     fields = identifiers(slot.name for slot in slots)
     members, place = [], 0
@@ -121,13 +122,13 @@ def _members(slots: Sequence[Slot]) -> tuple[Member, ...]:
 
 
 def identifier(name: str) -> str:
-    """A name as an identifier of C: 'left/pd.kp' is left_pd_kp."""
+    """A name as a C identifier: 'left/pd.kp' is left_pd_kp."""
     text = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")[:LONGEST_NAME].strip("_") or "signal"
     return f"{text}_" if text in _KEYWORDS else f"s{text}" if text[0].isdigit() else text
 
 
 def identifiers(names: Iterable[str]) -> list[str]:
-    """Identifiers for names, each another: where two would be alike, numbered."""
+    """Unique identifiers for names. Duplicates are numbered."""
     taken: set[str] = set()
     found = []
     for name in names:

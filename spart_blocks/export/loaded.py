@@ -1,4 +1,4 @@
-"""The C of a part, compiled and called from Python."""
+"""The C code of a subdiagram, compiled and called from Python."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from spart_blocks.program.compiler import strict_loaded
 from spart_blocks.simulation.engine import Floats
 
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
-"""What exported code compiles under without a word."""
+"""Flags with which exported code compiles without warnings."""
 
 
 class LoadedStep:
-    """The steps of a part in a library of its C. u, p, y: its structs as flat arrays."""
+    """The steps of a subdiagram in a library compiled from its C code. u, p, y: its structs as flat
+    arrays."""
 
     def __init__(self, code: StepCode, flags: tuple[str, ...] = STRICT) -> None:
         self.code = code
@@ -36,7 +37,7 @@ class LoadedStep:
         self._call("init", self.state, self.p)
 
     def init(self) -> None:
-        """Begin again, with the initial states that p says."""
+        """Restart with the initial states in p."""
         self._call("init", self.state, self.p)
 
     def output(self) -> tuple[int, Floats]:
@@ -46,7 +47,7 @@ class LoadedStep:
         return status, np.array(self.y[:size], dtype=float)
 
     def update(self) -> int:
-        """Move to the next step; the status."""
+        """Move to the next step. Returns the status."""
         return self._call("update", self.state, self.u, self.p)
 
     def check(self) -> int:
@@ -54,22 +55,22 @@ class LoadedStep:
         return self._call("check", self.p)
 
     def set_inputs(self, p: Floats) -> None:
-        """Take the inputs out of a vector p of the program."""
+        """Set the inputs from a vector p of the program."""
         for member in self.code.interface.inputs:
             self.u[member.place : member.place + member.size] = p[
                 member.start : member.start + member.size
             ]
 
     def states(self) -> Floats:
-        """x and xd, one after the other."""
+        """x and xd, concatenated."""
         return np.array(self._states(), dtype=float)
 
     def set_states(self, x: Floats, xd: Floats) -> None:
-        """Put the states in the place of its own."""
+        """Set the states."""
         self._states()[:] = np.concatenate([x, xd])
 
     def _states(self) -> Any:
-        """The numbers that follow k in the struct."""
+        """A view of the numbers that follow k in the state struct."""
         program = self.code.part.program
         size = len(program.x0) + len(program.xd0)
         return self.state[1:].view(self.p.dtype)[:size]

@@ -1,8 +1,8 @@
-"""A very long CasADi function as several functions of C, one after the other.
+"""A very long CasADi function as a sequence of C functions.
 
-A compiler's time grows faster than the length of a function: gcc 12 -O1 takes 14.5 s for an
-adjoint of 17 000 statements in one piece, most of it to assign registers, and 5 s in pieces
-of 500. What one piece computes for another lies in an array.
+Compile time grows faster than the length of a function. gcc 12 -O1 takes 14.5 s for an adjoint of
+17 000 statements in one function, mostly for register allocation, and 5 s for functions of 500
+statements. Values that one function computes for another are passed in an array.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from spart_blocks.export.functions import Argument, c_function, indented
 
 LONG = 8000
 PIECE = 500
-"""Statements of a function that is cut, and of a piece of it."""
+"""Number of statements from which a function is split, and of each of its functions."""
 
 _LOCAL = re.compile(r"\bw(\d+)\b")
 
 
 def long_function(name: str, function: Any, arguments: Sequence[Argument], result: Argument) -> str:
-    """As `c_function` of doubles, in pieces where it is long."""
+    """As `c_function` in double precision, but split into several functions if it is long."""
     if function.n_instructions() < LONG:
         return c_function(name, function, arguments, result)
     try:

@@ -1,5 +1,5 @@
-"""The C around a part: flat arrays of doubles for the loop of sb_loop.h, its links, and a main
-program."""
+"""The C code around a subdiagram: flat arrays of doubles for the loop of sb_loop.h, its links, and
+a main program."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def opened_in_c(link: LiveLink) -> bool:
 
 
 def links_header(code: StepCode, links: Sequence[LiveLink]) -> str:
-    """The text of NAME_links.h: the frames of the links that main.c opens, and where they go."""
+    """The text of NAME_links.h: the frames and addresses of the links that main.c opens."""
     name = code.name
     reached = {link: link.link.endpoint.packets_go_to() for link in links}
     opened = {link: place for link, place in reached.items() if place is not None}
@@ -65,10 +65,10 @@ def links_header(code: StepCode, links: Sequence[LiveLink]) -> str:
         tables.append("\n".join([head, *indented([*found, none]), "};"]))
     counts = {"INCOMING": rows["receive"], "OUTGOING": rows["send"]}
     texts = [
-        f"/* The links of {name}: made for main.c to include. */",
+        f"/* The links of {name}, included by main.c. */",
         f'#ifndef {name.upper()}_LINKS_H\n#define {name.upper()}_LINKS_H\n\n#include "sb_link.h"',
         "\n".join(f"#define {name}_{word} {len(found)}" for word, found in counts.items()),
-        f"""/* Where frames come from or go to, and for receivers how long they hold [s]. */
+        f"""/* A link with its address. timeout: time for which a received frame is valid [s]. */
 typedef struct {{
   const char *name, *address;
   unsigned short port;

@@ -1,4 +1,4 @@
-"""A folder with the C of a part, ready to build."""
+"""A folder with the C code of a subdiagram, ready to build."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from spart_blocks.export.loop_files import links_header, main_source, model_head
 from spart_blocks.export.step import StepCode
 
 WRITTEN = ".spart-export.json"
-"""What an export wrote into its folder: the digest of each file by its name."""
+"""List of the files that an export wrote into its folder, with the digest of each."""
 RUNTIME = ("sb_loop.h", "sb_loop.c", "sb_link.h", "sb_link.c")
 
 
 def package_files(code: StepCode, links: Sequence[LiveLink] = ()) -> dict[str, str]:
-    """The files of the folder, by name. links: those of the part."""
+    """The files of the folder, by name. links: of the subdiagram."""
     return {
         **code.files,
         f"{code.name}_model.h": model_header(code),
@@ -48,9 +48,9 @@ def check_folder(folder: Path) -> None:
 
 
 def write_package(files: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write the files into a folder, which is made, or holds an earlier export; all of them
-    or none. What that wrote and this does not is removed, unless it was changed since.
-    Raises InputError as `check_folder` does, and where it cannot write."""
+    """Write the files into a folder, all or none. The folder is created, or contains an earlier
+    export. Files of the earlier export that are not written again are removed, unless they were
+    changed since. Raises InputError as `check_folder` does, and if it cannot write."""
     check_folder(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -74,12 +74,12 @@ def _list_of(files: Mapping[str, str]) -> str:
 
 
 def _written_before(folder: Path) -> list[Path]:
-    """The files of an earlier export that are as it wrote them. Its list is not trusted: only
-    files of the folder itself are looked at."""
+    """The unchanged files of an earlier export. Its list is not trusted: only files directly in the
+    folder are considered."""
     try:
         listed = dict(json.loads((folder / WRITTEN).read_text(encoding="utf-8"))["files"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return []  # there is none, or it is no list of ours
+        return []  # the list is missing or invalid
     found = []
     for path in folder.iterdir():
         if path.name in listed and path.is_file() and not path.is_symlink():

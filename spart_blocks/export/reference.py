@@ -1,5 +1,5 @@
-"""The steps of a part in Python, by CasADi's own evaluation of the program: what the C is
-compared with."""
+"""The steps of a subdiagram in Python, with CasADi's evaluation of the program: the reference for
+exported C."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spart_blocks.simulation.stops import within
 
 
 class Stepper:
-    """A part at a step. p: the part's inputs and parameters; set them before `output`."""
+    """A subdiagram at a step. p: its inputs and parameters; set them before `output`."""
 
     def __init__(self, part: Subdiagram, schedule: Schedule) -> None:
         self.part, self.program, self.schedule = part, part.program, schedule
@@ -53,17 +53,17 @@ class Stepper:
         self.x = self._settled(t, self.x, after)
         y = self._called(self.program.outputs, t, self.x, after)[self._rows]
         if not all(np.isfinite(values).all() for values in (y, after, self.x)):
-            raise RunError("an output of the part is not finite", time=t)
+            raise RunError("an output of the subdiagram is not finite", time=t)
         return y, self._status(t, self.x)
 
     def _watched(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """The zero-crossing functions that act."""
+        """The values of the zero-crossing functions that take effect."""
         if not self._acting.rows:
             return np.zeros(0)
         return self._called(self.program.watched, t, x, xd)[list(self._acting.rows)]
 
     def _status(self, t: float, x: Floats) -> int:
-        """What ends the steps in a state: STOP blocks, and loops that lose rank."""
+        """The status in a state: a STOP block, or loops that lose rank, end the run."""
         found = self._watched(t, x, self.xd)
         for value, crossing in zip(found, self._acting.of, strict=True):
             if value > 0 and crossing.kind in ("stop", "fault"):
@@ -71,7 +71,7 @@ class Stepper:
         return OK
 
     def _settled(self, t: float, x: Floats, xd: Floats) -> Floats:
-        """The states after blocks have switched modes until they fit."""
+        """The states after blocks have switched modes until the modes are consistent."""
         if not self._acting.switches:
             return x
         x, moved = x.copy(), False
@@ -87,7 +87,7 @@ class Stepper:
         return self._projected(t, x) if moved else x
 
     def update(self) -> int:
-        """Move the states to the next step; the status."""
+        """Move the states to the next step. Returns the status."""
         if len(self.x):
             t, end, status = self.t, self.schedule.time(self.k + 1), OK
             x, n = self.x, 0
@@ -99,14 +99,14 @@ class Stepper:
             if status != OK:
                 return status
             if not np.isfinite(x).all():
-                raise RunError("a state of the part is not finite", time=end)
+                raise RunError("a state of the subdiagram is not finite", time=end)
             self.x = x
         self.k += 1
         return OK
 
     def _segment(self, a: float, b: float, x: Floats) -> tuple[Floats, int]:
-        """From a to b, between which no source switches: at once, or in the steps that poses in
-        which loops lose rank ask for."""
+        """Integrate from a to b, between which no source switches: in one step, or in steps short
+        enough to detect poses in which loops lose rank. Returns the states and the status."""
         program, method = self.program, self.schedule.tableau
         lo, hi = within(a, b)
         t, n, start = a, 0, x
@@ -155,8 +155,8 @@ class Stepper:
     def _crossing(
         self, tried: Callable[[float], Trial], before: Floats, t: float, h: float, until: float
     ) -> tuple[float, int] | None:
-        """The length of the step to just behind the first pose of a step of length h in which
-        loops lose rank, or are nearest to it; and which crossing that is."""
+        """The first pose within a step of length h in which loops lose rank, or come nearest to it:
+        the length of the step to just after it, and its crossing."""
         after, found = self._watched(until, tried(h).x, self.xd), []
         for k in self._acting.kinds("limit", "fault"):
             crossing = self._acting.of[k]
@@ -170,7 +170,7 @@ class Stepper:
         return min(found, default=None)
 
     def _own_steps(self, t: float, h: float, x: Floats, after: Floats) -> None:
-        """The states of blocks with a one-step map of their own."""
+        """Set the states of blocks that have their own one-step map."""
         program = self.program
         if program.advance is None:
             return

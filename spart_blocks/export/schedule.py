@@ -1,9 +1,9 @@
-"""The steps of a part at a fixed rate: when its clocks tick, and how its states move.
+"""The steps of a subdiagram at a fixed rate: its clocks, and the integration of its states.
 
-At step k, t = k / rate: the clocks due tick, reading what was before; the outputs are
-computed; then the states are integrated to the next step with the inputs held. Within a
-step the integration is cut at the known times at which sources switch. Limits and unit
-quaternions are put right at the end of each segment.
+At step k, t = k / rate, the clocks that are due tick and read the values before the tick. Then the
+outputs are computed. Then the states are integrated to the next step with the inputs held. The
+integration is divided into segments at the known times at which sources switch. Limits and unit
+quaternions are restored at the end of each segment.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ from spart_blocks.tableaus import FIXED_STEP, RECOMMENDED, FixedStepMethod, Tabl
 USUAL_RATE = Fraction(1000)  # Hz
 HIGHEST_RATE = 1e6  # Hz
 LARGEST = 10**9
-"""Numerator and denominator of a step: so that its multiples fit into 64 bits for years."""
+"""Largest numerator and denominator of a step, so that its multiples fit into 64 bits for years."""
 MOST_STEPS = 64
-"""Segments of one step between switching times, and steps of one segment; beyond, what is left
-is one."""
+"""Most segments of one step, and most steps of one segment. The last one covers the rest."""
 NEARLY = 1e-9
-"""Of a step: a switching time as near as this to an end of a segment is that end."""
+"""Fraction of a step: a switching time this near to an end of a segment coincides with that end."""
 
 
 @dataclass(frozen=True)
 class Ticking:
     """A clock in steps: it ticks at steps offset + k * period, k = first, first + 1, ...
-    states: which discrete states move."""
+    states: indices of the discrete states that it updates."""
 
     clock: Clock
     offset: int
@@ -51,8 +50,8 @@ class Ticking:
 
 @dataclass(frozen=True)
 class Handing:
-    """Held outputs that are renewed at the ticks of a clock before any state moves. states:
-    their places in xd. renewed: the Function (t, x, xd, p) -> xd with them renewed."""
+    """Held outputs that are renewed at the ticks of a clock before any state is updated. states:
+    their indices in xd. renewed: the Function (t, x, xd, p) -> xd with renewed outputs."""
 
     ticking: Ticking
     states: tuple[int, ...]
@@ -61,8 +60,8 @@ class Handing:
 
 @dataclass(frozen=True)
 class Schedule:
-    """step: the period of the steps [s]. method: how continuous states are integrated.
-    handovers: what comes before the ticks, in this order."""
+    """step: period of the steps [s]. method: integration method of the continuous states.
+    handovers: applied before the ticks, in this order."""
 
     step: Fraction
     method: FixedStepMethod
@@ -86,13 +85,13 @@ class Schedule:
 
 
 def schedule_of(part: Subdiagram, rate: float | None = None, method: str = RECOMMENDED) -> Schedule:
-    """The schedule of a part at a rate [Hz].
+    """The schedule of a subdiagram at a rate [Hz].
 
-    By default the lowest rate that has a step at all ticks of its clocks, or of those around it
-    where it has none; with continuous states the lowest such rate from 1000 Hz on. Without
-    clocks 1000 Hz.
-    Raises InputError for a rate at which a tick falls between two steps and for an unknown
-    method; DiagramError naming the block that a fixed step cannot run.
+    The default is the lowest rate that has a step at each tick of its clocks, or of the clocks
+    around it if it has none; with continuous states, the lowest such rate of at least 1000 Hz;
+    without clocks, 1000 Hz.
+    Raises InputError for an unknown method and for a rate at which a tick is between two steps,
+    DiagramError naming a block that cannot run at a fixed step.
     """
     if method not in FIXED_STEP:
         hint = f"there are {', '.join(FIXED_STEP)}"
@@ -125,7 +124,7 @@ def schedule_of(part: Subdiagram, rate: float | None = None, method: str = RECOM
 
 
 def rate_reason(part: Subdiagram, schedule: Schedule, asked: bool) -> str:
-    """Why the steps of a part have their rate."""
+    """The reason for the rate of a subdiagram's steps."""
     clocks = part.program.clocks or part.around
     if asked:
         return "as asked for"
@@ -139,29 +138,29 @@ def rate_reason(part: Subdiagram, schedule: Schedule, asked: bool) -> str:
 
 
 def checked_rate(rate: float) -> float:
-    """A rate that can be [Hz]; InputError for any other."""
+    """The rate, if it is valid [Hz]. Raises InputError otherwise."""
     if not 0 < rate <= HIGHEST_RATE:
         raise InputError(f"the rate must be above 0 and up to {HIGHEST_RATE:g} Hz, not {rate:g}")
     return rate
 
 
 def _simple(time: Fraction) -> Fraction:
-    """1/300 where a time is the number nearest to that."""
+    """The simple fraction of which a time is the nearest float, such as 1/300; else the time."""
     near = time.limit_denominator(1_000_000)
     return near if float(near) == float(time) else time
 
 
 def _step(clocks: Sequence[Clock], rate: float | None, moves: bool) -> Fraction:
-    """moves: whether continuous states do."""
+    """The step [s]. moves: whether there are continuous states."""
     if rate is not None:
         step = _simple(1 / exact(checked_rate(rate)))
     else:
         times = _times(clocks)
         step = longest = _common(times) if times else 1 / USUAL_RATE
-        if moves:  # what moves in between needs steps as short as usual
+        if moves:  # continuous states need steps as short as the usual ones
             step = longest / max(1, ceil(longest * USUAL_RATE))
     if 1 / step > HIGHEST_RATE:
-        text = f"the clocks tick at times that only {float(1 / step):g} Hz has steps at"
+        text = f"the ticks of the clocks need steps at {float(1 / step):g} Hz"
         hint = "give them periods and offsets that are multiples of 1 ms or 1 us"
         raise InputError(Fault(text, hint=hint))
     if step.numerator > LARGEST or step.denominator > LARGEST:
@@ -196,14 +195,14 @@ def _refuse_between(clocks: Sequence[Clock], step: Fraction) -> None:
 
 
 def refuse_sliding(part: Subdiagram) -> None:
-    """DiagramError where the diagram slides along surfaces: equal steps do not."""
+    """Raise DiagramError if the diagram slides along surfaces, which equal steps do not support."""
     if part.program.run.sliding != "error":
         raise DiagramError(
             Fault(
                 f"run: {{sliding: {part.program.run.sliding}}} cannot run at a fixed step: it acts "
-                "at the very time of a crossing, which lies between two steps",
-                hint="export an FMU; or leave sliding out, and give what switches hysteresis, as "
-                "a RELAY has it",
+                "at the time of a crossing, which is between two steps",
+                hint="export an FMU; or omit sliding, and use blocks that switch with hysteresis, "
+                "such as RELAY",
             )
         )
 
@@ -213,9 +212,9 @@ def _refuse_events(part: Subdiagram) -> None:
     if blocks:
         raise DiagramError(
             Fault(
-                f"block {name} (EVENT) cannot run at a fixed step: it acts at the very time of a "
-                "crossing, which lies between two steps",
-                hint="leave it out of the part, or export an FMU for model exchange",
+                f"block {name} (EVENT) cannot run at a fixed step: it acts at the time of a "
+                "crossing, which is between two steps",
+                hint="leave it out of the subdiagram, or export an FMU for model exchange",
             )
             for name in blocks
         )

@@ -1,6 +1,6 @@
-"""A part as C99: a header with its structs, and the functions that step it.
+"""A subdiagram as C99: a header with its structs, and the functions that step it.
 
-Nothing is allocated and nothing is global: all that lasts is in the caller's state struct.
+The code allocates no memory and has no global variables. The state is in the caller's struct.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from spart_blocks.program.switching import KINDS
 from spart_blocks.tableaus import RECOMMENDED
 
 FIXED_RATE, STEP = "sb_fixed_rate.h", "sb_step.h"
-"""What NAME.c includes: the same of every part."""
+"""Headers that NAME.c includes, the same for every subdiagram."""
 
 
 def included() -> dict[str, str]:
-    """Their texts."""
+    """The texts of these headers."""
     part = resources.files("spart_blocks.export").joinpath("c", FIXED_RATE).read_text("utf-8")
     return {FIXED_RATE: part, STEP: step_header()}
 
 
 @dataclass(frozen=True)
 class StepCode:
-    """The C of a part: the texts of NAME.h and NAME.c, and what they were made of."""
+    """The C code of a subdiagram: the texts of NAME.h and NAME.c, and their sources."""
 
     part: Subdiagram
     schedule: Schedule
@@ -61,12 +61,12 @@ class StepCode:
 
     @property
     def files(self) -> Mapping[str, str]:
-        """All that the step needs, by the names of the files."""
+        """All files of the step, by name."""
         own = {f"{self.name}.h": self.header, f"{self.name}.c": self.source}
         return {**own, **included()}
 
     def whole_source(self) -> str:
-        """All of it in one text."""
+        """All files in one text."""
         text = self.source
         for name in (f"{self.name}.h", FIXED_RATE, STEP):
             text = text.replace(f'#include "{name}"', self.files[name], 1)
@@ -81,11 +81,11 @@ def step_code(
     real: Real = "double",
     name: str | None = None,
 ) -> StepCode:
-    """The C of a part.
+    """The C code of a subdiagram.
 
-    rate: steps per second [Hz], by default as `schedule_of` says. method: how states are
-    integrated, a method of FIXED_STEP. real: double or float. name: what the C names begin
-    with. Raises InputError and DiagramError as `schedule_of` does.
+    rate: steps per second [Hz], by default that of `schedule_of`. method: integration method of the
+    states, a name of FIXED_STEP. real: double or float. name: prefix of the C names. Raises
+    InputError and DiagramError as `schedule_of` does.
     """
     schedule = schedule_of(part, rate, method)
     if real == "float":
@@ -97,8 +97,8 @@ def step_code(
 
 
 def _refuse_whole_numbers(part: Subdiagram) -> None:
-    """DiagramError naming blocks, such as NOISE, that count in their states beyond 2^24,
-    where a float no longer holds every whole number."""
+    """Raise DiagramError naming blocks, such as NOISE, whose states are integers beyond 2^24, which
+    single precision cannot represent exactly."""
     program = part.program
     found = [
         slot.name
@@ -109,8 +109,8 @@ def _refuse_whole_numbers(part: Subdiagram) -> None:
     if found:
         raise DiagramError(
             Fault(
-                f"block {name} counts in whole numbers that single precision does not hold",
-                hint="export in double precision, or leave the block out of the part",
+                f"the state of block {name} has integers that single precision cannot represent",
+                hint="export in double precision, or leave the block out of the subdiagram",
             )
             for name in found
         )
@@ -120,7 +120,7 @@ def _refuse_whole_numbers(part: Subdiagram) -> None:
 
 
 class _Source:
-    """Writes NAME.c: a static function for each function of the program, and those of the
+    """Writes NAME.c: a static function for each function of the program, and the functions of the
     header, which call them."""
 
     def __init__(
@@ -255,7 +255,7 @@ class _Source:
         return [*texts, *self._of_states()] if self.nx else texts
 
     def _of_states(self) -> list[str]:
-        """The functions that move states."""
+        """The functions of the continuous states."""
         program, all_x = self.program, self._result(range(self.nx))
         start = vector("start", self.nx, self.real)
         if program.held is not None:
@@ -276,8 +276,8 @@ class _Source:
     def _numbered(
         self, name: str, functions: Sequence[tuple[Any, Sequence[int]] | None]
     ) -> list[str]:
-        """Functions by number, each of which writes its own entries of a vector, and the one
-        that calls them."""
+        """Numbered functions, each of which writes its entries of a vector, and the function that
+        calls them by number."""
         texts = [
             self._c(f"{name}_{k}", one[0], self._result(one[1])) if one is not None else None
             for k, one in enumerate(functions)
@@ -306,8 +306,8 @@ class _Source:
         )
 
     def _of_watch(self, name: str, function: Any, size: int) -> str:
-        """A function of the watch for loops that lose rank: in double precision, for it takes
-        differences over short ways."""
+        """A function that detects loops that lose rank. It is in double precision, because it takes
+        differences over short distances."""
         real = self.real if self.program.reach is None else "double"
         return self._c(name, function, self._result(range(size)), real=real)
 
@@ -318,11 +318,11 @@ class _Source:
         return c_function(name, function, (*self.arguments, *more), result, real or self.real)
 
     def _result(self, entries: Iterable[int]) -> Argument:
-        """A result that goes to these entries of a vector."""
+        """A result that is written to these entries of a vector."""
         return Argument((f"{self.real} *out",), tuple(f"out[{k}]" for k in entries))
 
     def _edges(self) -> str:
-        """(first, period) of each switching block; times are doubles always."""
+        """(first, period) of each switching block. Times are always doubles."""
         size = 2 * len(self.program.switching)
         result = Argument(("double *out",), tuple(f"out[{k}]" for k in range(size)))
         return c_function("sb_edges", self.program.edges, self.arguments[3:], result, self.real)
@@ -376,12 +376,14 @@ class _Source:
         used = False
         for letter, slots in (("x", self.program.states), ("xd", self.program.discrete)):
             for slot in slots:
-                if slot.name not in self.program.start:  # an output, held from its first tick
+                if (
+                    slot.name not in self.program.start
+                ):  # an output that is held from its first tick
                     zeros = range(slot.part.start, slot.part.stop)
                     lines += [f"s->{letter}[{k}] = 0;" for k in zeros]
                     continue
                 member = members.get(self.program.start[slot.name])
-                if member is None:  # a state without numbers
+                if member is None:  # a state without elements
                     continue
                 used = True
                 lines += [
@@ -389,7 +391,7 @@ class _Source:
                     for k, entry in enumerate(member.entries)
                 ]
         if self.nx and self.program.project is not None:
-            # A projection is one of x alone: it reads no input.
+            # A projection depends on x only: it reads no input.
             lines += [
                 f"{self.real} x[{self.nx}];",
                 f"{self.name}_inputs none;",
@@ -421,7 +423,7 @@ class _Source:
         ]
         return "\n\n".join(texts)
 
-    # --- small pieces of C -----------------------------------------------------------------
+    # --- fragments of C --------------------------------------------------------------------
 
     def _time(self, k: str) -> str:
         step = self.schedule.step
@@ -429,7 +431,8 @@ class _Source:
         return f"(double)({product}) / {float(step.denominator)!r}"
 
     def _public(self, kind: str, verb: str, parameters: Sequence[str], lines: Sequence[str]) -> str:
-        """A function of the header. parameters: such as 'const *u', of the struct by letter."""
+        """A function of the header. parameters: such as 'const *u', with the letter of the
+        struct."""
         structs = {"u": "inputs", "y": "outputs", "p": "parameters", "s": "state"}
         declared = [
             f"{'const ' if text.startswith('const') else ''}{self.name}_{structs[text[-1]]} "

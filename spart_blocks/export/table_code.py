@@ -1,7 +1,7 @@
-"""Tables that a program calls, as arrays and a search in C.
+"""Lookup tables that a program calls, as arrays and a search in C.
 
-CasADi hands over neither the points nor the values of an interpolant, but writes both, to
-the last digit, into its own C: they are read from there.
+CasADi's interface does not give the points and values of an interpolant. They are read from the C
+code that it generates, which contains them in full precision.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NUMBERS_A_LINE = 6
 
 
 def table_texts(functions: Iterable[Any], real: Real = "double") -> list[str]:
-    """The C of each table that one of these Functions calls, once; it comes before theirs."""
+    """The C of each table that one of these Functions calls, once. It precedes their C."""
     functions = list(functions)
     tables = {table.name(): table for f in functions for table in tables_called_by(f)}
     called = {g.name().partition("1_")[2] for f in functions for g in f.find_functions(0)}
@@ -39,7 +39,7 @@ def _data(table: Any) -> tuple[Floats, Floats]:
     text = generator.dump()
     call = _CALL.search(text)
     if call is None:
-        raise DiagramError("a large table cannot become C: this CasADi writes it unlike 3.8")
+        raise DiagramError("a large table cannot become C: CasADi's code for it differs from 3.8's")
     points, values = (_array(text, name) for name in call.groups())
     return points, values
 
@@ -50,7 +50,7 @@ def _array(text: str, name: str) -> Floats:
 
 
 def _text(name: str, points: Floats, values: Floats, real: Real, *, slope: bool) -> str:
-    """The functions of the value at u, which lies within the table, and of the slope there."""
+    """The C functions of the value and of the slope at u, which is within the table."""
     search = _stride(points, real) if evenly_spaced(points) else _SEARCH
     parts = [
         _constants(f"{name}_points", points, real),

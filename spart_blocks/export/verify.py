@@ -1,4 +1,4 @@
-"""Verification: the compiled C of a subdiagram against its program, step by step."""
+"""Comparison of the compiled C of a subdiagram with its program, step by step."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 TOLERANCES = {"double": 1e-12, "float": 1e-4}
 """Relative to the largest magnitude of a signal over all steps.
 
-In double both run independently. In float every step starts from the program's states: the error of
-one step is compared, not its growth over a thousand steps.
+In double precision both run independently. In single precision each step starts from the program's
+states, so that the error of one step is compared, not its growth over a thousand steps.
 """
 WHY = {STOPPED: "a STOP block acts", SINGULAR: "the loops of a mechanism lose rank"}
 FLOOR = {"double": 1e-14, "float": 1e-6}
@@ -34,10 +34,9 @@ FLOOR = {"double": 1e-14, "float": 1e-6}
 
 @dataclass(frozen=True)
 class Verification:
-    """The result of a verification. steps: the number of compared steps. errors: of each output and
-    state the
-    largest difference, relative to its largest magnitude. tolerance: how large it may be. ended:
-    why both ended before the last step, if they did."""
+    """The result of a verification. steps: number of compared steps. errors: largest difference of
+    each output and state, relative to its largest magnitude. tolerance: of the errors. ended: the
+    reason why both ended before the last step, if they did."""
 
     steps: int
     errors: Mapping[str, float]
@@ -54,8 +53,8 @@ class Verification:
 
 
 def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
-    """The inputs of the part (steps, inputs) in the whole diagram at each step, up to the
-    horizon [s], or the time of a STOP.
+    """The inputs of the subdiagram (steps, inputs) in the whole diagram at each step, up to the
+    horizon [s] or the time of a STOP.
     """
     from spart_blocks.simulation import simulate
 
@@ -75,8 +74,8 @@ def recorded_inputs(diagram: Diagram, code: StepCode, horizon: float) -> Floats:
 
 def moving_inputs(code: StepCode, inputs: Floats) -> tuple[Floats, dict[str, str]]:
     """Inputs (steps, nu) from `recorded_inputs`, with sines instead of constant inputs, since a
-    part at rest would prove nothing; and the source of each. Constant inputs are kept if the
-    part would not stay finite.
+    subdiagram at rest would prove nothing; and the source of each. Constant inputs are kept if the
+    subdiagram would not stay finite.
     """
     recorded, start = {}, 0
     for slot in code.part.inputs:
@@ -96,10 +95,10 @@ def moving_inputs(code: StepCode, inputs: Floats) -> tuple[Floats, dict[str, str
 
 
 def verify(code: StepCode, inputs: Floats) -> Verification:
-    """Compare every output of the compiled C with the program stepped by the same method.
+    """Compare outputs and states of the compiled C with the program stepped by the same method.
 
-    inputs (steps, nu): what comes in at each step, in the order of the part's inputs.
-    Raises RunError where either fails, CompilerError where the C does not compile.
+    inputs (steps, nu): the inputs at each step, in the order of the subdiagram.
+    Raises RunError if either fails, CompilerError if the C does not compile.
     """
     compiled, reference = LoadedStep(code), Stepper(code.part, code.schedule)
     entries = entries_of(code.part.inputs)

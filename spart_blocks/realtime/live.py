@@ -144,9 +144,7 @@ class LiveServer:
                 self._forget(client)
                 continue
             if not client.leaving and (client.full or client.idle > self.patience):
-                told = (
-                    "it does not read what it is sent" if client.trusted else "it sent no token"
-                )
+                told = "it does not read what it is sent" if client.trusted else "it sent no token"
                 client.dismiss({"refused": told})
             events = selectors.EVENT_WRITE if client.waits else 0
             events |= 0 if client.leaving else selectors.EVENT_READ

@@ -90,7 +90,7 @@ def test_every_engine_and_exported_code_draw_the_same_numbers(bdsim_runtime):
 
 def test_export_in_single_precision_is_refused(diagram):
     diagram.NOISE(diagram.clock(0.1, name="clock"), name="noise")
-    with pytest.raises(DiagramError, match="noise counts in whole numbers"):
+    with pytest.raises(DiagramError, match="noise has integers that single precision"):
         step_code(subdiagram_of(diagram, ["*"]), real="float")
 
 

@@ -55,10 +55,10 @@ def test_without_a_compiler_the_sources_are_written_with_a_warning(ramp, spart, 
     monkeypatch.setenv("SPART_COMPILER", "none")
     done = spart("export", "fmu", "ramp.yaml", "-o", "out.fmu")
     assert done.code == 0
-    assert "warning: the FMU has its sources alone, no binary for this platform" in done.err
+    assert "warning: the FMU contains only sources, no binary for this platform" in done.err
     checked = spart("export", "fmu", "ramp.yaml", "-o", "checked.fmu", "--verify")
     assert checked.code == 1
-    assert "it has no binary for this platform, so it cannot run here" in checked.err
+    assert "the FMU has no binary for this platform, so it cannot run here" in checked.err
     assert not Path("checked.fmu").exists()
 
 

@@ -20,7 +20,7 @@ QUICK = ("momentum_exchange", "spacecraft_controllers", "spacecraft_sampled")
 CONTROLLERS = (("dual_arm", "left", "right", "torques"), ("spacecraft_sampled", "ctrl", "hold"))
 
 
-@pytest.mark.filterwarnings("ignore:the FMU has its sources alone")
+@pytest.mark.filterwarnings("ignore:the FMU contains only sources")
 @pytest.mark.parametrize("path", DIAGRAMS, ids=lambda path: path.stem)
 def test_fmpy_finds_nothing_wrong_with_a_shipped_diagram(path, tmp_path, monkeypatch):
     monkeypatch.setenv("SPART_COMPILER", "none")

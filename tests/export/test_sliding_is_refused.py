@@ -24,7 +24,7 @@ def test_code_of_a_fixed_step_refuses_to_slide(tmp_path):
     assert result.exit_code == 2
     told = " ".join(result.output.split())
     assert "sliding: filippov" in told
-    assert "acts at the very time of a crossing, which lies between two steps" in told
+    assert "acts at the time of a crossing, which is between two steps" in told
     assert "export an FMU" in told
     assert not out.exists()
     assert sb.simulate(str(path)).complete

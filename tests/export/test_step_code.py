@@ -314,7 +314,7 @@ def test_names_that_would_be_alike_are_numbered():
 
 
 def test_a_name_that_c_does_not_take_is_refused():
-    with pytest.raises(InputError, match=r"'my-ctrl' cannot be the name .*\n.*'my_ctrl' would do"):
+    with pytest.raises(InputError, match=r"'my-ctrl' cannot be the name .*\n.*'my_ctrl' is valid"):
         step_code(subdiagram_of(PD, ["ctrl"]), name="my-ctrl")
 
 
@@ -322,7 +322,7 @@ def test_a_name_that_c_does_not_take_is_refused():
 def test_a_name_that_the_folder_has_a_use_for_is_another(part_from, name):
     text = f"name: {name}\nblocks: {{a: {{type: CONSTANT, value: 1.0}}}}"
     assert step_code(part_from(text)).name == f"{name}_"
-    with pytest.raises(InputError, match=f"{name!r} cannot be the name .*\n.*'{name}_' would do"):
+    with pytest.raises(InputError, match=f"{name!r} cannot be the name .*\n.*'{name}_' is valid"):
         step_code(part_from(text), name=name)
     assert step_code(part_from(text), name=f"{name}_").name == f"{name}_"
 

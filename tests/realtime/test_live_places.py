@@ -92,7 +92,7 @@ def test_without_a_loop_it_says_how_to_start_one(folder):
 
 def test_of_several_loops_one_must_be_named(folder, listening):
     listening("pd"), listening("lqr")
-    with pytest.raises(InputError, match=r"2 loops are running\n  name one.*lqr \(\d+\), pd"):
+    with pytest.raises(InputError, match=r"2 loops are running\n  give the name.*lqr \(\d+\), pd"):
         chosen(None)
 
 
