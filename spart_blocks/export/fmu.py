@@ -58,8 +58,8 @@ def export_fmu(
     """Write a subdiagram as an FMU. Returns its path.
 
     path: a file NAME.fmu, or a folder for one with the subdiagram's name. version: of FMI, 3 or 2.
-    rate, method: for co-simulation in equal steps, the rate of the steps [Hz], 1000 by default, and a
-    name of FIXED_STEP, by default the recommended one. Without both, co-simulation uses error
+    rate, method: for co-simulation in equal steps, the rate of the steps [Hz], 1000 by default, and
+    a name of FIXED_STEP, by default the recommended one. Without both, co-simulation uses error
     control with the importer's tolerance or the diagram's. In model exchange the importer
     integrates.
     inputs: start values of the inputs, 'zero' or as at the start of the 'diagram'.

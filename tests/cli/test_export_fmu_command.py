@@ -65,7 +65,7 @@ def test_without_a_compiler_the_sources_are_written_with_a_warning(ramp, spart, 
 def test_what_cannot_be_is_refused_with_exit_code_2(ramp, spart):
     for arguments, reason in (
         (["--part", "inte", "-o", "a.fmu"], "did you mean 'int'?"),
-        (["-o", "a.zip"], "name a file NAME.fmu"),
+        (["-o", "a.zip"], "give a file NAME.fmu"),
         (["-o", "nowhere/a.fmu"], "the folder"),
         (["-o", "a.fmu", "--version", "1"], "version"),
         (["-o", "a.fmu", "--rate", "1e9"], "the rate must be"),

@@ -217,7 +217,7 @@ def test_the_check_waits_for_nobody_and_the_loop_says_for_whom_it_waits(tmp_path
         [tmp_path / "code" / name, "0.1"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as run:
         try:
-            assert run.stderr.readline() == b"gains: it waits for a first frame over sensors\n"
+            assert run.stderr.readline() == b"gains: waiting for a first frame over sensors\n"
         finally:
             run.kill()
 

@@ -1,16 +1,17 @@
-/* A step of exported C: what happens at its time, and how the states move to the next one.
+/* A step of exported C: its ticks and outputs, and the integration of the states to the next step.
 
-   Above stand, made of the diagram: the types SB_STATE, SB_INPUTS, SB_PARAMETERS, SB_OUTPUTS and
-   SB_REAL; sizes; tables; and the functions of the model. At step k the clocks due tick and
-   blocks switch modes; the outputs follow. Then the states move with the inputs held, in
-   segments between the times at which sources switch. Nothing lasts but SB_STATE. */
+   The including file defines, from the diagram: the types SB_STATE, SB_INPUTS, SB_PARAMETERS,
+   SB_OUTPUTS and SB_REAL; sizes; tables; and the functions of the model. At step k the clocks that
+   are due tick, blocks switch modes, and the outputs are computed. Then the states are integrated
+   with the inputs held, in segments between the times at which sources switch. The only state is
+   SB_STATE. */
 
 #ifndef SB_FIXED_RATE_H
 #define SB_FIXED_RATE_H
 
 typedef struct {
   long long k; /* the number of the step */
-  double t, low, high; /* sources see times of a segment strictly within */
+  double t, low, high; /* sources see only times strictly within a segment */
   const SB_INPUTS *u;
   const SB_PARAMETERS *p;
   const SB_REAL *xd;
@@ -19,7 +20,7 @@ typedef struct {
   int crossed, staged;
 } sb_stepper;
 
-/* What sb_step.h is told. */
+/* Definitions for sb_step.h. */
 #define SB_SELF sb_stepper
 #define SB_SCALAR SB_REAL
 #define SB_TIME double
@@ -47,7 +48,7 @@ typedef struct {
 #define SB_G(m) (SB_VALUES(m) + 3 * SB_CROSSINGS)
 #define SB_CROSSED(m) ((m)->crossed)
 #define SB_STAGED(m) ((m)->staged)
-#define SB_P(m) sb_rk_b /* never read: */
+#define SB_P(m) sb_rk_b /* never read */
 #define SB_DENSE_ORDER(m) 0
 #define SB_ND(m) SB_NXD
 #define SB_CLOCKS(m) SB_NC
@@ -72,7 +73,7 @@ static void sb_slope(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
   sb_rates(sb_within(m, t), x, m->xd, m->u, m->p, m->x, out);
 }
 
-/* Blocks with a one-step map of their own. */
+/* Blocks that have their own one-step map. */
 static void sb_own_steps(sb_stepper *m, SB_REAL h) {
 #if SB_STEPPED
   sb_advance(m->t, m->x, m->xd, m->u, m->p, h, SB_XM(m));
@@ -85,7 +86,7 @@ static void sb_own_steps(sb_stepper *m, SB_REAL h) {
 #endif
 
 #if SB_REACHES
-/* The longest step in which nothing is overlooked. */
+/* The longest step in which no crossing is missed. */
 static double sb_reach(sb_stepper *m) {
   SB_REAL reach[1];
   sb_model_reach(sb_within(m, m->t), m->x, m->xd, m->u, m->p, reach);
@@ -113,7 +114,7 @@ static void sb_watch_modes(sb_stepper *m, double t, const SB_REAL *x, const SB_R
 }
 
 static void sb_switch(sb_stepper *m, double t, int k, int where, SB_REAL *x, SB_REAL *xd) {
-  SB_REAL moved[SB_NX]; /* the block reads the states from before */
+  SB_REAL moved[SB_NX]; /* the block reads the states before the step */
   (void)where;
   for (int i = 0; i < SB_NX; i++) moved[i] = x[i];
   sb_switched_by(k, t, x, xd, m->u, m->p, moved);
@@ -126,7 +127,7 @@ static void sb_switch(sb_stepper *m, double t, int k, int where, SB_REAL *x, SB_
 #if SB_REACHES
 static void sb_watch(sb_stepper *m, double t, const SB_REAL *x, SB_REAL *out) {
   sb_watched(t, x, m->xd, m->u, m->p, out);
-  for (int k = 0; k < SB_CROSSINGS; k++) /* modes and STOPs act at the steps alone */
+  for (int k = 0; k < SB_CROSSINGS; k++) /* modes and STOPs act only at the steps */
     if (sb_kinds[k] == SB_MODE || sb_kinds[k] == SB_STOP) out[k] = 0;
 }
 #endif
@@ -148,7 +149,7 @@ static int sb_finite(const SB_REAL *values, int n) {
 /* --- at a step --------------------------------------------------------------------------- */
 
 #if SB_CROSSINGS
-/* Whether something that ends all is above zero. */
+/* The status: a zero-crossing function that ends the run may be above zero. */
 static int sb_ended(const SB_REAL *g) {
   for (int k = 0; k < SB_CROSSINGS; k++) {
     if (sb_kinds[k] == SB_STOP && g[k] > 0) return SB_STOPPED;
@@ -158,7 +159,7 @@ static int sb_ended(const SB_REAL *g) {
 }
 #endif
 
-/* Ticks, modes and outputs of the present step; where a result is no number nothing changes. */
+/* Ticks, modes and outputs of the present step. If a result is not finite, nothing changes. */
 static int sb_output_at(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p, SB_OUTPUTS *y) {
   const double t = sb_time(s->k);
 #if SB_SWITCHES
@@ -239,14 +240,14 @@ static int sb_output_at(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p,
 
 #if SB_NX
 
-/* Let the states be where the step has led. */
+/* Set the states to the result of the step. */
 static void sb_take(sb_stepper *m) {
   SB_REAL *left = m->x == m->given ? m->spare : m->x;
   m->x = m->next;
   m->next = left;
 }
 
-/* The same on their constraints: unit quaternions, loops, limits. */
+/* The same, projected onto their constraints: unit quaternions, loops, limits. */
 static void sb_take_projected(sb_stepper *m) {
   sb_take(m);
 #if SB_PROJECTS
@@ -255,8 +256,8 @@ static void sb_take_projected(sb_stepper *m) {
 #endif
 }
 
-/* From m->t to `end`, between which no source switches: at once, or in the steps that poses in
-   which loops lose rank ask for. */
+/* Integrate from m->t to `end`, between which no source switches: in one step, or in steps short
+   enough to detect poses in which loops lose rank. */
 static int sb_segment(sb_stepper *m, double end) {
   m->low = SB_JUST_AFTER(m->t);
   m->high = SB_JUST_BEFORE(end);
@@ -265,7 +266,7 @@ static int sb_segment(sb_stepper *m, double end) {
   for (int n = 1; m->t < end; n++) {
     double h = end - m->t, theta = 2;
     int last = 1;
-    const int short_of = n < SB_MOST_STEPS; /* the last of very many is all that is left */
+    const int short_of = n < SB_MOST_STEPS; /* the last step covers the rest */
     if (short_of) h = sb_length(m, h, &last);
     sb_slope(m, m->t, m->x, SB_K(m));
     sb_try(m, (SB_REAL)h);
@@ -289,8 +290,8 @@ static int sb_segment(sb_stepper *m, double end) {
 }
 
 #if SB_NE
-/* The first time within (t, end) at which a source switches, else end. at: of each source when
-   first, and then in which period. */
+/* The first time within (t, end) at which a source switches, else end. at: the first time and the
+   period of each source. */
 static double sb_next_switch(const double *at, double t, double end) {
   double next = end;
   for (int i = 0; i < SB_NE; i++) {
@@ -307,7 +308,7 @@ static double sb_next_switch(const double *at, double t, double end) {
 
 #endif
 
-/* The states at the next step; where one is no number nothing changes. */
+/* The states at the next step. If one is not finite, nothing changes. */
 static int sb_update_to(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p) {
 #if SB_NX
   const double end = sb_time(s->k + 1);
@@ -328,7 +329,7 @@ static int sb_update_to(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p)
   {
     double at[2 * SB_NE];
     sb_edges(u, p, at);
-    for (int n = 1; m.t < end && !status; n++) /* the last of very many is all that is left */
+    for (int n = 1; m.t < end && !status; n++) /* the last step covers the rest */
       status = sb_segment(&m, n < SB_MOST_STEPS ? sb_next_switch(at, m.t, end) : end);
   }
 #else

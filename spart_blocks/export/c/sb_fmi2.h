@@ -1,4 +1,4 @@
-/* FMI 2.0, as far as an FMU declares it: written from the standard (fmi-standard.org,
+/* The declarations of FMI 2.0 that an FMU needs, written from the standard (fmi-standard.org,
    version 2.0.4, section 2.1 and following). */
 
 #ifndef SB_FMI2_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where several FMUs are linked into one program, each has a prefix of its own. */
+/* If several FMUs are linked into one program, each has its own prefix. */
 #ifdef FMI2_FUNCTION_PREFIX
 #define SB_PASTE(a, b) a##b
 #define SB_PASTED(a, b) SB_PASTE(a, b)

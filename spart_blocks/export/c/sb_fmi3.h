@@ -1,4 +1,4 @@
-/* FMI 3.0, as far as an FMU declares it: written from the standard (fmi-standard.org,
+/* The declarations of FMI 3.0 that an FMU needs, written from the standard (fmi-standard.org,
    version 3.0.1, section 2.2 and following). */
 
 #ifndef SB_FMI3_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where several FMUs are linked into one program, each has a prefix of its own. */
+/* If several FMUs are linked into one program, each has its own prefix. */
 #ifdef FMI3_FUNCTION_PREFIX
 #define SB_PASTE(a, b) a##b
 #define SB_PASTED(a, b) SB_PASTE(a, b)

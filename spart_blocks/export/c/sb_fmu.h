@@ -1,9 +1,9 @@
-/* An instance of an FMU: what FMI 2.0 and 3.0, model exchange and co-simulation, share.
+/* An instance of an FMU: the code shared by FMI 2.0 and 3.0, model exchange and co-simulation.
 
-   Above stands sb_fmu_model.h, made of the diagram: sizes (SB_NX states, SB_NXD discrete
-   states, SB_NP inputs and parameters, SB_NY outputs, SB_CROSSINGS crossings, SB_NC clocks, SB_NE
-   sources that switch), tables, and the static functions sb_model_*. All that lasts of an
-   instance is in sb_state, which is plain numbers; nothing is global. */
+   sb_fmu_model.h, generated from the diagram, is included before: sizes (SB_NX states, SB_NXD
+   discrete states, SB_NP inputs and parameters, SB_NY outputs, SB_CROSSINGS crossings, SB_NC
+   clocks, SB_NE sources that switch), tables, and the static functions sb_model_*. The state of an
+   instance is in sb_state, which contains only numbers. There are no global variables. */
 
 #ifndef SB_FMU_H
 #define SB_FMU_H
@@ -17,7 +17,7 @@
 /* The status codes of both versions of FMI. */
 enum { SB_OK, SB_WARNING, SB_DISCARD, SB_ERROR, SB_FATAL };
 
-/* Modes, each a bit. */
+/* Modes, one bit each. */
 enum {
   SB_INSTANTIATED = 1,
   SB_INITIALIZING = 2,
@@ -27,10 +27,10 @@ enum {
   SB_TERMINATED = 32
 };
 
-/* An array has room for one entry at least: C knows none of length zero. */
+/* An array has at least one entry, since C has no arrays of length zero. */
 #define SB_ROOM(n) ((n) > 0 ? (n) : 1)
 
-/* All values in one row: time, p, x, dx/dt, xd, y, g. A value reference is a place in it. */
+/* All values in one row: time, p, x, dx/dt, xd, y, g. A value reference is an index into it. */
 enum {
   SB_AT_P = 1,
   SB_AT_X = SB_AT_P + SB_NP,
@@ -41,43 +41,43 @@ enum {
   SB_VALUES = SB_AT_G + SB_CROSSINGS
 };
 
-#define SB_TICK_EXACT 9007199254740992LL /* 2^53: up to here quotients are rounded once */
-#define SB_LATEST 1e12       /* s, when a run may start: ticks are counted in 64 bits */
-#define SB_FINEST 1e-13   /* tolerances lie between these */
+#define SB_TICK_EXACT 9007199254740992LL /* 2^53: up to this quotients are rounded only once */
+#define SB_LATEST 1e12       /* s, latest start of a run: ticks are counted in 64 bits */
+#define SB_FINEST 1e-13   /* limits of tolerances */
 #define SB_COARSEST 0.1
-#define SB_PROBE 1e-4    /* s, over which a signal's rates are taken */
-#define SB_FLIGHT 1e-9   /* s, on its old side, below which a signal rests at zero */
-#define SB_HOP 1e-7      /* s, and */
-#define SB_RESOLVED 1e-11 /* of the time: such a flight importers do not resolve */
-#define SB_TURNED 1e-9   /* of its rate: a reset that leaves less turns a signal back */
-#define SB_HARDLY 1e-300 /* as good as zero, with a sign */
+#define SB_PROBE 1e-4    /* s, step of the differences for a signal's rates */
+#define SB_FLIGHT 1e-9   /* s, flight on the old side below which a signal rests at zero */
+#define SB_HOP 1e-7      /* s, flight that importers do not resolve, */
+#define SB_RESOLVED 1e-11 /* and the same as a fraction of the time */
+#define SB_TURNED 1e-9   /* fraction of its rate: a reset that leaves less turns a signal back */
+#define SB_HARDLY 1e-300 /* nearly zero, with a sign */
 #define SB_MOST_EVENTS 10000  /* in one communication step */
 #define SB_MOST_SWITCHES 1000 /* of modes at one time */
 
 #if SB_SLIDES
-#define SB_SURFACES 2 /* slid along at once */
+#define SB_SURFACES 2 /* most surfaces of one sliding motion */
 #define SB_MOST_CONTACTS 16
 #define SB_CONTACTS (SB_RESETS < SB_MOST_CONTACTS ? SB_RESETS : SB_MOST_CONTACTS)
 
-/* Where crossing k is zero; along: all crossings that are zero there, k with them. */
+/* The surface on which crossing k is zero. along: all crossings that are zero there, with k. */
 typedef struct {
   int32_t k;
   unsigned char along[SB_ROOM(SB_CROSSINGS)];
 } sb_surface;
 
-/* The signal of crossing k at rest; jump: what its reset added to the states, of length 1. */
+/* The signal of crossing k at rest. jump: change of the states by its reset, of length 1. */
 typedef struct {
   int32_t k;
   double jump[SB_ROOM(SB_NX)];
 } sb_touch;
 
-/* What the last reset of an EVENT that turned its signal back, and was no mere touch, added to
-   the states, and the highest speed that it turned. */
+/* The change of the states by the last reset of an EVENT that turned its signal back and was not
+   merely a touch, and the highest speed that it turned back. */
 typedef struct {
   double jump[SB_ROOM(SB_NX)], hardest;
 } sb_bounce;
 
-/* What holds the states, and what has to be known to begin that. */
+/* The surfaces and contacts that hold the states, and the data needed to detect new ones. */
 typedef struct {
   int32_t surfaces, contacts, met;
   double recent[3]; /* the times of the last crossings, of which there are `met` */
@@ -90,19 +90,19 @@ typedef struct {
 typedef struct {
   int32_t mode;
   int32_t begun;   /* the first events are done */
-  int32_t stopped; /* a STOP block asked for the end */
-  int32_t changed; /* what derivatives are made of, since the last event */
+  int32_t stopped; /* a STOP block ended the run */
+  int32_t changed; /* the derivatives changed since the last event */
   double t;
-  double passed;         /* events up to here are done */
-  double next;           /* the next known one */
-  double rtol;           /* of co-simulation's steps, where it chooses their length */
-  double h;              /* of the next of them; 0: not known */
-  double limit;          /* the longest that the next one may be; 0: none */
-  double apex;           /* in model exchange, when an importer has to look; 0: never */
+  double passed;         /* events up to this time are done */
+  double next;           /* time of the next known event */
+  double rtol;           /* of co-simulation's steps with error control */
+  double h;              /* length of the next of them; 0: not known */
+  double limit;          /* largest length of the next one; 0: no limit */
+  double apex;           /* in model exchange, time that an importer must not step over; 0: none */
   double p[SB_ROOM(SB_NP)], x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
-  double start[SB_ROOM(SB_NX)]; /* x where the step began, by which limits act */
-  double g[SB_ROOM(SB_CROSSINGS)];     /* the crossings when last looked at */
-  int32_t staged; /* the last crossing was one of a stage; 2: and at once */
+  double start[SB_ROOM(SB_NX)]; /* x at the start of the step, by which limits act */
+  double g[SB_ROOM(SB_CROSSINGS)];     /* the crossings at the last check */
+  int32_t staged; /* the last crossing was in a stage; 2: and at once */
   double quiet[SB_ROOM(SB_CROSSINGS)]; /* in model exchange, until when a signal that a reset has turned
                                    back is on its old side, whatever rounding says, and */
   double landing[SB_ROOM(SB_CROSSINGS)]; /* when it comes back */
@@ -117,10 +117,10 @@ typedef struct sb_fmu sb_fmu;
 
 struct sb_fmu {
   sb_state s;
-  sb_state saved; /* before the communication step */
+  sb_state saved; /* the state before the communication step */
   int exchange;   /* model exchange; else co-simulation */
-  int listening;  /* the importer wants to hear of events too, not of errors alone */
-  int fresh;      /* which of the following belong to s, a bit each */
+  int listening;  /* events are logged too, not only errors */
+  int fresh;      /* which of the following values are those of s, one bit each */
   double x[SB_ROOM(SB_NX)], dx[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
   double y[SB_ROOM(SB_NY)], g[SB_ROOM(SB_CROSSINGS)], g1[SB_ROOM(SB_CROSSINGS)], gs[SB_ROOM(SB_CROSSINGS)];
   double slopes[(SB_STAGES + 1) * SB_ROOM(SB_NX)];
@@ -139,7 +139,7 @@ struct sb_fmu {
 
 enum { SB_FRESH_DX = 1, SB_FRESH_XD = 2, SB_FRESH_Y = 4, SB_FRESH_G = 8 };
 
-/* Tell the importer, if it listens; returns the status. */
+/* Log a message to the importer, if it wants it. Returns the status. */
 static int sb_log(const sb_fmu *m, int status, const char *format, ...) {
   char text[512];
   va_list arguments;

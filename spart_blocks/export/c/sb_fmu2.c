@@ -19,7 +19,7 @@
   sb_fmu *m = (sb_fmu *)c;        \
   if (!m || !sb_allowed(m, modes, #function)) return fmi2Error
 
-/* The modes of both interfaces in which values exist. */
+/* The modes of both interfaces in which variables have values. */
 #define SB_ALIVE                                                                  \
   (SB_INSTANTIATED | SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_STEPPING | \
    SB_TERMINATED)
@@ -37,7 +37,7 @@ SB_EXPORT const char *SB_NAME(fmi2GetTypesPlatform)(void) { return "default"; }
 SB_EXPORT const char *SB_NAME(fmi2GetVersion)(void);
 SB_EXPORT const char *SB_NAME(fmi2GetVersion)(void) { return "2.0"; }
 
-/* --- life -------------------------------------------------------------------------------- */
+/* --- life cycle -------------------------------------------------------------------------- */
 
 SB_EXPORT fmi2Component SB_NAME(fmi2Instantiate)(fmi2String instanceName, fmi2Type fmuType,
     fmi2String fmuGUID, fmi2String fmuResourceLocation, const fmi2CallbackFunctions *functions,
@@ -338,7 +338,7 @@ SB_STATUS SB_NAME(fmi2GetBooleanStatus)(fmi2Component c, const fmi2StatusKind s,
   return fmi2OK;
 }
 
-/* --- what this FMU does not have ----------------------------------------------------------- */
+/* --- functions that are not supported ------------------------------------------------------ */
 
 SB_STATUS SB_NAME(fmi2GetStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Status *value);
 SB_STATUS SB_NAME(fmi2GetStatus)(fmi2Component c, const fmi2StatusKind s, fmi2Status *value) {

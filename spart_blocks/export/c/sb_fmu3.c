@@ -21,7 +21,7 @@
   sb_fmu *m = (sb_fmu *)instance;                                   \
   if (!m || !sb_allowed(m, modes, #function)) return fmi3Error
 
-/* The modes of both interfaces in which values exist. */
+/* The modes of both interfaces in which variables have values. */
 #define SB_ALIVE                                                                  \
   (SB_INSTANTIATED | SB_INITIALIZING | SB_EVENT_MODE | SB_CONTINUOUS | SB_STEPPING | \
    SB_TERMINATED)
@@ -35,7 +35,7 @@ static void sb_send(const sb_fmu *m, int status, const char *message) {
 SB_EXPORT const char *SB_NAME(fmi3GetVersion)(void);
 SB_EXPORT const char *SB_NAME(fmi3GetVersion)(void) { return "3.0"; }
 
-/* --- life -------------------------------------------------------------------------------- */
+/* --- life cycle -------------------------------------------------------------------------- */
 
 static fmi3Instance sb_made(fmi3String name, fmi3String token, int exchange, int refused,
                             int listening, fmi3InstanceEnvironment environment,
@@ -478,7 +478,7 @@ SB_STATUS SB_NAME(fmi3DoStep)(fmi3Instance instance, fmi3Float64 currentCommunic
   return (fmi3Status)status;
 }
 
-/* --- what this FMU does not have ----------------------------------------------------------- */
+/* --- functions that are not supported ------------------------------------------------------ */
 
 SB_STATUS SB_NAME(fmi3GetNumberOfVariableDependencies)(fmi3Instance instance, fmi3ValueReference
     valueReference, size_t *nDependencies);

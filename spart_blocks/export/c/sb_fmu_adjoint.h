@@ -1,4 +1,4 @@
-/* Adjoint derivatives, which FMI 3.0 has. */
+/* Adjoint derivatives of FMI 3.0. */
 
 #ifndef SB_FMU_ADJOINT_H
 #define SB_FMU_ADJOINT_H

@@ -1,13 +1,13 @@
-/* When and how an instance changes: clocks, known switching times, crossings.
+/* The events of an instance: clocks, known switching times, crossings.
 
-   Ticks are at offset + k T, counted in integers. Between two events, sources see times
-   within the segment only, so that one that switches at its end does so after it. At a tick
-   all clocks due read the values before it and move together. */
+   Ticks are at offset + k T, counted in integers. Between two events, sources see only times
+   within the segment, so that a source that switches at its end does so after it. At a tick all
+   clocks that are due read the values before it and are updated together. */
 
 #ifndef SB_FMU_EVENTS_H
 #define SB_FMU_EVENTS_H
 
-/* What sb_step.h is told. */
+/* Definitions for sb_step.h. */
 #define SB_SELF sb_fmu
 #define SB_REAL double
 #define SB_N(m) SB_NX
@@ -58,8 +58,8 @@ static void sb_switch(sb_fmu *m, double t, int k, int where, double *x, double *
 
 #include "sb_step.h"
 
-/* Importers add up their times: an event as near as this is now. SB_NEAREST is far below
-   every clock's period. */
+/* Importers accumulate rounding errors in time: an event this near happens now. SB_NEAREST is far
+   below the period of every clock. */
 static double sb_near(double t) {
   double near = 1e-10 * (fabs(t) > 1 ? fabs(t) : 1);
   return near < SB_NEAREST ? near : SB_NEAREST;
@@ -73,12 +73,12 @@ static double sb_segment_end(const sb_fmu *m) {
   return m->s.next < INFINITY ? SB_JUST_BEFORE(m->s.next) : INFINITY;
 }
 
-/* Time as signals and crossings see it. */
+/* Time for signals and crossings. */
 static double sb_seen(const sb_fmu *m, double t) {
   return sb_clamped(t, m->s.passed, sb_segment_end(m));
 }
 
-/* Time as derivatives see it: strictly after what has switched. */
+/* Time for derivatives: strictly after the last switching time. */
 static double sb_within(const sb_fmu *m, double t) {
   return sb_clamped(t, SB_JUST_AFTER(m->s.passed), sb_segment_end(m));
 }
@@ -122,14 +122,14 @@ static void sb_slope(sb_fmu *m, double t, const double *x, double *out) {
   sb_rates(m, t, x, m->s.x, out);
 }
 
-/* Blocks with a one-step map of their own. */
+/* Blocks that have their own one-step map. */
 static void sb_own_steps(sb_fmu *m, double h) {
   if (!SB_STEPPED || SB_CONTROLLED(m)) return;
   sb_model_advance(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, h, m->xm);
   for (int i = 0; i < SB_STEPPED; i++) m->xn[sb_stepped[i]] = m->xm[sb_stepped[i]];
 }
 
-/* The longest step in which nothing is overlooked. */
+/* The longest step in which no crossing is missed. */
 static double sb_reach(sb_fmu *m) {
   double reach[1] = {INFINITY};
   if (SB_REACHES) sb_model_reach(sb_within(m, m->s.t), m->s.x, m->s.xd, m->s.p, reach);
@@ -149,7 +149,7 @@ static void sb_watch_modes(sb_fmu *m, double t, const double *x, const double *x
   sb_watch_with(m, t, x, xd, out);
 #if SB_SLIDES
   for (int k = 0; k < SB_NG(m); k++)
-    if (sb_leads(m, k)) out[k] = 0; /* its value tells of the surface, not of the mode */
+    if (sb_leads(m, k)) out[k] = 0; /* its value depends on the surface, not on the mode */
 #endif
 }
 
@@ -163,8 +163,8 @@ static void sb_switch(sb_fmu *m, double t, int k, int where, double *x, double *
 }
 #endif
 
-/* Put the states on their constraints: unit quaternions, limits of integrators, and where they
-   are held. */
+/* Project the states onto their constraints: unit quaternions, limits of integrators, and the
+   surfaces and contacts that hold them. */
 static void sb_project(sb_fmu *m) {
   if (SB_PROJECTS) {
     sb_model_project(m->s.t, m->s.x, m->s.xd, m->s.p, m->moved);
@@ -189,7 +189,7 @@ static int sb_due(const sb_fmu *m, int c) {
   return sb_tick_time(c, m->s.ticks[c]) <= now + sb_near(now);
 }
 
-/* Of a source that switches at `first` and then every `period`: when next after `t`. */
+/* The next time after `t` at which a source switches, at `first` and then every `period`. */
 static double sb_next_edge(double first, double period, double t) {
   double k, at;
   if (!isfinite(first) || !isfinite(period)) return INFINITY;
@@ -210,7 +210,7 @@ static void sb_find_next(sb_fmu *m) {
   }
   for (int c = 0; c < SB_NC; c++) {
     double at = sb_tick_time(c, m->s.ticks[c]);
-    for (int i = 1; i < SB_MOST_EVENTS && at <= m->s.passed; i++) /* still to be done */
+    for (int i = 1; i < SB_MOST_EVENTS && at <= m->s.passed; i++) /* not done yet */
       at = sb_tick_time(c, m->s.ticks[c] + i);
     if (at > m->s.passed && at < next) next = at;
   }
@@ -218,7 +218,7 @@ static void sb_find_next(sb_fmu *m) {
   m->s.next = next;
 }
 
-/* Leave behind the known times up to now. */
+/* Mark the known times up to now as passed. */
 static int sb_pass(sb_fmu *m) {
   double now = m->s.t + sb_near(m->s.t);
   sb_find_next(m);
@@ -232,7 +232,7 @@ static int sb_pass(sb_fmu *m) {
   return SB_OK;
 }
 
-/* The discrete states once the ticks due now have happened; returns whether any is. */
+/* The discrete states after the ticks that are due now. Returns whether any is due. */
 static int sb_after_ticks(sb_fmu *m, double *xd) {
   double before[SB_ROOM(SB_NXD)];
   sb_copy(before, m->s.xd, SB_NXD);
@@ -245,7 +245,7 @@ static int sb_tick(sb_fmu *m) {
   if (!sb_finite(xd, SB_NXD))
     return sb_log(m, SB_DISCARD, "a discrete state is not finite after the tick at t = %.9g s",
                   m->s.t);
-  for (int c = 0; c < SB_NC; c++) /* one that an importer has passed by ticks once */
+  for (int c = 0; c < SB_NC; c++) /* a clock whose time an importer has passed ticks once */
     for (int i = 0; i < SB_MOST_EVENTS && sb_due(m, c); i++) m->s.ticks[c]++;
   sb_copy(m->s.xd, xd, SB_NXD);
   m->s.changed = 1;
@@ -267,7 +267,8 @@ static void sb_reset_states(sb_fmu *m, int k) {
   sb_copy(m->s.xd, m->moved + SB_NX, SB_NXD);
 }
 
-/* Let blocks switch modes until nothing that they watch is above zero: changes x and xd. */
+/* Let blocks switch modes until none of their zero-crossing functions is positive: changes x and
+   xd. */
 static int sb_settle(sb_fmu *m, double *x, double *xd) {
 #if SB_SWITCHES
   if (sb_switched(m, m->s.t, x, xd, m->g) < 0)
@@ -277,8 +278,8 @@ static int sb_settle(sb_fmu *m, double *x, double *xd) {
   return SB_OK;
 }
 
-/* The signal of a crossing near now, beyond zero counted as positive: its value, rate and
-   acceleration. */
+/* The value, rate and acceleration of the signal of a crossing near the present time, with the side
+   beyond zero as positive. */
 typedef struct {
   double q, v, a;
 } sb_motion;
@@ -302,20 +303,20 @@ static sb_motion sb_moves(const sb_fmu *m, int k, const double *x, const double 
                      (q[2] - 2 * q[1] + q[0]) / (SB_PROBE * SB_PROBE)};
 }
 
-/* The shortest flight [s] that is seen as one. */
+/* The shortest flight [s] that is resolved. */
 static double sb_shortest(const sb_fmu *m) {
   return m->exchange ? fmax(SB_HOP, SB_RESOLVED * fabs(m->s.t)) : SB_FLIGHT;
 }
 
-/* How long [s] a signal stays on its old side; 0 where it does not get there. */
+/* Time [s] for which a signal stays on its old side; 0 if it does not get there. */
 static double sb_flight(sb_motion s) {
   double depth = s.v * s.v - 2 * s.a * s.q;
   if (s.a <= 0) return s.v < 0 || s.a < 0 ? INFINITY : 0;
   return s.v < 0 && depth > 0 ? 2 * sqrt(depth) / s.a : 0;
 }
 
-/* A signal that does not come back from zero: it rests there where the diagram slides, and is an
-   error elsewhere. */
+/* A signal that does not come back from zero: it rests there if the diagram slides, and is an error
+   otherwise. */
 static int sb_stays(sb_fmu *m, int k) {
   m->s.quiet[k] = m->s.landing[k] = -INFINITY;
 #if SB_SLIDES
@@ -327,8 +328,9 @@ static int sb_stays(sb_fmu *m, int k) {
 #endif
 }
 
-/* A flight that begins after a time [s]: the next step overlooks no return, and in model exchange
-   takes no rounding for one. Importers end their steps within rounding of zero, on either side. */
+/* Start a flight after a time [s]: the next step does not miss the return, and in model exchange
+   does not mistake rounding for one. Importers end steps within rounding of zero, on either
+   side. */
 static void sb_flies(sb_fmu *m, int k, double after, double flight) {
   double apex = after + flight / 2;
   if (!(m->s.limit > 0) || apex < m->s.limit) m->s.limit = apex;
@@ -336,13 +338,13 @@ static void sb_flies(sb_fmu *m, int k, double after, double flight) {
   m->s.landing[k] = m->s.t + after + flight;
 }
 
-/* Whether the signal of an EVENT that its reset has turned back comes back at all: that of a
-   ball that loses speed at each bounce would fall through the floor beyond the last of them.
-   x, xd: the states before. */
+/* Whether the signal of an EVENT returns to its old side after a reset that turned it back. The
+   signal of a ball that loses speed at each bounce would fall through the floor after the last
+   bounce. x, xd: the states before. */
 static int sb_comes_back(sb_fmu *m, int k, const double *x, const double *xd) {
   sb_motion before = sb_moves(m, k, x, xd), after = sb_moves(m, k, m->s.x, m->s.xd);
   double flight = sb_flight(after);
-  if (before.v <= 0 || after.v > SB_TURNED * before.v) return SB_OK; /* it passes on */
+  if (before.v <= 0 || after.v > SB_TURNED * before.v) return SB_OK; /* it passes through zero */
 #if SB_SLIDES
   sb_bounced(m, k, x, before.v);
 #endif
@@ -352,13 +354,13 @@ static int sb_comes_back(sb_fmu *m, int k, const double *x, const double *xd) {
   return SB_OK;
 }
 
-/* Whether a signal that has just been turned back is beyond zero by the error of an importer's
-   solver alone, on its way to its old side: a reset would send it through. */
+/* Whether a signal that was just turned back is beyond zero only by the error of an importer's
+   solver, on its way to its old side. A reset would send it through zero. */
 static int sb_errs(const sb_fmu *m, int k) {
   return m->exchange && m->s.t < m->s.landing[k] && sb_moves(m, k, m->s.x, m->s.xd).v < 0;
 }
 
-/* Let such a signal go on its way, if it gets to its old side. */
+/* Let such a signal continue, if it reaches its old side. */
 static int sb_goes_on(sb_fmu *m, int k) {
   sb_motion now = sb_moves(m, k, m->s.x, m->s.xd);
   double flight = sb_flight(now), depth = now.v * now.v - 2 * now.a * now.q;
@@ -367,8 +369,8 @@ static int sb_goes_on(sb_fmu *m, int k) {
   return SB_OK;
 }
 
-/* Act on the crossings that are marked, and unmark them: stop, reset states, switch modes, put
-   states on the limit that they met. */
+/* Handle the marked crossings, and unmark them: stop, reset states, switch modes, put states on the
+   limit that they reached. */
 static int sb_act(sb_fmu *m) {
   int moved = 0, limits = 0, status = SB_OK;
   double x[SB_ROOM(SB_NX)], xd[SB_ROOM(SB_NXD)];
@@ -396,7 +398,7 @@ static int sb_act(sb_fmu *m) {
                     m->s.t);
     reset[k] = sb_crossings[k].kind == SB_EVENT;
 #if SB_SLIDES
-    reset[k] = reset[k] && sb_contact(m, k) < 0; /* of a signal at rest it lets go */
+    reset[k] = reset[k] && sb_contact(m, k) < 0; /* it releases a signal at rest */
 #endif
     goes[k] = reset[k] && sb_errs(m, k);
     reset[k] = reset[k] && !goes[k];
@@ -421,8 +423,8 @@ static int sb_act(sb_fmu *m) {
   return SB_OK;
 }
 
-/* Mark what has crossed since it was last looked at; STOPs and modes wherever they are above
-   zero. jump: only what acts on a jump. */
+/* Mark the functions that have crossed zero since the last check, and all of STOPs and modes that
+   are positive. jump: only those that act on a jump. */
 static void sb_mark(sb_fmu *m, int jump) {
   sb_watch(m, m->s.t, m->s.x, m->g);
   for (int k = 0; k < SB_CROSSINGS; k++) {
@@ -438,7 +440,7 @@ static void sb_mark(sb_fmu *m, int jump) {
 
 static void sb_look(sb_fmu *m) { sb_watch(m, m->s.t, m->s.x, m->s.g); }
 
-/* Everything that happens now. first: nothing was before. */
+/* All events at the present time. first: at the start of the run. */
 static int sb_events(sb_fmu *m, int first) {
   int status;
   m->fresh = 0;
@@ -453,7 +455,7 @@ static int sb_events(sb_fmu *m, int first) {
   sb_mark(m, !m->exchange);
   status = sb_act(m);
   if (status != SB_OK) return status;
-  if (m->exchange && m->s.limit > 0) { /* a step of the importer's overlooks no return */
+  if (m->exchange && m->s.limit > 0) { /* so that a step of the importer does not miss the return */
     m->s.apex = m->s.t + m->s.limit;
     m->s.limit = 0;
     sb_find_next(m);

@@ -3,7 +3,7 @@
 #ifndef SB_FMU_SAVED_H
 #define SB_FMU_SAVED_H
 
-/* Bytes that are not of this very FMU are refused by its token. */
+/* The token detects bytes that are not from this FMU. */
 typedef struct {
   char token[sizeof SB_TOKEN];
   int32_t exchange;

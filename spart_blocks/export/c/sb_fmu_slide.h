@@ -1,31 +1,31 @@
 /* Motion along surfaces on which the equations jump, and signals of EVENT blocks at rest.
 
-   Beside the surfaces g = 0 there is a field for every choice of sides. A motion along them is a
-   combination of these fields whose weights are products of one number in [0, 1] for each
-   surface, such that g stays zero: on one surface the convex one of A. F. Filippov,
-   "Differential Equations with Discontinuous Righthand Sides" (1988), on the meeting of two the
-   bilinear one of L. Dieci, L. Lopez, "Sliding motion on discontinuity surfaces of high
+   Next to the surfaces g = 0 there is a vector field for each choice of sides. A motion along them
+   is a combination of these fields whose weights are products of one number in [0, 1] for each
+   surface, such that g stays zero. On one surface it is the convex combination of A. F. Filippov,
+   "Differential Equations with Discontinuous Righthand Sides" (1988). On the intersection of two
+   it is the bilinear one of L. Dieci, L. Lopez, "Sliding motion on discontinuity surfaces of high
    co-dimension", Numer. Math. 117 (2011).
 
    A signal q at rest is held by a force along the jump w that its resets made to the states:
-   x' = f + w s, with s such that q' stays zero. It holds while it is pressed on.
+   x' = f + w s, with s such that q' stays zero. It is held as long as it is pressed on.
 
-   These are the formulas and numbers of a simulation's sliding.py, meeting.py and held.py. What
-   holds is in s.holds. Times are those of the present segment: a signal that jumps at its end has
-   no rate there. */
+   The formulas and constants are those of sliding.py, meeting.py and held.py of the simulation.
+   Active surfaces and contacts are in s.holds. Times are those of the present segment: a signal
+   that jumps at its end has no rate there. */
 
 #ifndef SB_FMU_SLIDE_H
 #define SB_FMU_SLIDE_H
 
-#define SB_BESIDE 1e-8     /* of the states: where a surface's sides are looked at */
-#define SB_NEAR 1e-6       /* of the states: how far off a surface one is still on it */
+#define SB_BESIDE 1e-8     /* of the states: distance at which a surface's sides are evaluated */
+#define SB_NEAR 1e-6       /* of the states: largest distance at which they are on a surface */
 #define SB_PARALLEL 1e-8
-#define SB_NO_RATE 1e-10   /* of the largest rate towards a surface: as good as none */
+#define SB_NO_RATE 1e-10   /* of the largest rate towards a surface: negligible */
 #define SB_MOST_SETTLED 100
-#define SB_PROBED 1e-5     /* s, and of the states: over which a rate's rate is taken */
-#define SB_AHEAD 1e-9      /* s, over which a signal is seen to come back */
-#define SB_RAPID 1e-8      /* s: three switches within it may be a sliding motion */
-#define SB_CLEAR 1e-11     /* of the states: how far beside a surface one begins */
+#define SB_PROBED 1e-5     /* s, and of the states: step of the differences of rates */
+#define SB_AHEAD 1e-9      /* s, time over which the return of a signal is checked */
+#define SB_RAPID 1e-8      /* s: three switches within this time may be a sliding motion */
+#define SB_CLEAR 1e-11     /* of the states: distance at which a motion beside a surface starts */
 #define SB_SINGULAR 1e-10  /* of the largest pivot of normals of length 1, and */
 #define SB_IDLE 1e-5       /* of forces, whose rates are differences of differences */
 #define SB_ROWS (SB_CONTACTS > SB_SURFACES ? SB_CONTACTS : SB_SURFACES)
@@ -35,14 +35,14 @@ static void sb_project(sb_fmu *m);
 
 static int sb_held(const sb_fmu *m) { return m->s.holds.surfaces + m->s.holds.contacts > 0; }
 
-/* The number of the contact that holds crossing k, -1 where none does. */
+/* The number of the contact that holds crossing k, -1 if none does. */
 static int sb_contact(const sb_fmu *m, int k) {
   for (int c = 0; c < m->s.holds.contacts; c++)
     if (m->s.holds.contact[c].k == k) return c;
   return -1;
 }
 
-/* Whether the watched value of crossing k tells that something is let go. */
+/* Whether the value of crossing k indicates that a surface or contact is released. */
 static int sb_leads(const sb_fmu *m, int k) {
   for (int j = 0; j < m->s.holds.surfaces; j++)
     if (m->s.holds.surface[j].k == k) return 1;
@@ -63,8 +63,8 @@ static double sb_dot(const double *a, const double *b) {
   return sum;
 }
 
-/* The x of a x = b for n equations, by elimination with full pivoting; what nothing tells is
-   zero. a, of rows of SB_ROWS, and b are used up. */
+/* The solution x of a x = b for n equations, by elimination with full pivoting. Undetermined
+   entries are zero. a, with rows of length SB_ROWS, and b are overwritten. */
 static void sb_solve(int n, double a[][SB_ROWS], double *b, double *x, double least) {
   int column[SB_ROWS], rank = 0;
   double first = 0;
@@ -101,7 +101,7 @@ static void sb_solve(int n, double a[][SB_ROWS], double *b, double *x, double le
   }
 }
 
-/* Whether what was read as bytes can hold states. */
+/* Whether data read from bytes are valid. */
 static int sb_sound(const sb_holds *holds) {
   int sound = holds->surfaces >= 0 && holds->surfaces <= SB_SURFACES && holds->contacts >= 0 &&
               holds->contacts <= SB_CONTACTS && holds->met >= 0;
@@ -114,8 +114,8 @@ static int sb_sound(const sb_holds *holds) {
 
 /* --- geometry ---------------------------------------------------------------------------- */
 
-/* Of n crossings near a point: values g, their rates J by the states and g_t by time, and unit
-   vectors along each of which one value alone changes, at the rate `per`; size: of the states
+/* For n crossings near a point: values g, their derivatives J by the states and g_t by time, and
+   unit vectors along each of which only one value changes, at the rate `per`. size: of the states
    along it. */
 typedef struct {
   int n;
@@ -123,7 +123,7 @@ typedef struct {
   double J[SB_ROWS * SB_WIDE], along[SB_ROWS * SB_WIDE];
 } sb_geometry;
 
-/* The rates of n watched values by the states, by central differences: rows of J. */
+/* The derivatives of n zero-crossing functions by the states, by central differences: rows of J. */
 static void sb_slopes(const sb_fmu *m, double t, const double *x, const double *xd, const int *ks,
                       int n, double *J) {
   double to[SB_WIDE], up[SB_ROOM(SB_CROSSINGS)], down[SB_ROOM(SB_CROSSINGS)];
@@ -139,7 +139,7 @@ static void sb_slopes(const sb_fmu *m, double t, const double *x, const double *
   }
 }
 
-/* And by time, within the segment. */
+/* The derivatives by time, within the segment. */
 static void sb_drifts(const sb_fmu *m, double t, const double *x, const double *xd, const int *ks,
                       int n, double *g_t) {
   double h = 1e-7 * fmax(fabs(t), 1), from = sb_seen(m, t - h), to = sb_seen(m, t + h);
@@ -184,7 +184,7 @@ static void sb_look_around(const sb_fmu *m, double t, const double *x, const dou
   }
 }
 
-/* x where all values are zero, to first order. */
+/* The x at which all values are zero, to first order. */
 static void sb_onto(const sb_geometry *at, const double *x, double *out) {
   if (out != x) sb_copy(out, x, SB_NX);
   for (int r = 0; r < at->n; r++)
@@ -194,13 +194,13 @@ static void sb_onto(const sb_geometry *at, const double *x, double *out) {
 
 /* --- along surfaces ---------------------------------------------------------------------- */
 
-/* The field on each choice of sides of one or two surfaces, and the rates of their values along
-   it. Of a choice bit j is set where it is the upper side of surface j. */
+/* The field for each choice of sides of one or two surfaces, and the rates of their values along
+   it. Bit j of a choice is set for the upper side of surface j. */
 typedef struct {
   double field[1 << SB_SURFACES][SB_WIDE], rate[1 << SB_SURFACES][SB_SURFACES], largest;
 } sb_beside;
 
-/* Let the blocks of these surfaces switch the modes in x until they fit. */
+/* Let the blocks of these surfaces switch the modes in x until the modes are consistent. */
 static void sb_settle_beside(const sb_fmu *m, double t, double *x, const double *xd,
                              const sb_surface *surfaces, int n) {
   unsigned char own[SB_ROOM(SB_CROSSINGS)] = {0};
@@ -224,7 +224,7 @@ static void sb_settle_beside(const sb_fmu *m, double t, double *x, const double 
   }
 }
 
-/* The fields beside n surfaces, extrapolated to a point x on them. */
+/* The fields next to n surfaces, extrapolated to a point x on them. */
 static void sb_look_beside(const sb_fmu *m, double t, const double *x, const double *xd,
                            const sb_surface *surfaces, int n, const sb_geometry *at,
                            sb_beside *found) {
@@ -248,7 +248,7 @@ static void sb_look_beside(const sb_fmu *m, double t, const double *x, const dou
   }
 }
 
-/* The roots of a polynomial of second order, which may be of first; returns how many. */
+/* The roots of a polynomial of second or first order. Returns their number. */
 static int sb_roots(double square, double linear, double constant, double *roots) {
   double under = linear * linear - 4 * square * constant, half;
   if (fabs(square) <= 1e-14 * fabs(linear)) {
@@ -264,8 +264,8 @@ static int sb_roots(double square, double linear, double constant, double *roots
   return 2;
 }
 
-/* The number of each of one or two surfaces, in [0, 1] on a motion along them: the part of the
-   upper side. Of several solutions the one that is least outside. */
+/* The weight of the upper side of each of one or two surfaces, in [0, 1] for a motion along them.
+   Of several solutions, the one that is least outside. */
 static void sb_weigh(int n, double rate[][SB_SURFACES], double *numbers) {
   double a[2], b[2], c[2], d[2], roots[2], least = INFINITY;
   int count;
@@ -296,7 +296,7 @@ static void sb_weigh(int n, double rate[][SB_SURFACES], double *numbers) {
   }
 }
 
-/* The part of a choice of sides of n surfaces. */
+/* The weight of a choice of sides of n surfaces. */
 static double sb_share(int n, int sides, const double *numbers) {
   double share = 1;
   for (int j = 0; j < n; j++) share *= sides >> j & 1 ? numbers[j] : 1 - numbers[j];
@@ -308,8 +308,8 @@ static int sb_leaders(const sb_fmu *m, int *ks) {
   return m->s.holds.surfaces;
 }
 
-/* dx/dt along the surfaces that hold, beside them as at their nearest point, and the number of
-   each surface. */
+/* dx/dt along the active surfaces, next to them as at their nearest point, and the weight of each
+   surface. */
 static void sb_slide(const sb_fmu *m, double t, const double *x, const double *xd, double *out,
                      double *numbers) {
   sb_geometry at;
@@ -341,7 +341,7 @@ static int sb_resting(const sb_fmu *m, int *ks) {
   return m->s.holds.contacts;
 }
 
-/* The rates of the signals at rest, upward beyond zero. */
+/* The rates of the signals at rest, positive towards the side beyond zero. */
 static void sb_signal_rates(const sb_fmu *m, double t, const double *x, const double *xd,
                             double *rates) {
   double J[SB_ROWS * SB_WIDE], g_t[SB_ROWS], slope[SB_WIDE];
@@ -364,7 +364,7 @@ static void sb_rates_change(const sb_fmu *m, const double *x, const double *xd, 
   for (int c = 0; c < m->s.holds.contacts; c++) change[c] -= before[c];
 }
 
-/* The rates `push` of the signals' rates by a unit of each contact's force, in columns. */
+/* The accelerations `push` of the signals for a unit force of each contact, in columns. */
 static void sb_pushes(const sb_fmu *m, double t, const double *x, const double *xd,
                       double push[][SB_ROWS]) {
   double largest = 0, change[SB_ROWS], size;
@@ -381,7 +381,7 @@ static void sb_pressed(const sb_fmu *m, double t, const double *x, const double 
                        const double *slope, double *pressed) {
   double from = sb_seen(m, t - SB_PROBED), to = sb_seen(m, t + SB_PROBED), now = sb_seen(m, t);
   double span = to - from, behind = from - now, ahead = to - now;
-  if (!(span > 0.5 * SB_PROBED)) { /* in a segment as short as this, by the states alone */
+  if (!(span > 0.5 * SB_PROBED)) { /* in such a short segment, only by the states */
     behind = -SB_PROBED;
     ahead = SB_PROBED;
     span = 2 * SB_PROBED;
@@ -390,12 +390,12 @@ static void sb_pressed(const sb_fmu *m, double t, const double *x, const double 
   for (int c = 0; c < m->s.holds.contacts; c++) pressed[c] /= span;
 }
 
-/* Add to `out` what takes these rates of the signals away. */
+/* Add to `out` the jumps that cancel these rates of the signals. */
 static void sb_by_forces(const sb_fmu *m, double push[][SB_ROWS], const double *rates,
                          double *out) {
   double forces[SB_ROWS], wanted[SB_ROWS];
   int n = m->s.holds.contacts;
-  for (int r = 0; r < n; r++) { /* signals have units of their own */
+  for (int r = 0; r < n; r++) { /* signals have different units */
     double largest = 0;
     for (int c = 0; c < n; c++) largest = fmax(largest, fabs(push[r][c]));
     for (int c = 0; c < n && largest > 0; c++) push[r][c] /= largest;
@@ -406,7 +406,7 @@ static void sb_by_forces(const sb_fmu *m, double push[][SB_ROWS], const double *
     for (int i = 0; i < SB_NX; i++) out[i] += forces[c] * m->s.holds.contact[c].jump[i];
 }
 
-/* x with the signals at rest, and their rates, at zero. */
+/* x, corrected so that the signals at rest and their rates are zero. */
 static void sb_put_to_rest(const sb_fmu *m, double t, const double *x, const double *xd,
                            double *out) {
   sb_geometry at;
@@ -419,9 +419,9 @@ static void sb_put_to_rest(const sb_fmu *m, double t, const double *x, const dou
   sb_by_forces(m, push, rates, out);
 }
 
-/* --- what holds -------------------------------------------------------------------------- */
+/* --- active surfaces and contacts -------------------------------------------------------- */
 
-/* dx/dt where something holds the states. */
+/* dx/dt if surfaces or contacts hold the states. */
 static void sb_held_rates(const sb_fmu *m, double t, const double *x, const double *xd,
                           double *out) {
   double on[SB_WIDE], push[SB_ROWS][SB_ROWS], pressed[SB_ROWS];
@@ -436,7 +436,7 @@ static void sb_held_rates(const sb_fmu *m, double t, const double *x, const doub
   sb_by_forces(m, push, pressed, out);
 }
 
-/* Replace the watched values of what holds: beyond zero is what is let go. */
+/* Replace the values of the active crossings: a positive value means release. */
 static void sb_held_watch(const sb_fmu *m, double t, const double *x, const double *xd,
                           double *g) {
   double slope[SB_WIDE], on[SB_WIDE], numbers[SB_SURFACES], pressed[SB_ROWS];
@@ -457,7 +457,7 @@ static void sb_held_watch(const sb_fmu *m, double t, const double *x, const doub
   }
 }
 
-/* Put the states on the surfaces, and the signals at rest to zero. */
+/* Project the states onto the surfaces, and set the signals at rest to zero. */
 static void sb_hold(sb_fmu *m) {
   sb_geometry at;
   double t = m->s.t, on[SB_WIDE];
@@ -473,8 +473,8 @@ static void sb_hold(sb_fmu *m) {
 
 /* --- where a surface is met -------------------------------------------------------------- */
 
-/* The surfaces on which the states lie, among those of n crossings, one more than are known at
-   most; crossings that are zero on one surface belong together. Returns how many. */
+/* The surfaces on which the states are, among those of n crossings, up to SB_SURFACES + 1.
+   Crossings that are zero on one surface are grouped. Returns the number of surfaces. */
 static int sb_surfaces_at(sb_fmu *m, const int *ks, int n, sb_surface *found) {
   double g[SB_ROOM(SB_CROSSINGS)];
   int all[SB_ROOM(SB_CROSSINGS)], count = 0;
@@ -515,7 +515,7 @@ static int sb_consistent(const sb_beside *beside, int n, int slid, int sides, do
   for (int j = 0; j < n; j++)
     if (slid >> j & 1) which[count++] = j;
   for (int j = 0; j < n; j++) rate[j] = 0;
-  for (int pass = 0; pass < 2; pass++) { /* first its weights, then the rates */
+  for (int pass = 0; pass < 2; pass++) { /* first the weights, then the rates */
     for (int choice = 0; choice < 1 << count; choice++) {
       int whole = sides;
       for (int i = 0; i < count; i++) whole |= (choice >> i & 1) << which[i];
@@ -532,9 +532,9 @@ static int sb_consistent(const sb_beside *beside, int n, int slid, int sides, do
   return 1;
 }
 
-/* How the motion goes on from the meeting of n surfaces: along as few of them as there is a
-   motion for, on the sides that it moves to. Sets the bits of those that it slides along, and
-   of the upper sides of the others. */
+/* How the motion continues from the intersection of n surfaces: along as few of them as possible,
+   on the sides to which it moves. Sets the bits of those that it slides along, and of the upper
+   sides of the others. */
 static void sb_way_on(const sb_fmu *m, const sb_surface *surfaces, int n, int *along, int *upper) {
   sb_geometry at;
   sb_beside beside;
@@ -571,7 +571,7 @@ static void sb_way_on(const sb_fmu *m, const sb_surface *surfaces, int n, int *a
   *upper = 0;
 }
 
-/* Tell of surfaces that are slid along now and were not before, or the other way. */
+/* Log the surfaces along which sliding starts or ends. */
 static void sb_tell(const sb_fmu *m, const sb_holds *a, const sb_holds *b, const char *what) {
   for (int i = 0; i < a->surfaces; i++) {
     int known = 0;
@@ -582,8 +582,8 @@ static void sb_tell(const sb_fmu *m, const sb_holds *a, const sb_holds *b, const
   }
 }
 
-/* Find how the motion goes on from these n crossings and from what it slides along: put the
-   states on the surfaces that it goes along, and beside the others. */
+/* Find how the motion continues from these n crossings and the active surfaces: put the states on
+   the surfaces along which it slides, and next to the others. */
 static int sb_decide(sb_fmu *m, const int *switching, int n) {
   sb_surface surfaces[SB_SURFACES + 1];
   sb_geometry at;
@@ -639,7 +639,7 @@ static void sb_remember(sb_fmu *m) {
   if (m->s.holds.met < 3) m->s.holds.met++;
 }
 
-/* Let the motion pass through, slide along or leave the surfaces of the crossings found. */
+/* Make the motion pass through, slide along or leave the surfaces of the crossings found. */
 static int sb_meet(sb_fmu *m, const unsigned char *found) {
   int switching[SB_ROOM(SB_CROSSINGS)], n = 0, decides = m->s.holds.surfaces > 0;
   for (int k = 0; k < SB_CROSSINGS; k++)
@@ -649,7 +649,7 @@ static int sb_meet(sb_fmu *m, const unsigned char *found) {
   return n && decides ? sb_decide(m, switching, n) : SB_OK;
 }
 
-/* Let go the surfaces that something has moved away from the states. */
+/* Release the surfaces that have moved away from the states. */
 static int sb_jumped_off(sb_fmu *m) {
   sb_surface surfaces[SB_SURFACES + 1];
   int ks[SB_SURFACES] = {0}, n = sb_leaders(m, ks);
@@ -657,9 +657,9 @@ static int sb_jumped_off(sb_fmu *m) {
   return sb_decide(m, ks, 0);
 }
 
-/* x, or where it is beyond surfaces that were not crossed when last looked at, the point just on
-   their old sides: on which rates go on smoothly. A solver of the importer's would be held up at
-   a jump, and an implicit one never get over it. */
+/* x, or, if it is beyond surfaces that were not crossed at the last check, the point just on their
+   old sides, where rates continue smoothly. A jump would slow down the importer's solver, and an
+   implicit solver would never step over it. */
 static const double *sb_this_side(const sb_fmu *m, const double *x, const double *xd,
                                   double *moved) {
   sb_geometry at;
@@ -680,8 +680,8 @@ static const double *sb_this_side(const sb_fmu *m, const double *x, const double
   return moved;
 }
 
-/* Whether a solver of the importer's has gone so far off a surface that the states have to be
-   put back on it. */
+/* Whether the importer's solver has drifted so far off a surface that the states must be projected
+   onto it. */
 static int sb_strays(const sb_fmu *m) {
   sb_geometry at;
   int ks[SB_SURFACES] = {0}, n = sb_leaders(m, ks), strays = 0;
@@ -691,7 +691,7 @@ static int sb_strays(const sb_fmu *m) {
   return strays;
 }
 
-/* Whether the states begin to slide along a surface that they are on; -1 for an error. */
+/* Whether the states start to slide along a surface that they are on; -1 for an error. */
 static int sb_lands(sb_fmu *m) {
   int switching[SB_ROOM(SB_CROSSINGS)], n = 0, before[SB_SURFACES], after[SB_SURFACES];
   int count = sb_leaders(m, before);
@@ -706,15 +706,15 @@ static int sb_lands(sb_fmu *m) {
 
 /* --- where a signal comes to rest -------------------------------------------------------- */
 
-/* The place of an EVENT's crossing among all of them. */
+/* The index of an EVENT's crossing among those of all EVENTs. */
 static int sb_reset_number(int crossing) {
   int number = 0;
   for (int k = 0; k < crossing; k++) number += sb_crossings[k].kind == SB_EVENT;
   return number;
 }
 
-/* Keep what the last reset that was no mere touch has added to the states x. speed: of the
-   signal before it. */
+/* Store the change of the states x by a reset that was not merely a touch. speed: of the signal
+   before it. */
 static void sb_bounced(sb_fmu *m, int k, const double *x, double speed) {
   sb_bounce *bounce = &m->s.holds.bounce[sb_reset_number(k)];
   if (speed >= 1e-3 * bounce->hardest)
@@ -722,7 +722,7 @@ static void sb_bounced(sb_fmu *m, int k, const double *x, double speed) {
   bounce->hardest = fmax(bounce->hardest, speed);
 }
 
-/* Hold the signal of an EVENT at zero from now on. */
+/* Start to hold the signal of an EVENT at zero. */
 static int sb_rest(sb_fmu *m, int k) {
   const sb_bounce *bounce = &m->s.holds.bounce[sb_reset_number(k)];
   double length = sqrt(sb_dot(bounce->jump, bounce->jump));
@@ -738,8 +738,8 @@ static int sb_rest(sb_fmu *m, int k) {
   return SB_OK;
 }
 
-/* Let go the signals at rest among the crossings found, and those that move off; put the states
-   a little on their old side. */
+/* Release the signals at rest among the crossings found, and those that move off. Put the states
+   slightly on their old side. */
 static void sb_let_go(sb_fmu *m, const unsigned char *found) {
   sb_holds *holds = &m->s.holds;
   sb_geometry at;

@@ -1,23 +1,23 @@
-/* Co-simulation: a communication step in explicit Runge-Kutta steps, cut at ticks, at known
-   switching times and at crossings. Their length is chosen by the error that an embedded
-   method tells, to the importer's tolerance, or is the same all along, at most SB_STEP
-   (sb_step.h). */
+/* Co-simulation: a communication step in explicit Runge-Kutta steps, which end at ticks, known
+   switching times and crossings. Their length is controlled by the error estimate of an embedded
+   method, to the importer's tolerance, or is constant, at most SB_STEP (sb_step.h). */
 
 #ifndef SB_FMU_STEP_H
 #define SB_FMU_STEP_H
 
-/* The length of the step to try where `left` is left, and whether it is the last. */
+/* The length of the step to try if `left` remains, and whether it is the last. */
 static double sb_next_step(sb_fmu *m, double left, int *last) {
   if (SB_NX) {
     if (SB_CONTROLLED(m) && !(m->s.h > 0)) m->s.h = sb_first_step(m, left);
     return sb_length(m, left, last);
   }
-  *last = !SB_CROSSINGS || left <= SB_STEP; /* signals of time alone may cross */
+  *last = !SB_CROSSINGS || left <= SB_STEP; /* signals that depend only on time may cross */
   return *last ? left : SB_STEP;
 }
 
 #if SB_SLIDES
-/* Whether the straight line of length h along the first slope crosses a surface: into xt. */
+/* Whether the straight line of length h along the first slope crosses a surface. Writes its end to
+   xt. */
 static int sb_line_crosses(sb_fmu *m, double h) {
   for (int i = 0; i < SB_NX; i++) m->xt[i] = m->s.x[i] + h * m->slopes[i];
   sb_watch(m, m->s.t + h, m->xt, m->g);
@@ -28,13 +28,13 @@ static int sb_line_crosses(sb_fmu *m, double h) {
   return 0;
 }
 
-/* A step with stages on both sides of a surface may stay on its own side for ever, each time by
-   as little as error control allows. So a step ends where its first slope leads to a surface,
-   as Newton's method comes to a root, and there goes over it. */
+/* With stages on both sides of a surface, steps could stay on one side for ever, each as short as
+   error control allows. So a step ends where its first slope meets a surface, as in Newton's
+   method, and then goes over it. */
 enum { SB_FREE, SB_NEARER, SB_OVER };
 
-/* SB_NEARER: the step of length h has to be taken anew, of the length s.limit at most; SB_OVER:
-   one of the new length h goes over a surface. */
+/* SB_NEARER: the step of length h must be repeated, with a length of at most s.limit. SB_OVER: a
+   step of the new length h goes over a surface. */
 static int sb_nears(sb_fmu *m, double *h) {
   double low = 0, high = *h;
   if (!sb_line_crosses(m, high)) return SB_FREE;
@@ -56,8 +56,8 @@ static int sb_nears(sb_fmu *m, double *h) {
 
 /* --- steps ------------------------------------------------------------------------------- */
 
-/* The part of the step of length h up to a crossing, into xn: by the curve of a step that tells
-   its error, else by a shorter step. */
+/* The states at a crossing within the step of length h, into xn: by dense output if there is error
+   control, else by a shorter step. */
 static void sb_cut(sb_fmu *m, double h, double theta) {
   if (!SB_NX) return;
   if (SB_CONTROLLED(m)) {
@@ -68,10 +68,10 @@ static void sb_cut(sb_fmu *m, double h, double theta) {
   }
 }
 
-/* Take the step of length h that was just tried, or its part up to a crossing. over: it goes
-   just over one. */
+/* Accept the step of length h that was just tried, or its part up to a crossing. over: it goes just
+   over one. */
 static int sb_take(sb_fmu *m, double h, double end, int last, int over, int *crossings) {
-  double theta = over ? 1 : 2; /* of the crossing; beyond 1 there is none */
+  double theta = over ? 1 : 2; /* of the crossing; above 1 there is none */
   if (!sb_finite(m->xn, SB_NX))
     return sb_log(m, SB_DISCARD, "the states are not finite after t = %.9g s", m->s.t);
   if (SB_CROSSINGS && !over) {
@@ -95,7 +95,7 @@ static int sb_take(sb_fmu *m, double h, double end, int last, int over, int *cro
   return SB_OK;
 }
 
-/* Integrate to the time `end`, before which nothing is known to happen. */
+/* Integrate to the time `end`, before which there is no known event. */
 static int sb_integrate(sb_fmu *m, double end) {
   int crossings = 0, known = 0, status = SB_OK; /* known: the slope at s.x */
   while (m->s.t < end && !m->s.stopped && status == SB_OK) {
@@ -105,7 +105,7 @@ static int sb_integrate(sb_fmu *m, double end) {
     h = sb_next_step(m, end - m->s.t, &last);
     if (SB_NX && !last && h < 10 * (nextafter(m->s.t, INFINITY) - m->s.t)) {
 #if SB_SLIDES
-      int lands = sb_lands(m); /* steps grow short where the states have come to a surface */
+      int lands = sb_lands(m); /* steps become short when the states are at a surface */
       if (lands < 0) return SB_ERROR;
       if (lands) {
         m->s.h = 0;
@@ -133,8 +133,8 @@ static int sb_integrate(sb_fmu *m, double end) {
   return status;
 }
 
-/* One communication step; at its end known switches are passed, and ticks are left for when
-   the inputs of that time are known. A step that fails leaves the instance as it was. */
+/* One communication step. Known switches at its end are passed; ticks there wait until the inputs
+   of that time are known. A step that fails leaves the instance unchanged. */
 static int sb_do_step(sb_fmu *m, double from, double h) {
   double end = from + h, close = sb_near(end);
   int status = SB_OK;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* The pieces of a long function stay apart: in one piece compilers take long over it. */
+/* The functions into which a long one is split are not inlined: a large one compiles slowly. */
 #if defined(__GNUC__)
 #define SB_APART __attribute__((noinline))
 #else
@@ -15,10 +15,10 @@
 /* Who may set a variable. */
 enum { SB_READ_ONLY, SB_INPUT, SB_TUNABLE, SB_FIXED };
 
-/* Of each value the variable that begins there; size 0 where none does. */
+/* For each value the variable that starts there; size 0 if none does. */
 typedef struct {
   int size, access;
-  double min, max; /* of what may be set */
+  double min, max; /* of values that may be set */
   const char *name;
 } sb_slot;
 
@@ -29,8 +29,8 @@ typedef struct {
   const char *block;
 } sb_crossing;
 
-/* Ticks are at (start + k stride) / common, rounded once; where common is 0, at
-   offset + k period. first: the number of the first tick. */
+/* Ticks are at (start + k stride) / common, rounded once; if common is 0, at offset + k period.
+   first: the number of the first tick. */
 typedef struct {
   long long start, stride, common, first;
   double offset, period;

@@ -1,11 +1,11 @@
-/* Variables of an instance by value reference, derivatives, and its life from start to end. */
+/* Variables of an instance by value reference, derivatives, and its life cycle. */
 
 #ifndef SB_FMU_VALUES_H
 #define SB_FMU_VALUES_H
 
-/* --- life -------------------------------------------------------------------------------- */
+/* --- life cycle -------------------------------------------------------------------------- */
 
-/* As it was made: parameters and inputs at their start values. */
+/* Reset the instance: parameters and inputs get their start values. */
 static void sb_begin(sb_fmu *m) {
   memset(&m->s, 0, sizeof m->s);
   m->s.mode = SB_INSTANTIATED;
@@ -37,7 +37,7 @@ static void sb_free(sb_fmu *m) {
   free(m);
 }
 
-/* Errors are told in any case; events where asked for, all of them or by category. */
+/* Errors are always logged; events if requested, for all categories or by category. */
 static int sb_listen(sb_fmu *m, int on, size_t n, const char *const *categories) {
   int named = n == 0;
   for (size_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static int sb_listen(sb_fmu *m, int on, size_t n, const char *const *categories)
   return SB_OK;
 }
 
-/* The importer's tolerance for the steps of co-simulation; one that is none is passed over. */
+/* The importer's tolerance for the steps of co-simulation. An invalid one is ignored. */
 static void sb_set_tolerance(sb_fmu *m, double tolerance) {
   if (tolerance > 0 && isfinite(tolerance))
     m->s.rtol = sb_clamped(tolerance, SB_FINEST, SB_COARSEST);
@@ -59,7 +59,7 @@ static void sb_set_tolerance(sb_fmu *m, double tolerance) {
 /* The states while their start values may still be set. */
 static void sb_take_start(sb_fmu *m) {
   for (int i = 0; i < SB_NX; i++) m->s.x[i] = m->s.start[i] = m->s.p[sb_start_of_x[i]];
-  for (int i = 0; i < SB_NXD; i++) /* an output that is held is zero before its first tick */
+  for (int i = 0; i < SB_NXD; i++) /* a held output is zero before its first tick */
     m->s.xd[i] = sb_start_of_xd[i] < 0 ? 0 : m->s.p[sb_start_of_xd[i]];
 }
 
@@ -81,7 +81,7 @@ static int sb_initialize(sb_fmu *m, double start) {
   return SB_OK;
 }
 
-/* Into event mode, or for co-simulation into steps, with the first ticks still to be done. */
+/* Enter event mode, or step mode for co-simulation. The first ticks are not done yet. */
 static int sb_initialized(sb_fmu *m) {
   sb_take_start(m);
   m->fresh = 0;
@@ -100,9 +100,8 @@ static int sb_slot_at(const sb_fmu *m, uint32_t reference) {
   return 0;
 }
 
-/* Before steps, and in co-simulation between them: the discrete states as they are once the
-   ticks due now have happened with the present inputs, and the states once blocks have then
-   switched their modes. */
+/* Before steps, and in co-simulation between them: the discrete states after the ticks that are due
+   now with the present inputs, and the states after blocks have then switched their modes. */
 static const double *sb_discrete(sb_fmu *m) {
   if (m->exchange || m->s.mode != SB_STEPPING) return m->s.xd;
   if (m->fresh & SB_FRESH_XD) return m->xd;
@@ -117,7 +116,7 @@ static const double *sb_continuous(sb_fmu *m) {
   return sb_discrete(m) == m->s.xd ? m->s.x : m->x;
 }
 
-/* All derivatives, outputs or crossings: those among which a reference lies. */
+/* All derivatives, outputs or crossings: the group that contains a reference. */
 static const double *sb_computed(sb_fmu *m, uint32_t reference) {
   const double *xd = sb_discrete(m), *x = sb_continuous(m);
   double t = sb_seen(m, m->s.t);
@@ -153,7 +152,7 @@ static const double *sb_value(sb_fmu *m, uint32_t reference) {
   return sb_computed(m, reference);
 }
 
-/* Values of n variables one after the other; room: for so many numbers. */
+/* Values of n variables, concatenated. room: size of the array. */
 static int sb_get(sb_fmu *m, const uint32_t *references, size_t n, double *values, size_t room) {
   size_t used = 0;
   for (size_t i = 0; i < n; i++) {
@@ -195,7 +194,7 @@ static int sb_within_bounds(const sb_fmu *m, uint32_t reference, const double *v
   return 1;
 }
 
-/* All or nothing is set. */
+/* Set all values or none. */
 static int sb_set(sb_fmu *m, const uint32_t *references, size_t n, const double *values,
                   size_t count) {
   size_t used = 0;
@@ -233,8 +232,8 @@ static int sb_get_row(sb_fmu *m, uint32_t first, int size, double *values, size_
                 m->s.t);
 }
 
-/* The crossings as event indicators. Zero is still the side that is come from: shown as that,
-   for importers take an indicator of exactly zero as the crossing itself. */
+/* The crossings as event indicators. Zero counts as the side before the crossing, and is reported
+   as such, since importers take an indicator of exactly zero as the crossing itself. */
 static int sb_get_indicators(sb_fmu *m, double *values, size_t n) {
   int status = sb_get_row(m, SB_AT_G, SB_CROSSINGS, values, n);
   for (int k = 0; status == SB_OK && k < SB_CROSSINGS; k++)
@@ -257,8 +256,8 @@ static int sb_set_time(sb_fmu *m, double t) {
   return SB_OK;
 }
 
-/* Into event mode, with the states where they are held, as long as what holds them is where it
-   was. */
+/* Enter event mode, with the states projected to where they are held, unless the surfaces that hold
+   them have moved. */
 static void sb_enter_events(sb_fmu *m) {
 #if SB_SLIDES
   double before[SB_ROOM(SB_NX)];
@@ -270,7 +269,7 @@ static void sb_enter_events(sb_fmu *m) {
   m->s.mode = SB_EVENT_MODE;
 }
 
-/* After a step of the importer's solver; returns whether there is an event to be handled. */
+/* After a step of the importer's solver. Returns whether there is an event to handle. */
 static int sb_step_completed(sb_fmu *m) {
   int acts = 0;
   sb_mark(m, 0);
@@ -293,17 +292,17 @@ static int sb_nominals(const sb_fmu *m, double *nominals, size_t n) {
 }
 
 typedef struct {
-  int states;  /* whether a solver has to begin anew */
-  double next; /* the next known event, told early by the rounding of its time: a point of
-                  the importer's own at that time is then not as near behind it that a solver
-                  cannot begin between them */
+  int states;  /* whether a solver must restart */
+  double next; /* the next known event, reported early by the rounding error of its time, so
+                  that a point of the importer's at that time is not too near after it for a
+                  solver to start between them */
 } sb_change;
 
-/* One event; it needs no second round, for all that happens at one time happens at once.
+/* One event. It needs no second iteration, since all that happens at one time is done at once.
 
-   FMI has no word for derivatives that jump or bend where the states stay. A solver that has
-   looked beyond the event has seen the old segment go on there; where it keeps what it knows
-   unless it is told that states have changed, it has to be told so. */
+   FMI cannot report that derivatives jump or bend while the states stay the same. A solver that has
+   evaluated the derivatives beyond the event has seen the old segment continue there. If it keeps
+   this data unless states have changed, it must be told that they have. */
 static int sb_update(sb_fmu *m, sb_change *change) {
   double before[SB_ROOM(SB_NX)];
   int status;
@@ -319,7 +318,7 @@ static int sb_update(sb_fmu *m, sb_change *change) {
 
 /* --- derivatives ------------------------------------------------------------------------- */
 
-/* Put the seeds of n variables into the row of all values. */
+/* Write the seeds of n variables into the row of all values. */
 static int sb_seeded(sb_fmu *m, const uint32_t *references, size_t n, const double *seed,
                      size_t count) {
   size_t used = 0;
@@ -354,7 +353,7 @@ static int sb_sensitive(sb_fmu *m, const uint32_t *references, size_t n, double 
   return sb_log(m, SB_DISCARD, "a derivative is not finite at t = %.9g s", m->s.t);
 }
 
-/* Of a motion along surfaces there are none: its rates are differences of the model's. */
+/* A motion along surfaces has none: its rates are finite differences of the model's. */
 #define SB_NO_DERIVATIVES "a diagram that slides has no directional derivatives"
 
 /* d unknowns = (d unknowns / d knowns) seed. While start values may be set, states follow

@@ -13,10 +13,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Attempts at a frame in shared memory that is being written. */
+/* Most attempts to read a frame in shared memory while it is being written. */
 #define ATTEMPTS 16
 
-#ifndef MSG_NOSIGNAL /* macOS has SO_NOSIGPIPE in its place */
+#ifndef MSG_NOSIGNAL /* macOS has SO_NOSIGPIPE instead */
 #define MSG_NOSIGNAL 0
 #endif
 
@@ -50,12 +50,12 @@ static uint64_t get(const unsigned char *bytes, int size, int big_endian)
 
 static double limited(double value, double low, double high)
 {
-    return value > low ? (value < high ? value : high) : low; /* low for what is no number */
+    return value > low ? (value < high ? value : high) : low; /* low for a NaN */
 }
 
 static void put_number(unsigned char *bytes, sb_type type, double value, int big_endian)
 {
-    /* As two's complement in 64 bits, of which the low bytes are written. */
+    /* Two's complement in 64 bits, of which the low bytes are written. */
     int64_t whole = 0;
     uint64_t bits;
     uint32_t half;
@@ -90,7 +90,7 @@ static double get_number(const unsigned char *bytes, sb_type type, int big_endia
 
     switch (type) {
     case SB_U8: case SB_U16: case SB_U32: return (double)bits;
-    /* Of a negative number the sign bit counts twice its place downwards. */
+    /* Sign extension: subtract twice the value of the sign bit. */
     case SB_I8: return (double)bits - (bits >> 7 ? 256.0 : 0.0);
     case SB_I16: return (double)bits - (bits >> 15 ? 65536.0 : 0.0);
     case SB_I32: return (double)bits - (bits >> 31 ? 4294967296.0 : 0.0);
@@ -195,7 +195,7 @@ static int sound(const sb_frame *frame, const unsigned char *bytes)
                frame->big_endian) == sum_of(frame, bytes);
 }
 
-/* Whether all numbers of a frame that can be something else are finite. */
+/* Whether all floating-point numbers of a frame are finite. */
 static int numbers_finite(const sb_frame *frame, const unsigned char *bytes)
 {
     int k, i;
@@ -246,11 +246,11 @@ static uint32_t mask_of(const sb_frame *frame)
     return frame->sequence_size == 4 ? 0xFFFFFFFFu : (1u << (8 * frame->sequence_size)) - 1u;
 }
 
-/* Whether a frame with this sequence number is news; counts what is missing before it.
+/* Whether a frame with this sequence number is new; counts the frames missing before it.
  *
- * Numbers up to half their range ahead of the last are ahead, the others are behind. One
- * frame from behind is late. After a silence longer than the timeout two in a row are a
- * sender that began again: one alone may have been delayed for long (as RFC 3550, A.1). */
+ * A number is newer than the last one if it is ahead by up to half the range, else older. A
+ * single older frame is late. After a silence longer than the timeout, two consecutive ones
+ * mean that the sender restarted: a single one may have been delayed (as in RFC 3550, A.1). */
 static int is_news(sb_link *link, double now, uint32_t sequence)
 {
     uint32_t mask = mask_of(link->frame), ahead;
@@ -261,7 +261,7 @@ static int is_news(sb_link *link, double now, uint32_t sequence)
     if (!link->begun || link->reopened) {
         link->reopened = 0;
     } else if (ahead != 0 && ahead <= mask / 2) {
-        if (link->transport != SB_MEMORY) /* where only the newest is kept */
+        if (link->transport != SB_MEMORY) /* which keeps only the newest */
             link->counts.lost += (long long)ahead - 1;
     } else if (link->has_candidate && sequence == link->candidate &&
                now - link->last > link->timeout) {
@@ -277,7 +277,7 @@ static int is_news(sb_link *link, double now, uint32_t sequence)
     return 1;
 }
 
-/* Take a valid frame, unless it is old. */
+/* Accept a valid frame, unless it is old. */
 static int take(sb_link *link, double now, const unsigned char *bytes, double *u)
 {
     uint32_t sequence = 0;
@@ -306,13 +306,13 @@ static int receive_datagrams(sb_link *link, double now, double *u)
     int k, fresh = 0;
 
     for (k = 0; k < SB_LINK_MOST; k++) {
-        /* One byte of room more than a frame shows a longer one. */
+        /* One byte more than a frame, to detect longer packets. */
         ssize_t n = recv(link->fd, link->buffer, (size_t)link->frame->size + 1, MSG_DONTWAIT);
         if (n < 0) {
             if (nothing_there(errno))
                 break;
             link->counts.errors++;
-            if (errno != ECONNREFUSED) /* the peer's refusal of an earlier packet */
+            if (errno != ECONNREFUSED) /* the peer refused an earlier packet */
                 break;
         } else if (!sb_frame_valid(link->frame, link->buffer, (size_t)n)) {
             link->counts.malformed++;
@@ -323,7 +323,7 @@ static int receive_datagrams(sb_link *link, double now, double *u)
     return fresh;
 }
 
-/* A stream that is closed has a descriptor that is not the link's to use. */
+/* The link must not use the descriptor of a closed stream. */
 static int is_closed(const sb_link *link)
 {
     return __atomic_load_n(&link->closed, __ATOMIC_ACQUIRE);
@@ -350,8 +350,8 @@ static void drop(sb_link *link, int n)
     memmove(link->buffer, link->buffer + n, (size_t)link->filled);
 }
 
-/* Take the frame at the start of a full buffer, or search for the next start of one. A run
- * of bytes that are no frame counts once. */
+/* Accept the frame at the start of a full buffer, or search for the start of the next frame. A
+ * sequence of invalid bytes is counted once. */
 static int take_from_stream(sb_link *link, double now, double *u)
 {
     const sb_frame *frame = link->frame;
@@ -387,7 +387,7 @@ static int receive_stream(sb_link *link, double now, double *u)
         if (n < 0 && nothing_there(errno))
             break;
         if (n <= 0) {
-            /* A terminal in raw mode reads 0 bytes where nothing is there. */
+            /* A terminal in raw mode reads 0 bytes if no data is available. */
             if (n == 0 && link->transport == SB_FILE)
                 break;
             link->counts.errors += n < 0;
@@ -425,7 +425,7 @@ static int receive_memory(sb_link *link, double now, double *u)
             return 0;
         }
     }
-    return 0; /* at the next call again */
+    return 0; /* try again at the next call */
 }
 
 int sb_link_receive(sb_link *link, double now, double *u)
@@ -461,8 +461,8 @@ static void write_memory(sb_link *link)
     __atomic_store_n(&memory->version, version + 1u, __ATOMIC_RELEASE);
 }
 
-/* Write what is left of the buffer to a stream: 1 when all of it went, 0 when some waits,
- * -1 when the stream ended. */
+/* Write the rest of the buffer to a stream. Returns 1 if all was written, 0 if some remains,
+ * -1 if the stream ended. */
 static int flush_stream(sb_link *link)
 {
     while (link->filled > 0) {
@@ -481,7 +481,7 @@ static int flush_stream(sb_link *link)
     return 1;
 }
 
-/* A frame that a full stream took a part of is ended first: whole frames are left out. */
+/* A partly written frame is completed first. If the stream is full, whole frames are skipped. */
 static int ready(sb_link *link)
 {
     if (link->transport == SB_DATAGRAM || link->transport == SB_MEMORY)
@@ -494,7 +494,7 @@ static int send_datagram(sb_link *link)
     size_t n = (size_t)link->frame->size;
     ssize_t done = send(link->fd, link->buffer, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-    /* Nobody received the packet before; this one has not been sent yet. */
+    /* The earlier packet was refused; this one has not been sent yet. */
     if (done < 0 && errno == ECONNREFUSED) {
         link->counts.errors++;
         done = send(link->fd, link->buffer, n, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -509,10 +509,10 @@ static int send_to_stream(sb_link *link)
     link->filled = link->frame->size;
     done = flush_stream(link);
     if (done == 0 && link->filled == link->frame->size) {
-        link->filled = 0; /* nothing of it went, and nothing shall */
+        link->filled = 0; /* nothing of it was written: drop it */
         done = -1;
     }
-    return done < 0 ? -1 : 0; /* the rest of a frame goes before the next one */
+    return done < 0 ? -1 : 0; /* the rest of a frame is written before the next one */
 }
 
 static int send_buffer(sb_link *link)
@@ -536,7 +536,7 @@ static int send_numbers(sb_link *link, double now, const double *y)
         sb_frame_encode(link->frame, y, link->safe, link->sequence, now, link->buffer);
         failed = send_buffer(link);
     }
-    link->sequence++; /* the receiver counts what was not sent as lost */
+    link->sequence++; /* the receiver counts an unsent frame as lost */
     link->begun = 1;
     if (failed) {
         link->counts.errors++;

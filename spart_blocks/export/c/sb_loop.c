@@ -17,12 +17,12 @@
 #endif
 
 #define SB_SECOND 1000000000LL
-#define SB_SLICE 50000000LL /* ns: it looks up at least so often while it sleeps */
-#define SB_PATIENCE 10.0    /* s: so long it waits for first frames, whatever its end */
-#define SB_LAST_WORDS 3     /* how often safe outputs are sent at the end: packets get lost */
+#define SB_SLICE 50000000LL /* ns: longest sleep before it checks whether to end */
+#define SB_PATIENCE 10.0    /* s: shortest time that it waits for first frames */
+#define SB_LAST_WORDS 3     /* times that safe outputs are sent at the end: packets may be lost */
 #define SB_STACK 65536
 
-#ifndef SB_OWN_CLOCKS /* a test brings its own */
+#ifndef SB_OWN_CLOCKS /* a test defines its own */
 static long long sb_read(clockid_t clock) {
   struct timespec t;
   clock_gettime(clock, &t);
@@ -37,7 +37,7 @@ static void sb_sleep_until(long long ns) {
   struct timespec t;
   t.tv_sec = (time_t)(ns / SB_SECOND);
   t.tv_nsec = (long)(ns % SB_SECOND);
-  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL); /* EINTR: the caller looks again */
+  clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL); /* EINTR: the caller checks again */
 }
 #endif
 
@@ -52,8 +52,8 @@ static void sb_touch_stack(void) {
   (void)room[0];
 }
 
-/* Leave signals to other threads, but not those of its own mistakes: a handler may have safe
-   outputs to send. */
+/* Leave signals to other threads, except those of its own faults: a handler may have safe outputs
+   to send. */
 static void sb_leave_signals(void) {
   static const int own[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV};
   sigset_t others;
@@ -70,7 +70,7 @@ void sb_loop_prepare(sb_means *means) {
 #ifdef __linux__
   prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 #endif
-  /* What the loop needs is there by now, so that later pages need no lock. */
+  /* The memory that the loop needs is mapped by now; pages mapped later need no lock. */
   if (means->lock) means->lock_error = mlockall(MCL_CURRENT) ? errno : 0;
   if (means->priority > 0) {
     memset(&parameters, 0, sizeof parameters);
@@ -96,9 +96,9 @@ static void sb_count(sb_histogram *h, long long ns) {
 
 /* --- parameters and signals --------------------------------------------------------------
 
-   Three buffers: the loop reads `front`, the other thread writes `back`, and `middle` is
-   exchanged by both: with the mark SB_FRESH it holds what the loop has not taken yet. So
-   neither ever waits, and neither sees half of what the other wrote. */
+   A triple buffer: the loop reads `front`, the other thread writes `back`, and both exchange
+   `middle`, which is marked SB_FRESH if the loop has not read it yet. Neither thread ever waits,
+   and neither sees partly written data. */
 
 #define SB_FRESH 4
 
@@ -166,7 +166,7 @@ static int sb_any_stale(const sb_loop *l, double now) {
   return k < l->nin;
 }
 
-/* Send the outputs, or, where `safe` and the link has them, its safe values. */
+/* Send the outputs, or the link's safe values if `safe` is set and it has them. */
 static void sb_send(sb_loop *l, int safe, double now) {
   long long k;
   for (k = 0; k < l->nout; k++) {
@@ -180,7 +180,7 @@ static void sb_send(sb_loop *l, int safe, double now) {
   }
 }
 
-/* At the end: only what is safe. */
+/* At the end: only safe values. */
 static void sb_send_last_words(sb_loop *l) {
   long long k, words;
   for (words = 0; words < SB_LAST_WORDS; words++)
@@ -203,7 +203,7 @@ static void sb_enter(sb_loop *l, long long phase) {
   if (l->heartbeat) __atomic_store_n(&l->heartbeat->phase, phase, __ATOMIC_RELEASE);
 }
 
-/* Whether others have ended it. */
+/* Whether another thread or the watchdog has ended it. */
 static int sb_called_off(sb_loop *l) {
   if (__atomic_load_n(&l->stop, __ATOMIC_RELAXED)) l->ended = SB_ASKED;
   if (l->heartbeat && __atomic_load_n(&l->heartbeat->tripped, __ATOMIC_ACQUIRE))
@@ -211,7 +211,7 @@ static int sb_called_off(sb_loop *l) {
   return l->ended != SB_NOT_ENDED;
 }
 
-/* Wait until then, unless called off; returns whether there was anything to wait for. */
+/* Wait until a time, unless the loop is ended. Returns whether it had to wait. */
 static int sb_wait(sb_loop *l, long long due, long long *now) {
   int slept = 0;
   while (!sb_called_off(l) && (*now = sb_now()) < due) {
@@ -253,12 +253,12 @@ static void sb_step(sb_loop *l, long long due, long long now) {
   l->steps++;
 }
 
-/* Whether the deadline after this step was missed, and why. cpu: that was used since the step
-   before ended. slept: whether it began with a wake-up; where it did not, it follows a miss,
-   and what it misses has the same cause.
+/* Whether the deadline after this step was missed, and the cause. cpu: processor time since the end
+   of the step before. slept: whether the step began with a wake-up; if not, it follows a missed
+   deadline, and its own miss has the same cause.
 
-   The step is to blame only where clock and processor time agree: in a virtual machine,
-   processor time also runs while the host runs others. */
+   The step is the cause only if clock and processor time agree: in a virtual machine, processor
+   time also runs while the host runs other processes. */
 static int sb_missed(sb_loop *l, long long now, long long woke, long long cpu, int slept) {
   long long next = sb_deadline(l, l->tick + 1);
   double period = l->model.period_s * (double)SB_SECOND;
@@ -274,7 +274,7 @@ static int sb_missed(sb_loop *l, long long now, long long woke, long long cpu, i
   return 1;
 }
 
-/* The next deadline to be met after one was missed. */
+/* The next deadline after a missed one. */
 static void sb_follow_policy(sb_loop *l, long long now) {
   if (l->policy == SB_STOP) l->ended = SB_OVERRUN;
   if (l->policy != SB_SKIP) return;
@@ -284,7 +284,7 @@ static void sb_follow_policy(sb_loop *l, long long now) {
   }
 }
 
-/* Send what there is to say every period, until a frame has come over each link. */
+/* Send in every period, until a frame was received over each link. */
 static void sb_await(sb_loop *l) {
   long long now = sb_now(), tick = 0, least = (long long)(SB_PATIENCE / l->model.period_s);
   l->begun_ns = now;

@@ -1,11 +1,11 @@
-/* A loop that steps a model at absolute deadlines, and counts what becomes of them.
+/* A loop that steps a model at absolute deadlines, and counts met and missed deadlines.
 
-   In each period it waits for the deadline, receives, takes new parameters, computes the
-   outputs, sends them, and updates the state. It allocates nothing and takes no lock; its
+   In each period it waits for the deadline, receives, applies new parameters, computes the
+   outputs, sends them, and updates the state. It allocates no memory and takes no lock. Its
    system calls are those of clocks, sleep and sockets.
 
-   Times are nanoseconds of CLOCK_MONOTONIC. All that lasts is in the caller's sb_loop, whose
-   arrays are the caller's too. */
+   Times are nanoseconds of CLOCK_MONOTONIC. All state is in the caller's sb_loop, whose arrays
+   also belong to the caller. */
 
 #ifndef SB_LOOP_H
 #define SB_LOOP_H
@@ -26,18 +26,18 @@ typedef struct {
   int (*update)(void *state, const double *u, const double *p);
 } sb_model;
 
-/* Durations, counted in bins that are 1 ns wide up to 64 ns and then 64 to an octave: a
-   value is known to 1.6 %. Bin b >= 64 begins at (64 + b % 64) << (b / 64 - 1) ns. */
+/* A histogram of durations. Bins are 1 ns wide up to 64 ns; beyond, there are 64 per octave, for
+   a resolution of 1.6 %. Bin b >= 64 begins at (64 + b % 64) << (b / 64 - 1) ns. */
 #define SB_BINS 2304
 typedef struct {
   long long count, max;
   long long bins[SB_BINS];
 } sb_histogram;
 
-/* What is done where a step has not ended at the next deadline. */
+/* The policy if a step has not ended at the next deadline. */
 enum {
-  SB_SKIP,     /* the deadlines that have passed are left out */
-  SB_CATCH_UP, /* the missed steps are done at once, one after another */
+  SB_SKIP,     /* the deadlines that have passed are skipped */
+  SB_CATCH_UP, /* the missed steps are computed at once, one after another */
   SB_STOP      /* the loop ends */
 };
 
@@ -45,7 +45,7 @@ enum {
 enum {
   SB_BY_STEP,      /* the step used the processor for longer than a period */
   SB_BY_WAKE_UP,   /* the machine woke the loop too late for it */
-  SB_BY_INTERRUPT, /* the machine took the processor away within the step */
+  SB_BY_INTERRUPT, /* the machine interrupted the step */
   SB_CAUSES
 };
 
@@ -54,18 +54,18 @@ enum { SB_WAITING, SB_RUNNING, SB_ENDED };
 /* Why the loop ended. */
 enum {
   SB_NOT_ENDED,
-  SB_DONE,          /* all its periods are over */
+  SB_DONE,          /* all its periods have ended */
   SB_ASKED,         /* `stop` was set */
   SB_OVERRUN,       /* a deadline was missed, and the policy is to stop */
-  SB_MODEL_STOPPED, /* a STOP block asked for it */
+  SB_MODEL_STOPPED, /* a STOP block ended it */
   SB_NOT_FINITE,    /* a result was not a number */
   SB_TRIPPED,       /* the watchdog has sent the safe outputs */
-  SB_UNHEARD,       /* no frame has come over a link while it waited */
+  SB_UNHEARD,       /* no frame was received over a link while it waited */
   SB_LOST_RANK      /* the loops of a mechanism have lost rank */
 };
 
-/* What a watchdog in another process reads, and `tripped`, which it writes: memory that
-   both have. sequences: of the next frame of each output link. */
+/* Memory shared with a watchdog in another process, which reads it and writes `tripped`.
+   sequences: of the next frame of each output link. */
 #define SB_MOST_WATCHED 64
 typedef struct {
   long long at_ns, phase, tripped;
@@ -78,64 +78,64 @@ typedef struct {
   long long nin, nout;
   sb_link *const *in;
   sb_link *const *out;
-  long long *heard; /* nin, zeros: whether a frame has come */
+  long long *heard; /* nin, zeros: whether a frame was received */
   double *u;        /* nu: the inputs at the start */
-  double *y;        /* ny: what is sent while the loop waits, over links without safe values */
-  double *tuned[3]; /* np + nu each, all alike: parameters, and inputs */
+  double *y;        /* ny: sent while the loop waits, over links without safe values */
+  double *tuned[3]; /* np + nu each, all equal: parameters, and inputs */
   long long nfree;
-  const long long *free_inputs; /* nfree: the inputs that no link brings; `tuned` sets them */
-  double *ring; /* rows of (t, u, y), `rows` of them; none where rows is 0 */
+  const long long *free_inputs; /* nfree: the inputs not received over links; `tuned` sets them */
+  double *ring; /* `rows` rows of (t, u, y); may be 0 */
   long long rows;
-  long long policy, ticks; /* how many periods, or -1: for ever */
-  long long wait;          /* whether it waits until a frame has come over each link: as long
-                              as it would run, and SB_PATIENCE at least */
+  long long policy, ticks; /* number of periods; -1: endless */
+  long long wait;          /* whether it waits for a frame over each link: as long as it would
+                              run, and at least SB_PATIENCE */
   sb_heartbeat *heartbeat; /* or NULL */
 
   /* Other threads may set these while it runs. */
   long long stop;
   long long streaming; /* whether rows are written */
-  long long ring_tail; /* rows that were read, ever */
+  long long ring_tail; /* number of rows read so far */
 
   /* Zeros at the start; other threads may read them. */
-  long long ring_head, dropped; /* rows that were written, and that found no room, ever */
+  long long ring_head, dropped; /* rows written so far, and dropped in a full ring */
   long long phase, ended;
-  long long tick, steps, skipped; /* deadlines that have come; steps done, left out */
-  long long stale;                /* steps whose inputs were too old */
+  long long tick, steps, skipped; /* deadlines so far; steps computed, skipped */
+  long long stale;                /* steps with stale inputs */
   long long missed[SB_CAUSES];    /* deadlines */
   long long begun_ns, ended_ns, cpu_ns;
 
-  /* Of the loop, and of the exchange of parameters. */
+  /* Internal to the loop, and to the exchange of parameters. */
   long long cause, front, middle, back; /* the last three are 0, 1 and 2 at the start */
 
-  sb_histogram latency;  /* deadline to wake-up, where it slept */
-  sb_histogram shorter;  /* how much shorter a period was than it should be */
-  sb_histogram longer;   /* and how much longer */
+  sb_histogram latency;  /* deadline to wake-up, if it slept */
+  sb_histogram shorter;  /* by how much a period was shorter than nominal */
+  sb_histogram longer;   /* by how much it was longer */
   sb_histogram step;     /* output and update */
   sb_histogram response; /* deadline to when the outputs are sent */
 } sb_loop;
 
-/* What is asked of the system for the calling thread (priority 0, lock 0: not asked), and
-   errno where it was refused. */
+/* Requests to the system for the calling thread (priority 0, lock 0: none), and errno if it
+   refused them. */
 typedef struct {
   long long priority, lock;
   long long priority_error, lock_error;
 } sb_means;
 
-/* Prepare the calling thread: SCHED_FIFO, memory locked, stack touched, timers exact, signals
-   left to other threads. */
+/* Prepare the calling thread: set SCHED_FIFO, lock memory, touch the stack, make timers exact,
+   leave signals to other threads. */
 void sb_loop_prepare(sb_means *means);
 
 /* Unlock the memory that sb_loop_prepare locked. */
 void sb_loop_release(const sb_means *means);
 
-/* Run until it ends, and return why. The safe outputs have been sent then. */
+/* Run until it ends, and return the reason. The safe outputs have been sent by then. */
 int sb_loop_run(sb_loop *l);
 
-/* Give the loop new parameters and inputs (np + nu numbers), which it takes together before
-   a step. Never waits. One thread at a time. */
+/* Give the loop new parameters and inputs (np + nu numbers), which it applies together before a
+   step. Never waits. One thread at a time. */
 void sb_loop_tune(sb_loop *l, const double *values);
 
-/* Copy up to `most` rows out of the ring; returns how many. One thread at a time. */
+/* Copy up to `most` rows out of the ring. Returns their number. One thread at a time. */
 long long sb_loop_drain(sb_loop *l, double *rows, long long most);
 
 #ifdef __cplusplus
