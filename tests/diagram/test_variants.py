@@ -61,7 +61,7 @@ def test_simulate_takes_the_choices_of_a_file(tmp_path):
     file = tmp_path / "swap.yaml"
     file.write_text(SWAP)
     assert sb.simulate(file, variants={"law": "offset"})["law"][-1, 0] == 3
-    with pytest.raises(InputError, match=r"variants and blocks of one.s own change a file"):
+    with pytest.raises(InputError, match="variants and user-defined blocks apply to a file"):
         sb.simulate(sb.load(file), variants={"law": "offset"})
 
 
