@@ -28,11 +28,13 @@ STATIONS = (
     "curves",
     "ports",  # of blocks: name, shape, unit
     "links",  # frames of numbers, and where they go: what blocks, export and realtime share
+    "formulas",  # texts that become functions
     "blocks",
     "diagram",
     "program",
     "simulation",
     "analysis",
+    "sweeps",
     "regression",
     "export",
     "realtime",

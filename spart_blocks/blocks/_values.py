@@ -67,3 +67,18 @@ def chosen(value: Any, name: str, choices: Sequence[str]) -> str:
         text = f"{name} must be one of {', '.join(choices)}, not {brief(value)}"
         raise InputError(Fault(text, hint=did_you_mean(str(value), choices)))
     return value
+
+
+def common_shape(**values: Any) -> tuple[int, ...]:
+    """The common shape of scalars and vectors; InputError where lengths differ."""
+    lengths = {name: len(v) for name, v in values.items() if np.ndim(v)}
+    if len(set(lengths.values())) > 1:
+        told = " and ".join(f"{name} has {n} entries" for name, n in lengths.items())
+        raise InputError(Fault(told, hint="give vectors of one length, or numbers"))
+    return (next(iter(lengths.values())),) if lengths else ()
+
+
+def in_order(low: Any, high: Any, names: tuple[str, str]) -> None:
+    """InputError where a lower limit exceeds its upper limit; None means no limit."""
+    if low is not None and high is not None and np.any(np.asarray(low) > np.asarray(high)):
+        raise InputError(f"{names[0]} is {brief(low)}, above {names[1]}, {brief(high)}")

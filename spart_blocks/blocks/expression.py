@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._crossings import bare
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._expression import (
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.formulas.crossings import bare
+from spart_blocks.formulas.reader import (
     CHOICE,
     CONSTANTS,
     FUNCTIONS,
@@ -20,7 +21,6 @@ from spart_blocks.blocks._expression import (
     Formula,
     read_formula,
 )
-from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.ports import Port, port_arguments
 
 MOST_NAMES = 1000

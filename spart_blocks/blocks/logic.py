@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from bdsim.components import FunctionBlock
 
-from spart_blocks.blocks._crossings import (
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import chosen, scalar_or_vector
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.formulas.crossings import (
     COMPARISONS,
     bare,
     comparison_crossings,
     flat,
     zero_or_one,
 )
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import chosen, scalar_or_vector
-from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.ports import Port, port_arguments
 
 CRITERIA = (">=", ">", "!=")

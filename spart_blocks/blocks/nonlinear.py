@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
-from spart_blocks.blocks._crossings import (
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import above_zero, chosen, common_shape, in_order, scalar_or_vector
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.formulas.crossings import (
     bare,
-    common_shape,
     flat,
-    in_order,
     level_crossings,
 )
-from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import above_zero, chosen, scalar_or_vector
-from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.spatial import Array
 
 

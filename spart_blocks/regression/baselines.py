@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.analysis.claims import Band, Floats, elements, near
 from spart_blocks.diagram.companions import AUDIT
 from spart_blocks.diagram.diagram import RunOptions
 from spart_blocks.diagram.expectations import BaselineSection, Expectations
 from spart_blocks.errors import Fault, InputError, Place
-from spart_blocks.regression.claims import Band, Floats, elements, near
 from spart_blocks.regression.outcome import Change
 from spart_blocks.results import Results
 from spart_blocks.results.csv_columns import csv_of

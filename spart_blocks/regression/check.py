@@ -10,14 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from spart_blocks.diagram import load_expectations
-from spart_blocks.diagram.diagram import RunOptions
-from spart_blocks.diagram.expectations import EnginesClaim, Expectations
-from spart_blocks.document import Keys
-from spart_blocks.errors import Fault, InputError, Place, RunError, SpartError, SpartWarning
-from spart_blocks.regression import baselines
-from spart_blocks.regression.claim_drawing import Worst, draw
-from spart_blocks.regression.claims import (
+from spart_blocks.analysis.claims import (
     Band,
     Meters,
     Miss,
@@ -28,6 +21,13 @@ from spart_blocks.regression.claims import (
     gauge_of,
     told,
 )
+from spart_blocks.diagram import load_expectations
+from spart_blocks.diagram.diagram import RunOptions
+from spart_blocks.diagram.expectations import EnginesClaim, Expectations
+from spart_blocks.document import Keys
+from spart_blocks.errors import Fault, InputError, Place, RunError, SpartError, SpartWarning
+from spart_blocks.regression import baselines
+from spart_blocks.regression.claim_drawing import Worst, draw
 from spart_blocks.regression.files import Case
 from spart_blocks.regression.outcome import Change, Failure, Outcome
 from spart_blocks.results import Results

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spart_blocks.regression.claims import Band, Floats, Miss, elements
+from spart_blocks.analysis.claims import Band, Floats, Miss, elements
 from spart_blocks.results import Results
 from spart_blocks.results.files import write_whole
 from spart_blocks.results.plots import COLOURS, add_legend, dress, new_figure, plain_text, render

@@ -58,7 +58,8 @@ class Done:
     readings: of each gauge, each quantity as (n, m) for the m elements of its signal; NaN where a
     run failed before it could be measured. events: of each of Work.blocks, the time (n,) [s] of its
     first event, NaN without one. messages: of failed runs, by number, with the reason and the time.
-    times (k,) [s], rows (n, k, nx + nd): states kept; NaN after a run's end. None if none were kept.
+    times (k,) [s], rows (n, k, nx + nd): states kept; NaN after a run's end. None if none were
+    kept.
     """
 
     runs: Ints

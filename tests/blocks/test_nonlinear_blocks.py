@@ -7,8 +7,8 @@ import pytest
 from same_results import assert_same_results
 
 import spart_blocks as sb
-from spart_blocks.blocks._crossings import LEVEL_BITS, level_crossings
 from spart_blocks.errors import DiagramError
+from spart_blocks.formulas.crossings import LEVEL_BITS, level_crossings
 
 ENGINES = ("native", "interpreter")
 SOLVERS = ("RK45", "DOP853", "Radau", "LSODA", "CVODES")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spart_blocks.analysis.claims import farthest
 from spart_blocks.diagram.diagram import RunOptions
 from spart_blocks.diagram.expectations import BaselineSection
 from spart_blocks.errors import InputError
@@ -21,7 +22,6 @@ from spart_blocks.regression.baselines import (
     taken,
     text_of,
 )
-from spart_blocks.regression.claims import farthest
 from spart_blocks.regression.outcome import Change
 from spart_blocks.results import FinalState, Results
 

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.errors import Fault, InputError, brief
-
 COMPARISONS: dict[str, Any] = {
     "==": np.equal, "!=": np.not_equal,
     "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
@@ -56,21 +54,3 @@ def level_crossings(v: Any) -> list[Any]:
     """
     waves = [np.cos(np.pi * v / 2 ** (bit + 1)) for bit in range(LEVEL_BITS - 1)]
     return flat(*waves, np.sin(np.pi * v / 2 ** (LEVEL_BITS - 1)))
-
-
-# --- parameters of these blocks ------------------------------------------------------------
-
-
-def common_shape(**values: Any) -> tuple[int, ...]:
-    """The common shape of scalars and vectors; InputError where lengths differ."""
-    lengths = {name: len(v) for name, v in values.items() if np.ndim(v)}
-    if len(set(lengths.values())) > 1:
-        told = " and ".join(f"{name} has {n} entries" for name, n in lengths.items())
-        raise InputError(Fault(told, hint="give vectors of one length, or numbers"))
-    return (next(iter(lengths.values())),) if lengths else ()
-
-
-def in_order(low: Any, high: Any, names: tuple[str, str]) -> None:
-    """InputError where a lower limit exceeds its upper limit; None means no limit."""
-    if low is not None and high is not None and np.any(np.asarray(low) > np.asarray(high)):
-        raise InputError(f"{names[0]} is {brief(low)}, above {names[1]}, {brief(high)}")

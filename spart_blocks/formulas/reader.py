@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.blocks._crossings import (
+from spart_blocks.errors import Fault, InputError, brief, did_you_mean
+from spart_blocks.formulas.crossings import (
     COMPARISONS,
     bare,
     comparison_crossings,
@@ -22,7 +23,6 @@ from spart_blocks.blocks._crossings import (
     level_crossings,
     zero_or_one,
 )
-from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 
 LONGEST = 10_000
 """Largest number of characters of a formula."""

@@ -1,0 +1,1 @@
+"""Formulas as text, read once: for blocks, and for the metrics of sweeps."""
