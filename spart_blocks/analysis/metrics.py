@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from spart_blocks.simulation.gauges import (
     NODES,
     FromStart,
+    Integral,
     Panels,
     Readings,
-    Square,
     straight,
 )
 from spart_blocks.simulation.step_meter import StepAnswer
@@ -57,7 +57,7 @@ def control_effort(t: Floats, u: Floats, *, held: bool = False) -> float:
 
 
 def _square(panels: Panels) -> Readings:
-    meter = Square(1)
+    meter = Integral(1, 2)
     meter.take(panels)
     return meter.read()
 

@@ -43,7 +43,7 @@ class Gauge:
     """What to measure of a signal.
 
     extremes: `least`, `most` and their times, `first`, `last`, and whether there was `any`.
-    square: the `integral` of the square, and the `span` of time.
+    integral: the `integral` over time, and the `span` of time. square: those of the square.
     step: `rise_time`, `settling_time`, `overshoot_percent` of the response to the reference's last
     step.
     rotation, displacement: the `largest` from the first attitude (3, 3), or position (3,).
@@ -54,7 +54,14 @@ class Gauge:
     """
 
     kind: Literal[
-        "extremes", "square", "step", "rotation", "displacement", "falling_back", "rising_back"
+        "extremes",
+        "integral",
+        "square",
+        "step",
+        "rotation",
+        "displacement",
+        "falling_back",
+        "rising_back",
     ]
     signal: str
     reference: str | None = None
@@ -212,15 +219,16 @@ class Extremes(Meter):
         }
 
 
-class Square(Meter):
-    """The integral of the square of each element."""
+class Integral(Meter):
+    """The integral over time of each element to a power."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, power: int = 1) -> None:
+        self.power = power
         self.integral, self.span = np.zeros(width), 0.0
 
     def take(self, panels: Panels) -> None:
-        length = panels.end - panels.start
-        self.integral = self.integral + np.einsum("p,n,pnm->m", length, WEIGHTS, panels.y**2)
+        length, y = panels.end - panels.start, panels.y**self.power
+        self.integral = self.integral + np.einsum("p,n,pnm->m", length, WEIGHTS, y)
         self.span += float(length.sum())
 
     def read(self) -> Readings:

@@ -17,10 +17,10 @@ from spart_blocks.simulation.gauges import (
     Extremes,
     FromStart,
     Gauge,
+    Integral,
     Meter,
     Panels,
     Readings,
-    Square,
 )
 from spart_blocks.simulation.record import Dense, Keeper
 from spart_blocks.simulation.step_meter import StepAnswer
@@ -105,8 +105,8 @@ def _meter(gauge: Gauge, width: int) -> Meter:
     match gauge.kind:
         case "extremes":
             return Extremes(width)
-        case "square":
-            return Square(width)
+        case "integral" | "square":
+            return Integral(width, 1 if gauge.kind == "integral" else 2)
         case "step":
             return StepAnswer(width)
         case "rotation" | "displacement":

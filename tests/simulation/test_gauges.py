@@ -27,7 +27,8 @@ EFFORT, PEAK = Gauge("square", "gain"), Gauge("extremes", "gain")
 ANSWER, ERROR = Gauge("step", "x", "goal"), Gauge("extremes", "x", "goal")
 LATE, WAVE = Gauge("extremes", "x", since=2.0), Gauge("extremes", "wave")
 POWER, BACK = Gauge("square", "wave"), Gauge("falling_back", "wave")
-GAUGES = [EFFORT, PEAK, ANSWER, ERROR, LATE, WAVE, POWER, BACK]
+AREA, LATE_AREA = Gauge("integral", "x"), Gauge("integral", "x", "goal", since=2.0)
+GAUGES = [AREA, LATE_AREA, EFFORT, PEAK, ANSWER, ERROR, LATE, WAVE, POWER, BACK]
 RUNS = [
     ("native", {}),
     ("native", {"every": 1.0}),
@@ -58,6 +59,12 @@ def test_metrics_are_those_of_the_closed_form(load, engine, options):
     assert found[WAVE]["when_least"] == pytest.approx(0.25, abs=2.0)
     assert found[POWER]["integral"] == pytest.approx(2.5, **close)
     assert found[BACK]["back"] == pytest.approx(2.0, **close)
+    # x = 1 - exp(-2 (t - 1)) from 1 s on.
+    assert found[AREA]["integral"] == pytest.approx(4 - (1 - math.exp(-8)) / 2, **close)
+    assert found[AREA]["span"] == pytest.approx(5.0)
+    late = -(math.exp(-2) - math.exp(-8)) / 2
+    assert found[LATE_AREA]["integral"] == pytest.approx(late, **close)
+    assert found[LATE_AREA]["span"] == pytest.approx(3.0)
 
 
 def test_a_vector_has_a_value_for_each_element_and_slices_are_taken(load):
