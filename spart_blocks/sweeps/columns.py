@@ -1,0 +1,107 @@
+"""Columns of a sweep's table: numbers in memory, and texts where they are shown or written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError, did_you_mean
+
+Array = NDArray[Any]
+Kind = Literal["int", "float", "truth", "name", "text"]
+
+DTYPES: Mapping[Kind, type] = {
+    "int": np.int64,
+    "float": np.float64,
+    "truth": np.int8,
+    "name": np.int32,
+    "text": object,
+}
+UNKNOWN, FALSE, TRUE = -1, 0, 1
+"""Entries of a column of kind "truth"."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table.
+
+    kind: "truth" is true, false or unknown; "name" is one of `names`, kept as its number; "text"
+    is any text.
+    """
+
+    name: str
+    kind: Kind
+    names: tuple[str, ...] = ()
+
+    def stored(self, values: Any) -> Array:
+        """Values as they are kept."""
+        stored: Array = np.asarray(values, dtype=DTYPES[self.kind])
+        return stored
+
+    def shown(self, values: Array) -> Array:
+        """Kept values as users read them: names for their numbers, None for unknown."""
+        if self.kind == "name":
+            names: Array = np.array(self.names, dtype=object)
+            return np.take(names, values)
+        if self.kind == "truth":
+            told: Array = np.array([None, False, True], dtype=object)
+            return np.take(told, values + 1)
+        return values
+
+    def plain(self) -> dict[str, Any]:
+        """The column as JSON; `from_plain` reads it."""
+        return {"name": self.name, "kind": self.kind, "names": list(self.names)}
+
+    @staticmethod
+    def from_plain(plain: Mapping[str, Any]) -> Column:
+        """The column of which this is `plain`. Raises ValueError."""
+        if plain["kind"] not in DTYPES:
+            raise ValueError(f"a column is of kind {plain['kind']!r:.40}")
+        return Column(str(plain["name"]), plain["kind"], tuple(map(str, plain["names"])))
+
+
+class Columns(Mapping[str, Array]):
+    """The columns of a table by name, as users read them; each is made when it is asked for.
+
+    read: gives the kept values of a column.
+    """
+
+    def __init__(self, schema: Sequence[Column], read: Callable[[str], Array]) -> None:
+        self._columns = {column.name: column for column in schema}
+        self._read = read
+
+    def __getitem__(self, name: str) -> Array:
+        return self._known(name).shown(self.kept(name))
+
+    def kept(self, name: str) -> Array:
+        """The values of a column as numbers; `names` says which names they stand for."""
+        return self._read(self._known(name).name)
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """The names that the numbers of a column stand for."""
+        return self._known(name).names
+
+    def _known(self, name: str) -> Column:
+        column = self._columns.get(name)
+        if column is None:
+            hint = did_you_mean(name, self._columns)
+            raise InputError(Fault(f"the sweep has no column {name!r}", hint=hint))
+        return column
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def schema(self) -> tuple[Column, ...]:
+        """The columns themselves."""
+        return tuple(self._columns.values())

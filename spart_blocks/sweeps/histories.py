@@ -1,0 +1,151 @@
+"""Signals and states over time, of the runs of a sweep whose histories are kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.results.signal_names import STATES
+from spart_blocks.sweeps.work import Done, Floats, Ints, Work
+
+if TYPE_CHECKING:
+    from spart_blocks.program import Program
+
+MOST_AT_ONCE = 4_000_000
+"""Count of numbers that are evaluated at once, which bounds the memory that this takes."""
+_LATE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Histories:
+    """Signals of n runs at k times.
+
+    runs (n,): their numbers. times (k,) [s]. values: by name, (n, k, ...); NaN after the end of a
+    run. Names are those of signals, and 'states.' with the name of a block.
+    """
+
+    runs: Ints
+    times: Floats
+    values: Mapping[str, Floats]
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def part(self, which: NDArray[Any]) -> Histories:
+        """Some of the runs, by their places."""
+        values = {name: array[which] for name, array in self.values.items()}
+        return Histories(self.runs[which], self.times, values, self.units)
+
+
+def histories_of(work: Work, done: Done) -> Histories | None:
+    """The histories of runs that have ended; None if their rows were not kept."""
+    if done.times is None or done.rows is None:
+        return None
+    program = work.program
+    place = {int(run): k for k, run in enumerate(work.runs)}
+    p = work.p[[place[int(run)] for run in done.runs]]
+    rows = _projected(program, done.times, done.rows, p)
+    rows[done.times[None, :] > done.t[:, None] * (1 + _LATE)] = np.nan
+    names = program.display.kept(program.run.log, [slot.name for slot in program.signals])
+    values = signals_of(program, names, done.times, rows, p) | states_of(program, rows)
+    units = {name: unit for name, unit in program.display.units.items() if name in values}
+    return Histories(done.runs, done.times, values, units)
+
+
+def states_of(program: Program, rows: Floats) -> dict[str, Floats]:
+    """The states of each block, from rows (n, k, nx + nd)."""
+    nx = len(program.x0)
+    found = {STATES + slot.name: rows[:, :, slot.part] for slot in program.states}
+    for slot in program.discrete:
+        part = slice(nx + slot.part.start, nx + slot.part.stop)
+        found[STATES + slot.name] = rows[:, :, part]
+    return found
+
+
+def signals_of(
+    program: Program, names: Sequence[str], times: Floats, rows: Floats, p: Floats
+) -> dict[str, Floats]:
+    """The named signals (n, k, ...) in states (n, k, nx + nd), with parameters p (n, np)."""
+    if not names:
+        return {}
+    function = program.selected(names)
+    nx = len(program.x0)
+
+    def column(t: Floats, flat: Floats, p: Floats) -> Floats:
+        return np.array(function(t[None], flat[:, :nx].T, flat[:, nx:].T, p.T)).T
+
+    whole = _over_runs(column, times, rows, p)
+    slots = {slot.name: slot for slot in program.signals}
+    found, at = {}, 0
+    for name in names:
+        shape = slots[name].shape
+        size = math.prod(shape)
+        found[name] = whole[:, :, at : at + size].reshape(*rows.shape[:2], *shape)
+        at += size
+    return found
+
+
+def _projected(program: Program, times: Floats, rows: Floats, p: Floats) -> Floats:
+    """The rows with states on their constraints, where outputs need that; a copy in any case."""
+    rows = rows.copy()
+    if not program.drifting or program.project is None:
+        return rows
+    nx = len(program.x0)
+
+    def column(t: Floats, flat: Floats, p: Floats) -> Floats:
+        return np.array(program.project(t[None], flat[:, :nx].T, flat[:, nx:].T, p.T)).T
+
+    rows[:, :, :nx] = _over_runs(column, times, rows, p)
+    return rows
+
+
+def _over_runs(column: Any, times: Floats, rows: Floats, p: Floats) -> Floats:
+    """A function of (t, states, p), at every row of every run: (n, k, width), NaN where the states
+    are."""
+    n, k, width = rows.shape
+    step = max(1, MOST_AT_ONCE // max(1, k * max(width, p.shape[1], 1)))
+    parts = []
+    for start in range(0, n, step):
+        some = rows[start : start + step]
+        flat = some.reshape(-1, width)
+        values = column(np.tile(times, len(some)), flat, np.repeat(p[start : start + step], k, 0))
+        values[np.isnan(flat).any(axis=1)] = np.nan
+        parts.append(values.reshape(len(some), k, -1))
+    return np.concatenate(parts) if parts else np.zeros((0, k, 0))
+
+
+def joined(parts: Iterable[Histories]) -> Histories | None:
+    """Histories of several parts as one, in the order of their runs; None if there are none.
+
+    Runs that end early have fewer times; a signal that some runs lack is NaN there. A name that
+    has different shapes in different structures is left out.
+    """
+    parts = [part for part in parts if len(part.runs)]
+    if not parts:
+        return None
+    times = max((part.times for part in parts), key=len)
+    runs = np.concatenate([part.runs for part in parts])
+    order = np.argsort(runs, kind="stable")
+    values: dict[str, Floats] = {}
+    for name, shape in common_shapes(parts).items():
+        whole = np.full((len(runs), len(times), *shape), np.nan)
+        at = 0
+        for part in parts:
+            if name in part.values:
+                whole[at : at + len(part.runs), : len(part.times)] = part.values[name]
+            at += len(part.runs)
+        values[name] = whole[order]
+    units = {name: unit for part in parts for name, unit in part.units.items()}
+    return Histories(runs[order], times, values, units)
+
+
+def common_shapes(parts: Sequence[Histories]) -> dict[str, tuple[int, ...]]:
+    """The shape of a sample of each signal, where all parts that have it agree."""
+    shapes: dict[str, set[tuple[int, ...]]] = {}
+    for part in parts:
+        for name, array in part.values.items():
+            shapes.setdefault(name, set()).add(array.shape[2:])
+    return {name: next(iter(found)) for name, found in shapes.items() if len(found) == 1}
