@@ -1,0 +1,307 @@
+"""Pictures of metrics of many runs: distributions, maps over a grid, and Sobol indices.
+
+Pictures of signals over time are in `history_pictures`, the scatter matrix is in
+`scatter_picture`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.results.plots import (
+    COLOURS,
+    FAINT,
+    INK,
+    add_legend,
+    dress,
+    new_figure,
+    plain_text,
+    quantity,
+)
+from spart_blocks.sweeps.shown import (
+    Column,
+    Floats,
+    Group,
+    counted,
+    groups_of,
+    is_logarithmic,
+    without_value,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_BINS = 80
+_MOST_VALUES = 60  # of a parameter that still counts as a grid
+_MOST_CELLS = 100  # that have their values written in them
+_MOST_BARS = 20
+MAP = "cividis"  # reads the same for colour-blind readers, and in grey
+
+
+# Distribution of a metric
+
+
+def distribution(
+    metric: Column, labels: NDArray[Any] | None = None, confidence: float | None = 0.95
+) -> Figure:
+    """Histogram, and empirical distribution function, of a metric.
+
+    labels (n,): groups of the runs, for instance variants. confidence: of the band about the
+    distribution function of up to three groups, by the inequality of Dvoretzky, Kiefer, Wolfowitz
+    and Massart; it holds for independent draws. None draws no band.
+    """
+    known = metric.known()
+    numbers = metric.numbers()
+    groups = groups_of(labels, len(numbers))
+    figure = new_figure(metric.name, 6.4)
+    above, below = figure.subplots(2, 1, sharex=True)
+    dress(above, plain_text(metric.name))
+    dress(below, "")
+    bins = _bins(known)
+    if is_logarithmic(known):
+        above.set_xscale("log")
+    for group in groups:
+        values = np.sort(numbers[group.rows])
+        values = values[~np.isnan(values)]
+        if values.size:
+            _histogram(above, values, bins, group, len(groups))
+            _shares(below, values, group, confidence if len(groups) <= 3 else None)
+    above.set_ylabel("runs")
+    below.set_ylabel("share of runs at or below")
+    below.set_ylim(-0.02, 1.02)
+    below.set_xlabel(metric.label)
+    if len(groups) > 1:
+        add_legend(above, [plain_text(group.name) for group in groups])
+    _note(below, [*_band_note(groups, confidence), *without_value(metric)])
+    return figure
+
+
+def _bins(known: Floats) -> Floats:
+    """Edges of the bars, of one width on the axis, at most 80."""
+    shown = np.log(known) if is_logarithmic(known) else known
+    low, high = float(shown.min()), float(shown.max())
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
+        half = 0.5 * max(abs(low), 1.0) * 0.1
+        return np.array([low - half, low + half])
+    spread = float(np.subtract(*np.percentile(shown, [75, 25])))
+    width = 2 * spread / len(shown) ** (1 / 3)  # Freedman and Diaconis
+    count = int(np.clip((high - low) / width if width > 0 else 10, 8, _MOST_BINS))
+    edges: Floats = np.linspace(low, high, count + 1)
+    return np.exp(edges) if is_logarithmic(known) else edges
+
+
+def _histogram(axis: Axes, values: Floats, bins: Floats, group: Group, groups: int) -> None:
+    label = plain_text(group.name) if group.name else None
+    # exp(log(x)) may leave x just outside.
+    counts, _ = np.histogram(np.clip(values, bins[0], bins[-1]), bins)
+    axis.stairs(counts, bins, fill=True, color=group.colour, alpha=0.35 if groups == 1 else 0.15)
+    style = {"color": group.colour, "linestyle": group.dashes, "linewidth": 1.4}
+    axis.stairs(counts, bins, label=label, **style)
+
+
+def _shares(axis: Axes, values: Floats, group: Group, confidence: float | None) -> None:
+    """The share of runs at or below each value. values: sorted."""
+    x = np.concatenate([values[:1], values])
+    share = np.linspace(0.0, 1.0, len(values) + 1)
+    if confidence is not None and len(values) > 1:
+        half = np.sqrt(np.log(2 / (1 - confidence)) / (2 * len(values)))
+        low, high = np.clip(share - half, 0, 1), np.clip(share + half, 0, 1)
+        band: dict[str, Any] = {"alpha": 0.18, "color": group.colour, "linewidth": 0}
+        axis.fill_between(x, low, high, step="post", **band)
+    style = {"color": group.colour, "linestyle": group.dashes, "linewidth": 1.6}
+    axis.plot(x, share, drawstyle="steps-post", marker="." if len(values) <= 3 else "", **style)
+
+
+def _band_note(groups: Sequence[Group], confidence: float | None) -> list[str]:
+    some = confidence is not None and len(groups) <= 3
+    return [f"band: {100 * (confidence or 0):g} % confidence"] if some else []
+
+
+def _note(axis: Axes, notes: Sequence[str]) -> None:
+    """Small remarks below a panel."""
+    if notes:
+        axis.annotate(
+            "; ".join(notes), (1, 0), xytext=(0, -36), ha="right", va="top", fontsize=8,
+            xycoords="axes fraction", textcoords="offset points", color=FAINT,
+        )  # fmt: skip
+
+
+# Map over two parameters
+
+
+def heat_map(value: Column, x: Column, y: Column) -> Figure:
+    """Mean of a metric, or the success rate, over a grid of two parameters. Cells lie at the
+    values, also where these are unevenly spaced; a cell without a value is hatched.
+    """
+    value.known()
+    (columns, x_labels), (rows, y_labels) = _ticks(x), _ticks(y)
+    numbers = value.numbers()
+    mean = _means(numbers, columns, rows, len(x_labels), len(y_labels))
+    name = "success rate" if value.is_verdict else f"mean of {value.name}"
+    figure = new_figure(name, 5.2)
+    axis = figure.subplots()
+    axis.set_facecolor("#F3F4F6")
+    dress(axis, plain_text(f"{name} by {x.name} and {y.name}"))
+    axis.grid(False)
+    across, x_places = _edges(axis, x, x_labels, "x")
+    upward, y_places = _edges(axis, y, y_labels, "y")
+    limits: dict[str, Any] = {"vmin": 0.0, "vmax": 1.0} if value.is_verdict else {}
+    mesh = axis.pcolormesh(across, upward, mean, cmap=MAP, **limits)
+    _hatch_empty(axis, across, upward, mean)
+    bar = figure.colorbar(mesh, ax=axis)
+    bar.set_label(name if value.is_verdict else quantity(plain_text(name), value.unit), color=INK)
+    bar.outline.set_visible(False)
+    if mean.size <= _MOST_CELLS:
+        _write_cells(axis, mesh, mean, (x_places, y_places), value.is_verdict)
+    axis.set_xlabel(x.label)
+    axis.set_ylabel(y.label)
+    most = int(np.bincount(rows * len(x_labels) + columns).max())
+    _note(axis, [f"up to {counted(most)} in a cell", *without_value(value)])
+    return figure
+
+
+def _ticks(column: Column) -> tuple[NDArray[np.intp], list[Any]]:
+    """The place of each run on an axis of a grid, and the values on the axis, in order."""
+    if column.is_text:
+        names = list(dict.fromkeys(map(str, column.values)))
+        return np.array([names.index(str(one)) for one in column.values]), names
+    numbers = column.numbers()
+    if np.isnan(numbers).any():
+        raise InputError(f"{column.name} has no value in some runs")
+    found, places = np.unique(numbers, return_inverse=True)
+    if len(found) > _MOST_VALUES:
+        what = f"{column.name} has {len(found):,} values, so its runs form no grid"
+        raise InputError(Fault(what, hint="plot_scatter shows parameters that are drawn at random"))
+    return places, found.tolist()
+
+
+def _means(
+    numbers: Floats, columns: NDArray[np.intp], rows: NDArray[np.intp], nx: int, ny: int
+) -> Floats:
+    """The mean (ny, nx) of the runs of each cell that have a value; NaN where none has."""
+    some = ~np.isnan(numbers)
+    place = (rows * nx + columns)[some]
+    count = np.bincount(place, minlength=nx * ny)
+    total = np.bincount(place, weights=numbers[some], minlength=nx * ny)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = (total / count).reshape(ny, nx)
+    return mean
+
+
+def _edges(axis: Axes, column: Column, values: Sequence[Any], side: str) -> tuple[Floats, Floats]:
+    """The edges of the cells along an axis, half-way between the values, and the values. The axis
+    is given ticks at the values, where these are few, and is logarithmic where the values are
+    spaced so."""
+    ticks = axis.xaxis if side == "x" else axis.yaxis
+    if column.is_text:
+        ticks.set_ticks(np.arange(len(values)), [plain_text(text) for text in values])
+        places = np.arange(float(len(values) + 1))
+        return places - 0.5, places[:-1]
+    numbers: Floats = np.asarray(values, dtype=float)
+    logarithmic = _spaced_logarithmically(numbers)
+    if logarithmic:
+        (axis.set_xscale if side == "x" else axis.set_yscale)("log")
+    if len(numbers) <= 12:
+        ticks.set_ticks(numbers, [f"{one:.4g}" for one in numbers])
+        ticks.set_ticks([], minor=True)
+    shown = np.log(numbers) if logarithmic else numbers
+    if len(shown) == 1:
+        half = 0.05 * abs(shown[0]) or 0.5
+        between = np.array([shown[0] - half, shown[0] + half])
+    else:
+        middle = (shown[1:] + shown[:-1]) / 2
+        first, last = shown[0] - (middle[0] - shown[0]), shown[-1] + (shown[-1] - middle[-1])
+        between = np.concatenate([[first], middle, [last]])
+    edges: Floats = np.exp(between) if logarithmic else between
+    return edges, numbers
+
+
+def _spaced_logarithmically(values: Floats) -> bool:
+    """Whether the logarithms of the values are spaced more evenly than the values."""
+    if len(values) < 3 or values[0] <= 0:
+        return False
+    steps, factors = np.diff(values), np.diff(np.log(values))
+    return bool(np.std(factors) / np.mean(factors) < 0.5 * np.std(steps) / np.mean(steps))
+
+
+def _hatch_empty(axis: Axes, across: Floats, upward: Floats, mean: Floats) -> None:
+    from matplotlib.patches import Rectangle
+
+    for row, column in np.argwhere(np.isnan(mean)):
+        corner = (across[column], upward[row])
+        size = (across[column + 1] - corner[0], upward[row + 1] - corner[1])
+        axis.add_patch(Rectangle(corner, *size, fill=False, hatch="///", color="#C4C8CF", lw=0))
+
+
+def _write_cells(
+    axis: Axes, mesh: Any, mean: Floats, places: tuple[Floats, Floats], percent: bool
+) -> None:
+    """The value of each cell, black or white, whichever stands out."""
+    across, upward = places
+    for row, column in np.argwhere(~np.isnan(mean)):
+        value = mean[row, column]
+        red, green, blue, _ = mesh.cmap(mesh.norm(value))
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+        text = f"{100 * value:.3g} %" if percent else f"{value:.3g}"
+        axis.text(
+            across[column], upward[row], text, ha="center", va="center", fontsize=8,
+            color="white" if dark else "black",
+        )  # fmt: skip
+
+
+# Sobol indices
+
+
+def tornado(
+    metric: str,
+    names: Sequence[str],
+    first: Floats,
+    total: Floats,
+    first_interval: Floats | None = None,
+    total_interval: Floats | None = None,
+) -> Figure:
+    """Bars of the Sobol indices of the varied values, the largest total index on top.
+
+    first, total (d,): indices. first_interval, total_interval (d, 2): low and high ends.
+    """
+    first, total = np.asarray(first, dtype=float), np.asarray(total, dtype=float)
+    if not len(names) or not np.isfinite(total).any():
+        raise InputError(f"{metric} has no Sobol indices: nothing varies, or it has no values")
+    order = np.argsort(-np.nan_to_num(total, nan=-np.inf), kind="stable")[:_MOST_BARS]
+    figure = new_figure(f"Sobol indices of {metric}", max(2.6, 1.4 + 0.5 * len(order)))
+    axis = figure.subplots()
+    many = "" if len(order) == len(names) else f" (the {len(order)} largest of {len(names)})"
+    dress(axis, plain_text(f"Sobol indices of {metric}{many}"))
+    axis.grid(False, axis="y")
+    places = np.arange(len(order))
+    bars = (
+        ("total", total, total_interval, -0.2, COLOURS[5]),
+        ("first order", first, first_interval, 0.2, COLOURS[0]),
+    )
+    for label, values, interval, offset, colour in bars:
+        error = None if interval is None else _reach(values, np.asarray(interval))[:, order]
+        axis.barh(
+            places + offset, values[order], height=0.36, color=colour, label=label, xerr=error,
+            error_kw={"ecolor": INK, "elinewidth": 1.0, "capsize": 2.5},
+        )  # fmt: skip
+    axis.axvline(0, color=FAINT, linewidth=0.8)
+    axis.set_yticks(places, [plain_text(names[k]) for k in order])
+    axis.invert_yaxis()
+    axis.set_xlim(left=min(0.0, axis.get_xlim()[0]))
+    axis.set_xlabel("share of the variance")
+    add_legend(axis, ["total", "first order"])
+    return figure
+
+
+def _reach(values: Floats, interval: Floats) -> Floats:
+    """How far the interval reaches below and above each value (2, d)."""
+    reach: Floats = np.clip(
+        np.nan_to_num([values - interval[:, 0], interval[:, 1] - values]), 0, None
+    )
+    return reach
