@@ -41,7 +41,7 @@ STATIONS = (
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])
-DRAWING = ("results", "analysis", "cli")
+DRAWING = ("results", "analysis", "sweeps", "cli")
 
 
 def files_of(station):

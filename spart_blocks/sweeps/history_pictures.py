@@ -19,7 +19,7 @@ from spart_blocks.results.plots import (
     plain_text,
     quantity,
 )
-from spart_blocks.sweeps.shown import Column, Floats, Group, Histories, counted, groups_of
+from spart_blocks.sweeps.shown import Quantity, Floats, Group, Traces, counted, groups_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,38 +32,38 @@ _FEW = 20  # runs that are drawn one by one
 _STYLES = {"worst": (COLOURS[1], "-"), "median": (COLOURS[0], "--"), "best": (COLOURS[2], "-.")}
 
 
-def fan(histories: Histories, labels: NDArray[Any] | None = None) -> Figure:
+def fan(traces: Traces, labels: NDArray[Any] | None = None) -> Figure:
     """Median and quantile bands of a signal over time, a panel for each element. Up to 20 runs of
     a group are drawn one by one too, and fewer than 5 without bands.
 
     labels (n,): groups of the runs, for instance variants.
     """
-    panels = histories.panels()
-    groups = groups_of(labels, len(histories.runs))
-    figure, axes = _panels(histories, list(panels), "")
+    panels = traces.panels()
+    groups = groups_of(labels, len(traces.runs))
+    figure, axes = _panels(traces, list(panels), "")
     for axis, values in zip(axes, panels.values(), strict=True):
         for group in groups:
-            _draw_group(axis, histories, values[group.rows], group, len(groups))
-    dress(axes[0], plain_text(histories.name) if len(panels) > 1 else "")
+            _draw_group(axis, traces, values[group.rows], group, len(groups))
+    dress(axes[0], plain_text(traces.name) if len(panels) > 1 else "")
     add_legend(axes[0], [str(text) for text in axes[0].get_legend_handles_labels()[1]])
     _note_ends(axes[-1], next(iter(panels.values())))
     return figure
 
 
-def extreme_runs(histories: Histories, metric: Column, worst: str = "largest") -> Figure:
+def extreme_runs(traces: Traces, metric: Quantity, worst: str = "largest") -> Figure:
     """The runs with the worst, the median and the best value of a metric.
 
     metric: of the same runs as the histories. worst: 'largest' or 'smallest'.
     """
     picked = pick(metric, worst)
-    panels = histories.panels()
-    title = f"{histories.name}: worst, median and best {metric.name}"
-    figure, axes = _panels(histories, list(panels), title)
+    panels = traces.panels()
+    title = f"{traces.name}: worst, median and best {metric.name}"
+    figure, axes = _panels(traces, list(panels), title)
     numbers = metric.numbers()
     for axis, values in zip(axes, panels.values(), strict=True):
         for name, row in picked.items():
             value = quantity(f"{numbers[row]:.4g}", metric.unit).replace("[", "").replace("]", "")
-            label = f"{name}: run {histories.runs[row]} ({value})"
+            label = f"{name}: run {traces.runs[row]} ({value})"
             colour, dashes = _STYLES[name]
             style: dict[str, Any] = {
                 "color": colour,
@@ -71,12 +71,12 @@ def extreme_runs(histories: Histories, metric: Column, worst: str = "largest") -
                 "linewidth": 1.6,
                 "label": label,
             }
-            axis.plot(histories.times, values[row], **style, **_drawstyle(histories))
+            axis.plot(traces.times, values[row], **style, **_drawstyle(traces))
     add_legend(axes[0], [str(text) for text in axes[0].get_legend_handles_labels()[1]])
     return figure
 
 
-def pick(metric: Column, worst: str = "largest") -> dict[str, int]:
+def pick(metric: Quantity, worst: str = "largest") -> dict[str, int]:
     """The rows of the worst, the median and the best run; a row only once, the worst first."""
     if worst not in ("largest", "smallest"):
         raise InputError(f"worst is 'largest' or 'smallest', not {worst!r}")
@@ -108,29 +108,27 @@ def quantiles(values: Floats, levels: Sequence[float]) -> Floats:
     return between
 
 
-def _panels(histories: Histories, names: Sequence[str], title: str) -> tuple[Figure, list[Axes]]:
+def _panels(traces: Traces, names: Sequence[str], title: str) -> tuple[Figure, list[Axes]]:
     """A figure with a panel for each name, over a common time axis."""
-    figure = new_figure(title or histories.name, max(4.5, 0.8 + 1.9 * len(names)))
+    figure = new_figure(title or traces.name, max(4.5, 0.8 + 1.9 * len(names)))
     axes = list(figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0])
     for axis, name in zip(axes, names, strict=True):
         dress(axis, "")
-        axis.set_ylabel(quantity(plain_text(name), histories.unit))
+        axis.set_ylabel(quantity(plain_text(name), traces.unit))
         axis.margins(x=0)
     dress(axes[0], plain_text(title))
     axes[-1].set_xlabel("time [s]")
     return figure, axes
 
 
-def _drawstyle(histories: Histories) -> dict[str, Any]:
-    return {"drawstyle": "steps-post"} if histories.held else {}
+def _drawstyle(traces: Traces) -> dict[str, Any]:
+    return {"drawstyle": "steps-post"} if traces.held else {}
 
 
-def _draw_group(
-    axis: Axes, histories: Histories, values: Floats, group: Group, groups: int
-) -> None:
+def _draw_group(axis: Axes, traces: Traces, values: Floats, group: Group, groups: int) -> None:
     """The bands, the median, and where they are few the runs of a group."""
     kept = values[~np.isnan(values).all(axis=1)]
-    t, held = histories.times, _drawstyle(histories)
+    t, held = traces.times, _drawstyle(traces)
     name = f"{plain_text(group.name)}: " if group.name else ""
     colour, dashes = group.colour, group.dashes
     if len(kept) <= _FEW:
@@ -150,7 +148,7 @@ def _draw_group(
         warnings.simplefilter("ignore", RuntimeWarning)  # times at which no run is left
         levels = (OUTER[0], INNER[0], 0.5, INNER[1], OUTER[1])
         low, lower, middle, upper, high = quantiles(kept, levels)
-    step: dict[str, Any] = {"step": "post"} if histories.held else {}
+    step: dict[str, Any] = {"step": "post"} if traces.held else {}
     strength = 1.0 if groups <= 2 else 0.6
     bands: dict[str, Any] = {"linewidth": 0, "color": colour, **step}
     both = f"{name}5 to 95 %" if groups == 1 else None

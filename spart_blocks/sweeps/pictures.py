@@ -24,7 +24,7 @@ from spart_blocks.results.plots import (
     quantity,
 )
 from spart_blocks.sweeps.shown import (
-    Column,
+    Quantity,
     Floats,
     Group,
     counted,
@@ -48,7 +48,7 @@ MAP = "cividis"  # reads the same for colour-blind readers, and in grey
 
 
 def distribution(
-    metric: Column, labels: NDArray[Any] | None = None, confidence: float | None = 0.95
+    metric: Quantity, labels: NDArray[Any] | None = None, confidence: float | None = 0.95
 ) -> Figure:
     """Histogram, and empirical distribution function, of a metric.
 
@@ -135,7 +135,7 @@ def _note(axis: Axes, notes: Sequence[str]) -> None:
 # Map over two parameters
 
 
-def heat_map(value: Column, x: Column, y: Column) -> Figure:
+def heat_map(value: Quantity, x: Quantity, y: Quantity) -> Figure:
     """Mean of a metric, or the success rate, over a grid of two parameters. Cells lie at the
     values, also where these are unevenly spaced; a cell without a value is hatched.
     """
@@ -166,7 +166,7 @@ def heat_map(value: Column, x: Column, y: Column) -> Figure:
     return figure
 
 
-def _ticks(column: Column) -> tuple[NDArray[np.intp], list[Any]]:
+def _ticks(column: Quantity) -> tuple[NDArray[np.intp], list[Any]]:
     """The place of each run on an axis of a grid, and the values on the axis, in order."""
     if column.is_text:
         names = list(dict.fromkeys(map(str, column.values)))
@@ -194,7 +194,7 @@ def _means(
     return mean
 
 
-def _edges(axis: Axes, column: Column, values: Sequence[Any], side: str) -> tuple[Floats, Floats]:
+def _edges(axis: Axes, column: Quantity, values: Sequence[Any], side: str) -> tuple[Floats, Floats]:
     """The edges of the cells along an axis, half-way between the values, and the values. The axis
     is given ticks at the values, where these are few, and is logarithmic where the values are
     spaced so."""

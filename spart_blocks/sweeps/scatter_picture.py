@@ -15,7 +15,7 @@ from spart_blocks.sweeps.shown import (
     MISSED,
     NO_RESULT,
     PASSED,
-    Column,
+    Quantity,
     Floats,
     counted,
     is_logarithmic,
@@ -37,7 +37,7 @@ _MARKS = {
 """Marker and colour of each outcome; in this order, so that failures lie on top."""
 
 
-def scatter(columns: Sequence[Column], outcome: NDArray[Any] | None = None) -> Figure:
+def scatter(columns: Sequence[Quantity], outcome: NDArray[Any] | None = None) -> Figure:
     """A panel for each pair of columns, and a histogram of each on the diagonal.
 
     columns: varied values and metrics of the same runs; texts become places on an axis.
@@ -83,7 +83,7 @@ def _framed(label: str, size: int) -> tuple[Figure, NDArray[Any]]:
     return figure, figure.subplots(size, size, sharex="col", squeeze=False, gridspec_kw=spaces)
 
 
-def _places(column: Column) -> Floats:
+def _places(column: Quantity) -> Floats:
     """The values as numbers; texts by their order."""
     if not column.is_text:
         return column.numbers()
@@ -96,7 +96,7 @@ def _is_logarithmic(values: Floats) -> bool:
     return bool(known.size) and is_logarithmic(known)
 
 
-def _check(columns: Sequence[Column], values: Sequence[Floats]) -> None:
+def _check(columns: Sequence[Quantity], values: Sequence[Floats]) -> None:
     if not columns:
         raise InputError("a scatter matrix needs at least one varied value or metric")
     if len(columns) > MOST_COLUMNS:
@@ -156,7 +156,7 @@ def _diagonal(axis: Axes, values: Floats, kinds: NDArray[Any]) -> None:
         axis.hist(bad, bins.tolist(), color=COLOURS[1], alpha=0.8)
 
 
-def _label(axes: NDArray[Any], columns: Sequence[Column]) -> None:
+def _label(axes: NDArray[Any], columns: Sequence[Quantity]) -> None:
     for k, column in enumerate(columns):
         text = _broken(column)
         axes[-1, k].set_xlabel(text, fontsize=8)
@@ -174,7 +174,7 @@ def _label(axes: NDArray[Any], columns: Sequence[Column]) -> None:
     axes[0, 0].set_title(_broken(columns[0]), fontsize=8, color=INK)
 
 
-def _broken(column: Column) -> str:
+def _broken(column: Quantity) -> str:
     """The label, in two lines where it is long."""
     label = column.label
     return label if len(label) < 18 else quantity(f"{plain_text(column.name)}\n", column.unit)

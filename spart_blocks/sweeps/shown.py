@@ -1,4 +1,4 @@
-"""Data that pictures of sweeps show: columns and histories of runs, and their groups."""
+"""Data that pictures of sweeps show: quantities and signals of runs, and groups of runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DECADES = 1e3  # a positive quantity that spans more has a logarithmic axis
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class Quantity:
     """A quantity of each run. values (n,): numbers, texts, or True, False and None. NaN and None
     stand for a run that has none."""
 
@@ -72,7 +72,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Histories:
+class Traces:
     """A signal over time, of the runs whose histories were kept.
 
     times (k,) [s]. values (n, k), or (n, k, ...) of a vector or matrix; NaN after a run's end.
@@ -156,9 +156,9 @@ def counted(count: int, what: str = "run") -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def without_value(column: Column) -> Iterator[str]:
+def without_value(shown: Quantity) -> Iterator[str]:
     """A note on the runs that have no value, if there are any."""
-    missing = int(np.isnan(column.numbers()).sum())
+    missing = int(np.isnan(shown.numbers()).sum())
     if missing:
         verb = "has" if missing == 1 else "have"
-        yield f"{missing:,} of {counted(len(column.values))} {verb} no value"
+        yield f"{missing:,} of {counted(len(shown.values))} {verb} no value"

@@ -10,7 +10,7 @@ from spart_blocks.results.plots import render
 from spart_blocks.sweeps.history_pictures import extreme_runs, fan, pick, quantiles
 from spart_blocks.sweeps.pictures import distribution, heat_map, tornado
 from spart_blocks.sweeps.scatter_picture import scatter
-from spart_blocks.sweeps.shown import Column, Histories, outcomes
+from spart_blocks.sweeps.shown import Quantity, Traces, outcomes
 
 T = np.linspace(0.0, 4.0, 41)
 
@@ -19,7 +19,7 @@ def histories(n=50, **fields):
     rng = np.random.default_rng(1)
     values = rng.normal(size=(n, 1)) * np.exp(-T) + np.sin(T)
     given = {"times": T, "values": values, "runs": np.arange(n), "unit": "rad"} | fields
-    return Histories("plant.qm[0]", **given)
+    return Traces("plant.qm[0]", **given)
 
 
 def legend(axis):
@@ -111,7 +111,7 @@ def test_too_many_elements_are_refused():
 
 
 def test_the_extreme_runs_are_named_with_their_values():
-    metric = Column("miss", np.linspace(2.0, 3.0, 50), "m")
+    metric = Quantity("miss", np.linspace(2.0, 3.0, 50), "m")
     axis = extreme_runs(histories(runs=np.arange(100, 150)), metric).axes[0]
     texts = ["worst: run 149 (3 m)", "median: run 125 (2.51 m)", "best: run 100 (2 m)"]
     assert legend(axis) == texts
@@ -119,12 +119,12 @@ def test_the_extreme_runs_are_named_with_their_values():
 
 
 def test_picked_runs_have_a_value_and_are_picked_once():
-    metric = Column("miss", np.array([np.nan, 3.0, np.inf, 1.0, 2.0]))
+    metric = Quantity("miss", np.array([np.nan, 3.0, np.inf, 1.0, 2.0]))
     assert pick(metric) == {"worst": 1, "median": 4, "best": 3}
     assert pick(metric, "smallest") == {"worst": 3, "median": 4, "best": 1}
-    assert pick(Column("miss", np.array([np.nan, 3.0]))) == {"worst": 1}
+    assert pick(Quantity("miss", np.array([np.nan, 3.0]))) == {"worst": 1}
     with pytest.raises(InputError, match="none of the 2 runs has one"):
-        pick(Column("miss", np.full(2, np.nan)))
+        pick(Quantity("miss", np.full(2, np.nan)))
     with pytest.raises(InputError, match="worst is 'largest' or 'smallest'"):
         pick(metric, "biggest")
 
@@ -136,7 +136,7 @@ def test_a_distribution_counts_every_run_once_and_says_which_have_none():
     rng = np.random.default_rng(2)
     values = rng.normal(size=1000)
     values[:7] = np.nan
-    above, below = distribution(Column("effort", values, "N m s")).axes
+    above, below = distribution(Quantity("effort", values, "N m s")).axes
     assert above.patches[0].get_data().values.sum() == 993
     assert below.get_xlabel() == "effort [N m s]"
     [line] = below.lines
@@ -147,32 +147,32 @@ def test_a_distribution_counts_every_run_once_and_says_which_have_none():
 
 
 def test_the_band_about_the_distribution_has_the_stated_half_width():
-    below = distribution(Column("m", np.arange(200.0))).axes[1]
+    below = distribution(Quantity("m", np.arange(200.0))).axes[1]
     corners = below.collections[0].get_paths()[0].vertices
     half = np.sqrt(np.log(2 / 0.05) / 400)
     at_middle = corners[np.isclose(corners[:, 0], 99.0)]
     assert at_middle[:, 1].min() >= 0.49 - half
     assert at_middle[:, 1].max() == pytest.approx(0.5 + half, abs=0.006)
-    assert not distribution(Column("m", np.arange(200.0)), confidence=None).axes[1].collections
+    assert not distribution(Quantity("m", np.arange(200.0)), confidence=None).axes[1].collections
 
 
 @pytest.mark.parametrize("values", [[3.0], [0.0, 0.0], [1e-300, 2e-300], [1e6, 1e6 + 1e-7], [0, 9]])
 def test_few_and_equal_values_have_a_distribution(values):
-    figure = distribution(Column("m", np.array(values, dtype=float)))
+    figure = distribution(Quantity("m", np.array(values, dtype=float)))
     assert figure.axes[0].patches[0].get_data().values.sum() == len(values)
     assert render(figure, "svg")
 
 
 def test_values_over_decades_have_a_logarithmic_axis():
-    figure = distribution(Column("m", np.logspace(-6, 2, 500)))
+    figure = distribution(Quantity("m", np.logspace(-6, 2, 500)))
     assert figure.axes[0].get_xscale() == "log"
     assert figure.axes[0].patches[0].get_data().values.sum() == 500
-    assert distribution(Column("m", np.linspace(-1, 1e9, 500))).axes[0].get_xscale() == "linear"
+    assert distribution(Quantity("m", np.linspace(-1, 1e9, 500))).axes[0].get_xscale() == "linear"
 
 
 def test_variants_share_the_bars_of_a_distribution():
     labels = np.array(["pd"] * 30 + ["lqr"] * 20)
-    above, _ = distribution(Column("m", np.arange(50.0)), labels).axes
+    above, _ = distribution(Quantity("m", np.arange(50.0)), labels).axes
     assert legend(above) == ["pd", "lqr"]
     edges = [patch.get_data().edges for patch in above.patches]
     np.testing.assert_array_equal(edges[0], edges[2])
@@ -181,7 +181,7 @@ def test_variants_share_the_bars_of_a_distribution():
 @pytest.mark.parametrize("values", [[], [np.nan, np.nan]])
 def test_without_a_value_there_is_no_distribution(values):
     with pytest.raises(InputError, match="nothing to show of miss"):
-        distribution(Column("miss", np.array(values)))
+        distribution(Quantity("miss", np.array(values)))
 
 
 # Heat map
@@ -189,12 +189,12 @@ def test_without_a_value_there_is_no_distribution(values):
 
 def grid(xs, ys, draws=1):
     x, y = (np.repeat(one.ravel(), draws) for one in np.meshgrid(xs, ys))
-    return Column("kp", x, "N m/rad"), Column("kd", y)
+    return Quantity("kp", x, "N m/rad"), Quantity("kd", y)
 
 
 def test_a_heat_map_shows_means_at_unevenly_spaced_values():
     x, y = grid([1.0, 2.0, 5.0, 6.0], [0.0, 10.0, 11.0], draws=2)
-    value = Column("miss", x.values + 100 * y.values + np.tile([-1.0, 1.0], 12), "m")
+    value = Quantity("miss", x.values + 100 * y.values + np.tile([-1.0, 1.0], 12), "m")
     figure = heat_map(value, x, y)
     axis, bar = figure.axes
     mesh = axis.collections[0]
@@ -209,13 +209,13 @@ def test_a_heat_map_shows_means_at_unevenly_spaced_values():
 
 def test_a_grid_over_decades_is_logarithmic():
     x, y = grid([1.0, 10.0, 100.0], [1.0, 2.0, 3.0])
-    axis = heat_map(Column("m", x.values), x, y).axes[0]
+    axis = heat_map(Quantity("m", x.values), x, y).axes[0]
     assert (axis.get_xscale(), axis.get_yscale()) == ("log", "linear")
 
 
 def test_a_cell_without_a_value_is_hatched_and_runs_without_one_are_left_out():
     x, y = grid([1.0, 2.0], [1.0, 2.0], draws=2)
-    value = Column("miss", np.array([np.nan, np.nan, np.nan, 3.0, 1.0, 2.0, 3.0, 4.0]))
+    value = Quantity("miss", np.array([np.nan, np.nan, np.nan, 3.0, 1.0, 2.0, 3.0, 4.0]))
     axis = heat_map(value, x, y).axes[0]
     mask = axis.collections[0].get_array().mask
     np.testing.assert_array_equal(mask, [[True, False], [False, False]])
@@ -225,7 +225,7 @@ def test_a_cell_without_a_value_is_hatched_and_runs_without_one_are_left_out():
 
 def test_verdicts_are_shown_as_a_success_rate():
     x, y = grid([1.0, 2.0], [5.0], draws=2)
-    figure = heat_map(Column("passed", np.array([True, False, True, None], dtype=object)), x, y)
+    figure = heat_map(Quantity("passed", np.array([True, False, True, None], dtype=object)), x, y)
     assert figure.axes[1].get_ylabel() == "success rate"
     assert figure.axes[0].collections[0].get_clim() == (0.0, 1.0)
     assert notes(figure.axes[0])[:2] == ["50 %", "100 %"]
@@ -233,15 +233,15 @@ def test_verdicts_are_shown_as_a_success_rate():
 
 def test_names_of_variants_are_an_axis_of_a_heat_map():
     x, _ = grid([1.0, 2.0], [1.0, 2.0])
-    y = Column("controller", np.array(["pd", "pd", "lqr", "lqr"]))
-    axis = heat_map(Column("m", np.arange(4.0)), x, y).axes[0]
+    y = Quantity("controller", np.array(["pd", "pd", "lqr", "lqr"]))
+    axis = heat_map(Quantity("m", np.arange(4.0)), x, y).axes[0]
     assert [tick.get_text() for tick in axis.get_yticklabels()] == ["pd", "lqr"]
 
 
 def test_values_drawn_at_random_are_no_grid():
-    x, y = Column("kp", np.random.default_rng(0).normal(size=100)), Column("kd", np.ones(100))
+    x, y = Quantity("kp", np.random.default_rng(0).normal(size=100)), Quantity("kd", np.ones(100))
     with pytest.raises(InputError, match=r"kp has 100 values, so its runs form no grid\n.*scatter"):
-        heat_map(Column("m", np.ones(100)), x, y)
+        heat_map(Quantity("m", np.ones(100)), x, y)
 
 
 # Sobol indices
@@ -272,8 +272,8 @@ def test_a_scatter_matrix_marks_the_runs_that_failed():
         np.array([True, False, None, None], dtype=object),
     )
     assert outcome.tolist() == ["passed", "claims not met", "failed", "complete"]
-    kp = Column("kp", np.array([1.0, 2.0, 3.0, 4.0]))
-    miss = Column("miss", np.array([0.1, 0.2, np.nan, 0.4]), "m")
+    kp = Quantity("kp", np.array([1.0, 2.0, 3.0, 4.0]))
+    miss = Quantity("miss", np.array([0.1, 0.2, np.nan, 0.4]), "m")
     figure = scatter([kp, miss], outcome)
     panel = figure.axes[1]
     points = [line.get_xdata() for line in panel.lines if len(line.get_xdata())]
@@ -290,7 +290,10 @@ def test_a_scatter_matrix_of_many_runs_is_thinned_but_keeps_each_failure():
     n = 20_000
     outcome = np.full(n, "passed", dtype=object)
     outcome[::1000] = "claims not met"
-    columns = [Column("a", np.arange(n) / n), Column("variant", np.array(["pd", "lqr"] * (n // 2)))]
+    columns = [
+        Quantity("a", np.arange(n) / n),
+        Quantity("variant", np.array(["pd", "lqr"] * (n // 2))),
+    ]
     figure = scatter(columns, outcome)
     lines = [line for line in figure.axes[1].lines if len(line.get_xdata())]
     assert [len(line.get_xdata()) for line in lines] == [5000, 20]
@@ -302,17 +305,17 @@ def test_a_scatter_matrix_has_bounds():
     with pytest.raises(InputError, match="at least one"):
         scatter([])
     with pytest.raises(InputError, match=r"9 columns; .* at most 8"):
-        scatter([Column(str(k), np.ones(2)) for k in range(9)])
+        scatter([Quantity(str(k), np.ones(2)) for k in range(9)])
     with pytest.raises(InputError, match="no runs"):
-        scatter([Column("a", np.ones(0))])
-    assert render(scatter([Column("a", np.ones(1)), Column("b", np.full(1, np.nan))]), "png")
+        scatter([Quantity("a", np.ones(0))])
+    assert render(scatter([Quantity("a", np.ones(1)), Quantity("b", np.full(1, np.nan))]), "png")
 
 
 def test_dollars_in_names_are_shown_as_they_are():
-    column = Column("a$b$", np.arange(10.0))
+    column = Quantity("a$b$", np.arange(10.0))
     assert b"a$b$" in render(distribution(column), "svg")
 
 
 def test_a_column_of_texts_is_no_metric():
     with pytest.raises(InputError, match="variant is not a number of each run"):
-        distribution(Column("variant", np.array(["pd", "lqr"])))
+        distribution(Quantity("variant", np.array(["pd", "lqr"])))
