@@ -183,6 +183,18 @@ def test_a_step_to_no_finite_state_is_discarded_and_leaves_all_as_it_was(made):
             fmu.doStep(0.1, 0.1)
 
 
+@pytest.mark.parametrize("version", [3, 2])
+def test_equal_steps_to_no_finite_state_are_discarded_too(version, made, tmp_path):
+    part, _ = made
+    at = references(part)
+    with instance(export_fmu(part, tmp_path, version, method="RK4")) as fmu:
+        fmu.doStep(0.0, 0.1)
+        put = fmu.setFloat64 if version == 3 else fmu.setReal
+        put([at["k.K"]], [1e308])
+        refused(DISCARD, fmu.doStep, 0.1, 0.1)
+        assert "the states are not finite" in fmu.said[-1]
+
+
 def test_another_token_is_not_accepted(made, tmp_path):
     _, paths = made
     for path in paths.values():

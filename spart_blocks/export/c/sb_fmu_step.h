@@ -120,7 +120,7 @@ static int sb_integrate(sb_fmu *m, double end) {
     }
     if (SB_NX) sb_try(m, h);
     known = 1;
-    if (SB_NX && !sb_accurate(m, h, last)) continue;
+    if (SB_NX && SB_CONTROLLED(m) && !sb_accurate(m, h, last)) continue;
 #if SB_SLIDES
     over = sb_nears(m, &h);
     if (over == SB_NEARER) continue;
