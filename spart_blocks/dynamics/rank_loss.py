@@ -40,6 +40,9 @@ AROUND = 0.7
 REACH = 1e-5
 """[rad, m] So far ahead and behind along a motion distances are compared."""
 STILL = 1e-200
+AT_REST = 1e-12
+"""[rad/s, m/s] Rates below are rounding, and so is their direction: a loop that its friction holds
+at rest does not move towards a loss of rank."""
 NOISE = 1e-12
 
 
@@ -113,7 +116,8 @@ def passing(qm: Any, um: Any, robot: Robot) -> tuple[Any, Any]:
     near = abs(slope) * REACH < 2.0 * AROUND * bend
     low = here * bend - slope * slope / 8.0 < most * bend
     steep = slope * slope > 16.0 * REACH**2 * GROWTH * here
-    looks = np.logical_and(np.logical_and(near, low), steep)
+    moves = size.tolist()[0] > AT_REST
+    looks = np.logical_and(np.logical_and(near, low), np.logical_and(steep, moves))
     return np.where(looks, slope - NOISE, -1.0), least - here
 
 
