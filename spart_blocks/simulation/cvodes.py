@@ -10,26 +10,28 @@ Source: A. C. Hindmarsh et al., "SUNDIALS", ACM Trans. Math. Softw. 31 (2005).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import RunError
-from spart_blocks.program import Program
 from spart_blocks.simulation.stops import within
+
+if TYPE_CHECKING:
+    from spart_blocks.simulation.native import Native
 
 Floats = NDArray[np.float64]
 METHODS = {"CVODES": "bdf", "Adams": "adams"}
 
 
 class Cvodes:
-    """The integrators of one run, by pattern of samples and minimum number of steps."""
+    """The integrators of an engine, by pattern of samples and minimum number of steps."""
 
     def __init__(
-        self, program: Program, solver: str, rtol: float, atol: float, max_step: float | None
+        self, engine: Native, solver: str, rtol: float, atol: float, max_step: float | None
     ) -> None:
-        self.program, self.max_step = program, max_step
+        self.engine, self.program, self.max_step = engine, engine.program, max_step
         self.options: dict[str, Any] = {
             "linear_multistep_method": METHODS[solver],
             "reltol": rtol,
@@ -39,7 +41,6 @@ class Cvodes:
             "disable_internal_warnings": True,
         }
         self.steps = self.evaluations = 0
-        self._made: dict[tuple[tuple[float, ...], int], Any] = {}
 
     def over(self, start: float, times: Sequence[float], x: Floats, xd: Floats) -> Floats:
         """The states at times (m,) after start, (m, nx); the last time is the stop."""
@@ -75,10 +76,8 @@ class Cvodes:
         return states.reshape(len(x), len(pattern)).T
 
     def _integrator(self, pattern: tuple[float, ...], least: int) -> Any:
-        key = (pattern, least)
-        if key not in self._made:
-            self._made[key] = self._make(pattern, least)
-        return self._made[key]
+        key = ("cvodes", pattern, least, *self.options.values())
+        return self.engine.derived(key, lambda: self._make(pattern, least))
 
     def _make(self, pattern: tuple[float, ...], least: int) -> Any:
         """least: the minimum number of steps."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -22,6 +23,8 @@ from spart_blocks.program.switching import Crossing, Switch
 from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
 
 Reference = Callable[[], Engine]
+
+_MOST_DERIVED = 64
 
 
 class _Call:
@@ -67,7 +70,24 @@ class Native(Engine):
         self.holds = program.holds
         self.slot = {slot.name: slot for slot in program.signals}
         self.jacobian = self._jacobian
-        self._selections: dict[tuple[str, ...], Any] = {}
+        self._derived: dict[Any, Any] = {}
+
+    def with_parameters(self, p: Floats) -> Native:
+        """The engine of the same program with other parameters (np,). Functions derived from the
+        program are made once for both."""
+        other = Native(replace(self.program, p=p))
+        other._reference, other._derived = self._reference, self._derived
+        return other
+
+    def derived(self, key: Any, make: Callable[[], Any]) -> Any:
+        """A function derived from those of the program, made when it is first asked for. It must
+        not depend on the values of the parameters."""
+        derived = self._derived
+        if key not in derived:
+            while len(derived) >= _MOST_DERIVED:  # patterns of samples can differ in every run
+                del derived[next(iter(derived))]
+            derived[key] = make()
+        return derived[key]
 
     # --- the functions, each made when first called ------------------------------------
 
@@ -109,9 +129,12 @@ class Native(Engine):
 
     @cached_property
     def _slope(self) -> _Call:
+        return _Call(self.derived("jacobian", self._slope_function), self.program.p)
+
+    def _slope_function(self) -> Any:
         arguments = self.program.rates.sx_in()
         slope = ca.densify(ca.jacobian(self.program.rates(*arguments), arguments[1]))
-        return _Call(ca.Function("jacobian", arguments, [slope]), self.program.p)
+        return ca.Function("jacobian", arguments, [slope])
 
     # --- the equations -------------------------------------------------------------------
 
@@ -227,9 +250,7 @@ class Native(Engine):
     def _selected(self, names: tuple[str, ...]) -> Any:
         """The program's outputs of these names alone; CasADi calls the function for every column of
         its arguments."""
-        if names not in self._selections:
-            self._selections[names] = self.program.selected(names)
-        return self._selections[names]
+        return self.derived(names, lambda: self.program.selected(names))
 
     def explain(self, t: float, x: Floats, xd: Floats) -> None:
         if self._reference is not None:

@@ -82,8 +82,8 @@ class Keeper(ABC):
         """End the record with the run."""
 
 
-class Grid(Keeper):
-    """Samples at a uniform grid, and at the start and the end."""
+class Sampled(Keeper):
+    """Samples at a uniform grid, and at the start and the end, from the curves of the steps."""
 
     def __init__(self, recorder: Recorder, samples: Samples) -> None:
         super().__init__(recorder)
@@ -99,6 +99,10 @@ class Grid(Keeper):
         if self.samples.due_at(t) or (edge and not self.recorder.ends_at(float(t))):
             self.samples.pass_by(t)
             self.recorder.keep(float(t), x, xd)
+
+
+class Grid(Sampled):
+    """The same, where solvers that step over many samples at once keep them themselves."""
 
 
 @dataclass(frozen=True)

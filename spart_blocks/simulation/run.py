@@ -33,7 +33,7 @@ from spart_blocks.simulation.gauges import Gauge, Readings
 from spart_blocks.simulation.held import Held
 from spart_blocks.simulation.measuring import Measuring, Panelled
 from spart_blocks.simulation.meeting import jumped_off, let_go, meet
-from spart_blocks.simulation.record import MOST_NUMBERS, Grid, Keeper, Lines
+from spart_blocks.simulation.record import MOST_NUMBERS, Grid, Keeper, Lines, Sampled
 from spart_blocks.simulation.recorder import Recorder
 from spart_blocks.simulation.samples import Samples
 from spart_blocks.simulation.shrinking import Pace, look
@@ -74,6 +74,8 @@ class Run:
     solvers: those used so far, each with its start time. stiff: whether the run has reported the
     diagram as stiff.
     lines: whether the record keeps as many rows as straight lines need; otherwise samples alone.
+    fixed_step [s]: step of the methods without error control. kept: the samples of a run that keeps
+    its states alone, in place of `samples`, of which solvers make use all the same.
     marks: times (m,) [s] that lines always keep. crowded_at, thinned_at [s]: when a step first
     needed more rows than it may add, and when the record was full.
     """
@@ -88,7 +90,9 @@ class Run:
     ticks: dict[str, int]
     event_times: list[Fraction]
     samples: Samples
+    fixed_step: float
     lines: bool = True
+    kept: Samples | None = None
     marks: Floats = field(default_factory=lambda: np.zeros(0))
     start: Fraction = Fraction(0)
     known: tuple[Fraction, ...] = ()
@@ -97,6 +101,7 @@ class Run:
     stats: Stats = field(default_factory=Stats)
     events: list[Event] = field(default_factory=list)
     stopped: str | None = None
+    interrupted: bool = False
     solvers: list[tuple[float, str]] = field(default_factory=list)
     stiff: bool = False
     recent: deque[float] = field(default_factory=lambda: deque(maxlen=CHATTER))
@@ -142,6 +147,7 @@ class Run:
                 if loop is None or len(self.solvers) > 1:
                     self._loop()
         except KeyboardInterrupt:
+            self.interrupted = True
             self.stopped = f"interrupted at t = {float(self.t):.6g} s"
         finally:
             self.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
@@ -155,11 +161,6 @@ class Run:
         if acting and self.options.max_step is None:
             step = float(self.end) / LEAST_STEPS
             self.options = self.options.model_copy(update={"max_step": step})
-
-    @property
-    def fixed_step(self) -> float:
-        """The step [s] of the methods without error control."""
-        return self.engine.run.max_step or float(self.samples.every)
 
     def _compiled(self) -> CompiledLoop | None:
         """This run's loop as compiled code, if the engine, the solver and a compiler allow it;
@@ -218,7 +219,10 @@ class Run:
     def sample_times(self) -> Floats:
         """The grid of samples from now on, with the start and the end."""
         now = [] if self.thinned_at is not None else [float(self.t)]
-        return np.union1d(self.samples.ahead(), [*now, float(self.end)])
+        ahead = self.samples.ahead() if self.kept is None else self.kept.ahead()
+        if self.kept is not None and not len(self.x):  # where crossings are looked for
+            ahead = np.union1d(ahead, self.samples.ahead())
+        return np.union1d(ahead, [*now, float(self.end)])
 
     def _loop(self) -> None:
         from spart_blocks.simulation.segments.choice import segment_solver
@@ -258,7 +262,9 @@ class Run:
 
     def _keeper(self) -> Keeper:
         keeper: Keeper = Grid(self.recorder, self.samples)
-        if self.lines:
+        if self.kept is not None:
+            keeper = Sampled(self.recorder, self.kept)
+        elif self.lines:
             keeper = Lines(self.recorder, self.engine, self.samples, self.marks)
         return Panelled(keeper, self.measuring, self.longest) if self.measuring else keeper
 

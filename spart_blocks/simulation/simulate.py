@@ -159,7 +159,7 @@ def begin(
     if isinstance(initial, (str, Path)):
         initial = Results.load(initial)
     state = _continued(initial)
-    with _failing("the run cannot begin"):
+    with failing("the run cannot begin"):
         with collector_paused():
             ready = _engine(diagram, engine, run_options)
             with telling_origin(initial, ready.title):
@@ -181,7 +181,7 @@ def finish(run: Run) -> Results:
     if run.progress is not None:
         run.progress = _noting(run.progress, foreign)
     try:
-        with _failing("the run failed", run, foreign):
+        with failing("the run failed", run, foreign):
             run.go()
             warn_of_instability(run)
         results = results_of(run)
@@ -210,7 +210,7 @@ def _noting(progress: Progress, foreign: list[Exception]) -> Progress:
 
 
 @contextmanager
-def _failing(
+def failing(
     problem: str, run: Run | None = None, foreign: Sequence[Exception] = ()
 ) -> Iterator[None]:
     """Context in which an unforeseen exception, such as one of SciPy, becomes a RunError."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Literal
 
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.diagram.run_options import RunOptions
@@ -27,9 +28,21 @@ MANY_STEPS = 20_000_000
 """Number of steps that takes minutes, for which there is a warning."""
 
 
-def prepare(engine: Engine, initial: FinalState | None, progress: Progress | None) -> Run:
-    """A run at its start: initial states, clocks, event times."""
-    options = engine.run.model_copy(update={"solver": picked_solver(engine)})
+def prepare(
+    engine: Engine,
+    initial: FinalState | None,
+    progress: Progress | None,
+    *,
+    solver: str | None = None,
+    states: float | Literal["at the end"] | None = None,
+) -> Run:
+    """A run at its start: initial states, clocks, event times.
+
+    solver: what `picked_solver` has picked, where that is known. states: keep no signals, and the
+    states alone at an interval [s] or at the end, in place of the record that the run options ask
+    for; the steps are those of a run that is recorded by lines.
+    """
+    options = engine.run.model_copy(update={"solver": solver or picked_solver(engine)})
     _check_solver(engine, options.solver)
     _check_damped(engine, options)
     x, xd = engine.initial()
@@ -41,10 +54,12 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
     if end <= start:
         raise InputError(f"the run would end at T = {options.T} s, it starts at {float(start)} s")
     every = exact(options.every) if options.every else end / DEFAULT_SAMPLES
+    fixed_step = options.max_step or float(every)
     _check_size(start, end, every, engine.clocks, options.max_step)
-    names = engine.display.kept(options.log, engine.signals())
+    names = engine.display.kept(options.log, engine.signals()) if states is None else []
     known = engine.event_times(start, end)
-    if options.every:
+    kept = None if states is None else _grid_of(states, start, end)
+    if options.every and kept is None:
         _check_room((end - start) / every, len(x) + len(xd) + engine.width(names), every)
     return Run(
         engine=engine,
@@ -59,9 +74,20 @@ def prepare(engine: Engine, initial: FinalState | None, progress: Progress | Non
         start=start,
         known=tuple(known),
         samples=Samples(start, every, end),
-        lines=options.every is None,
+        fixed_step=fixed_step,
+        lines=options.every is None and states is None,
+        kept=kept,
         progress=progress,
     )
+
+
+def _grid_of(states: float | Literal["at the end"], start: Fraction, end: Fraction) -> Samples:
+    """The samples of a run that keeps its states alone."""
+    every = end if states == "at the end" else exact(states)
+    if (end - start) / every > MOST_SAMPLES:
+        text = f"states every {float(every):g} s are more than {MOST_SAMPLES:,} rows"
+        raise InputError(Fault(text, hint="give a longer interval, or a shorter T"))
+    return Samples(start, every, end)
 
 
 def picked_solver(engine: Engine) -> str:

@@ -50,6 +50,36 @@ class Work:
 
 
 @dataclass(frozen=True, eq=False)
+class FileWork:
+    """Runs of a diagram file that has no program, by its blocks.
+
+    runs (n,): the numbers of the runs. overrides: of each run, in place of values of the file, in
+    addition to its own, as `--set` takes them; a diagram is loaded for each run. start: states
+    (n, m) at which blocks start, such as those of random sequences. The others: as of `Work`.
+    """
+
+    file: DiagramFile
+    runs: Ints
+    overrides: tuple[tuple[str, ...], ...]
+    gauges: tuple[Gauge, ...] = ()
+    blocks: tuple[str, ...] = ()
+    every: float | None = None
+    start: Mapping[str, Floats] = field(default_factory=dict)
+
+    def part(self, which: NDArray[np.intp] | slice) -> FileWork:
+        """Some of the runs."""
+        from dataclasses import replace
+
+        chosen = np.arange(len(self.runs))[which]
+        return replace(
+            self,
+            runs=self.runs[which],
+            overrides=tuple(self.overrides[k] for k in chosen),
+            start={name: states[which] for name, states in self.start.items()},
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Done:
     """n runs that have ended.
 

@@ -55,7 +55,7 @@ class Multistep(SegmentSolver):
             )
         self.before = replace(run.stats)  # another solver may have begun
         self.cvodes = Cvodes(
-            run.engine.program, options.solver, options.rtol, options.atol, options.max_step
+            run.engine, options.solver, options.rtol, options.atol, options.max_step
         )
 
     def advance(self, a: Fraction, b: Fraction) -> Fraction:
