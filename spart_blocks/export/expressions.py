@@ -7,19 +7,12 @@ caller, such as `u->plant_qm[2]`.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import casadi as ca
-import numpy as np
 
-from spart_blocks.program.lookup_tables import PREFIX
-
-Real = Literal["double", "float"]
-
-LARGEST = {"double": 1.7976931348623157e308, "float": 3.4028234663852886e38}
+from spart_blocks.program.scalar_code import Real, instructions, literal, looked_up, name_of
 
 _INFIX = {
     ca.OP_ADD: "{} + {}",
@@ -43,21 +36,6 @@ _REPEATED = {
     ca.OP_INV: "1 / {0}",
     ca.OP_SIGN: "{0} < 0 ? -1 : {0} > 0 ? 1 : {0}",
 }
-_OF_MATH_H = {
-    getattr(ca, f"OP_{name.upper()}"): name
-    for name in (
-        *("exp", "log", "pow", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
-        *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "ceil", "fmod", "fabs"),
-        *("copysign", "erf", "fmin", "fmax", "log1p", "expm1", "hypot", "remainder"),
-    )
-} | {ca.OP_CONSTPOW: "pow"}
-
-
-_TABLE = re.compile(rf"({PREFIX}\w+)|(?:fwd|adj)1_({PREFIX}\w+)")
-
-
-class UnknownOperationError(ValueError):
-    """An operation of CasADi that has no equivalent in math.h."""
 
 
 def statements(
@@ -73,25 +51,22 @@ def statements(
     at: dict[int, str] = {}  # the C expression of each slot of CasADi's work vector
     slots: set[int] = set()
     lines: list[str] = []
-    calls = function.instructions_sx() if function.find_functions(0) else []
-    for k in range(function.n_instructions()):
-        operation = function.instruction_id(k)
-        inputs, outputs = function.instruction_input(k), function.instruction_output(k)
-        if operation == ca.OP_OUTPUT:
-            lines.append(f"{results[outputs[1]]} = {at[inputs[0]]};")
-        elif operation == ca.OP_CONST:
-            at[outputs[0]] = literal(function.instruction_constant(k), real)
+    for one in instructions(function):
+        operands = [at[slot] for slot in one.of]
+        if one.operation == ca.OP_OUTPUT:
+            lines.append(f"{results[one.place[1]]} = {operands[0]};")
+        elif one.operation == ca.OP_CONST:
+            at[one.to] = literal(one.number, real)
         else:
-            if operation == ca.OP_INPUT:
-                value = arguments[inputs[0]][inputs[1]]
-            elif operation == ca.OP_CALL:
-                called = calls[k].which_function().name()
-                value = _looked_up(called, [at[slot] for slot in inputs])
+            if one.operation == ca.OP_INPUT:
+                value = arguments[one.place[0]][one.place[1]]
+            elif one.operation == ca.OP_CALL:
+                value = looked_up(one.called, operands)
             else:
-                value = _applied(operation, [at[slot] for slot in inputs], real)
-            slots.add(outputs[0])
-            at[outputs[0]] = f"w{outputs[0]}"
-            lines.append(f"w{outputs[0]} = {value};")
+                value = _applied(one.operation, operands, real)
+            slots.add(one.to)
+            at[one.to] = f"w{one.to}"
+            lines.append(f"w{one.to} = {value};")
     return [*_declared(sorted(slots), real), *lines]
 
 
@@ -105,28 +80,4 @@ def _applied(operation: int, operands: Sequence[str], real: Real) -> str:
         return _INFIX[operation].format(*operands)
     if operation in _REPEATED:
         return _REPEATED[operation].format(*operands)
-    name = _OF_MATH_H.get(operation)
-    if name is None:
-        raise UnknownOperationError(f"CasADi's operation {operation} has no equivalent in math.h")
-    return f"{name}{'f' if real == 'float' else ''}({', '.join(operands)})"
-
-
-def _looked_up(called: str, operands: Sequence[str]) -> str:
-    """The value of a table at its operand, or its slope there times the seed of a derivative."""
-    found = _TABLE.fullmatch(called)
-    if found is None:
-        raise UnknownOperationError(f"the function {called} has no C code")
-    table, of_derivative = found.groups()
-    if table:
-        return f"{table}({operands[0]})"
-    return f"{of_derivative}_slope({operands[0]}) * {operands[-1]}"
-
-
-def literal(value: float, real: Real = "double") -> str:
-    """A number as a C constant, exact in double precision."""
-    if math.isnan(value):
-        return "NAN"
-    if abs(value) > LARGEST[real]:
-        return "INFINITY" if value > 0 else "(-INFINITY)"
-    text = f"{np.float32(value)!s}f" if real == "float" else repr(float(value))
-    return f"({text})" if text.startswith("-") else text
+    return f"{name_of(operation)}{'f' if real == 'float' else ''}({', '.join(operands)})"

@@ -15,16 +15,16 @@ import numpy as np
 from spart_blocks import __version__
 from spart_blocks.diagram.clocks import Clock
 from spart_blocks.errors import DiagramError, Fault
-from spart_blocks.export.expressions import literal
 from spart_blocks.export.fmu_stepping import Stepping, stepping_text
 from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
 from spart_blocks.export.functions import Argument, array_text, c_function, selected, vector
 from spart_blocks.export.header import c_string
 from spart_blocks.export.long_functions import long_function
-from spart_blocks.export.table_code import table_texts
 from spart_blocks.program.program import Program
+from spart_blocks.program.scalar_code import literal
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.switching import KINDS
+from spart_blocks.program.table_code import table_texts
 
 Version = Literal[2, 3]
 

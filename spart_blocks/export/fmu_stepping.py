@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from spart_blocks.errors import Fault, InputError
-from spart_blocks.export.expressions import literal
 from spart_blocks.export.functions import array_text
 from spart_blocks.export.schedule import checked_rate
+from spart_blocks.program.scalar_code import literal
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.simulation.run import LEAST_STEPS
 from spart_blocks.tableaus import CONTROLLED, FIXED_STEP, RECOMMENDED, Tableau, tableau

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from spart_blocks.errors import DiagramError
-from spart_blocks.export.expressions import Real, UnknownOperationError, statements
+from spart_blocks.export.expressions import statements
+from spart_blocks.program.scalar_code import Real, UnknownOperationError
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from spart_blocks import __version__
-from spart_blocks.export.expressions import Real
 from spart_blocks.export.functions import indented
 from spart_blocks.export.interface import Interface, Member
 from spart_blocks.export.schedule import Schedule
+from spart_blocks.program.scalar_code import Real
 from spart_blocks.program.subdiagram import Subdiagram
 
 OK, STOPPED, NOT_FINITE, SINGULAR = range(4)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from spart_blocks.errors import DiagramError
-from spart_blocks.export.expressions import UnknownOperationError, statements
+from spart_blocks.export.expressions import statements
 from spart_blocks.export.functions import Argument, c_function, indented
+from spart_blocks.program.scalar_code import UnknownOperationError
 
 LONG = 8000
 PIECE = 500

@@ -16,7 +16,6 @@ import numpy as np
 from spart_blocks import __version__
 from spart_blocks.errors import DiagramError, Fault
 from spart_blocks.export.acting import MOST_SWITCHES, acting_of
-from spart_blocks.export.expressions import LARGEST, Real, literal
 from spart_blocks.export.functions import (
     Argument,
     array_text,
@@ -28,10 +27,11 @@ from spart_blocks.export.functions import (
 from spart_blocks.export.header import c_comment, c_string, header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule, schedule_of
-from spart_blocks.export.table_code import table_texts
 from spart_blocks.program.c_code import step_header
+from spart_blocks.program.scalar_code import LARGEST, Real, literal
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.switching import KINDS
+from spart_blocks.program.table_code import table_texts
 from spart_blocks.tableaus import RECOMMENDED
 
 FIXED_RATE, STEP = "sb_fixed_rate.h", "sb_step.h"

@@ -71,14 +71,14 @@ class CompilerError(SpartError):
     """The compiler rejected its input."""
 
 
-def shared_library(source: str) -> Path | None:
+def shared_library(source: str, extra: Sequence[str] = ()) -> Path | None:
     """The shared library of a C source, compiled now or taken from the cache.
 
-    None, silently, where there is no compiler; None and one SpartWarning where it failed
+    extra: flags besides those for the fastest code on this machine. None, silently, where there is no compiler; None and one SpartWarning where it failed
     or took longer than TIMEOUT.
     """
     try:
-        return _library(source, None)
+        return _library(source, None, extra)
     except (_CompileError, OSError) as error:
         warn(
             f"the C compiler {shlex.join(_compiler_in_use())} made no library, so the "
@@ -116,12 +116,13 @@ def strict_loaded(source: str, flags: Sequence[str]) -> ctypes.CDLL:
         raise CompilerError(text) from None
 
 
-def _library(source: str, given: tuple[str, ...] | None) -> Path | None:
+def _library(source: str, given: tuple[str, ...] | None, extra: Sequence[str] = ()) -> Path | None:
     """given: the flags; by default those that make the fastest code for this machine."""
     compilers = _compilers()
     folder = user_folder() if compilers else None
     for compiler in compilers:
         flags = _flags(compiler) if given is None else [*given, *_plain(compiler)]
+        flags += extra
         key = _key(compiler, flags, source)
         found = stored(folder, key) if folder else None
         if found:
@@ -135,10 +136,10 @@ def _compiler_in_use() -> tuple[str, ...]:
     return next(compiler.command for compiler in _compilers() if _answers(compiler))
 
 
-def loaded_library(source: str) -> ctypes.CDLL | None:
-    """The library of a C source in memory; None where there is none, after a SpartWarning
-    where it cannot be loaded."""
-    path = shared_library(source)
+def loaded_library(source: str, extra: Sequence[str] = ()) -> ctypes.CDLL | None:
+    """The library of a C source in memory, compiled with these flags too; None where there is
+    none, after a SpartWarning where it cannot be loaded."""
+    path = shared_library(source, extra)
     if path is None:
         return None
     try:

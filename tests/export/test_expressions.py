@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spart_blocks.errors import DiagramError
-from spart_blocks.export.expressions import literal
 from spart_blocks.export.functions import Argument, c_function, vector
 from spart_blocks.export.loaded import STRICT
 from spart_blocks.program.compiler import strict_library
+from spart_blocks.program.scalar_code import literal
 
 
 def every_operation():

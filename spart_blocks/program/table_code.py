@@ -14,20 +14,26 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.errors import DiagramError
-from spart_blocks.export.expressions import Real, literal
 from spart_blocks.program.lookup_tables import Floats, evenly_spaced, tables_called_by
+from spart_blocks.program.scalar_code import Real, literal
 
 _CALL = re.compile(r"casadi_interpn\(res\[0\], 1, (\w+), \w+, (\w+), arg\[0\], \w+, 1, iw, w\)")
 _NUMBERS_A_LINE = 6
+_LANES = ("SB_TABLE", "SB_FUNCTION", "SB_SCALAR")
 
 
-def table_texts(functions: Iterable[Any], real: Real = "double") -> list[str]:
-    """The C of each table that one of these Functions calls, once. It precedes their C."""
+def table_texts(
+    functions: Iterable[Any], real: Real = "double", *, lanes: bool = False
+) -> list[str]:
+    """The C of each table that one of these Functions calls, once. It precedes their C.
+
+    lanes: with the words of sb_numbers.h, and functions `NAME_lanes` of all lanes.
+    """
     functions = list(functions)
     tables = {table.name(): table for f in functions for table in tables_called_by(f)}
     called = {g.name().partition("1_")[2] for f in functions for g in f.find_functions(0)}
     return [
-        _text(name, *_data(table), real, slope=name in called)
+        _text(name, *_data(table), real, slope=name in called, lanes=lanes)
         for name, table in sorted(tables.items())
     ]
 
@@ -49,18 +55,23 @@ def _array(text: str, name: str) -> Floats:
     return np.array(text[start : text.index("}", start)].split(","), dtype=float)
 
 
-def _text(name: str, points: Floats, values: Floats, real: Real, *, slope: bool) -> str:
+def _text(
+    name: str, points: Floats, values: Floats, real: Real, *, slope: bool, lanes: bool
+) -> str:
     """The C functions of the value and of the slope at u, which is within the table."""
     search = _stride(points, real) if evenly_spaced(points) else _SEARCH
+    kept, head, kind = _LANES if lanes else ("static const", "static", real)
     parts = [
-        _constants(f"{name}_points", points, real),
-        _constants(f"{name}_values", values, real),
-        f"static long {name}_piece({real} u) {{\n{search}\n}}",
-        f"static {real} {name}({real} u) {{\n{_VALUE}\n}}",
+        _constants(f"{kept} {kind} {name}_points", points, real),
+        _constants(f"{kept} {kind} {name}_values", values, real),
+        f"{head} long {name}_piece({kind} u) {{\n{search}\n}}",
+        f"{head} {kind} {name}({kind} u) {{\n{_VALUE}\n}}",
     ]
     if slope:
-        parts.append(f"static {real} {name}_slope({real} u) {{\n{_SLOPE}\n}}")
-    names = {"NAME": name, "LAST": str(len(points) - 1), "REAL": real}
+        parts.append(f"{head} {kind} {name}_slope({kind} u) {{\n{_SLOPE}\n}}")
+    if lanes:
+        parts += [f"SB_TABLE_BY_LANE({name}{which})" for which in ("", "_slope")[: 1 + slope]]
+    names = {"NAME": name, "LAST": str(len(points) - 1), "REAL": kind}
     text = "\n\n".join(parts)
     return re.sub("NAME|LAST|REAL", lambda word: names[word[0]], text)
 
@@ -96,8 +107,8 @@ _SLOPE = """\
   return (NAME_values[k + 1] - NAME_values[k]) / (NAME_points[k + 1] - NAME_points[k]);"""
 
 
-def _constants(name: str, numbers: Floats, real: Real) -> str:
+def _constants(declared: str, numbers: Floats, real: Real) -> str:
     texts = [literal(number, real) for number in numbers.tolist()]
     rows = [texts[k : k + _NUMBERS_A_LINE] for k in range(0, len(texts), _NUMBERS_A_LINE)]
     lines = ",\n".join(f"  {', '.join(row)}" for row in rows)
-    return f"static const {real} {name}[{len(texts)}] = {{\n{lines}\n}};"
+    return f"{declared}[{len(texts)}] = {{\n{lines}\n}};"
