@@ -29,8 +29,8 @@ LONGEST = 10_000
 DEEPEST = 100
 """Largest nesting depth of a formula; a sum of n terms has n levels."""
 
-Known = Mapping[str, Any]
-"""Values by name: inputs, parameters and t."""
+Known = Any
+"""What a formula is evaluated on: of blocks a mapping of inputs, parameters and t by name."""
 Value = Callable[[Known], Any]
 
 CONSTANTS = {"pi": np.float64(np.pi), "e": np.float64(np.e)}
@@ -123,24 +123,33 @@ def read_formula(text: Any, names: Collection[str]) -> Formula:
     """Parse a formula of these names, `t`, `pi` and `e`. Raises InputError with the column for a
     syntax error, an unknown name, and a formula that is too long or nested too deeply.
     """
+    text, tree = parsed(text)
+    reader = Reader(text, {*names, "t"})
+    return Formula(text, reader.value(tree), tuple(reader.watched))
+
+
+def parsed(text: Any, *, several: str = "blocks", params: bool = True) -> tuple[str, ast.expr]:
+    """A formula's text with single spaces, and its tree. several: what a formula that is too deep
+    is to be split into; params: whether parameters of the file must be handed to it. Raises
+    InputError with the column."""
     if not isinstance(text, str) or not text.strip():
         raise InputError(f"a formula is a text such as 'k*u + 1', not {brief(text)}")
     if len(text) > LONGEST:
         raise InputError(f"the formula has {len(text):,} characters, the most is {LONGEST:,}")
     text = " ".join(text.split())
-    tree = _tree(text)
-    _refuse_depth(tree)
-    reader = _Reader(text, {*names, "t"})
-    return Formula(text, reader.value(tree), tuple(reader.watched))
+    tree = _tree(text, params)
+    _refuse_depth(tree, several)
+    return text, tree
 
 
-def _tree(text: str) -> ast.expr:
+def _tree(text: str, params: bool) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except SyntaxError as error:
         hint = None
         if referred := _REFERENCE.search(text):
-            hint = f"names stand in a formula without $; {_handed_on(referred[1])}"
+            hint = "names stand in a formula without $"
+            hint += f"; {_handed_on(referred[1])}" if params else f": {referred[1]}"
         raise _fault(
             text, (error.offset or 1) - 1, f"it is no formula: {error.msg}", hint
         ) from None
@@ -157,13 +166,13 @@ def _handed_on(name: str) -> str:
     return f"a parameter of the file comes in by params: {{{name}: ${name}}}"
 
 
-def _refuse_depth(tree: ast.expr) -> None:
+def _refuse_depth(tree: ast.expr, several: str) -> None:
     """InputError for a tree with too many levels, before any recursive function walks it."""
     pending: list[tuple[ast.AST, int]] = [(tree, 1)]
     while pending:
         node, depth = pending.pop()
         if depth > DEEPEST:
-            hint = "write it as several blocks"
+            hint = f"write it as several {several}"
             raise InputError(Fault(f"the formula has more than {DEEPEST} levels", hint=hint))
         # An operator does not count as a level.
         pending += [(n, depth + 1) for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
@@ -175,11 +184,13 @@ def _fault(text: str, column: int, message: str, hint: str | None = None) -> Inp
 
 
 @dataclass
-class _Reader:
-    """Turns nodes into closures, and collects their zero-crossing functions."""
+class Reader:
+    """Turns nodes into closures, and collects their zero-crossing functions. functions: those
+    that may be called."""
 
     text: str
-    names: set[str]
+    names: Collection[str]
+    functions: Mapping[str, Function] = field(default_factory=lambda: FUNCTIONS)
     watched: list[Callable[[Known], list[Any]]] = field(default_factory=list)
     conditions: list[Value] = field(default_factory=list)
     """The conditions under which the current node is evaluated."""
@@ -246,7 +257,7 @@ class _Reader:
             return lambda known: known[name]
         if name in CONSTANTS:
             return lambda known: CONSTANTS[name]
-        if name in FUNCTIONS or name == CHOICE:
+        if name in self.functions or name == CHOICE:
             raise self.fault(node, f"{name} is a function", f"write {name}(...)")
         near = did_you_mean(name, {*self.names, *CONSTANTS})
         hint = _handed_on(name)
@@ -301,11 +312,11 @@ class _Reader:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name == CHOICE and len(node.args) == 3 and not node.keywords:
             return self._choice(*node.args)
-        function = FUNCTIONS.get(name or "")
+        function = self.functions.get(name or "")
         if name is None:
             raise self.fault(node, "only a function's name is called", "write sin(u)")
         if function is None and name != CHOICE:
-            hint = did_you_mean(name, {*FUNCTIONS, CHOICE})
+            hint = did_you_mean(name, {*self.functions, CHOICE})
             raise self.fault(node, f"there is no function {brief(name)}", hint)
         many = len(node.args)
         if function is None or many < function.least or many > (function.most or many):
