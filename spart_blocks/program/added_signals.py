@@ -1,0 +1,106 @@
+"""A program with more signals: formulas of those that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError, did_you_mean, told
+from spart_blocks.program.program import Program, Slot
+from spart_blocks.program.symbol import TraceError, column_of, scalars
+from spart_blocks.results.signal_names import select, split_index
+
+Indices = NDArray[np.intp]
+
+
+def entries(program: Program, name: str) -> Indices:
+    """The places of a signal's elements in the vector of all signals, in the shape that its name
+    selects: 'plant.qm', 'plant.qm[0]' or 'plant.R[:,0]'. Raises InputError for an unknown signal,
+    and for an index that does not fit."""
+    base, index = split_index(name)
+    aliases = program.display.aliases
+    return _entries(program.signals, aliases.get(base, base), index, name, "signal", (*aliases,))
+
+
+def parameter_entries(program: Program, name: str) -> Indices:
+    """The places in p of a parameter, 'ctrl.kp' or 'kp' of the file's `params:`, or of elements of
+    one, as `entries` has those of a signal."""
+    base, index = split_index(name)
+    own = program.given.get(base, (base,))[0]
+    return _entries(program.parameters, own, index, name, "parameter", (*program.given,))
+
+
+def _entries(
+    slots: Iterable[Slot], own: str, index: str | None, name: str, kind: str, more: tuple[str, ...]
+) -> Indices:
+    known = {slot.name: slot for slot in slots}
+    if own not in known:
+        hint = did_you_mean(own, {*known, *more})
+        raise InputError(Fault(f"there is no {kind} {own!r}", hint=hint))
+    slot = known[own]
+    places = np.arange(slot.part.start, slot.part.stop).reshape(slot.shape)
+    return places if index is None else np.asarray(select(name, places[None], index)[0])
+
+
+class Symbols:
+    """What a formula of signals reads: t, signals and parameters, as symbols."""
+
+    def __init__(self, program: Program, arguments: list[Any], outputs: Any) -> None:
+        self._program, self._outputs, self._p = program, outputs, arguments[3]
+        self.t = scalars(arguments[0])[0]
+
+    def signal(self, name: str) -> Any:
+        """A signal, or its elements."""
+        return _picked(self._outputs, entries(self._program, name))
+
+    def parameter(self, name: str) -> Any:
+        """A parameter, 'ctrl.kp', or 'kp' of the file's `params:`, or its elements."""
+        return _picked(self._p, parameter_entries(self._program, name))
+
+
+def _picked(column: Any, places: Indices) -> Any:
+    values = scalars(column[places.ravel().tolist()])
+    return values.reshape(places.shape)[()]
+
+
+def with_signals(program: Program, added: Mapping[str, Callable[[Symbols], Any]]) -> Program:
+    """The same program with more signals, which come last in the vector of all signals.
+
+    added: for each name the formula, a function of `Symbols`. Raises InputError where one cannot be
+    evaluated, such as for shapes that do not fit, and for a name that is taken.
+    """
+    if not added:
+        return program
+    arguments = program.outputs.sx_in()
+    column = program.outputs(*arguments)
+    known = Symbols(program, arguments, column)
+    columns, slots, faults = [column], list(program.signals), list[Fault]()
+    at = column.numel()
+    for name, formula in added.items():
+        try:
+            value = formula(known)
+        except (TraceError, ValueError, IndexError, TypeError) as error:
+            faults.append(Fault(f"{name}: {told(error)}"))
+            continue
+        if name in program.display.aliases or any(slot.name == name for slot in program.signals):
+            faults.append(Fault(f"there is a signal {name!r} already"))
+        shape = np.shape(value)
+        slots.append(Slot(name, at, shape))
+        columns.append(column_of([value]))
+        at += columns[-1].numel()
+    if faults:
+        raise InputError(faults)
+    function = program.outputs
+    outputs = ca.Function(
+        function.name(),
+        arguments,
+        [ca.densify(ca.vertcat(*columns))],
+        function.name_in(),
+        function.name_out(),
+    )
+    return replace(program, signals=tuple(slots), outputs=outputs)

@@ -1,0 +1,103 @@
+"""Formulas of signals within a run, such as abs(ctrl[0] * plant.um[0]): what a metric measures.
+
+The argument of a measurement is the name of a signal or a formula of signals, of t and of the
+program's parameters. A formula becomes a further signal of the program, so that it is measured like
+any other, within steps, by every engine.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from spart_blocks.errors import InputError, did_you_mean
+from spart_blocks.formulas.reader import CONSTANTS, FUNCTIONS, Function, Reader, Value
+from spart_blocks.program import Program
+from spart_blocks.program.added_signals import entries, parameter_entries
+from spart_blocks.results.signal_names import split_index
+
+
+def written(node: ast.expr) -> str | None:
+    """The name that a node writes: plant.qm[0], or 'sub/plant.qm' in quotes, with the index."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.Attribute):
+        base = written(node.value)
+        return None if base is None or base.endswith("]") else f"{base}.{node.attr}"
+    if isinstance(node, ast.Subscript):
+        base = written(node.value)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        index = ",".join(ast.unparse(part) for part in parts)
+        return None if base is None or base.endswith("]") else f"{base}[{index}]"
+    return None
+
+
+def kind_of(program: Program, name: str) -> Literal["signal", "parameter", "t"] | None:
+    """What a name is: of a signal, a parameter, or the time, in this order; None if nothing."""
+    base, index = split_index(name)
+    aliases = program.display.aliases
+    if aliases.get(base, base) in {slot.name for slot in program.signals}:
+        return "signal"
+    if base == "t" and index is None:
+        return "t"
+    return "parameter" if is_parameter(program, name) else None
+
+
+def is_parameter(program: Program, name: str) -> bool:
+    """Whether a name is of a parameter, or of elements of one."""
+    base = split_index(name)[0]
+    return base in program.given or any(slot.name == base for slot in program.parameters)
+
+
+def unknown_hint(program: Program, name: str) -> str | None:
+    """A hint for a name that is no signal."""
+    base = split_index(name)[0]
+    known = {*(slot.name for slot in program.signals), *program.display.aliases}
+    inner = sorted(one for one in known if one.startswith(f"{base}/"))
+    if inner:
+        return f"a name with a slash stands in quotes: {inner[0]!r}"
+    return did_you_mean(base, {*known, *program.given})
+
+
+OF_SIGNALS: Mapping[str, Function] = {
+    **FUNCTIONS,
+    "norm": Function(lambda value: np.sqrt(np.sum(np.ravel(value) ** 2))),
+    "sum": Function(lambda value: np.sum(np.ravel(value))),
+}
+
+
+@dataclass
+class SignalReader(Reader):
+    """Turns a formula of signals into a closure of `program.added_signals.Symbols`."""
+
+    program: Program = field(kw_only=True)
+    signals: list[str] = field(default_factory=list)
+    """The signals in it."""
+
+    def value(self, node: ast.expr) -> Value:
+        name = written(node)
+        return super().value(node) if name is None else self.named(node, name)
+
+    def named(self, node: ast.expr, name: str) -> Value:
+        """The closure of a named value."""
+        kind = kind_of(self.program, name)
+        if kind == "t":
+            return lambda known: known.t
+        if kind is None:
+            if isinstance(node, ast.Name) and name in {*CONSTANTS, *self.functions}:
+                return super()._name(node)
+            raise self.fault(node, f"there is no signal {name!r}", unknown_hint(self.program, name))
+        try:
+            (entries if kind == "signal" else parameter_entries)(self.program, name)
+        except InputError as error:
+            raise self.fault(node, error.faults[0].message, error.faults[0].hint) from None
+        if kind == "parameter":
+            return lambda known: known.parameter(name)
+        self.signals.append(name)
+        return lambda known: known.signal(name)
