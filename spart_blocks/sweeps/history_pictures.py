@@ -19,7 +19,7 @@ from spart_blocks.results.plots import (
     plain_text,
     quantity,
 )
-from spart_blocks.sweeps.shown import Quantity, Floats, Group, Traces, counted, groups_of
+from spart_blocks.sweeps.shown import Floats, Group, Quantity, Traces, counted, groups_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -24,9 +24,9 @@ from spart_blocks.results.plots import (
     quantity,
 )
 from spart_blocks.sweeps.shown import (
-    Quantity,
     Floats,
     Group,
+    Quantity,
     counted,
     groups_of,
     is_logarithmic,

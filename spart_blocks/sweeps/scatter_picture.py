@@ -15,8 +15,8 @@ from spart_blocks.sweeps.shown import (
     MISSED,
     NO_RESULT,
     PASSED,
-    Quantity,
     Floats,
+    Quantity,
     counted,
     is_logarithmic,
 )
