@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from spart_blocks.sweeps.statistics import SobolIndices
+
 _MOST_BINS = 80
 _MOST_VALUES = 60  # of a parameter that still counts as a grid
 _MOST_CELLS = 100  # that have their values written in them
@@ -258,19 +260,10 @@ def _write_cells(
 # Sobol indices
 
 
-def tornado(
-    metric: str,
-    names: Sequence[str],
-    first: Floats,
-    total: Floats,
-    first_interval: Floats | None = None,
-    total_interval: Floats | None = None,
-) -> Figure:
-    """Bars of the Sobol indices of the varied values, the largest total index on top.
-
-    first, total (d,): indices. first_interval, total_interval (d, 2): low and high ends.
-    """
-    first, total = np.asarray(first, dtype=float), np.asarray(total, dtype=float)
+def tornado(metric: str, indices: SobolIndices) -> Figure:
+    """Bars of the Sobol indices of the varied values with their intervals, the largest total
+    index on top."""
+    names, first, total = indices.names, indices.first, indices.total
     if not len(names) or not np.isfinite(total).any():
         raise InputError(f"{metric} has no Sobol indices: nothing varies, or it has no values")
     order = np.argsort(-np.nan_to_num(total, nan=-np.inf), kind="stable")[:_MOST_BARS]
@@ -281,11 +274,13 @@ def tornado(
     axis.grid(False, axis="y")
     places = np.arange(len(order))
     bars = (
-        ("total", total, total_interval, -0.2, COLOURS[5]),
-        ("first order", first, first_interval, 0.2, COLOURS[0]),
+        ("total", total, indices.total_interval, -0.2, COLOURS[5]),
+        ("first order", first, indices.first_interval, 0.2, COLOURS[0]),
     )
     for label, values, interval, offset, colour in bars:
-        error = None if interval is None else _reach(values, np.asarray(interval))[:, order]
+        # An interval by resampling may lie beside its estimate.
+        reach = np.nan_to_num([values - interval[:, 0], interval[:, 1] - values])
+        error = np.clip(reach, 0, None)[:, order]
         axis.barh(
             places + offset, values[order], height=0.36, color=colour, label=label, xerr=error,
             error_kw={"ecolor": INK, "elinewidth": 1.0, "capsize": 2.5},
@@ -297,11 +292,3 @@ def tornado(
     axis.set_xlabel("share of the variance")
     add_legend(axis, ["total", "first order"])
     return figure
-
-
-def _reach(values: Floats, interval: Floats) -> Floats:
-    """How far the interval reaches below and above each value (2, d)."""
-    reach: Floats = np.clip(
-        np.nan_to_num([values - interval[:, 0], interval[:, 1] - values]), 0, None
-    )
-    return reach

@@ -21,7 +21,7 @@ PASSED, COMPLETE, MISSED, NO_RESULT = "passed", "complete", "claims not met", "f
 error ended it."""
 _MOST_GROUPS = len(COLOURS) * len(DASHES)
 _MOST_PANELS = 12
-_DECADES = 1e3  # a positive quantity that spans more has a logarithmic axis
+_SPREAD = 100.0  # ratio of the quantiles of 95 and 5 %, beyond which an axis is logarithmic
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +147,11 @@ def _outcome(status: str, passed: Any) -> str:
 
 
 def is_logarithmic(values: Floats) -> bool:
-    """Whether positive values span so much that only a logarithmic axis shows them."""
-    return bool(values.min() > 0 and values.max() > _DECADES * values.min())
+    """Whether positive values spread so much that only a logarithmic axis shows them."""
+    if values.min() <= 0:
+        return False
+    low, high = np.quantile(values, (0.05, 0.95))
+    return bool(high > _SPREAD * low)
 
 
 def counted(count: int, what: str = "run") -> str:

@@ -11,6 +11,7 @@ from spart_blocks.sweeps.history_pictures import extreme_runs, fan, pick, quanti
 from spart_blocks.sweeps.pictures import distribution, heat_map, tornado
 from spart_blocks.sweeps.scatter_picture import scatter
 from spart_blocks.sweeps.shown import Quantity, Traces, outcomes
+from spart_blocks.sweeps.statistics import SobolIndices
 
 T = np.linspace(0.0, 4.0, 41)
 
@@ -247,20 +248,26 @@ def test_values_drawn_at_random_are_no_grid():
 # Sobol indices
 
 
+def indices(first, total, below=0.05, above=0.1):
+    first, total = np.array(first), np.array(total)
+    ends = [np.stack([one - below, one + above], axis=1) for one in (first, total)]
+    names = ("kp", "kd", "mass")[: len(first)]
+    return SobolIndices(names, first, ends[0], total, ends[1], 0.95, 64, 0)
+
+
 def test_indices_are_sorted_by_their_total_with_intervals():
-    first, total = np.array([0.1, 0.5, 0.0]), np.array([0.3, 0.6, 0.02])
-    interval = np.stack([total - 0.05, total + 0.1], axis=1)
-    axis = tornado("miss", ["kp", "kd", "mass"], first, total, None, interval).axes[0]
+    axis = tornado("miss", indices([0.1, 0.5, 0.0], [0.3, 0.6, 0.02])).axes[0]
     assert [tick.get_text() for tick in axis.get_yticklabels()] == ["kd", "kp", "mass"]
     assert [bar.get_width() for bar in axis.patches] == [0.6, 0.3, 0.02, 0.5, 0.1, 0.0]
-    [segments] = [c.get_segments() for c in axis.collections]
-    np.testing.assert_allclose(segments[0][:, 0], [0.55, 0.7])
+    total, first = [c.get_segments() for c in axis.collections]
+    np.testing.assert_allclose(total[0][:, 0], [0.55, 0.7])
+    np.testing.assert_allclose(first[1][:, 0], [0.05, 0.2])
     assert axis.yaxis_inverted()
 
 
 def test_without_indices_there_is_no_tornado():
     with pytest.raises(InputError, match="miss has no Sobol indices"):
-        tornado("miss", ["a"], np.array([np.nan]), np.array([np.nan]))
+        tornado("miss", indices([np.nan], [np.nan]))
 
 
 # Scatter matrix

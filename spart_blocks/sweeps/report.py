@@ -1,0 +1,197 @@
+"""Report of a sweep as one HTML file: what was run, what came of it, and how to repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.checked import as_path
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.results.files import make_folder, write_whole
+from spart_blocks.sweeps import report_page as html
+from spart_blocks.sweeps.history_pictures import extreme_runs, fan
+from spart_blocks.sweeps.pictures import distribution, heat_map, tornado
+from spart_blocks.sweeps.scatter_picture import MOST_COLUMNS, scatter
+from spart_blocks.sweeps.shown import MISSED, NO_RESULT, Quantity
+from spart_blocks.sweeps.study import (
+    Study,
+    Table,
+    counts_in_words,
+    metrics_table,
+    percent,
+    replay_command,
+    success_table,
+)
+
+MOST_LISTED = 50
+"""Largest number of failed runs that are listed."""
+_MOST_METRICS, _MOST_SIGNALS, _MOST_VARIED = 12, 6, 4
+
+
+def write_study(study: Study, path: str | Path) -> Path:
+    """Write the report, whole or not at all. The same runs give the same bytes."""
+    target = as_path(path, "the file of the report")
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise InputError(Fault(f"cannot write a report to {target}", hint="end it in .html"))
+    text = report(study)
+    make_folder(target.parent)
+    write_whole(target, text.encode())
+    return target
+
+
+def report(study: Study) -> str:
+    """The report as HTML."""
+    return html.page(f"Sweep of {study.name}", _head(study), list(_sections(study)))
+
+
+def _sections(study: Study) -> Iterator[tuple[str, str]]:
+    yield "What was run", html.table(("", ""), study.plan, words=2)
+    if not len(study):
+        return
+    yield "Success", _success(study)
+    yield "Metrics", "".join(_metrics(study))
+    yield "Sensitivity", "".join(_sensitivity(study))
+    yield "Grid", "".join(_grid(study))
+    yield "Signals", "".join(_signals(study))
+    yield "Varied values and metrics", "".join(_scatter(study))
+    yield "Failed runs", _listed(study, study.outcomes == NO_RESULT)
+    yield "Runs that do not meet the claims", _listed(study, study.outcomes == MISSED)
+    yield "Versions", html.table(("package", "version"), study.versions.items(), words=2)
+
+
+def _head(study: Study) -> str:
+    from spart_blocks.sweeps.statistics import success_of
+
+    parts = [html.paragraph(counts_in_words(study), "sub")]
+    if len(study):
+        passed = study.verdicts()
+        found = success_of(passed, study.confidence, study.columns["draw"])
+        what = "meet all claims" if study.judged else "run without an error; no claims were made"
+        text = (
+            f"{percent(found.estimate)} of the runs {what}; the probability lies between "
+            f"{percent(found.low)} and {percent(found.high)} ({_confidence(study)})"
+        )
+        good = bool(passed.all())
+        word = "all passed" if good else f"{np.count_nonzero(~passed):,} not passed"
+        parts.append(html.verdict(good, word, text))
+    return "".join(parts)
+
+
+def _confidence(study: Study) -> str:
+    return f"{100 * study.confidence:g} % confidence"
+
+
+def _success(study: Study) -> str:
+    notes = (
+        f"Intervals at {_confidence(study)}, for a number of runs fixed in advance. "
+        "Clopper-Pearson holds at least at the given confidence; Wilson is shorter and holds on "
+        "average. Runs of one draw share its random values and are not independent: intervals "
+        "count draws, not runs."
+    )
+    design = "" if study.independent else _dependent(study)
+    return _as_html(success_table(study)) + html.paragraph(notes, "note") + design
+
+
+def _dependent(study: Study) -> str:
+    text = (
+        f"The points of a {study.design} design depend on each other; intervals for independent "
+        "draws are only a guide here."
+    )
+    return html.paragraph(text, "note")
+
+
+def _as_html(table: Table) -> str:
+    return html.table(table.columns, table.rows, table.words)
+
+
+def _metrics(study: Study) -> Iterator[str]:
+    band = study.confidence if study.independent else None
+    for name in study.metrics[:_MOST_METRICS]:
+        yield html.paragraph(_titled(study.quantity(name)))
+        yield _as_html(metrics_table(study, name))
+        with suppress(InputError):  # no run has a value; the table says so
+            figure = distribution(study.quantity(name), study.labels(), band)
+            yield html.picture(figure, f"Distribution of {name}")
+    if len(study.metrics) > _MOST_METRICS:
+        left = ", ".join(study.metrics[_MOST_METRICS:])
+        yield html.paragraph(f"Not shown: {left}", "note")
+
+
+def _titled(quantity: Quantity) -> str:
+    return f"{quantity.name} [{quantity.unit}]" if quantity.unit else quantity.name
+
+
+def _sensitivity(study: Study) -> Iterator[str]:
+    for name, found in study.indices.items():
+        with suppress(InputError):
+            yield html.picture(tornado(name, found), f"Sobol indices of {name}")
+
+
+def _grid(study: Study) -> Iterator[str]:
+    """A map of the success rate and of each metric over the first two grid axes."""
+    if len(study.grid) < 2:
+        return
+    x, y = (study.quantity(name) for name in study.grid[:2])
+    shown = [study.quantity(name) for name in study.metrics[:_MOST_METRICS]]
+    if study.judged:
+        shown.insert(0, Quantity("passed", study.verdicts().astype(object)))
+    for quantity in shown:
+        with suppress(InputError):
+            yield html.picture(heat_map(quantity, x, y), f"{quantity.name} over {x.name}, {y.name}")
+
+
+def _signals(study: Study) -> Iterator[str]:
+    runs, labels = study.columns["run"], study.labels()
+    for traces in list(study.traces.values())[:_MOST_SIGNALS]:
+        rows = np.searchsorted(runs, traces.runs)
+        with suppress(InputError):
+            own = None if labels is None else labels[rows]
+            yield html.picture(fan(traces, own), f"{traces.name} in {len(traces.runs):,} kept runs")
+        if study.metrics:
+            with suppress(InputError):
+                first = study.quantity(study.metrics[0])
+                metric = Quantity(first.name, first.values[rows], first.unit)
+                caption = f"{traces.name} in the runs with the greatest, the median and the least"
+                yield html.picture(extreme_runs(traces, metric), f"{caption} {first.name}")
+
+
+def _scatter(study: Study) -> Iterator[str]:
+    """The scatter matrix of the first varied values and metrics."""
+    varied = [study.quantity(name) for name in study.varied if _varies(study, name)]
+    shown = varied[:_MOST_VARIED]
+    shown += [study.quantity(name) for name in study.metrics[: MOST_COLUMNS - len(shown)]]
+    if len(shown) > 1:
+        yield html.picture(scatter(shown, study.outcomes), "A mark for each run")
+        left = [quantity.name for quantity in varied[_MOST_VARIED:]]
+        if left:
+            yield html.paragraph(f"Not shown: {', '.join(left)}", "note")
+
+
+def _varies(study: Study, name: str) -> bool:
+    values = study.columns[name]
+    return bool((values != values[0]).any())
+
+
+def _listed(study: Study, which: NDArray[np.bool_]) -> str:
+    """The runs with their messages, and the commands that repeat them."""
+    rows = np.flatnonzero(which)
+    columns = ("run", "draw", "variant", "fault", "t_end [s]", "message", "repeat it alone")
+    lines = [
+        (
+            str(study.columns["run"][k]),
+            str(study.columns["draw"][k]),
+            str(study.columns["variant"][k]),
+            str(study.columns["fault"][k]),
+            f"{study.columns['t_end'][k]:.6g}",
+            str(study.columns["message"][k] or ""),
+            replay_command(study, int(study.columns["run"][k])),
+        )
+        for k in rows[:MOST_LISTED]
+    ]
+    left = len(rows) - len(lines)
+    more = html.paragraph(f"and {left:,} more, in the table of the results", "note")
+    return html.table(columns, lines, words=6, code=6) + (more if left else "")

@@ -1,0 +1,208 @@
+"""The report of a sweep: complete, self-contained, escaped, and the same for the same runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from spart_blocks.errors import InputError
+from spart_blocks.sweeps.report import report, write_study
+from spart_blocks.sweeps.shown import Traces
+from spart_blocks.sweeps.statistics import sobol_indices
+from spart_blocks.sweeps.study import Study, metrics_table, percent, success_table
+
+VOID = ("meta", "img", "link", "br")
+
+
+class Reader(HTMLParser):
+    """The texts, tables and attributes of a page; fails where tags do not close."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.sources, self.cells, self.rows = [], [], None, []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.open.append(tag)
+        self.sources += [value for key, value in attrs if key in ("src", "href")]
+        assert tag not in ("script", "iframe", "object", "b", "x")
+        if tag == "tr":
+            self.cells = []
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        if tag == "tr":
+            self.rows.append(self.cells)
+
+    def handle_data(self, data):
+        self.text += data
+        if self.open and ("td" in self.open or "th" in self.open):
+            self.cells.append(data)
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    assert not reader.open
+    return reader
+
+
+def study(draws=40, **fields):
+    """Two controllers without and with a fault; PD misses with it in half of the
+    draws, and one run fails."""
+    rng = np.random.default_rng(3)
+    n = 4 * draws
+    run = np.arange(n)
+    variant = np.array(["pd", "lqr"], dtype=object)[run // 2 % 2]
+    fault = np.array(["none", "stuck"], dtype=object)[run % 2]
+    mass = np.repeat(rng.normal(10.0, 1.0, draws), 4)
+    miss = np.abs(rng.normal(size=n)) + (fault == "stuck")
+    passed = np.full(n, True, dtype=object)
+    passed[(variant == "pd") & (fault == "stuck") & (run // 4 % 2 == 0)] = False
+    status = np.full(n, "complete", dtype=object)
+    message = np.full(n, "", dtype=object)
+    if n > 5:
+        status[5], message[5], passed[5], miss[5] = "failed", "<b>x</b> & became NaN", None, np.nan
+    columns = {"run": run, "draw": run // 4, "variant": variant, "fault": fault, "mass": mass}
+    columns |= {"status": status, "message": message, "passed": passed, "miss": miss}
+    columns |= {"t_end": np.full(n, 20.0)}
+    t = np.linspace(0, 20, 30)
+    values = np.exp(-t) * mass[:, None]
+    given = {
+        "varied": ("mass",),
+        "metrics": ("miss",),
+        "units": {"miss": "m", "mass": "kg", "q": "rad"},
+        "plan": (("mass", "normal <x>, mean 10"), ("seed", "7")),
+        "traces": {"q": Traces("q", t, values, run, "rad")},
+        "versions": {"spart_blocks": "0.1"},
+        "folder": "out/a sweep",
+        "planned": n,
+    }
+    return Study("spacecraft <b>", columns, **(given | fields))
+
+
+@pytest.fixture(scope="module")
+def page():
+    return report(study())
+
+
+def test_the_report_says_what_was_run_and_what_came_of_it(page):
+    reader = read(page)
+    for text in (
+        "Sweep of spacecraft <b>",
+        "160 runs: 159 complete, 1 failed",
+        "normal <x>, mean 10",
+        "<b>x</b> & became NaN",
+        "spart run --from-sweep 'out/a sweep' --run 5",
+        "spart_blocks",
+    ):
+        assert text in reader.text
+    headings = re.findall(r"<h2[^>]*>([^<]*)", page)
+    assert headings == [
+        "What was run", "Success", "Metrics", "Signals", "Varied values and metrics",
+        "Failed runs", "Runs that do not meet the claims", "Versions",
+    ]  # fmt: skip
+
+
+def test_nothing_in_the_report_is_fetched_or_runs(page):
+    assert all(
+        source.startswith(("data:image/svg+xml;base64,", "#")) for source in read(page).sources
+    )
+    assert "default-src 'none'" in page
+    assert "http" not in re.sub(r'(src="data:[^"]*"|http-equiv)', "", page)
+
+
+def test_the_same_runs_give_the_same_report(page):
+    assert report(study()) == page
+
+
+def test_intervals_of_success_are_those_of_scipy_for_single_runs_of_draws(page):
+    table = success_table(study())
+    assert table.columns[-2:] == ("Clopper-Pearson", "Wilson")
+    rows = {row[:2]: row for row in table.rows}
+    assert set(rows) == {(v, f) for v in ("pd", "lqr") for f in ("none", "stuck")} | {("all", "")}
+    assert rows["pd", "stuck"][2:7] == ("40", "39", "0", "1", "19")
+    for method, got in zip(("exact", "wilson"), rows["pd", "stuck"][-2:], strict=True):
+        low, high = binomtest(19, 40).proportion_ci(0.95, method)
+        assert got == f"{percent(low)} to {percent(high)}"
+
+
+def test_a_failed_run_is_no_success_and_has_no_metric():
+    given = study()
+    [row] = [row for row in metrics_table(given, "miss").rows if row[:2] == ("pd", "stuck")]
+    assert row[2] == "39"
+    assert not given.verdicts()[5]
+
+
+def test_runs_of_one_draw_count_as_one():
+    """Four equal runs of each of 40 draws say no more than 40 runs."""
+    given = study()
+    columns = dict(given.columns)
+    columns["passed"] = np.repeat(np.arange(40) % 2 == 0, 4).astype(object)
+    columns["status"] = np.full(160, "complete", dtype=object)
+    [*_, row] = success_table(dataclasses.replace(given, columns=columns)).rows
+    low, high = binomtest(20, 40).proportion_ci(0.95)
+    got = [float(text) for text in re.findall(r"[\d.]+", row[-2])]
+    assert got == pytest.approx([100 * low, 100 * high], abs=0.6)
+
+
+@pytest.mark.parametrize("draws", [0, 1, 2])
+def test_a_sweep_of_few_runs_has_a_report(draws):
+    reader = read(report(study(draws, planned=160)))
+    assert f"{160 - 4 * draws} runs of the plan are missing" in reader.text
+
+
+def test_a_sweep_without_claims_says_so():
+    given = study()
+    columns = {**given.columns, "passed": np.full(len(given), None, dtype=object)}
+    page = report(dataclasses.replace(given, columns=columns))
+    assert "no claims were made" in page
+    assert "not failed" in page
+
+
+def test_a_metric_without_values_has_a_row_of_dashes():
+    given = study()
+    columns = {**given.columns, "miss": np.full(len(given), np.nan)}
+    page = report(dataclasses.replace(given, columns=columns))
+    assert ["pd", "none", "0", *["-"] * 7] in read(page).rows
+
+
+def test_a_grid_has_maps_and_a_saltelli_design_its_indices():
+    given = study(metrics=("miss",), grid=("a", "b"), traces={})
+    run = given.columns["run"]
+    columns = {**given.columns, "a": 1.0 + run % 2, "b": 1.0 + run // 2 % 2}
+    indices = {"miss": sobol_indices(np.arange(40.0) ** 2, ("mass", "b"))}
+    page = report(dataclasses.replace(given, columns=columns, indices=indices))
+    assert [name for name in ("Grid", "Sensitivity") if f">{name}</h2>" in page]
+    assert 'alt="passed over a, b"' in page
+    assert 'alt="Sobol indices of miss"' in page
+
+
+def test_long_lists_of_failures_are_cut_with_a_word():
+    given = study()
+    columns = dict(given.columns)
+    columns["status"] = np.full(160, "failed", dtype=object)
+    page = report(dataclasses.replace(given, columns=columns, traces={}))
+    assert page.count("--from-sweep") == 50
+    assert "and 110 more" in page
+
+
+def test_the_report_is_written_whole_to_a_file_that_ends_in_html(tmp_path, page):
+    path = write_study(study(), tmp_path / "new" / "report.html")
+    assert path.read_text(encoding="utf-8") == page
+    with pytest.raises(InputError, match=r"cannot write a report to .*\n.*\.html"):
+        write_study(study(), tmp_path / "report.pdf")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0.0 %"), (1.0, "100.0 %"), (0.9996, "99.96 %"), (1e-7, "1e-05 %"), (0.985, "98.5 %")],
+)
+def test_what_is_not_certain_does_not_look_so(share, text):
+    assert percent(share) == text
