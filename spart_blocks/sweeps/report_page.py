@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _STYLE = """
 :root { color-scheme: light; }
-body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1.25rem 4rem; color: #222;
+body { margin: 0 auto; max-width: 66rem; padding: 1.5rem 1.25rem 4rem; color: #222;
   background: #fff;
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.6rem; margin: 0 0 .25rem; }

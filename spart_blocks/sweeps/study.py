@@ -149,7 +149,7 @@ def metrics_table(study: Study, metric: str) -> Table:
         ends = [f"{end:.4g}" for end in (values.min(), values.max())] if len(values) else ["-", "-"]
         rows.append((*names, f"{len(known):,}", ranged(middle), spread, ends[0], *inner, ends[1]))
     heads = (f"{100 * level:g} %" if level != 0.5 else "median" for level in QUANTILES)
-    columns = (*FACTORS, "values", "mean", "standard deviation", "least", *heads, "greatest")
+    columns = (*FACTORS, "values", "mean", "std. dev.", "least", *heads, "greatest")
     return Table(columns, tuple(rows), len(FACTORS))
 
 
@@ -167,7 +167,7 @@ def ranged(interval: Interval) -> str:
         return "-"
     text = f"{interval.estimate:.4g}"
     if math.isfinite(interval.low) and math.isfinite(interval.high):
-        return f"{text} ({interval.low:.4g} to {interval.high:.4g})"
+        return f"{text} ({interval.low:.3g} to {interval.high:.3g})"
     return text
 
 
