@@ -35,7 +35,7 @@ def test_a_known_probability_lies_in_all_intervals_of_a_sequence_at_the_stated_r
     for aim in (None, 0.1, 0.02):
         held = always_held(lambda k, f: bounds(k, f, 0.95, aim), p, paths)  # noqa: B023
         assert held >= 0.95 * REPETITIONS, aim
-    assert always_held(fixed, p, paths) < 0.9 * REPETITIONS
+    assert always_held(fixed, p, paths) < 0.93 * REPETITIONS
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.99])

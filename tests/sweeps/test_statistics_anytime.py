@@ -49,7 +49,7 @@ def test_a_known_probability_lies_in_all_intervals_of_a_sequence_at_the_stated_r
 
 
 def test_stopping_when_narrow_keeps_the_stated_rate():
-    p, width, repetitions = 0.95, 0.12, 40
+    p, width, repetitions = 0.95, 0.12, 20
     rng = np.random.default_rng(2)
     stopped, held = [], 0
     for _ in range(repetitions):

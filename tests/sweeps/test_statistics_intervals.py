@@ -143,6 +143,17 @@ def test_one_run_a_draw_is_the_usual_case():
     assert success_of(values > 0, draws=order) == success(int((values > 0).sum()), 50)
 
 
+def test_one_draw_of_several_runs_says_nothing_of_chance():
+    """The points of a grid, run once."""
+    values, draws = np.arange(9.0), np.zeros(9, int)
+    for got in (mean(values, draws=draws), quantile(values, 0.5, draws=draws)):
+        assert got.estimate == 4
+        assert math.isnan(got.low)
+        assert math.isnan(got.high)
+    assert math.isnan(success_of(values > 3, draws=draws).low)
+    assert success_of(values > 3, draws=draws).estimate == 5 / 9
+
+
 def test_identical_runs_of_a_draw_add_nothing():
     passed = np.repeat(np.arange(40) != 3, 5)
     got = success_of(passed, draws=np.repeat(np.arange(40), 5))
@@ -175,4 +186,4 @@ def test_nothing_known_is_no_number():
     assert math.isnan(mean([1.0]).low)
     assert math.isnan(quantile([], 0.5).estimate)
     assert str(mean([2.0])) == "2"
-    assert str(success(1, 2)) == "0.5 (0.0125791 to 0.987421)"
+    assert str(success(1, 2)) == "0.5 (0.01258 to 0.9874)"

@@ -12,18 +12,42 @@ from spart_blocks.sweeps.statistics.intervals import (
     success,
     success_of,
 )
+from spart_blocks.sweeps.statistics.paired import (
+    Comparison,
+    Difference,
+    compare_success,
+    compare_values,
+    compare_variants,
+    holm,
+)
 from spart_blocks.sweeps.statistics.sobol import SobolIndices, sobol_indices
+from spart_blocks.sweeps.statistics.summary import (
+    GroupSummary,
+    MetricSummary,
+    Summary,
+    summarize,
+)
 
 __all__ = [
+    "Comparison",
     "ConfidenceSequence",
+    "Difference",
+    "GroupSummary",
     "Interval",
     "MeanSequence",
+    "MetricSummary",
     "SobolIndices",
+    "Summary",
+    "compare_success",
+    "compare_values",
+    "compare_variants",
     "draws_needed",
+    "holm",
     "mean",
     "quantile",
     "quantiles",
     "sobol_indices",
     "success",
     "success_of",
+    "summarize",
 ]

@@ -37,9 +37,11 @@ class Interval:
         return self.high - self.low
 
     def __str__(self) -> str:
-        if math.isnan(self.low) or math.isnan(self.high):
-            return f"{self.estimate:.6g}"
-        return f"{self.estimate:.6g} ({self.low:.6g} to {self.high:.6g})"
+        if math.isnan(self.estimate):
+            return ""
+        if math.isnan(self.low):
+            return f"{self.estimate:.4g}"
+        return f"{self.estimate:.4g} ({self.low:.4g} to {self.high:.4g})"
 
 
 def mean(values: ArrayLike, confidence: float = 0.95, draws: ArrayLike | None = None) -> Interval:
@@ -91,20 +93,16 @@ def quantiles(
     inner = {int(place) for place in middle} | {min(int(place) + 1, n - 1) for place in middle}
     ordered = np.partition(array, sorted(inner))
     at = [_between(ordered, place) for place in middle]
-    ranks = [
-        _ranks(n, share, confidence, _effective(array <= value, draws, confidence))
-        for share, value in zip(shares, at, strict=True)
-    ]
+    sizes = [_effective(array <= value, draws, confidence) for value in at]
+    if math.isnan(sizes[0]):
+        return tuple(Interval(value, math.nan, math.nan, confidence) for value in at)
+    ranks = [_ranks(n, *pair, confidence) for pair in zip(shares, sizes, strict=True)]
     ends = sorted({rank - 1 for pair in ranks for rank in pair if 1 <= rank <= n})
     if ends:
         ordered = np.partition(ordered, ends)
+    padded = np.concatenate([[-math.inf], ordered, [math.inf]])
     return tuple(
-        Interval(
-            value,
-            float(ordered[low - 1]) if low >= 1 else -math.inf,
-            float(ordered[high - 1]) if high <= n else math.inf,
-            confidence,
-        )
+        Interval(value, float(padded[low]), float(padded[high]), confidence)
         for value, (low, high) in zip(at, ranks, strict=True)
     )
 
@@ -167,6 +165,8 @@ def success_of(
         return success(0, 0, confidence, method=method, side=side)
     share = min(max(float(np.mean(array)), 0.0), 1.0)
     size = _effective(array, draws, confidence)
+    if math.isnan(size):
+        return Interval(share, math.nan, math.nan, confidence)
     result = success(share * size, size, confidence, method=method, side=side)
     return Interval(share, result.low, result.high, confidence)
 
@@ -179,9 +179,19 @@ def by_draw(values: ArrayLike, draws: ArrayLike | None) -> tuple[Floats, Floats]
     which = np.asarray(draws)
     if which.shape != array.shape:
         raise InputError(f"{len(array)} values have draws of shape {which.shape}")
-    place: NDArray[np.intp] = np.unique(which, return_inverse=True)[1]
+    place = _places(which)
+    counts = np.bincount(place).astype(float)
     totals: Floats = np.bincount(place, weights=array).astype(float)
-    return totals, np.bincount(place).astype(float)
+    return totals[counts > 0], counts[counts > 0]
+
+
+def _places(draws: NDArray[np.generic]) -> NDArray[np.intp]:
+    """Small numbers of the draws. Those of most sweeps need no sorting."""
+    if draws.dtype.kind in "iu" and len(draws):
+        least = int(draws.min())
+        if int(draws.max()) - least <= 4 * len(draws):
+            return np.asarray(draws - least, dtype=np.intp)
+    return np.asarray(np.unique(draws, return_inverse=True)[1], dtype=np.intp)
 
 
 def check_confidence(confidence: float) -> None:
@@ -202,7 +212,9 @@ def _ratio(totals: Floats, counts: Floats) -> tuple[float, float]:
 
 
 def _effective(indicator: NDArray[np.generic], draws: ArrayLike | None, confidence: float) -> float:
-    """Number of independent runs whose share of ones would vary as this one does."""
+    """Number of independent runs whose share of ones would vary as this one does. NaN for several
+    runs of a single draw, of whose variation nothing is known.
+    """
     n = indicator.size
     if draws is None:
         return float(n)
@@ -210,8 +222,10 @@ def _effective(indicator: NDArray[np.generic], draws: ArrayLike | None, confiden
     k = len(totals)
     if k == n:
         return float(n)
+    if k < 2:
+        return math.nan
     share, error = _ratio(totals, counts)
-    if k < 2 or not 0 < share < 1 or error == 0:
+    if not 0 < share < 1 or error == 0:
         return float(k)  # nothing tells that runs of a draw differ
     from scipy.stats import t
 
@@ -221,7 +235,7 @@ def _effective(indicator: NDArray[np.generic], draws: ArrayLike | None, confiden
     return float(min(max(size, 1.0), n))
 
 
-def _ranks(n: int, share: float, confidence: float, size: float) -> tuple[int, int]:
+def _ranks(n: int, share: float, size: float, confidence: float) -> tuple[int, int]:
     """Ranks (from 1) of the order statistics at the ends; 0 and n + 1 are infinite."""
     from scipy.stats import binom
 

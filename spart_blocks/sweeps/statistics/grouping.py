@@ -1,0 +1,86 @@
+"""What statistics read of a sweep's table: groups of runs, draws, and which runs succeeded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.sweeps.columns import FALSE, TRUE, UNKNOWN, Columns
+from spart_blocks.sweeps.work import FAILED
+
+Table = Mapping[str, NDArray[Any]]
+"""Columns by name, as users read them; `Columns` are read as numbers, which is quicker."""
+Codes = NDArray[np.int64]
+
+
+def coded(table: Table, name: str) -> tuple[Codes, list[Any]]:
+    """A column as numbers (n,), and the values they stand for."""
+    if name not in table:
+        raise InputError(Fault(f"the sweep has no column {name!r}", hint=did_you_mean(name, table)))
+    if isinstance(table, Columns) and table.names(name):
+        return table.kept(name).astype(np.int64), list(table.names(name))
+    values, codes = np.unique(np.asarray(table[name]), return_inverse=True)
+    return codes.astype(np.int64), values.tolist()
+
+
+def groups_by(table: Table, names: Sequence[str]) -> list[tuple[dict[str, Any], NDArray[np.intp]]]:
+    """Groups of rows with equal values in the columns: the values, and the rows in their order."""
+    code: Codes = np.zeros(len(table["run"]), dtype=np.int64)
+    values: list[list[Any]] = []
+    for name in names:
+        own, known = coded(table, name)
+        code = code * len(known) + own
+        values.append(known)
+    order = np.argsort(code, kind="stable")
+    firsts = np.flatnonzero(np.diff(code[order], prepend=-1))
+    found = []
+    for rows in np.split(order, firsts[1:]) if len(order) else []:
+        rest, chosen = int(code[rows[0]]), []
+        for known in reversed(values):
+            rest, place = divmod(rest, len(known))
+            chosen.append(known[place])
+        found.append((dict(zip(names, reversed(chosen), strict=True)), rows))
+    return found
+
+
+def draws_of(table: Table, rows: NDArray[np.intp]) -> NDArray[Any] | None:
+    """The draws of rows; None if each is a draw of its own."""
+    draws = np.asarray(table["draw"])[rows]
+    ordered = np.sort(draws)
+    return draws if len(draws) > 1 and bool((ordered[1:] == ordered[:-1]).any()) else None
+
+
+def verdicts(table: Table) -> NDArray[np.int8]:
+    """Of each run, whether it met its claims: FALSE, TRUE, or UNKNOWN without claims."""
+    if isinstance(table, Columns):
+        return table.kept("passed").astype(np.int8)
+    given = np.asarray(table["passed"])
+    if given.dtype == object:
+        known = given == given  # not NaN
+        known &= given != np.array(None)
+    else:
+        known = ~np.isnan(given.astype(float))
+    told = np.full(len(given), UNKNOWN, dtype=np.int8)
+    told[known] = np.where(given[known].astype(bool), TRUE, FALSE)
+    return told
+
+
+def succeeded(table: Table) -> NDArray[np.bool_]:
+    """Of each run, whether it met its claims; without claims, whether no error ended it."""
+    status, names = coded(table, "status")
+    failed = status == names.index(FAILED) if FAILED in names else np.zeros(len(status), bool)
+    return np.asarray(~failed & (verdicts(table) != FALSE))
+
+
+def numbers(table: Table, name: str) -> NDArray[np.float64]:
+    """A column of numbers; InputError if it is none."""
+    if name not in table:
+        raise InputError(Fault(f"the sweep has no column {name!r}", hint=did_you_mean(name, table)))
+    try:
+        return np.asarray(table[name], dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is not a number of each run") from None

@@ -1,0 +1,276 @@
+"""A summary of a sweep: how runs ended, how often they succeeded, and the spread of each metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.sweeps.statistics.grouping import (
+    Table,
+    coded,
+    draws_of,
+    groups_by,
+    numbers,
+    succeeded,
+    verdicts,
+)
+from spart_blocks.sweeps.statistics.intervals import (
+    Interval,
+    check_confidence,
+    mean,
+    quantiles,
+    success_of,
+)
+from spart_blocks.sweeps.statistics.tables import percent, text_table
+from spart_blocks.sweeps.work import STATUSES
+
+SHARES = (0.05, 0.5, 0.95)
+"""Quantiles that are shown."""
+MOST_GROUPS = 1000
+"""Largest number of groups that are summarized each."""
+
+
+@dataclass(frozen=True)
+class MetricSummary:
+    """One metric in one group of runs.
+
+    runs: with a value; missing: without. quantiles: of `Summary.shares`.
+    """
+
+    name: str
+    runs: int
+    missing: int
+    mean: Interval
+    sd: float
+    least: float
+    most: float
+    quantiles: tuple[Interval, ...]
+
+
+@dataclass(frozen=True)
+class GroupSummary:
+    """Runs with the same values in some columns, such as variant and fault.
+
+    status: numbers of runs by how they ended. success: of the success probability, by Clopper and
+    Pearson; wilson: its interval by Wilson. draws: independent ones.
+    """
+
+    group: Mapping[str, Any]
+    runs: int
+    draws: int
+    status: Mapping[str, int]
+    successes: int
+    success: Interval
+    wilson: Interval
+    metrics: tuple[MetricSummary, ...]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A sweep's numbers. by: the columns that make groups. judged: whether runs had claims to
+    meet; if not, a success is a run that no error ended."""
+
+    runs: int
+    status: Mapping[str, int]
+    by: tuple[str, ...]
+    judged: bool
+    confidence: float
+    shares: tuple[float, ...]
+    groups: tuple[GroupSummary, ...]
+
+    @property
+    def outcome_head(self) -> tuple[str, ...]:
+        """Names of the columns of `outcome_rows`."""
+        return (*self._told, "runs", *self.status, "success", "probability", "Wilson's interval")
+
+    def outcome_rows(self) -> list[tuple[str, ...]]:
+        """A row of texts for each group: how its runs ended, and their success."""
+        return [
+            (
+                *(_text(g.group[name]) for name in self._told),
+                f"{g.runs:,}",
+                *(f"{g.status.get(status, 0):,}" for status in self.status),
+                f"{g.successes:,}",
+                str(g.success),
+                _ends(g.wilson),
+            )
+            for g in self.groups
+        ]
+
+    @property
+    def metric_head(self) -> tuple[str, ...]:
+        """Names of the columns of `metric_rows`."""
+        shown = (f"{100 * share:g} % quantile" for share in self.shares)
+        return ("metric", *self._told, "runs", "mean", "sd", "least", *shown, "most")
+
+    def metric_rows(self) -> list[tuple[str, ...]]:
+        """A row of texts for each metric and group."""
+        return [
+            (
+                m.name,
+                *(_text(g.group[name]) for name in self._told),
+                f"{m.runs:,}",
+                str(m.mean),
+                _text(m.sd),
+                _text(m.least),
+                *(str(interval) for interval in m.quantiles),
+                _text(m.most),
+            )
+            for k in range(len(self.groups[0].metrics) if self.groups else 0)
+            for g in self.groups
+            for m in (g.metrics[k],)
+        ]
+
+    def notes(self) -> list[str]:
+        """What to know of the numbers."""
+        meant = "met its claims" if self.judged else "was not ended by an error"
+        found = [f"success: the run {meant}; intervals: {percent(self.confidence)}"]
+        missing = sum(m.missing for g in self.groups for m in g.metrics[:1])
+        if missing:
+            found.append(f"metrics leave out runs without a value, {missing:,} of the first metric")
+        if any(g.draws == 1 and g.runs > 1 for g in self.groups):
+            found.append("one draw: its runs are no random sample, so there are no intervals")
+        elif any(g.draws < g.runs for g in self.groups):
+            found.append("runs of one draw count together in intervals")
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers as plain dictionaries and lists, for JSON; NaN and infinity are None."""
+        plain = _plain(self)
+        assert isinstance(plain, dict)
+        return plain
+
+    def __str__(self) -> str:
+        ended = ", ".join(f"{count:,} {status}" for status, count in self.status.items())
+        lines = [f"{self.runs:,} runs: {ended}" if ended else "no runs"]
+        if self.groups:
+            lines += ["", *text_table(self.outcome_head, self.outcome_rows())]
+            if self.groups[0].metrics:
+                lines += ["", *text_table(self.metric_head, self.metric_rows())]
+            lines += ["", *self.notes()]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from spart_blocks.html import lines, table
+
+        shown = table(self.outcome_head, self.outcome_rows())
+        if self.groups and self.groups[0].metrics:
+            shown += table(self.metric_head, self.metric_rows())
+        return shown + lines(self.notes())
+
+    @property
+    def _told(self) -> tuple[str, ...]:
+        """The columns in which groups differ."""
+        return tuple(name for name in self.by if len({str(g.group[name]) for g in self.groups}) > 1)
+
+
+def summarize(
+    table: Table,
+    metrics: Sequence[str],
+    *,
+    by: Sequence[str] = ("variant", "fault"),
+    confidence: float = 0.95,
+    shares: Sequence[float] = SHARES,
+) -> Summary:
+    """Summarize a sweep. table: its columns by name. by: columns whose values make groups."""
+    from spart_blocks.errors import Fault, InputError
+
+    check_confidence(confidence)
+    status, names = coded(table, "status")
+    good = succeeded(table).astype(float)
+    judged = bool((verdicts(table) >= 0).any())
+    columns = {name: numbers(table, name) for name in metrics}
+    groups = groups_by(table, by)
+    if len(groups) > MOST_GROUPS:
+        text = f"{len(groups):,} groups of runs by {', '.join(by)}; at most {MOST_GROUPS:,}"
+        raise InputError(Fault(text, hint="group by columns of few values"))
+    found = []
+    for group, rows in groups:
+        draws = draws_of(table, rows)
+        found.append(
+            GroupSummary(
+                group,
+                len(rows),
+                len(rows) if draws is None else len(np.unique(draws)),
+                _counted(status[rows], names),
+                int(good[rows].sum()),
+                success_of(good[rows], confidence, draws),
+                success_of(good[rows], confidence, draws, method="wilson"),
+                tuple(
+                    _metric(name, values[rows], draws, confidence, shares)
+                    for name, values in columns.items()
+                ),
+            )
+        )
+    return Summary(
+        len(status),
+        _counted(status, names),
+        tuple(by),
+        judged,
+        confidence,
+        tuple(shares),
+        tuple(found),
+    )
+
+
+def _metric(
+    name: str,
+    values: NDArray[np.float64],
+    draws: NDArray[Any] | None,
+    confidence: float,
+    shares: Sequence[float],
+) -> MetricSummary:
+    missing = np.isnan(values)
+    if missing.any():
+        values = values[~missing]
+        draws = None if draws is None else draws[~missing]
+    n = len(values)
+    with np.errstate(invalid="ignore"):  # infinite values
+        sd = float(np.std(values, ddof=1)) if n > 1 else math.nan
+    return MetricSummary(
+        name,
+        n,
+        int(missing.sum()),
+        mean(values, confidence, draws),
+        sd,
+        float(values.min()) if n else math.nan,
+        float(values.max()) if n else math.nan,
+        quantiles(values, shares, confidence, draws),
+    )
+
+
+def _counted(codes: NDArray[np.int64], names: Sequence[Any]) -> dict[str, int]:
+    counts = dict(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
+    return {status: counts[status] for status in STATUSES if counts.get(status)}
+
+
+def _ends(interval: Interval) -> str:
+    if math.isnan(interval.low):
+        return ""
+    return f"{interval.low:.4g} to {interval.high:.4g}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.4g}"
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """A dataclass as dictionaries."""
+    from dataclasses import fields, is_dataclass
+
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
