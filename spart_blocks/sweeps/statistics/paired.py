@@ -110,8 +110,8 @@ def compare_variants(
             hint = did_you_mean(name, [str(known) for known in names])
             raise InputError(Fault(f"the sweep has no variant {name!r}", hint=hint))
     draw, grid = np.asarray(table["draw"]), np.asarray(table["grid"])
-    columns = {name: numbers(table, name) for name in metrics}
-    columns[SUCCESS] = succeeded(table).astype(float)
+    compared = [(name, numbers(table, name), compare_values) for name in metrics]
+    compared.append((SUCCESS, succeeded(table).astype(float), compare_success))
     places = draw * (int(grid.max(initial=0)) + 1) + grid
     found = []
     for k, named in enumerate(faults):
@@ -119,8 +119,7 @@ def compare_variants(
             rows = [np.flatnonzero((variant == names.index(name)) & (fault == k)) for name in pair]
             _, *both = np.intersect1d(*(places[some] for some in rows), return_indices=True)
             first, second = (some[which] for some, which in zip(rows, both, strict=True))
-            for what, values in columns.items():
-                compare = compare_success if what == SUCCESS else compare_values
+            for what, values, compare in compared:
                 got = compare(values[first], values[second], draw[first], confidence)
                 found.append(
                     replace(got, what=what, first=pair[0], second=pair[1], fault=str(named))

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.errors import InputError, brief
 from spart_blocks.sweeps.statistics.intervals import check_confidence
-from spart_blocks.sweeps.statistics.tables import text_table
+from spart_blocks.sweeps.statistics.tables import percent, text_table
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ class SobolIndices:
 
     def __str__(self) -> str:
         head = ("quantity", "first order", "total")
-        note = f"{self.points} base points, {self.confidence:.0%} bootstrap intervals"
+        note = f"{self.points} base points, {percent(self.confidence)} bootstrap intervals"
         if self.left_out:
             note += f"; {self.left_out} left out, as a run of theirs gave no number"
         return "\n".join([*text_table(head, self.rows()), note])
