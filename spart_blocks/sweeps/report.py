@@ -17,15 +17,10 @@ from spart_blocks.sweeps.history_pictures import extreme_runs, fan
 from spart_blocks.sweeps.pictures import distribution, heat_map, tornado
 from spart_blocks.sweeps.scatter_picture import MOST_COLUMNS, scatter
 from spart_blocks.sweeps.shown import MISSED, NO_RESULT, Quantity
-from spart_blocks.sweeps.study import (
-    Study,
-    Table,
-    counts_in_words,
-    metrics_table,
-    percent,
-    replay_command,
-    success_table,
-)
+from spart_blocks.sweeps.statistics import Summary, compare_variants, success_of, summarize
+from spart_blocks.sweeps.statistics.grouping import draws_of
+from spart_blocks.sweeps.statistics.tables import percent
+from spart_blocks.sweeps.study import Study, counts_in_words, replay_command
 
 MOST_LISTED = 50
 """Largest number of failed runs that are listed."""
@@ -52,8 +47,10 @@ def _sections(study: Study) -> Iterator[tuple[str, str]]:
     yield "What was run", html.table(("", ""), study.plan, words=2)
     if not len(study):
         return
-    yield "Success", _success(study)
-    yield "Metrics", "".join(_metrics(study))
+    summary = summarize(study.columns, study.metrics, confidence=study.confidence)
+    yield "Success", _success(study, summary)
+    yield "Metrics", "".join(_metrics(study, summary))
+    yield "Variants compared", _compared(study)
     yield "Sensitivity", "".join(_sensitivity(study))
     yield "Grid", "".join(_grid(study))
     yield "Signals", "".join(_signals(study))
@@ -64,16 +61,15 @@ def _sections(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def _head(study: Study) -> str:
-    from spart_blocks.sweeps.statistics import success_of
-
     parts = [html.paragraph(counts_in_words(study), "sub")]
     if len(study):
-        passed = study.verdicts()
-        found = success_of(passed, study.confidence, study.columns["draw"])
+        passed, draws = study.verdicts(), draws_of(study.columns, np.arange(len(study)))
+        found = success_of(passed, study.confidence, draws)
         what = "meet all claims" if study.judged else "run without an error; no claims were made"
         text = (
             f"{percent(found.estimate)} of the runs {what}; the probability lies between "
-            f"{percent(found.low)} and {percent(found.high)} ({_confidence(study)})"
+            f"{percent(found.low)} and {percent(found.high)} "
+            f"({percent(study.confidence)} confidence)"
         )
         good = bool(passed.all())
         word = "all passed" if good else f"{np.count_nonzero(~passed):,} not passed"
@@ -81,44 +77,60 @@ def _head(study: Study) -> str:
     return "".join(parts)
 
 
-def _confidence(study: Study) -> str:
-    return f"{100 * study.confidence:g} % confidence"
-
-
-def _success(study: Study) -> str:
-    notes = (
-        f"Intervals at {_confidence(study)}, for a number of runs fixed in advance. "
-        "Clopper-Pearson holds at least at the given confidence; Wilson is shorter and holds on "
-        "average. Runs of one draw share its random values and are not independent: intervals "
-        "count draws, not runs."
+def _success(study: Study, summary: Summary) -> str:
+    notes = [html.paragraph(f"{note[0].upper()}{note[1:]}.", "note") for note in summary.notes()]
+    notes.append(html.paragraph(_FIXED if study.independent else _dependent(study), "note"))
+    return html.table(summary.outcome_head, summary.outcome_rows(), _words(summary)) + "".join(
+        notes
     )
-    design = "" if study.independent else _dependent(study)
-    return _as_html(success_table(study)) + html.paragraph(notes, "note") + design
+
+
+_FIXED = (
+    "Intervals are for a number of draws fixed in advance. That of the probability is Clopper and "
+    "Pearson's, which holds at least at the given confidence; Wilson's is shorter and holds on "
+    "average."
+)
 
 
 def _dependent(study: Study) -> str:
-    text = (
-        f"The points of a {study.design} design depend on each other; intervals for independent "
-        "draws are only a guide here."
+    return (
+        f"The points of a {study.design} design depend on each other: intervals, which are for "
+        "independent draws, are only a guide here."
     )
-    return html.paragraph(text, "note")
 
 
-def _as_html(table: Table) -> str:
-    return html.table(table.columns, table.rows, table.words)
+def _words(summary: Summary) -> int:
+    """The number of columns of a group's names."""
+    return summary.outcome_head.index("runs")
 
 
-def _metrics(study: Study) -> Iterator[str]:
+def _metrics(study: Study, summary: Summary) -> Iterator[str]:
+    rows = summary.metric_rows()
     band = study.confidence if study.independent else None
     for name in study.metrics[:_MOST_METRICS]:
+        own = [row[1:] for row in rows if row[0] == name]
         yield html.paragraph(_titled(study.quantity(name)))
-        yield _as_html(metrics_table(study, name))
+        yield html.table(summary.metric_head[1:], own, _words(summary))
         with suppress(InputError):  # no run has a value; the table says so
             figure = distribution(study.quantity(name), study.labels(), band)
             yield html.picture(figure, f"Distribution of {name}")
     if len(study.metrics) > _MOST_METRICS:
         left = ", ".join(study.metrics[_MOST_METRICS:])
         yield html.paragraph(f"Not shown: {left}", "note")
+
+
+def _compared(study: Study) -> str:
+    """The differences of each pair of variants, draw by draw."""
+    if len(study.names("variant")) < 2:
+        return ""
+    shown = study.metrics[:_MOST_METRICS]
+    found = compare_variants(study.columns, shown, confidence=study.confidence)
+    note = (
+        "First variant minus second, on the same draws. lower, higher: share of the pairs in which "
+        "the first is lower or higher. p: of Wilcoxon's signed-rank test, for success of "
+        "McNemar's; Holm's is adjusted for all rows together."
+    )
+    return html.table(found.head, found.rows(), 3) + html.paragraph(note, "note")
 
 
 def _titled(quantity: Quantity) -> str:

@@ -1,32 +1,23 @@
-"""Tables of a sweep as texts: how many runs passed, and what their metrics were, by group."""
+"""What pictures, reports and comparisons need of a sweep, apart from where it is kept."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.sweeps.shown import Quantity, Traces, counted, outcomes
-from spart_blocks.sweeps.work import FAILED, STATUSES
+from spart_blocks.sweeps.statistics.grouping import coded, succeeded, verdicts
+from spart_blocks.sweeps.work import STATUSES
 
 if TYPE_CHECKING:
-    from spart_blocks.sweeps.statistics import Interval, SobolIndices
+    from spart_blocks.sweeps.statistics import SobolIndices
 
-QUANTILES = (0.05, 0.5, 0.95)
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts. words: the number of first columns that are not numbers."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    words: int = 1
+FACTORS = ("variant", "fault")
+"""Columns whose combinations are compared with one another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +58,7 @@ class Study:
     @property
     def judged(self) -> bool:
         """Whether claims were made of the runs."""
-        return any(passed is not None for passed in self.columns["passed"])
+        return bool((verdicts(self.columns) >= 0).any())
 
     @property
     def independent(self) -> bool:
@@ -81,105 +72,22 @@ class Study:
 
     def verdicts(self) -> NDArray[np.bool_]:
         """Whether each run passed. A run that failed did not; without claims all others did."""
-        done = np.array([str(status) != FAILED for status in self.columns["status"]], dtype=bool)
-        told = np.array([passed is not False for passed in self.columns["passed"]], dtype=bool)
-        good: NDArray[np.bool_] = done & told
-        return good
+        return succeeded(self.columns)
 
-    def groups(self) -> Iterator[tuple[tuple[str, ...], NDArray[np.intp]]]:
-        """The rows of each combination of variant and fault that occurs, in their order."""
-        factors = [np.array([str(x) for x in self.columns[name]], dtype=object) for name in FACTORS]
-        names = [tuple(dict.fromkeys(factor.tolist())) for factor in factors]
-        for combination in product(*names):
-            same = [f == name for f, name in zip(factors, combination, strict=True)]
-            rows = np.flatnonzero(np.logical_and.reduce(same))
-            if rows.size:
-                yield combination, rows
+    def names(self, factor: str) -> list[str]:
+        """The variants, or the faults, in the order in which they first occur."""
+        codes, known = coded(self.columns, factor)
+        first = np.unique(codes, return_index=True)[1]
+        return [str(known[codes[place]]) for place in np.sort(first)]
 
     def labels(self) -> NDArray[np.object_] | None:
-        """The group of each run as a text; None where all are one group."""
-        groups = list(self.groups())
-        if len(groups) < 2:
+        """The variant and fault of each run as a text; None where all are alike."""
+        varying = [name for name in FACTORS if len(self.names(name)) > 1]
+        if not varying:
             return None
-        varying = [k for k in range(len(FACTORS)) if len({name[k] for name, _ in groups}) > 1]
-        found = np.empty(len(self), dtype=object)
-        for combination, rows in groups:
-            found[rows] = ", ".join(combination[k] for k in varying)
+        parts = [np.array([str(one) for one in self.columns[name]], object) for name in varying]
+        found: NDArray[np.object_] = parts[0] if len(parts) == 1 else parts[0] + ", " + parts[1]
         return found
-
-
-FACTORS = ("variant", "fault")
-"""Columns whose combinations are compared with one another."""
-
-
-def success_table(study: Study) -> Table:
-    """Of each variant and fault, how its runs ended and the probability of success."""
-    from spart_blocks.sweeps.statistics import success_of
-
-    passed, draws = study.verdicts(), study.columns["draw"]
-    status = np.array([str(one) for one in study.columns["status"]], dtype=object)
-    rows = []
-    for names, own in _with_total(study):
-        good = passed[own]
-        exact = success_of(good, study.confidence, draws[own])
-        wilson = success_of(good, study.confidence, draws[own], method="wilson")
-        counts = [f"{np.count_nonzero(status[own] == one):,}" for one in STATUSES]
-        rate = [f"{np.count_nonzero(good):,}", percent(exact.estimate)]
-        ends = [f"{percent(one.low)} to {percent(one.high)}" for one in (exact, wilson)]
-        rows.append((*names, f"{len(own):,}", *counts, *rate, *ends))
-    what = "passed" if study.judged else "not failed"
-    columns = (*FACTORS, "runs", *STATUSES, what, "rate", "Clopper-Pearson", "Wilson")
-    return Table(columns, tuple(rows), len(FACTORS))
-
-
-def metrics_table(study: Study, metric: str) -> Table:
-    """Mean and quantiles of a metric, of each variant and fault."""
-    from spart_blocks.sweeps.statistics import mean, quantiles
-
-    numbers, draws = study.quantity(metric).numbers(), study.columns["draw"]
-    rows = []
-    for names, own in _with_total(study):
-        known = own[~np.isnan(numbers[own])]
-        values = numbers[known]
-        middle = mean(values, study.confidence, draws[known])
-        spread = f"{np.std(values, ddof=1):.4g}" if len(values) > 1 else "-"
-        inner = [
-            ranged(one) for one in quantiles(values, QUANTILES, study.confidence, draws[known])
-        ]
-        ends = [f"{end:.4g}" for end in (values.min(), values.max())] if len(values) else ["-", "-"]
-        rows.append((*names, f"{len(known):,}", ranged(middle), spread, ends[0], *inner, ends[1]))
-    heads = (f"{100 * level:g} %" if level != 0.5 else "median" for level in QUANTILES)
-    columns = (*FACTORS, "values", "mean", "std. dev.", "least", *heads, "greatest")
-    return Table(columns, tuple(rows), len(FACTORS))
-
-
-def _with_total(study: Study) -> Iterator[tuple[tuple[str, ...], NDArray[np.intp]]]:
-    """The groups, and where there are several all runs."""
-    groups = list(study.groups())
-    yield from groups
-    if len(groups) > 1:
-        yield ("all", *[""] * (len(FACTORS) - 1)), np.arange(len(study))
-
-
-def ranged(interval: Interval) -> str:
-    """An estimate with its interval, where it has one."""
-    if math.isnan(interval.estimate):
-        return "-"
-    text = f"{interval.estimate:.4g}"
-    if math.isfinite(interval.low) and math.isfinite(interval.high):
-        return f"{text} ({interval.low:.3g} to {interval.high:.3g})"
-    return text
-
-
-def percent(share: float) -> str:
-    """A share in per cent, with so many digits that what is not 0 or 100 does not look so."""
-    if math.isnan(share):
-        return "-"
-    for digits in (1, 2, 3, 4):
-        text = f"{100 * share:.{digits}f}"
-        if share in (0.0, 1.0) or float(text) not in (0.0, 100.0):
-            return f"{text} %"
-    return f"{100 * share:.3g} %"
 
 
 def replay_command(study: Study, run: int) -> str:
