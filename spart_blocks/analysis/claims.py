@@ -25,12 +25,13 @@ TYPICAL_MASS = 100.0
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """The band for a signal of m elements at K of its samples, or at its K extremes.
+    """The band for a signal of m elements at K of its samples, or at its K extremes, in one run or
+    in n.
 
     t (K,) [s], or (K, m) where each element has times of its own; got, low, high (K, m), low
     and high inclusive and possibly infinite; expected (K, m): the middle, where there is
-    one. words: what is expected, as a format of expected, low, high, bound (high - expected)
-    and off (|got - expected|).
+    one. Of n runs, all have n rows of these. words: what is expected, as a format of expected, low,
+    high, bound (high - expected) and off (|got - expected|).
     """
 
     t: Floats
@@ -39,6 +40,16 @@ class Band:
     high: Floats
     expected: Floats | None
     words: str
+
+    def held(self) -> NDArray[np.bool_]:
+        """Whether the signal lies in its band: of one run, or of each of n. NaN does not."""
+        inside: NDArray[np.bool_] = (self.low <= self.got) & (self.got <= self.high)
+        return np.asarray(inside.all(axis=(-2, -1)))
+
+    def run(self, k: int) -> Band:
+        """The band in one of n runs."""
+        expected = None if self.expected is None else self.expected[k]
+        return Band(self.t[k], self.got[k], self.low[k], self.high[k], expected, self.words)
 
     def when(self, miss: Miss) -> float:
         """The time of a miss [s]."""
@@ -60,9 +71,9 @@ class Miss:
 
 def farthest(band: Band) -> Miss | None:
     """The worst sample of a band; None if all lie within. NaN is worst."""
-    out = ~((band.low <= band.got) & (band.got <= band.high))
-    if not out.any():
+    if band.held():
         return None
+    out = ~((band.low <= band.got) & (band.got <= band.high))
     beyond = np.maximum(band.low - band.got, band.got - band.high)
     beyond = np.where(out, np.nan_to_num(beyond, nan=np.inf), -np.inf)
     sample, element = divmod(int(np.argmax(beyond)), beyond.shape[1])
@@ -70,14 +81,23 @@ def farthest(band: Band) -> Miss | None:
 
 
 def told(band: Band, miss: Miss) -> str:
-    """The actual and the expected value at the worst sample, as text."""
+    """The actual and the expected value at the worst sample, as text, and how many other elements
+    leave the band."""
     at = (miss.sample, miss.element)
     low, got, high = float(band.low[at]), float(band.got[at]), float(band.high[at])
     middle = float(band.expected[at]) if band.expected is not None else np.nan
     law = band.words.format(
         expected=middle, low=low, high=high, bound=high - middle, off=abs(got - middle)
     )
-    return f"got {got:.9g} at t = {band.when(miss):.6g} s, {law}"
+    others = miss.elements - 1
+    also = f" (so do {others} other elements)" if others > 1 else " (so does one other)"
+    text = f"got {got:.9g} at t = {band.when(miss):.6g} s, {law}"
+    return text + also if others else text
+
+
+def no_sample(start: float, end: float) -> str:
+    """What is told of a claim in whose time the run has nothing."""
+    return f"no sample lies in its time: the run goes from {start:g} to {end:g} s"
 
 
 def elements(results: Results, signal: str) -> Floats:
@@ -91,7 +111,8 @@ def elements(results: Results, signal: str) -> Floats:
 
 # The kinds. Each takes its claim, t (N,) or (N, m), x (N, m), and `wide`, which spreads a
 # value of the claim over the m elements. What they take lies within the claim's times; of a
-# run that was measured it is what decides: extremes, the last value, how far it went back.
+# run that was measured it is what decides: extremes, the last value, how far it went back. Of n
+# runs that were measured, t and x are (n, N, m).
 
 Wide = Callable[[Any], Floats]
 Kind = Callable[[Any, Floats, Floats, Wide], Band]
@@ -108,7 +129,8 @@ def _settles(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
 
 
 def _final(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
-    return near(t[-1:], x[-1:], wide(claim.value), claim.within)
+    last = t[-1:] if t.ndim < x.ndim else t[..., -1:, :]
+    return near(last, x[..., -1:, :], wide(claim.value), claim.within)
 
 
 def _stays_within(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
@@ -132,7 +154,8 @@ def _conserved(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
     signal's excursions to each side, so that the signal stays inside exactly if its range is
     allowed.
     """
-    first, least, most = x[:1], x.min(axis=0), x.max(axis=0)
+    first = x[..., :1, :]
+    least, most = x.min(axis=-2, keepdims=True), x.max(axis=-2, keepdims=True)
     extent = most - least
     below = np.divide(first - least, extent, out=np.full(first.shape, 0.5), where=extent > 0)
     low, high = first - claim.within * below, first + claim.within * (1 - below)
@@ -151,10 +174,10 @@ def _conserved(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
 def _monotone(claim: Any, t: Floats, x: Floats, wide: Wide) -> Band:
     free = np.full(x.shape, np.inf)
     if claim.direction == "rising":
-        reached = np.maximum.accumulate(x)
+        reached = np.maximum.accumulate(x, axis=-2)
         words = "expected at least {low:.9g}, as it had risen"
         return Band(t, x, reached - claim.within, free, reached, words)
-    reached = np.minimum.accumulate(x)
+    reached = np.minimum.accumulate(x, axis=-2)
     words = "expected at most {high:.9g}, as it had fallen"
     return Band(t, x, -free, reached + claim.within, reached, words)
 
@@ -185,46 +208,66 @@ def gauge_of(kind: str, claim: Any) -> Gauge:
     return Gauge("extremes", claim.signal)
 
 
-def _deciding(kind: str, found: Readings, end: float) -> tuple[Floats, Floats]:
-    """The measured times (K, m) and values (K, m) that decide a claim."""
+def measured(kind: str, found: Readings) -> NDArray[np.bool_]:
+    """Whether the run, or each of n runs, has anything in the time of a claim."""
+    marks = ~np.isnan(found["when"]) if kind == "monotone" else found["any"] > 0
+    return np.asarray(marks.all(axis=-1))
+
+
+def measured_band(
+    kind: str, claim: Any, found: Readings, shape: tuple[int, ...], end: Floats | float
+) -> Band:
+    """The band of a claim about what was measured in a run (m,), or in n runs (n, m). shape: of the
+    signal; end [s]: when the run, or each, ended. Raises InputError where the claim's values do not
+    fit."""
+    t, x = _deciding(kind, found, end)
+    return KINDS[kind](claim, t, x, _wide(claim.signal, shape))
+
+
+def _deciding(kind: str, found: Readings, end: Floats | float) -> tuple[Floats, Floats]:
+    """The measured times (..., K, m) and values (..., K, m) that decide a claim."""
     if kind == "monotone":
         rows = [(found["when"], found["reached"]), (found["when"], found["got"])]
-    elif not found["any"].all():
-        rows = []
     elif kind == "final":
-        rows = [(np.full_like(found["last"], end), found["last"])]
+        last = found["last"]
+        rows = [(np.broadcast_to(np.asarray(end)[..., None], last.shape), last)]
     else:
         rows = [(found["when_least"], found["least"]), (found["when_most"], found["most"])]
         if kind == "conserved":  # against the first
             rows.insert(0, (np.zeros_like(found["first"]), found["first"]))
-    none = np.zeros((0, len(next(iter(found.values())))))
-    t, x = (np.array([row[k] for row in rows]) if rows else none for k in range(2))
+    t, x = (np.stack([row[k] for row in rows], axis=-2) for k in range(2))
     return t, x
 
 
-def band_of(kind: str, claim: Any, results: Results, readings: Meters | None = None) -> Band:
-    """The band of a claim: about what was measured of the signal in the run, or, without
-    readings, about its samples. Raises InputError where the claim's values do not fit its
-    signal."""
-    x = elements(results, claim.signal)
-    gauge = gauge_of(kind, claim)
-    during = (gauge.since <= results.t) & (results.t <= gauge.until)
-    t = results.t[during]
-    found = (readings or {}).get(gauge)
-    t, x = (t, x[during]) if found is None else _deciding(kind, found, float(results.t[-1]))
-    shape = results[claim.signal].shape[1:]
+def _wide(signal: str, shape: tuple[int, ...]) -> Wide:
+    """Spreads a value over the elements of a signal of this shape."""
 
     def wide(value: Any) -> Floats:
         try:
             given = np.asarray(value, dtype=float)
         except ValueError:
-            raise InputError(f"{claim.signal}: the rows of the value differ in length") from None
+            raise InputError(f"{signal}: the rows of the value differ in length") from None
         if given.ndim and given.shape != shape:
             has = f"has shape {shape}" if shape else "is a number"
-            raise InputError(f"{claim.signal} {has}, the value has shape {given.shape}")
-        return np.broadcast_to(given.reshape(-1), x.shape[1:])
+            raise InputError(f"{signal} {has}, the value has shape {given.shape}")
+        return np.broadcast_to(given.reshape(-1), (math.prod(shape),))
 
-    return KINDS[kind](claim, t, x, wide)
+    return wide
+
+
+def band_of(kind: str, claim: Any, results: Results, readings: Meters | None = None) -> Band:
+    """The band of a claim: about what was measured of the signal in the run, or, without
+    readings, about its samples; without any if the run has nothing in its time. Raises InputError
+    where the claim's values do not fit its signal."""
+    x = elements(results, claim.signal)
+    gauge = gauge_of(kind, claim)
+    shape = results[claim.signal].shape[1:]
+    found = (readings or {}).get(gauge)
+    if found is not None and measured(kind, found):
+        return measured_band(kind, claim, found, shape, float(results.t[-1]))
+    during = (gauge.since <= results.t) & (results.t <= gauge.until)
+    during &= found is None
+    return KINDS[kind](claim, results.t[during], x[during], _wide(claim.signal, shape))
 
 
 def audit_gauges(names: Iterable[str]) -> Iterator[Gauge]:

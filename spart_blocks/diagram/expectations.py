@@ -187,7 +187,7 @@ class ExpectSection(_Section):
     def paths(self) -> Iterator[Keys]:
         """The paths of the claims and of single entries, such as the baseline."""
         yield from (keys for keys, _ in self.claims())
-        yield from ((name,) for name in _SINGLE if getattr(self, name) is not None)
+        yield from ((name,) for name in NOT_OF_A_RUN if getattr(self, name) is not None)
 
     def signals(self) -> Iterator[tuple[Keys, str]]:
         """Every signal that is named, each with its path within the section."""
@@ -218,7 +218,8 @@ CLAIMS: dict[str, type[_Claim]] = {
 }
 """The kinds of claims about a signal."""
 
-_SINGLE = ("baseline", "engines", "speed", "audit")
+NOT_OF_A_RUN = ("baseline", "engines", "speed", "audit")
+"""The entries that no single run of a sweep decides."""
 
 
 def check_expect(section: ExpectSection, wiring: Wiring) -> None:

@@ -19,6 +19,7 @@ from spart_blocks.analysis.claims import (
     band_of,
     farthest,
     gauge_of,
+    no_sample,
     told,
 )
 from spart_blocks.diagram import load_expectations
@@ -199,20 +200,18 @@ class _Judging:
         self.claims += 1
         if not len(band.t):
             t = self.results.t
-            message = f"no sample lies in its time: the run goes from {t[0]:g} to {t[-1]:g} s"
+            message = no_sample(float(t[0]), float(t[-1]))
             yield Failure(kind, message, signal, place=self._place(keys))
             return
         miss = farthest(band)
         if miss is None:
             return
         at = (miss.sample, miss.element)
-        others = miss.elements - 1
-        also = f" (so do {others} other elements)" if others > 1 else " (so does one other)"
         label = self.results.labels(signal)[miss.element]
         number = f" {keys[1]}" if len(keys) > 1 and keys[1] else ""
         yield Failure(
             kind,
-            told(band, miss) + (also if others else ""),
+            told(band, miss),
             signal=label,
             t=band.when(miss),
             got=float(band.got[at]),
