@@ -105,6 +105,12 @@ def test_runs_of_one_draw_count_together():
     assert by_point.groups[0].runs == 50
 
 
+def test_draws_of_one_base_point_count_together():
+    got = summarize(columns(draws=50), ("miss",), together=5)
+    assert (got.groups[0].runs, got.groups[0].draws) == (50, 10)
+    assert got.groups[0].success.low == success(10, 10).low
+
+
 def test_a_grid_without_draws_has_no_intervals():
     got = summarize(columns(draws=1, grid=30), ("miss",), by=("fault",))
     group = got.groups[0]

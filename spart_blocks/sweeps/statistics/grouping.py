@@ -47,9 +47,13 @@ def groups_by(table: Table, names: Sequence[str]) -> list[tuple[dict[str, Any], 
     return found
 
 
-def draws_of(table: Table, rows: NDArray[np.intp]) -> NDArray[Any] | None:
-    """The draws of rows; None if each is a draw of its own."""
-    draws = np.asarray(table["draw"])[rows]
+def draws_of(table: Table, rows: NDArray[np.intp], together: int = 1) -> NDArray[Any] | None:
+    """The independent draws of rows; None if each is a draw of its own.
+
+    together: number of consecutive draws that share values, such as the d + 2 of each base point
+    of a saltelli design for d quantities.
+    """
+    draws = np.asarray(table["draw"])[rows] // together
     ordered = np.sort(draws)
     return draws if len(draws) > 1 and bool((ordered[1:] == ordered[:-1]).any()) else None
 

@@ -99,8 +99,10 @@ def compare_variants(
     *,
     confidence: float = 0.95,
     variants: Sequence[str] | None = None,
+    together: int = 1,
 ) -> Comparison:
-    """Compare each pair of variants under each fault, in every metric and in success."""
+    """Compare each pair of variants under each fault, in every metric and in success. together: as
+    in `summarize`."""
     check_confidence(confidence)
     variant, names = coded(table, "variant")
     fault, faults = coded(table, "fault")
@@ -120,7 +122,7 @@ def compare_variants(
             _, *both = np.intersect1d(*(places[some] for some in rows), return_indices=True)
             first, second = (some[which] for some, which in zip(rows, both, strict=True))
             for what, values, compare in compared:
-                got = compare(values[first], values[second], draw[first], confidence)
+                got = compare(values[first], values[second], draw[first] // together, confidence)
                 found.append(
                     replace(got, what=what, first=pair[0], second=pair[1], fault=str(named))
                 )

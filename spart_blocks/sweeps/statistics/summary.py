@@ -176,8 +176,11 @@ def summarize(
     by: Sequence[str] = ("variant", "fault"),
     confidence: float = 0.95,
     shares: Sequence[float] = SHARES,
+    together: int = 1,
 ) -> Summary:
-    """Summarize a sweep. table: its columns by name. by: columns whose values make groups."""
+    """Summarize a sweep. table: its columns by name. by: columns whose values make groups.
+    together: number of consecutive draws that depend on each other: d + 2 in a saltelli design for
+    d quantities."""
     from spart_blocks.errors import Fault, InputError
 
     check_confidence(confidence)
@@ -191,7 +194,7 @@ def summarize(
         raise InputError(Fault(text, hint="group by columns of few values"))
     found = []
     for group, rows in groups:
-        draws = draws_of(table, rows)
+        draws = draws_of(table, rows, together)
         found.append(
             GroupSummary(
                 group,
