@@ -26,10 +26,10 @@ from spart_blocks.program.scalar_code import (
 )
 from spart_blocks.program.table_code import table_texts
 
-FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-Wno-psabi")
-"""For compilers of C: with these all lanes have the bits of one lane. -fno-math-errno lets square
-roots be instructions; -Wno-psabi is about vectors in calls between libraries, of which there are
-none."""
+FLAGS = ("-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-math-errno", "-Wno-psabi")
+"""For compilers of C: with the first two all lanes have the bits of one lane (gcc 12 fuses products
+and sums of neighbouring scalars whatever the first says). -fno-math-errno lets square roots be
+instructions; -Wno-psabi is about vectors in calls between libraries, of which there are none."""
 PIECE = 1500
 """Largest number of statements in a C function."""
 
@@ -44,8 +44,10 @@ _TURNED = {ca.OP_SIN: ca.OP_COS, ca.OP_COS: ca.OP_SIN}
 
 
 def numbers_header() -> str:
-    """The text of sb_numbers.h."""
-    return resources.files("spart_blocks.program").joinpath("sb_numbers.h").read_text("utf-8")
+    """The text of sb_numbers.h and of sb_elementary.h."""
+    folder = resources.files("spart_blocks.program")
+    names = ("sb_numbers.h", "sb_elementary.h")
+    return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 
 
 def unsupported(function: Any) -> str | None:

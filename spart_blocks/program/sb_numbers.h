@@ -6,8 +6,9 @@
 
    In every build each lane has the same bits, those of one lane: what IEEE 754 rounds is written
    with operators, sine and its like are written once, as polynomials of them, and the rest calls
-   math.h lane by lane. All is compiled with -ffp-contract=off (NVRTC: --fmad=false); no lane
-   branches alone. A NaN stays one, of any payload.
+   math.h lane by lane (sb_elementary.h). No lane branches alone. A NaN stays one, of any payload.
+   All is compiled with -ffp-contract=off (NVRTC: --fmad=false), and with -fno-tree-slp-vectorize,
+   since gcc 12 makes vfmaddsub of neighbours all the same.
 
    CUDA: one thread is one run, of one lane. SB_CUDA_AS_C: kernels as plain C. */
 
@@ -33,16 +34,25 @@
 
 #ifdef __CUDACC__
 #define SB_FUNCTION static __device__
+#define SB_UNUSED
 #define SB_WITHIN static __device__ __forceinline__
 #define SB_APART static __device__ __noinline__
 #elif defined(__clang__)
 #define SB_FUNCTION static
+#define SB_UNUSED __attribute__((unused))
 #define SB_WITHIN static inline __attribute__((always_inline, unused))
 #define SB_APART static __attribute__((noinline, unused))
 #else
 #define SB_FUNCTION static
+#define SB_UNUSED __attribute__((unused))
 #define SB_WITHIN static inline __attribute__((always_inline, unused))
 #define SB_APART static __attribute__((noipa, unused)) /* nothing known of an argument changes it */
+#endif
+
+#ifdef __CUDACC__
+#define SB_UNLIKELY(condition) (condition)
+#else
+#define SB_UNLIKELY(condition) __builtin_expect(condition, 0)
 #endif
 
 #ifdef __CUDACC__
@@ -60,12 +70,12 @@
 
 #ifdef SB_SINGLE
 typedef float sb_scalar;
-typedef int sb_word; /* of as many bits */
+typedef unsigned sb_word; /* of as many bits */
 #define SB_MATH(name) name##f
 #define SB_FRACTION 23 /* bits of the fraction */
 #else
 typedef double sb_scalar;
-typedef long long sb_word;
+typedef unsigned long long sb_word;
 #define SB_MATH(name) name
 #define SB_FRACTION 52
 #endif
@@ -115,10 +125,6 @@ SB_WITHIN SB_REAL sb_of_bits(SB_WORDS a) {
   return both.number;
 }
 #endif
-#define SB_BY_LANE(name) \
-  SB_APART SB_REAL sb_##name(SB_REAL a) { return SB_MATH(name)(a); }
-#define SB_BY_LANE_OF_TWO(name) \
-  SB_APART SB_REAL sb_##name(SB_REAL a, SB_REAL b) { return SB_MATH(name)(a, b); }
 #define SB_TABLE_BY_LANE(name) \
   SB_WITHIN SB_REAL name##_lanes(SB_REAL a) { return name(a); }
 #define SB_ROOT(a) SB_MATH(sqrt)(a)
@@ -136,7 +142,7 @@ typedef union {
 #define SB_MASK sb_mask
 #define SB_INDEX sb_mask
 #define SB_WORDS sb_words
-#define SB_OF(value) ((sb_real){0} + (sb_scalar)(value))
+#define SB_OF(value) ((sb_scalar)(value) - (sb_real){0}) /* also of -0 */
 #define SB_NOT(mask) (~(mask))
 #define SB_PICK(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
 #define sb_bits(a) ((sb_words)(a))
@@ -153,20 +159,6 @@ SB_WITHIN int SB_ANY(sb_mask m) {
 SB_WITHIN sb_real SB_SELECT(sb_mask m, sb_real a, sb_real b) {
   return (sb_real)((m & (sb_mask)a) | (~m & (sb_mask)b));
 }
-#define SB_BY_LANE(name)                                                          \
-  SB_APART sb_real sb_##name(sb_real a) {                                         \
-    sb_lanes z;                                                                   \
-    z.all = a;                                                                    \
-    for (int k = 0; k < SB_LANES; k++) z.of[k] = SB_MATH(name)(z.of[k]);          \
-    return z.all;                                                                 \
-  }
-#define SB_BY_LANE_OF_TWO(name)                                                   \
-  SB_APART sb_real sb_##name(sb_real a, sb_real b) {                              \
-    sb_lanes y, z;                                                                \
-    y.all = a, z.all = b;                                                         \
-    for (int k = 0; k < SB_LANES; k++) z.of[k] = SB_MATH(name)(y.of[k], z.of[k]); \
-    return z.all;                                                                 \
-  }
 #define SB_TABLE_BY_LANE(name)                                                    \
   SB_APART sb_real name##_lanes(sb_real a) {                                      \
     sb_lanes z;                                                                   \
@@ -174,18 +166,22 @@ SB_WITHIN sb_real SB_SELECT(sb_mask m, sb_real a, sb_real b) {
     for (int k = 0; k < SB_LANES; k++) z.of[k] = name(z.of[k]);                   \
     return z.all;                                                                 \
   }
-SB_WITHIN sb_real SB_ROOT(sb_real a) {
+#if defined(__clang__) && __has_builtin(__builtin_elementwise_sqrt)
+#define SB_ROOT(a) __builtin_elementwise_sqrt(a)
+#else
+SB_WITHIN sb_real SB_ROOT(sb_real a) { /* compilers make one instruction of it */
   sb_lanes z;
   z.all = a;
   for (int k = 0; k < SB_LANES; k++) z.of[k] = SB_MATH(sqrt)(z.of[k]);
   return z.all;
 }
+#endif
 
 #endif
 
 /* --- what IEEE 754 rounds ------------------------------------------------------------------ */
 
-#define SB_SIGN_BIT ((sb_word)((unsigned long long)1 << (8 * sizeof(sb_scalar) - 1)))
+#define SB_SIGN_BIT (SB_WORD(1) << (8 * sizeof(sb_scalar) - 1))
 
 SB_WITHIN SB_REAL sb_fabs(SB_REAL a) { return sb_of_bits(sb_bits(a) & ~SB_SIGN_BIT); }
 SB_WITHIN SB_REAL sb_copysign(SB_REAL a, SB_REAL b) {
@@ -222,36 +218,5 @@ SB_WITHIN SB_REAL sb_where_true(SB_MASK m, SB_REAL a) { return SB_SELECT(m, a, S
 #define SB_SQRT sb_sqrt
 #define SB_POW sb_pow
 #define SB_CEIL sb_ceil
-
-/* --- math.h, lane by lane ------------------------------------------------------------------ */
-
-SB_BY_LANE(sin)
-SB_BY_LANE(cos)
-SB_BY_LANE(tan)
-SB_BY_LANE(asin)
-SB_BY_LANE(acos)
-SB_BY_LANE(atan)
-SB_BY_LANE(sinh)
-SB_BY_LANE(cosh)
-SB_BY_LANE(tanh)
-SB_BY_LANE(asinh)
-SB_BY_LANE(acosh)
-SB_BY_LANE(atanh)
-SB_BY_LANE(exp)
-SB_BY_LANE(expm1)
-SB_BY_LANE(log)
-SB_BY_LANE(log1p)
-SB_BY_LANE(erf)
-SB_BY_LANE_OF_TWO(pow)
-SB_BY_LANE_OF_TWO(atan2)
-SB_BY_LANE_OF_TWO(hypot)
-SB_BY_LANE_OF_TWO(fmod)
-SB_BY_LANE_OF_TWO(remainder)
-SB_BY_LANE_OF_TWO(nextafter)
-
-SB_WITHIN void sb_sincos(SB_REAL a, SB_REAL *s, SB_REAL *c) {
-  *s = sb_sin(a);
-  *c = sb_cos(a);
-}
 
 #endif

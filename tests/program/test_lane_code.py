@@ -2,13 +2,17 @@
 
 from pathlib import Path
 
+import casadi as ca
 import numpy as np
 import pytest
 from lane_libraries import STRICT, Lanes, same_bits
+from operations import every_operation
 
 import spart_blocks as sb
 from spart_blocks.program import lane_code
 from spart_blocks.program.compiler import compiler_name
+from spart_blocks.program.lookup_tables import called_line
+from spart_blocks.program.symbol_scalar import Symbol, sx_of
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(
@@ -66,6 +70,51 @@ def test_each_lane_of_a_diagram_is_as_alone(path):
 
 def test_each_lane_of_a_few_functions_is_as_alone():
     assert_lanes_are_alike(sb.trace(ROOT / "diagrams" / "signals" / "thrusters.yaml"))
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_every_operation_is_alike_in_all_lanes(single):
+    functions = {"f": every_operation()}
+    rng = np.random.default_rng(2)
+    x = rng.uniform(-3, 3, (400, 3))
+    x[:27] = np.array(np.meshgrid(*3 * [[-1.0, 0.0, 1.0]])).reshape(3, -1).T
+    p = np.tile([3.0, -0.5], (400, 1))
+    alone = Lanes(functions, 1, single=single)("f", x, p)
+    for lanes in (2, 4, 8):
+        assert same_bits(Lanes(functions, lanes, single=single)("f", x, p), alone)
+    exact = np.array([np.array(functions["f"](*row)).ravel() for row in zip(x, p, strict=True)])
+    bound = 1e-4 if single else 1e-13
+    with np.errstate(invalid="ignore"):
+        near = np.abs(alone - exact) <= bound * np.maximum(1, np.abs(exact))
+    agreed = near | (alone == exact) | (np.isnan(alone) & np.isnan(exact))
+    assert agreed.mean() > (0.99 if single else 0.9999)  # jumps, and what single precision rounds
+
+
+def test_a_function_of_another_kind_is_refused_in_words():
+    x = ca.SX.sym("x")
+    assert "no equivalent in math.h" in lane_code.unsupported(ca.Function("f", [x], [ca.erfinv(x)]))
+    v = ca.MX.sym("v")
+    assert lane_code.unsupported(ca.Function("f", [v], [v])) == "f is no function of scalars"
+    assert lane_code.unsupported(every_operation()) is None
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_large_tables_are_looked_up_in_each_lane(even):
+    points = np.linspace(-1, 2, 300)
+    if not even:
+        points = np.sort(np.random.default_rng(4).uniform(-1, 2, 300))
+    table = called_line(points, np.sin(3 * points))
+    x = ca.SX.sym("x")
+    value = sx_of(table(Symbol(x)))
+    functions = {"f": ca.Function("f", [x], [value], ["x"], ["y"])}
+    slope = ca.Function("g", [x], [ca.densify(ca.jacobian(value, x))], ["x"], ["y"])
+    functions["g"] = slope
+    rows = np.linspace(-1.2, 2.2, 400)[:, None]
+    for name, function in functions.items():
+        alone = Lanes(functions, 1)(name, rows)
+        assert same_bits(Lanes(functions, 8)(name, rows), alone)
+        exact = np.array([float(function(u)) for u in rows.ravel()])
+        np.testing.assert_allclose(alone[:, 0], exact, rtol=1e-9, atol=1e-9)
 
 
 def test_a_function_in_pieces_is_the_same_one(monkeypatch):
