@@ -171,5 +171,6 @@ def _same_values(first: Study, second: Study, name: str) -> bool:
         own, rows = np.unique(place, return_index=True)
         places.append(own)
         values.append(study.columns[name][rows])
-    _, one, other = np.intersect1d(*places, assume_unique=True, return_indices=True)
+    a, b = places
+    _, one, other = np.intersect1d(a, b, assume_unique=True, return_indices=True)
     return bool(np.all(values[0][one] == values[1][other]))
