@@ -32,7 +32,7 @@ REMEMBERED = 24 * 3600.0  # s
 _ABANDONED = 2 * 3600.0  # s
 
 _KEPT = re.compile(r"[0-9a-f]{32}-[0-9a-f]{32}\.(so|dylib|dll|program)")
-_MARK = re.compile(r"[0-9a-f]{32}\.timeout")
+_MARK = re.compile(r"[0-9a-f]{32}\.(timeout|lock)")
 
 
 def key_of(text: str) -> str:

@@ -19,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -128,7 +128,9 @@ def _library(source: str, given: tuple[str, ...] | None, extra: Sequence[str] = 
         if found:
             return found
         if _answers(compiler):
-            return _build(compiler, flags, source, key, folder)
+            with _alone(folder, key):
+                found = stored(folder, key) if folder else None
+                return found or _build(compiler, flags, source, key, folder)
     return None
 
 
@@ -300,6 +302,30 @@ def _system() -> str:
 
 
 # --- compiling ----------------------------------------------------------------------
+
+
+@contextmanager
+def _alone(folder: Path | None, key: str) -> Iterator[None]:
+    """Context in which no other process makes the same library, where the system can tell: many
+    workers that begin at once ask for the same."""
+    if folder is None or sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    path = folder / f"{key}.lock"
+    try:
+        lock = path.open("w")
+    except OSError:
+        yield
+        return
+    with lock:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
 
 
 def _build(

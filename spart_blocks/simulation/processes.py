@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -104,12 +104,12 @@ class _Crew:
         with said.open("wb") as log, self.lock:
             if self.over:
                 return None
-            process = _started(log)
+            process = start(WORKER, log)
             self.running.add(process)
         try:
             last = self._listen(process, job, results)
         finally:
-            _ended(process)
+            close(process)
             with self.lock:
                 self.running.discard(process)
                 over = self.over
@@ -151,20 +151,25 @@ class _Crew:
                 process.terminate()
 
 
-def _started(log: Any) -> subprocess.Popen[bytes]:
-    """Start a worker with the module search path of this process, without its current folder (-P),
-    which may hold foreign files."""
+def start(
+    module: str, log: BinaryIO, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a Python that runs a module, with the module search path of this process, without its
+    current folder (-P), which may hold foreign files.
+
+    log: a file for its stderr. environment: variables for those that are not set.
+    """
     places = [str(Path(place or ".").absolute()) for place in sys.path]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", WORKER],
+        [sys.executable, "-P", "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+        env={**(environment or {}), **os.environ, "PYTHONPATH": os.pathsep.join(places)},
     )
 
 
-def _ended(process: subprocess.Popen[bytes]) -> None:
+def close(process: subprocess.Popen[bytes]) -> None:
     """Close a process: it ends by itself when its stdin is closed."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
@@ -183,10 +188,15 @@ def _outcome(answer: Mapping[str, Any], results: Path, code: int, said: Path) ->
             for gauge, read in answer["readings"]
         }
         return Outcome(results=Results.load(results), warnings=told, readings=readings)
-    lines = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    how = f"signal {-code}" if code < 0 else f"exit code {code}"
-    hint = "\n  ".join(lines[-8:]) or None
+    how, hint = how_it_ended(code, said)
     return Outcome(error=RunError(f"its process ended without an answer ({how})", hint=hint))
+
+
+def how_it_ended(code: int, log: Path) -> tuple[str, str | None]:
+    """The exit code of a process or the signal that ended it, and the last lines of its stderr."""
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    how = f"signal {-code}" if code < 0 else f"exit code {code}"
+    return how, "\n  ".join(lines[-8:]) or None
 
 
 def plain_file(file: DiagramFile) -> dict[str, Any]:

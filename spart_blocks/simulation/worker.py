@@ -28,7 +28,7 @@ _PERIOD = 0.1  # s between reports of progress
 def main() -> None:
     """Do the job and answer. The parent handles an interrupt and then ends this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = _own_stdout()
+    answers = own_stdout()
     job = json.loads(sys.stdin.buffer.readline())
     over = threading.Event()
     threading.Thread(target=_end_with_the_parent, args=(over,), daemon=True).start()
@@ -45,7 +45,7 @@ def main() -> None:
     say({**answer, "warnings": told})
 
 
-def _own_stdout() -> BinaryIO:
+def own_stdout() -> BinaryIO:
     """This process's end of the pipe; output printed by blocks goes to stderr instead."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning
 from spart_blocks.program import Program
 from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.gauges import Gauge, Readings
-from spart_blocks.simulation.measuring import Measuring
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.run import Run
 from spart_blocks.simulation.simulate import failing
 from spart_blocks.simulation.start import picked_solver, prepare
 from spart_blocks.simulation.states import set_states, vectors_of
+from spart_blocks.sweeps.chunks import Stop
+from spart_blocks.sweeps.executors import spread
+from spart_blocks.sweeps.failed_runs import measured_nothing
 from spart_blocks.sweeps.work import (
     COMPLETE,
     FAILED,
@@ -34,8 +36,6 @@ from spart_blocks.sweeps.work import (
     Work,
 )
 
-Stop = Callable[[], bool]
-
 AT_ONCE = 1.0
 """Time [s] after which the runs that have ended are given."""
 
@@ -44,18 +44,14 @@ def run(
     work: Work | FileWork,
     *,
     workers: int | None = None,
-    executor: Executor | None = None,
+    executor: Any = None,
     stop: Stop | None = None,
 ) -> Iterator[Done]:
-    """The runs of a work, in parts, in any order.
-
-    workers: number of processes; 1 is this process. executor: where to run instead. stop: asked now
-    and then; no more runs begin once it is true.
-    """
-    yield from each_run(work, stop)
+    """The runs of a work, in parts, in any order, in processes or elsewhere: see `spread`."""
+    return spread(work, each_run, workers=workers, executor=executor, stop=stop)
 
 
-def each_run(work: Work | FileWork, stop: Stop | None = None) -> Iterator[Done]:
+def each_run(work: Work | FileWork, stop: Stop | None = None) -> Generator[Done, None, None]:
     """The runs of a work in this process, in parts of about AT_ONCE seconds.
 
     stop: asked before each run; no more runs begin once it is true. An interrupt (Ctrl-C) is raised
@@ -81,19 +77,6 @@ def each_run(work: Work | FileWork, stop: Stop | None = None) -> Iterator[Done]:
         raise
     if ended:
         yield _done(work, first, ended)
-
-
-def failed(work: Work | FileWork, message: str) -> Done:
-    """All runs of a work as failed before they began, such as those that end their process."""
-    readings: Mapping[Gauge, Readings] = {}
-    x = xd = np.zeros(0)
-    if isinstance(work, Work):
-        engine = Native(work.program)
-        x, xd = engine.initial()
-        with suppress(SpartError):
-            readings = _measured_nothing(engine, work.gauges)
-    nothing = _Ended(FAILED, np.nan, 0, x * np.nan, xd * np.nan, readings, {}, message)
-    return _done(work, 0, [nothing] * len(work.runs))
 
 
 # --- one run --------------------------------------------------------------------------
@@ -123,7 +106,7 @@ def _of_program(work: Work) -> Callable[[int], _Ended]:
     prepare(base, None, None, solver=solver)  # raises what does not depend on parameters
     nothing: Mapping[Gauge, Readings] = {}
     with suppress(SpartError):
-        nothing = _measured_nothing(base, work.gauges)
+        nothing = measured_nothing(base, work.gauges)
 
     def one(k: int) -> _Ended:
         return _ran(work, lambda: base.with_parameters(work.p[k]), {}, solver, nothing)
@@ -238,19 +221,6 @@ def _rows(run: Run, times: Floats, every: float) -> Floats:
         states = np.hstack(vectors_of(run.engine, run.recorder.states(), len(kept)))
         rows[at[on]] = states[on]
     return rows
-
-
-def _measured_nothing(engine: Engine, gauges: Sequence[Gauge]) -> Mapping[Gauge, Readings]:
-    """Readings of the right shapes, all NaN."""
-    measuring = Measuring(engine, gauges)
-    if not measuring.names:
-        return {}
-    with np.errstate(all="ignore"):
-        measuring.begin(0.0, *engine.initial())
-    return {
-        gauge: {name: np.full(np.shape(value), np.nan) for name, value in read.items()}
-        for gauge, read in measuring.read().items()
-    }
 
 
 # --- many runs ------------------------------------------------------------------------

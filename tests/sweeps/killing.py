@@ -1,0 +1,40 @@
+"""Runners for tests of executors: what they do in a worker process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from spart_blocks.sweeps.one_by_one import each_run
+
+
+def slowly(work, stop=None):
+    """A run every 50 ms."""
+    for k in range(len(work.runs)):
+        time.sleep(0.05)
+        yield from each_run(work.part(slice(k, k + 1)))
+
+
+def ending_at_7(work, stop=None):
+    """Run 7 ends its process."""
+    if 7 in work.runs:
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield from each_run(work, stop)
+
+
+def ending_once(work, stop=None):
+    """The first process that does run 3 ends; a file remembers it."""
+    mark = Path(os.environ["SPART_TEST_MARK"])
+    if 3 in work.runs and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield from each_run(work, stop)
+
+
+def counting_introductions(work, stop=None):
+    """Note the process in a file."""
+    with Path(os.environ["SPART_TEST_MARK"]).open("a") as file:
+        file.write(f"{os.getpid()} {len(work.runs)}\n")
+    yield from slowly(work, stop)

@@ -1,0 +1,181 @@
+"""Chunks of runs in processes and executors: nothing is lost, and no bit depends on them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+
+import killing
+import numpy as np
+import pytest
+
+from spart_blocks.errors import InputError, RunError
+from spart_blocks.sweeps import executors
+from spart_blocks.sweeps.executors import spread
+from spart_blocks.sweeps.joining import joined
+from spart_blocks.sweeps.one_by_one import each_run, run
+from spart_blocks.sweeps.processes import Processes, WorkerEndedError
+from spart_blocks.sweeps.work import FAILED, STATUSES
+
+OSCILLATOR = """
+name: oscillator
+blocks:
+  spring: {type: GAIN, K: -4.0}
+  v: {type: INTEGRATOR, x0: 0.0}
+  x: {type: INTEGRATOR, x0: 1.0}
+wires: [spring -> v, v -> x, x -> spring]
+run: {T: 3.0}
+"""
+
+
+@pytest.fixture
+def work(diagram_file, work_of):
+    return work_of(diagram_file(OSCILLATOR), {"spring.K": -np.linspace(1, 9, 40)})
+
+
+def in_order(parts):
+    done = joined(list(parts))
+    order = np.argsort(done.runs)
+    return done.runs[order], done.x[order], done
+
+
+def assert_as_here(parts, work):
+    runs, x, done = in_order(parts)
+    np.testing.assert_array_equal(runs, work.runs)
+    np.testing.assert_array_equal(x, joined(list(each_run(work))).x)
+    return done
+
+
+def test_processes_give_the_bits_of_this_process(work):
+    assert_as_here(run(work, workers=2), work)
+
+
+def test_executors_of_the_caller_are_used_and_stay_open(work):
+    with ThreadPoolExecutor(2) as threads:
+        assert_as_here(run(work, executor=threads), work)
+        assert threads.submit(int).result() == 0
+
+
+def test_the_shared_part_is_given_to_workers_that_ask_for_it(work):
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        # One is introduced, and the other must ask.
+        assert_as_here(run(work, executor=pool, workers=1), work)
+        assert_as_here(run(work, executor=pool, workers=2), work)
+
+
+def test_a_worker_that_ends_loses_no_run(work, tmp_path, monkeypatch):
+    monkeypatch.setenv("SPART_TEST_MARK", str(tmp_path / "ended"))
+    assert_as_here(spread(work, killing.ending_once, workers=2), work)
+    assert (tmp_path / "ended").exists()
+
+
+def test_a_run_that_ends_its_workers_is_recorded_as_failed(work, monkeypatch):
+    monkeypatch.setattr(executors, "PARTS", 8)
+    _, _, done = in_order(spread(work, killing.ending_at_7, workers=2))
+    np.testing.assert_array_equal(np.sort(done.runs), work.runs)
+    assert list(done.messages) == [7]
+    assert "its process ended without an answer (signal 9), 3 times" in done.messages[7]
+    wrong = done.runs[done.status == STATUSES.index(FAILED)]
+    assert wrong.tolist() == [7]
+
+
+def test_an_interrupt_ends_the_processes_and_keeps_what_had_ended(work):
+    timer = threading.Timer(2.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    parts, interrupted = [], False
+    long = work.part(np.repeat(np.arange(40), 20))
+    timer.start()
+    try:
+        for part in spread(long, killing.slowly, workers=2):
+            parts.append(part)
+    except KeyboardInterrupt:
+        interrupted = True
+    assert interrupted
+    assert not [t for t in threading.enumerate() if "serve" in t.name]
+    if parts:  # on a busy machine the workers may not have begun
+        assert len(joined(parts).runs) < len(long.runs)
+
+
+def test_closing_ends_the_processes(work):
+    parts = spread(work, killing.slowly, workers=2)
+    next(parts)
+    begun = time.monotonic()
+    parts.close()
+    assert time.monotonic() - begun < 20
+    assert not [t for t in threading.enumerate() if "serve" in t.name]
+
+
+def test_runs_can_be_stopped(work):
+    seen = []
+    for part in spread(work, killing.slowly, workers=2, stop=lambda: bool(seen)):
+        seen.append(part)
+    assert 0 < len(joined(seen).runs) < 40
+
+
+def test_chunks_grow_and_the_program_travels_once_a_worker(work, tmp_path, monkeypatch):
+    mark = tmp_path / "chunks"
+    monkeypatch.setenv("SPART_TEST_MARK", str(mark))
+    monkeypatch.setattr(executors, "SECONDS", 0.4)
+    introduced = []
+    of = executors.Chunk.of
+
+    def counted(shared, part, *, with_shared):
+        introduced.append(with_shared)
+        return of(shared, part, with_shared=with_shared)
+
+    monkeypatch.setattr(executors.Chunk, "of", counted)
+    with Processes(1) as process:
+        assert_as_here(spread(work, killing.counting_introductions, executor=process), work)
+    chunks = [line.split() for line in mark.read_text().splitlines()]
+    assert len({process for process, _ in chunks}) == 1
+    assert max(int(size) for _, size in chunks) > 2
+    assert sum(introduced) == 1
+
+
+def test_errors_of_the_input_are_raised_here(work):
+    options = work.program.run.model_copy(update={"max_step": 1e-12})
+    with pytest.raises(InputError, match="max_step"):
+        list(run(replace(work, program=replace(work.program, run=options)), workers=2))
+    with pytest.raises(InputError, match="workers"):
+        list(run(work, workers=0))
+    with pytest.raises(InputError, match="cannot be done by 3"):
+        list(run(work, executor=3))
+
+
+def test_a_worker_without_a_compiler_is_refused(work, monkeypatch):
+    processes = Processes(1)
+    monkeypatch.setenv("SPART_COMPILER", "none")
+    processes.submit(int).result()  # starts the process
+    monkeypatch.delenv("SPART_COMPILER")
+    with processes, pytest.raises(InputError, match="compiled runs"):
+        list(run(work, executor=processes))
+
+
+def test_a_process_that_ends_fails_its_call_alone():
+    with Processes(1) as processes:
+        failing = processes.submit(os._exit, 3)
+        after = processes.submit(os.getpid)
+        with pytest.raises(WorkerEndedError, match=r"exit code 3"):
+            failing.result()
+        assert after.result() != os.getpid()
+
+
+def test_exceptions_of_calls_come_back():
+    with Processes(1) as processes, pytest.raises(ValueError, match="invalid literal"):
+        processes.submit(int, "x").result()
+
+
+def test_processes_that_cannot_start_are_told(monkeypatch):
+    from spart_blocks.sweeps import processes as module
+
+    monkeypatch.setattr(module, "WORKER", "spart_blocks.sweeps.no_such_module")
+    with Processes(1) as processes:
+        for _ in range(2):
+            with pytest.raises(WorkerEndedError):
+                processes.submit(int).result()
+        with pytest.raises(RunError, match="no worker process can start"):
+            processes.submit(int).result()
