@@ -60,6 +60,16 @@ def _rms(found: Readings) -> Floats:
     return np.asarray(np.sqrt(_mean(found)))
 
 
+def _reached(name: str) -> Callable[[Readings], Floats]:
+    """A time of the response to a step: infinite where the run ended before, NaN without a step."""
+
+    def read(found: Readings) -> Floats:
+        pending = np.isnan(found[name]) & ~np.isnan(found["overshoot_percent"])
+        return np.where(pending, np.inf, found[name])
+
+    return read
+
+
 MEASURES: Mapping[str, Measure] = {
     "initial": Measure("extremes", _seen("first")),
     "final": Measure("extremes", _seen("last")),
@@ -71,8 +81,8 @@ MEASURES: Mapping[str, Measure] = {
     "integral": Measure("integral", lambda found: found["integral"]),
     "mean": Measure("integral", _mean),
     "rms": Measure("square", _rms, "may"),
-    "rise_time": Measure("step", lambda found: found["rise_time"], "must"),
-    "settling_time": Measure("step", lambda found: found["settling_time"], "must"),
+    "rise_time": Measure("step", _reached("rise_time"), "must"),
+    "settling_time": Measure("step", _reached("settling_time"), "must"),
     "overshoot": Measure("step", lambda found: found["overshoot_percent"], "must"),
     "largest_rotation": Measure("rotation", lambda found: found["largest"]),
     "largest_displacement": Measure("displacement", lambda found: found["largest"]),
