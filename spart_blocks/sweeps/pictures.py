@@ -27,6 +27,7 @@ from spart_blocks.sweeps.shown import (
     Floats,
     Group,
     Quantity,
+    columns_of,
     counted,
     groups_of,
     is_logarithmic,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from spart_blocks.sweeps.statistics import SobolIndices
 
 _MOST_BINS = 80
+_MOST_BANDS = 3  # groups whose areas can be shaded
 _MOST_VALUES = 60  # of a parameter that still counts as a grid
 _MOST_CELLS = 100  # that have their values written in them
 _MOST_BARS = 20
@@ -50,38 +52,62 @@ MAP = "cividis"  # reads the same for colour-blind readers, and in grey
 
 
 def distribution(
-    metric: Quantity, labels: NDArray[Any] | None = None, confidence: float | None = 0.95
+    metric: Quantity,
+    labels: NDArray[Any] | None = None,
+    confidence: float | None = 0.95,
+    apart: NDArray[Any] | None = None,
 ) -> Figure:
     """Histogram, and empirical distribution function, of a metric.
 
     labels (n,): groups of the runs, for instance variants. confidence: of the band about the
     distribution function of up to three groups, by the inequality of Dvoretzky, Kiefer, Wolfowitz
-    and Massart; it holds for independent draws. None draws no band.
+    and Massart; it holds for independent draws. None draws no band. apart (n,): groups that each
+    have a column of panels, for instance faults.
     """
     known = metric.known()
     numbers = metric.numbers()
     groups = groups_of(labels, len(numbers))
-    figure = new_figure(metric.name, 6.4)
-    above, below = figure.subplots(2, 1, sharex=True)
-    dress(above, plain_text(metric.name))
-    dress(below, "")
+    columns = columns_of(apart, len(numbers))
+    figure = new_figure(metric.name, 6.4 if len(columns) == 1 else 5.4)
+    figure.set_figwidth(8.0 if len(columns) == 1 else 2.0 + 3.0 * len(columns))
+    axes = figure.subplots(2, len(columns), sharex=True, sharey="row", squeeze=False)
     bins = _bins(known)
-    if is_logarithmic(known):
-        above.set_xscale("log")
-    for group in groups:
-        values = np.sort(numbers[group.rows])
-        values = values[~np.isnan(values)]
-        if values.size:
-            _histogram(above, values, bins, group, len(groups))
-            _shares(below, values, group, confidence if len(groups) <= 3 else None)
-    above.set_ylabel("runs")
-    below.set_ylabel("share of runs at or below")
-    below.set_ylim(-0.02, 1.02)
-    below.set_xlabel(metric.label)
-    if len(groups) > 1:
-        add_legend(above, [plain_text(group.name) for group in groups])
-    _note(below, [*_band_note(groups, confidence), *without_value(metric)])
+    confidence = confidence if len(groups) <= _MOST_BANDS else None
+    for (above, below), column in zip(axes.T, columns, strict=True):
+        dress(above, plain_text(column.name or metric.name))
+        dress(below, "")
+        if is_logarithmic(known):
+            above.set_xscale("log")
+        for group in groups:
+            values = np.sort(numbers[np.intersect1d(group.rows, column.rows)])
+            values = values[~np.isnan(values)]
+            if values.size:
+                _histogram(above, values, bins, group, len(groups))
+                _shares(below, values, group, confidence)
+        below.set_ylim(-0.02, 1.02)
+        below.set_xlabel(metric.label)
+    axes[0, 0].set_ylabel("runs")
+    axes[1, 0].set_ylabel("share of runs at or below")
+    _name_groups(figure, axes[0], groups)
+    band = [] if confidence is None else [f"band: {100 * confidence:g} % confidence"]
+    _note(axes[1, -1], [*band, *without_value(metric)])
     return figure
+
+
+def _name_groups(figure: Figure, top: Sequence[Axes], groups: Sequence[Group]) -> None:
+    """A legend of the groups, where there are several."""
+    if len(groups) < 2:
+        return
+    labels = [plain_text(group.name) for group in groups]
+    if len(top) == 1:
+        add_legend(top[0], labels)
+        return
+    from matplotlib.lines import Line2D
+
+    looks = [{"color": group.colour, "linestyle": group.dashes} for group in groups]
+    handles = [Line2D([], [], **look) for look in looks]
+    style = {"frameon": False, "fontsize": 8.5, "labelcolor": INK}
+    figure.legend(handles, labels, loc="outside right upper", **style)
 
 
 def _bins(known: Floats) -> Floats:
@@ -102,7 +128,9 @@ def _histogram(axis: Axes, values: Floats, bins: Floats, group: Group, groups: i
     label = plain_text(group.name) if group.name else None
     # exp(log(x)) may leave x just outside.
     counts, _ = np.histogram(np.clip(values, bins[0], bins[-1]), bins)
-    axis.stairs(counts, bins, fill=True, color=group.colour, alpha=0.35 if groups == 1 else 0.15)
+    if groups <= _MOST_BANDS:
+        shade = 0.35 if groups == 1 else 0.15
+        axis.stairs(counts, bins, fill=True, color=group.colour, alpha=shade)
     style = {"color": group.colour, "linestyle": group.dashes, "linewidth": 1.4}
     axis.stairs(counts, bins, label=label, **style)
 
@@ -118,11 +146,6 @@ def _shares(axis: Axes, values: Floats, group: Group, confidence: float | None) 
         axis.fill_between(x, low, high, step="post", **band)
     style = {"color": group.colour, "linestyle": group.dashes, "linewidth": 1.6}
     axis.plot(x, share, drawstyle="steps-post", marker="." if len(values) <= 3 else "", **style)
-
-
-def _band_note(groups: Sequence[Group], confidence: float | None) -> list[str]:
-    some = confidence is not None and len(groups) <= 3
-    return [f"band: {100 * (confidence or 0):g} % confidence"] if some else []
 
 
 def _note(axis: Axes, notes: Sequence[str]) -> None:

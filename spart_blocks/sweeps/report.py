@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from spart_blocks.sweeps import report_page as html
 from spart_blocks.sweeps.history_pictures import extreme_runs, fan
 from spart_blocks.sweeps.pictures import distribution, heat_map, tornado
 from spart_blocks.sweeps.scatter_picture import MOST_COLUMNS, scatter
-from spart_blocks.sweeps.shown import MISSED, NO_RESULT, Quantity
+from spart_blocks.sweeps.shown import MISSED, NO_RESULT, Quantity, counted
 from spart_blocks.sweeps.statistics import Summary, compare_variants, success_of, summarize
 from spart_blocks.sweeps.statistics.grouping import draws_of
 from spart_blocks.sweeps.statistics.tables import percent
@@ -24,7 +25,7 @@ from spart_blocks.sweeps.study import Study, counts_in_words, replay_command
 
 MOST_LISTED = 50
 """Largest number of failed runs that are listed."""
-_MOST_METRICS, _MOST_SIGNALS, _MOST_VARIED = 12, 6, 4
+_MOST_METRICS, _MOST_SIGNALS, _MOST_VARIED, _MOST_FAULTS = 12, 6, 4, 4
 
 
 def write_study(study: Study, path: str | Path) -> Path:
@@ -112,7 +113,8 @@ def _metrics(study: Study, summary: Summary) -> Iterator[str]:
         yield html.paragraph(_titled(study.quantity(name)))
         yield html.table(summary.metric_head[1:], own, _words(summary))
         with suppress(InputError):  # no run has a value; the table says so
-            figure = distribution(study.quantity(name), study.labels(), band)
+            labels, apart = _factors(study)
+            figure = distribution(study.quantity(name), labels, band, apart)
             yield html.picture(figure, f"Distribution of {name}")
     if len(study.metrics) > _MOST_METRICS:
         left = ", ".join(study.metrics[_MOST_METRICS:])
@@ -131,6 +133,14 @@ def _compared(study: Study) -> str:
         "McNemar's; Holm's is adjusted for all rows together."
     )
     return html.table(found.head, found.rows(), 3) + html.paragraph(note, "note")
+
+
+def _factors(study: Study) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+    """The groups of runs by colour and by column: variants and faults, or both by colour where
+    the faults are many."""
+    if len(study.names("fault")) <= _MOST_FAULTS:
+        return study.factor("variant"), study.factor("fault")
+    return study.labels(), None
 
 
 def _titled(quantity: Quantity) -> str:
@@ -157,18 +167,22 @@ def _grid(study: Study) -> Iterator[str]:
 
 
 def _signals(study: Study) -> Iterator[str]:
-    runs, labels = study.columns["run"], study.labels()
-    for traces in list(study.traces.values())[:_MOST_SIGNALS]:
+    runs, factors = study.columns["run"], _factors(study)
+    shown = [traces for name, traces in study.traces.items() if ".audit." not in name]
+    for traces in shown[:_MOST_SIGNALS]:
         rows = np.searchsorted(runs, traces.runs)
         with suppress(InputError):
-            own = None if labels is None else labels[rows]
-            yield html.picture(fan(traces, own), f"{traces.name} in {len(traces.runs):,} kept runs")
+            own = (None if factor is None else factor[rows] for factor in factors)
+            yield html.picture(fan(traces, *own), f"{traces.name} in {counted(len(rows))} kept")
         if study.metrics:
             with suppress(InputError):
                 first = study.quantity(study.metrics[0])
                 metric = Quantity(first.name, first.values[rows], first.unit)
                 caption = f"{traces.name} in the runs with the greatest, the median and the least"
                 yield html.picture(extreme_runs(traces, metric), f"{caption} {first.name}")
+    left = [traces.name for traces in shown[_MOST_SIGNALS:]]
+    if left:
+        yield html.paragraph(f"Not shown: {', '.join(left)}", "note")
 
 
 def _scatter(study: Study) -> Iterator[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _STYLE = """
 :root { color-scheme: light; }
-body { margin: 0 auto; max-width: 66rem; padding: 1.5rem 1.25rem 4rem; color: #222;
+body { margin: 0 auto; max-width: 72rem; padding: 1.5rem 1.25rem 4rem; color: #222;
   background: #fff;
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.6rem; margin: 0 0 .25rem; }
@@ -25,7 +25,7 @@ p { margin: .4rem 0; }
 .note { font-size: .88rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; margin: .4rem 0; }
-th, td { padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; }
+th, td { padding: .25rem .7rem .25rem 0; text-align: left; vertical-align: top; }
 th { border-bottom: 1px solid #9aa1ab; font-weight: 600; white-space: nowrap; }
 td { border-bottom: 1px solid #eef0f2; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }

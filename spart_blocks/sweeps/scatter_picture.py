@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 8
 _MOST_POINTS = 5_000  # of runs that passed; the others are all shown
-_PIXELS_FROM = 500  # points, from which they are an image in SVG
+_PIXELS_FROM = 200  # points, from which they are an image in SVG
 _MARKS = {
     PASSED: ("o", COLOURS[0]),
     COMPLETE: ("o", COLOURS[0]),

@@ -21,6 +21,7 @@ PASSED, COMPLETE, MISSED, NO_RESULT = "passed", "complete", "claims not met", "f
 error ended it."""
 _MOST_GROUPS = len(COLOURS) * len(DASHES)
 _MOST_PANELS = 12
+_MOST_COLUMNS = 6
 _SPREAD = 100.0  # ratio of the quantiles of 95 and 5 %, beyond which an axis is logarithmic
 
 
@@ -122,6 +123,15 @@ def groups_of(labels: NDArray[Any] | None, runs: int) -> list[Group]:
         raise InputError(f"{len(names)} groups of runs; at most {_MOST_GROUPS} can be told apart")
     texts = np.array([str(label) for label in labels], dtype=object)
     return [Group(name, np.flatnonzero(texts == name), *_look(k)) for k, name in enumerate(names)]
+
+
+def columns_of(apart: NDArray[Any] | None, runs: int) -> list[Group]:
+    """Groups of runs that each have a column of panels."""
+    columns = groups_of(apart, runs)
+    if len(columns) > _MOST_COLUMNS:
+        what = f"{len(columns)} groups beside each other; at most {_MOST_COLUMNS} can be shown"
+        raise InputError(Fault(what, hint="choose some of the runs"))
+    return columns
 
 
 def _look(number: int) -> tuple[str, Any]:

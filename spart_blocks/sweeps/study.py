@@ -82,12 +82,17 @@ class Study:
 
     def labels(self) -> NDArray[np.object_] | None:
         """The variant and fault of each run as a text; None where all are alike."""
-        varying = [name for name in FACTORS if len(self.names(name)) > 1]
-        if not varying:
+        parts = [part for name in FACTORS if (part := self.factor(name)) is not None]
+        if not parts:
             return None
-        parts = [np.array([str(one) for one in self.columns[name]], object) for name in varying]
         found: NDArray[np.object_] = parts[0] if len(parts) == 1 else parts[0] + ", " + parts[1]
         return found
+
+    def factor(self, name: str) -> NDArray[np.object_] | None:
+        """The variant (or fault) of each run as a text; None where all are alike."""
+        if len(self.names(name)) < 2:
+            return None
+        return np.array([str(one) for one in self.columns[name]], dtype=object)
 
 
 def replay_command(study: Study, run: int) -> str:

@@ -151,7 +151,7 @@ def test_figures_show_both_sweeps(tmp_path):
     names = [text.get_text() for text in metric.axes[0].get_legend().get_texts()]
     assert names == ["old: pd", "old: lqr", "new: pd", "new: lqr"]
     names = [text.get_text() for text in fan.axes[0].get_legend().get_texts()]
-    assert names == ["old: median of 30", "new: median of 30"]
+    assert names == ["old", "new", "5 to 95 %", "25 to 75 %"]
     paths = compare_studies(a, b).save_plots(tmp_path)
     assert [path.name for path in paths] == ["miss.png", "q.png"]
 

@@ -16,7 +16,7 @@ from spart_blocks.sweeps.statistics import SobolIndices
 T = np.linspace(0.0, 4.0, 41)
 
 
-def histories(n=50, **fields):
+def traces(n=50, **fields):
     rng = np.random.default_rng(1)
     values = rng.normal(size=(n, 1)) * np.exp(-T) + np.sin(T)
     given = {"times": T, "values": values, "runs": np.arange(n), "unit": "rad"} | fields
@@ -36,7 +36,7 @@ def notes(axis):
 
 
 def test_a_fan_chart_shows_median_and_bands_of_the_runs():
-    shown = histories()
+    shown = traces()
     figure = fan(shown)
     axis = figure.axes[0]
     assert legend(axis) == ["5 to 95 %", "25 to 75 %", "median of 50 runs"]
@@ -51,7 +51,7 @@ def test_a_fan_chart_shows_median_and_bands_of_the_runs():
 
 
 def test_quantiles_leave_out_the_runs_that_have_ended():
-    values = histories().values
+    values = traces().values
     values[:20, 30:] = np.nan
     values[:, 40] = np.nan
     got = quantiles(values, (0.05, 0.5, 0.9))
@@ -62,7 +62,7 @@ def test_quantiles_leave_out_the_runs_that_have_ended():
 
 
 def test_runs_that_ended_are_counted_below_the_chart():
-    shown = histories()
+    shown = traces()
     shown.values[:3, 30:] = np.nan
     assert "3 of 50 runs ended earlier" in notes(fan(shown).axes[-1])[0]
 
@@ -72,40 +72,55 @@ def test_runs_that_ended_are_counted_below_the_chart():
     [
         (1, 1, []),
         (4, 4, []),
-        (20, 21, ["5 to 95 %", "25 to 75 %", "median of 20 runs"]),
+        (19, 20, ["5 to 95 %", "25 to 75 %", "median of 19 runs"]),
         (21, 1, ["5 to 95 %", "25 to 75 %", "median of 21 runs"]),
     ],
 )
 def test_few_runs_are_drawn_one_by_one(n, lines, texts):
-    axis = fan(histories(n)).axes[0]
+    axis = fan(traces(n)).axes[0]
     assert len(axis.lines) == lines
     assert legend(axis) == texts
 
 
 def test_a_fan_chart_tells_variants_apart_by_colour_and_dashes():
     labels = np.array(["pd", "lqr"] * 25)
-    axis = fan(histories(), labels).axes[0]
-    assert legend(axis) == ["pd: median of 25", "lqr: median of 25"]
+    axis = fan(traces(), labels).axes[0]
+    assert legend(axis) == ["pd", "lqr", "5 to 95 %", "25 to 75 %"]
     first, second = axis.lines
     assert first.get_color() != second.get_color()
     assert first.get_linestyle() != second.get_linestyle()
 
 
+def test_faults_have_a_column_each():
+    labels, faults = np.array(["pd", "lqr"] * 25), np.array(["none", "stuck"])[np.arange(50) // 25]
+    values = np.repeat(traces().values[:, :, None], 2, axis=2)
+    figure = fan(traces(values=values), labels, faults)
+    assert [axis.get_title(loc="left") for axis in figure.axes] == ["none", "stuck", "", ""]
+    np.testing.assert_allclose(
+        figure.axes[1].lines[0].get_ydata(), np.median(values[25:, :, 0][1::2], axis=0)
+    )
+    figure = distribution(Quantity("m", np.arange(50.0)), labels, apart=faults)
+    counts = [axis.patches[0].get_data().values.sum() for axis in figure.axes[:2]]
+    assert counts == [13, 12]
+    with pytest.raises(InputError, match="10 groups beside each other; at most 6"):
+        fan(traces(), None, np.arange(50) // 5)
+
+
 def test_a_vector_has_a_panel_for_each_element():
-    values = np.repeat(histories().values[:, :, None], 3, axis=2)
-    figure = fan(histories(values=values, elements=("q[1]", "q[2]", "q[3]")))
+    values = np.repeat(traces().values[:, :, None], 3, axis=2)
+    figure = fan(traces(values=values, elements=("q[1]", "q[2]", "q[3]")))
     assert [axis.get_ylabel() for axis in figure.axes] == ["q[1] [rad]", "q[2] [rad]", "q[3] [rad]"]
 
 
 @pytest.mark.parametrize("n", [0, 3])
 def test_without_kept_histories_the_error_says_how_to_keep_them(n):
     with pytest.raises(InputError, match=r"no histories of .* were kept\n.*keep='all'"):
-        fan(histories(n, values=np.full((n, len(T)), np.nan)))
+        fan(traces(n, values=np.full((n, len(T)), np.nan)))
 
 
 def test_too_many_elements_are_refused():
     with pytest.raises(InputError, match="has 36 elements; at most 12 can be shown"):
-        fan(histories(values=np.zeros((50, len(T), 6, 6))))
+        fan(traces(values=np.zeros((50, len(T), 6, 6))))
 
 
 # Worst, median and best runs
@@ -113,10 +128,10 @@ def test_too_many_elements_are_refused():
 
 def test_the_extreme_runs_are_named_with_their_values():
     metric = Quantity("miss", np.linspace(2.0, 3.0, 50), "m")
-    axis = extreme_runs(histories(runs=np.arange(100, 150)), metric).axes[0]
+    axis = extreme_runs(traces(runs=np.arange(100, 150)), metric).axes[0]
     texts = ["worst: run 149 (3 m)", "median: run 125 (2.51 m)", "best: run 100 (2 m)"]
     assert legend(axis) == texts
-    np.testing.assert_array_equal(axis.lines[0].get_ydata(), histories().values[49])
+    np.testing.assert_array_equal(axis.lines[0].get_ydata(), traces().values[49])
 
 
 def test_picked_runs_have_a_value_and_are_picked_once():
