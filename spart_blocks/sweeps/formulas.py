@@ -8,7 +8,7 @@ each value in it is an array (n, m) over n runs, of m elements.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from spart_blocks.simulation.gauges import Gauge, Readings
 from spart_blocks.sweeps.signal_formulas import (
     OF_SIGNALS,
     SignalReader,
+    defined,
     is_parameter,
     kind_of,
     unknown_hint,
@@ -118,7 +119,8 @@ class MetricReader(Reader):
 
     varied: names of the values that the sweep varies. others: names of the other metrics. blocks:
     those that have events. added: collects formulas of signals by the name of the signal that they
-    become; gauges, events, metrics: what the formula needs.
+    become; partial: of those that may be undefined the signal that is then 1. gauges, events,
+    metrics: what the formula needs.
     """
 
     program: Program = field(kw_only=True)
@@ -126,6 +128,7 @@ class MetricReader(Reader):
     others: Collection[str] = ()
     blocks: Collection[str] = ()
     added: dict[str, Callable[[Any], Any]] = field(default_factory=dict)
+    partial: dict[str, str] = field(default_factory=dict)
     gauges: list[Gauge] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
@@ -227,7 +230,9 @@ class MetricReader(Reader):
             kind, argument = "square", base
         signal = self._formula(argument, needs="signal")
         reference = self._formula(node.args[1]) if len(node.args) == 2 else None
-        return self._reading(Gauge(kind, signal, reference, **window), measure.read)
+        partial = [self.partial[name] for name in (signal, reference) if name in self.partial]
+        undefined = [Gauge("extremes", name, None, **window) for name in partial]
+        return self._reading(Gauge(kind, signal, reference, **window), measure.read, undefined)
 
     def _time(self, key: ast.keyword) -> float:
         """A time of since= or until=."""
@@ -249,12 +254,33 @@ class MetricReader(Reader):
         if plain is not None and reader.signals:
             return plain
         name = f"({ast.unparse(node)})"
-        self.added[name] = value
+        if not reader.partial:
+            self.added[name] = value
+            return name
+        # What is not finite would fail the run: 0 stands for it, and a further signal tells of it.
+        self.partial[name] = f"{name} is undefined"
+        self.added[name] = lambda known: np.where(defined(v := value(known)), v, 0.0)
+        self.added[self.partial[name]] = lambda known: np.where(defined(value(known)), 0.0, 1.0)
         return name
 
-    def _reading(self, gauge: Gauge, read: Callable[[Readings], Floats]) -> Value:
-        self.gauges.append(gauge)
-        return lambda known: known.reading(gauge, read)
+    def _reading(
+        self,
+        gauge: Gauge,
+        read: Callable[[Readings], Floats],
+        undefined: Sequence[Gauge] = (),
+    ) -> Value:
+        """undefined: measure signals that are above 0 where the value has no meaning."""
+        self.gauges += [gauge, *undefined]
+
+        def value(known: Any) -> Any:
+            found = known.reading(gauge, read)
+            for one in undefined:
+                ever = known.ever(one)
+                whole = np.any(ever, axis=-1, keepdims=True)
+                found = np.where(whole if found.shape[-1] == 1 else ever, np.nan, found)
+            return found
+
+        return value
 
     def _time_of(self, node: ast.Call) -> Value:
         name = written(node.args[0]) if len(node.args) == 1 and not node.keywords else None

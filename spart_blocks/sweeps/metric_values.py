@@ -74,6 +74,10 @@ class Runs:
             return np.full((self.n, self.formulas.width_of(gauge)), np.nan)
         return read(found)
 
+    def ever(self, gauge: Gauge) -> Any:
+        """Whether a signal that is 0 or 1 was ever 1."""
+        return self.reading(gauge, lambda found: found["most"]) > 0.5
+
     def event(self, block: str) -> Floats:
         return np.asarray(self.done.events[block])[:, None]
 
@@ -143,6 +147,9 @@ class Supposed(Runs):
 
     def reading(self, gauge: Gauge, read: Callable[[Readings], Floats]) -> Floats:
         return self._of(self.formulas.width_of(gauge))
+
+    def ever(self, gauge: Gauge) -> Any:
+        return np.zeros((1, 1), dtype=bool)
 
     def event(self, block: str) -> Floats:
         return self._of(1)

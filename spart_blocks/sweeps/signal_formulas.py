@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from spart_blocks.errors import InputError, did_you_mean
-from spart_blocks.formulas.reader import CONSTANTS, FUNCTIONS, Function, Reader, Value
+from spart_blocks.formulas.reader import CHOICE, CONSTANTS, FUNCTIONS, Function, Reader, Value
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries, parameter_entries
 from spart_blocks.results.signal_names import split_index
@@ -65,6 +65,19 @@ def unknown_hint(program: Program, name: str) -> str | None:
     return did_you_mean(base, {*known, *program.given})
 
 
+ALWAYS_DEFINED = {
+    "sin", "cos", "tanh", "atan", "atan2", "hypot", "abs", "sign", "floor", "ceil", "round",
+    "min", "max", "clip", "norm", "sum",
+}  # fmt: skip
+"""The functions that are finite for all finite arguments; exp is not, since it overflows."""
+MOST = 1e300
+
+
+def defined(value: Any) -> Any:
+    """Whether numbers are finite, for symbols too, which know nothing but comparisons."""
+    return np.abs(value) < MOST
+
+
 OF_SIGNALS: Mapping[str, Function] = {
     **FUNCTIONS,
     "norm": Function(lambda value: np.sqrt(np.sum(np.ravel(value) ** 2))),
@@ -74,15 +87,30 @@ OF_SIGNALS: Mapping[str, Function] = {
 
 @dataclass
 class SignalReader(Reader):
-    """Turns a formula of signals into a closure of `program.added_signals.Symbols`."""
+    """Turns a formula of signals into a closure of `program.added_signals.Symbols`.
+
+    signals: those in it. partial: whether it may be undefined for finite signals, as log(x) is.
+    """
 
     program: Program = field(kw_only=True)
     signals: list[str] = field(default_factory=list)
-    """The signals in it."""
+    partial: bool = False
 
     def value(self, node: ast.expr) -> Value:
         name = written(node)
         return super().value(node) if name is None else self.named(node, name)
+
+    def _operation(self, node: ast.BinOp) -> Value:
+        self.partial |= not isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Pow)
+        if isinstance(node.op, ast.Pow):
+            power = node.right.value if isinstance(node.right, ast.Constant) else None
+            self.partial |= not isinstance(power, int)
+        return super()._operation(node)
+
+    def _call(self, node: ast.Call) -> Value:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        self.partial |= name not in {*ALWAYS_DEFINED, CHOICE}
+        return super()._call(node)
 
     def named(self, node: ast.expr, name: str) -> Value:
         """The closure of a named value."""

@@ -159,6 +159,26 @@ def test_a_failed_run_has_no_metrics(columns):
         assert np.isnan(found[name]).tolist() == [False, True], name
 
 
+def test_a_formula_that_is_undefined_at_some_time_has_no_value(columns):
+    """x passes 0.5 in all runs; the run itself is well."""
+    given = {
+        "log": "most(log(0.5 - x))",
+        "until": "final(log(0.5 - x), until=0.1)",
+        "peak": "peak(x, 1 / (x - 0.5), since=1.5)",
+        "vector": "rms(sqrt(pair))",
+        "chosen": "integral(log(0.5 - x) if x < 0.4 else 0)",
+        "python": lambda run: run["mean(log(0.5 - x))"],
+        "end": "final(x)",
+    }
+    found = columns(given)
+    for name in ("log", "vector[1]", "python"):
+        assert np.isnan(found[name]).all(), name
+    for name in ("until", "peak", "vector[0]", "chosen", "end"):
+        assert np.isfinite(found[name]).all(), name
+    early = 0.5 - GOAL * (1 - np.exp(-0.1 * K))
+    np.testing.assert_allclose(found["until"], np.log(early), rtol=1e-6)
+
+
 def test_formulas_of_signals_become_signals_measured_once(program):
     given = {"a": "integral(abs(x))", "b": "2 * most(abs(x)) + peak(x)", "c": "integral(x**2)"}
     metrics = Metrics.of(given, program)
