@@ -133,7 +133,7 @@ SB_WITHIN SB_REAL sb_of_bits(SB_WORDS a) {
 
 typedef sb_scalar sb_real __attribute__((vector_size(SB_LANES * sizeof(sb_scalar))));
 typedef sb_word sb_words __attribute__((vector_size(SB_LANES * sizeof(sb_scalar))));
-typedef __typeof__((sb_real){0} < (sb_real){0}) sb_mask;
+typedef sb_words sb_mask; /* what a comparison gives */
 typedef union {
   sb_real all;
   sb_scalar of[SB_LANES];

@@ -1,0 +1,263 @@
+"""Runs in lanes have the same bits in any number of lanes and threads, and are those of
+`simulate`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spart_blocks as sb
+from spart_blocks.program.compiler import compiler_name
+from spart_blocks.simulation.gauges import Gauge
+from spart_blocks.simulation.simulate import begin, finish
+from spart_blocks.sweeps import lanes
+from spart_blocks.sweeps.joining import joined
+from spart_blocks.sweeps.one_by_one import each_run
+from spart_blocks.sweeps.work import STATUSES, Work
+from spart_blocks.tableaus import FIXED_STEP
+
+pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+
+DIAGRAMS = Path(__file__).parents[2] / "diagrams"
+SHIPPED = [path for path in sorted(DIAGRAMS.rglob("*.yaml")) if "controllers" not in path.parts]
+
+BALL = """
+name: ball
+params: {height: 1.0}
+blocks:
+  g: {type: CONSTANT, value: -9.81}
+  v: {type: INTEGRATOR, x0: 0.0}
+  y: {type: INTEGRATOR, x0: $height}
+  floor: {type: GAIN, K: -1.0}
+  late: {type: STEP, T: 0.9, off: -1.0, on: 1.0}
+  end: {type: STOP}
+wires: [g -> v, v -> y, y -> floor, late -> end]
+run: {T: 3.0}
+"""
+RELAY = """
+name: relay
+params: {drive: 1.0}
+blocks:
+  gain: {type: GAIN, K: $drive}
+  relay: {type: RELAY, off: -0.2, on: 0.3, on_value: 1.0, off_value: -1.0}
+  back: {type: GAIN, K: -1.0}
+  sum: {type: SUM, signs: "++"}
+  x: {type: INTEGRATOR, x0: 0.0}
+wires: [x -> back, back -> relay, relay -> gain, gain -> sum.0, x -> sum.1, sum -> x]
+run: {T: 4.0}
+"""
+NOISY = """
+name: noisy
+params: {pole: -1.0}
+clocks: {c: {T: 0.05}}
+blocks:
+  w: {type: NOISE, clock: c, seed: 3}
+  pole: {type: GAIN, K: $pole}
+  sum: {type: SUM, signs: "++"}
+  x: {type: INTEGRATOR, x0: 0.5}
+wires: [x -> pole, pole -> sum.0, w -> sum.1, sum -> x]
+run: {T: 2.0}
+"""
+OSCILLATOR = """
+name: oscillator
+params: {k: 4.0}
+blocks:
+  spring: {type: GAIN, K: -4.0}
+  v: {type: INTEGRATOR, x0: 0.0}
+  x: {type: INTEGRATOR, x0: 1.0}
+  goal: {type: STEP, T: 0.5, off: 0.0, on: 1.0}
+wires: [spring -> v, v -> x, x -> spring]
+run: {T: 3.0}
+"""
+
+
+def same_bits(one, other):
+    for name in ("runs", "status", "t", "steps", "x", "xd"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    assert one.readings.keys() == other.readings.keys()
+    for gauge, read in one.readings.items():
+        for name, values in read.items():
+            np.testing.assert_array_equal(values, other.readings[gauge][name], err_msg=str(gauge))
+    for block, times in one.events.items():
+        np.testing.assert_array_equal(times, other.events[block])
+    if one.rows is not None:
+        np.testing.assert_array_equal(one.rows, other.rows)
+
+
+def every_way(work):
+    """The runs of a work in 8 lanes, which equal those in fewer, in two threads, and alone."""
+    assert lanes.refusal(work) is None
+    whole = in_order(lanes.run(work, lanes=8, threads=1))
+    for count, threads in ((4, 1), (2, 2), (1, 1)):
+        same_bits(whole, in_order(lanes.run(work, lanes=count, threads=threads)))
+    last = in_order(lanes.run(work.part(slice(-1, None)), lanes=1, threads=1))
+    assert last.x.tolist() == whole.x[-1:].tolist()
+    return whole
+
+
+def in_order(parts):
+    done = joined(list(parts))
+    order = np.argsort(done.runs)
+    take = {n: getattr(done, n)[order] for n in ("runs", "status", "t", "steps", "x", "xd")}
+    readings = {g: {n: v[order] for n, v in r.items()} for g, r in done.readings.items()}
+    events = {b: v[order] for b, v in done.events.items()}
+    rows = None if done.rows is None else done.rows[order]
+    return replace(done, **take, readings=readings, events=events, rows=rows)
+
+
+def spread(program, count, seed=0, size=0.02):
+    """Parameters (count, np) near the nominal ones, of initial states and gains alike."""
+    rng = np.random.default_rng(seed)
+    return program.p * (1 + size * rng.uniform(-1, 1, (count, len(program.p))))
+
+
+def measured(program):
+    """Some gauges of every kind that fits."""
+    some = [s.name for s in program.signals if 0 < np.prod(s.shape, dtype=int) < 12][:3]
+    kinds = ("extremes", "square", "integral", "falling_back", "rising_back")
+    gauges = [Gauge(kind, name) for name in some for kind in kinds]
+    gauges += [Gauge("extremes", some[0], since=0.3, until=0.7), Gauge("displacement", some[0])]
+    return (*gauges, Gauge("step", some[0], some[0]))
+
+
+def nominal(program, gauges):
+    """The states, readings and events of one run by `simulate`."""
+    run = begin(program)
+    run.measure(gauges)
+    results = finish(run)
+    return run.x, run.readings, results
+
+
+@pytest.mark.parametrize("name", ["spacecraft_pd.yaml", "spacecraft_sampled.yaml"])
+def test_lanes_and_threads_do_not_change_a_bit(name):
+    program = sb.trace(DIAGRAMS / name)
+    runs = np.arange(11)
+    work = Work(program, runs, spread(program, 11), measured(program), every=program.run.T / 7)
+    every_way(work)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_lanes_of_every_shipped_diagram(path):
+    program = sb.trace(path)
+    p = np.vstack([program.p, *[program.p] * 4])
+    p[1:] = spread(program, 4, size=1e-3) if not program.plants else program.p
+    work = Work(program, np.arange(5), p, measured(program))
+    if lanes.refusal(work) == "it has no continuous states":
+        pytest.skip("it has no continuous states")
+    done = every_way(work)
+    x, readings, _ = nominal(program, work.gauges)
+    assert STATUSES[done.status[0]] != "failed"
+    np.testing.assert_allclose(done.x[0], x, atol=1e-6 * np.abs(x).max() + 1e-12)
+    for gauge, read in readings.items():
+        for name, values in read.items():
+            if name.startswith("when"):
+                continue
+            size = np.abs(values[np.isfinite(values)]).max(initial=1e-9)
+            got = done.readings[gauge][name][0]
+            np.testing.assert_allclose(got, values, rtol=0, atol=1e-4 * size, err_msg=str(gauge))
+
+
+@pytest.mark.parametrize("method", ["RK45", *FIXED_STEP])
+def test_lanes_step_as_simulate_does(method, diagram_file, work_of):
+    program = sb.trace(sb.load(diagram_file(OSCILLATOR)))
+    options = {"solver": method, "max_step": 0.01}
+    program = replace(program, run=program.run.model_copy(update=options))
+    starts = np.linspace(0.5, 1.5, 9)
+    work = work_of(program, {"x.x0": starts[:, None]}, gauges=measured(program))
+    done = every_way(work)
+    for k in (0, 8):
+        results = sb.simulate(program.with_parameters({"x.x0": starts[k]}))
+        assert abs(done.steps[k] - results.info["steps"]) <= 2
+        np.testing.assert_allclose(done.x[k, 1], results.final_state.continuous["x"][0], rtol=1e-12)
+
+
+def test_each_reading_is_that_of_simulate(diagram_file, work_of):
+    program = sb.trace(sb.load(diagram_file(OSCILLATOR)))
+    gauges = (*measured(program), Gauge("step", "x", "goal"), Gauge("square", "x", "goal"))
+    done = every_way(work_of(program, {"x.x0": np.array([[0.4], [1.0]])}, gauges=gauges))
+    for k, start in enumerate((0.4, 1.0)):
+        _, readings, _ = nominal(program.with_parameters({"x.x0": start}), gauges)
+        assert readings.keys() == done.readings.keys()
+        for gauge, read in readings.items():
+            for name, values in read.items():
+                got = done.readings[gauge][name][k]
+                np.testing.assert_allclose(
+                    got, values, rtol=1e-7, atol=1e-9, err_msg=f"{gauge} {name}"
+                )
+
+
+def test_a_stop_ends_each_run_at_its_own_time(diagram_file, work_of):
+    work = work_of(diagram_file(BALL), {"height": np.linspace(1.0, 2.0, 9)}, blocks=("end",))
+    done = every_way(work)
+    assert {STATUSES[k] for k in done.status} == {"stopped"}
+    np.testing.assert_allclose(done.events["end"], 0.9)
+    np.testing.assert_allclose(done.x[:, 1], np.linspace(1.0, 2.0, 9) - 9.81 / 2 * 0.81)
+
+
+def test_relays_switch_in_each_lane_by_itself(diagram_file, work_of):
+    drives = np.linspace(0.8, 1.4, 9)
+    work = work_of(diagram_file(RELAY), {"drive": drives})
+    done = every_way(work)
+    for k in (0, 4, 8):
+        results = sb.simulate(work.program.with_parameters({"drive": drives[k]}))
+        np.testing.assert_allclose(done.x[k, 0], results["x"][-1], atol=1e-9)
+
+
+def test_noise_is_that_of_the_run_whatever_the_lanes(diagram_file, work_of):
+    work = work_of(diagram_file(NOISY), {"pole": np.linspace(-2.0, -0.5, 9)})
+    done = every_way(work)
+    results = sb.simulate(work.program.with_parameters({"pole": -0.5}))
+    np.testing.assert_allclose(done.x[-1, 0], results["x"][-1], rtol=1e-9)
+
+
+def test_a_run_that_diverges_fails_and_says_when(diagram_file, work_of):
+    text = """
+name: diverging
+params: {start: 1.0}
+blocks:
+  square: {type: PROD, ops: "**"}
+  x: {type: INTEGRATOR, x0: $start}
+wires: [x -> square.0, x -> square.1, square -> x]
+run: {T: 2.0}
+"""
+    starts = np.array([0.1, 0.2, 1.0, 0.3])
+    work = work_of(diagram_file(text), {"start": starts})
+    done = in_order(lanes.run(work))
+    assert [STATUSES[k] for k in done.status] == ["complete", "complete", "failed", "complete"]
+    assert list(done.messages) == [2]
+    assert "t = " in done.messages[2] or done.messages[2]
+    np.testing.assert_allclose(done.x[[0, 1, 3], 0], 1 / (1 / starts[[0, 1, 3]] - 2.0), rtol=1e-5)
+
+
+def test_rows_lie_on_the_grid_and_end_with_the_run(diagram_file, work_of):
+    work = work_of(diagram_file(BALL), {"height": np.linspace(1.0, 2.0, 5)}, every=0.3)
+    done = every_way(work)
+    one = joined(list(each_run(work)))
+    assert done.times.tolist() == one.times.tolist()
+    np.testing.assert_array_equal(np.isnan(done.rows), np.isnan(one.rows))
+    np.testing.assert_allclose(done.rows, one.rows, atol=1e-9)
+
+
+def test_what_lanes_cannot_do_is_told(diagram_file, monkeypatch):
+    program = sb.trace(sb.load(diagram_file(OSCILLATOR)))
+
+    def why(program):
+        return lanes.refusal(Work(program, np.arange(1), program.p[None]))
+
+    assert why(program) is None
+    implicit = replace(program, run=program.run.model_copy(update={"solver": "BDF"}))
+    assert "BDF" in why(implicit)
+    monkeypatch.setenv("SPART_COMPILER", "none")
+    assert "no C compiler" in why(program)
+
+
+def test_stopping_keeps_what_has_ended(diagram_file, work_of):
+    work = work_of(diagram_file(OSCILLATOR), {"x.x0": np.linspace(0, 1, 3000)[:, None]})
+    asked = iter([False, True])
+    parts = list(lanes.run(work, threads=1, lanes=1, stop=lambda: next(asked, True)))
+    assert sum(len(part.runs) for part in parts) < 3000
+    assert all((part.status == 0).all() for part in parts)
