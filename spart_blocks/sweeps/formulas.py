@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import did_you_mean
+from spart_blocks.formulas.names import written
 from spart_blocks.formulas.reader import FUNCTIONS, Function, Reader, Value
 from spart_blocks.program import Program
 from spart_blocks.simulation.gauges import Gauge, Readings
@@ -27,7 +28,6 @@ from spart_blocks.sweeps.signal_formulas import (
     is_parameter,
     kind_of,
     unknown_hint,
-    written,
 )
 
 Floats = NDArray[np.float64]

@@ -15,27 +15,11 @@ from typing import Any, Literal
 import numpy as np
 
 from spart_blocks.errors import InputError, did_you_mean
+from spart_blocks.formulas.names import written
 from spart_blocks.formulas.reader import CHOICE, CONSTANTS, FUNCTIONS, Function, Reader, Value
 from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries, parameter_entries
 from spart_blocks.results.signal_names import split_index
-
-
-def written(node: ast.expr) -> str | None:
-    """The name that a node writes: plant.qm[0], or 'sub/plant.qm' in quotes, with the index."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Attribute):
-        base = written(node.value)
-        return None if base is None or base.endswith("]") else f"{base}.{node.attr}"
-    if isinstance(node, ast.Subscript):
-        base = written(node.value)
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        index = ",".join(ast.unparse(part) for part in parts)
-        return None if base is None or base.endswith("]") else f"{base}[{index}]"
-    return None
 
 
 def kind_of(program: Program, name: str) -> Literal["signal", "parameter", "t"] | None:
@@ -62,7 +46,11 @@ def unknown_hint(program: Program, name: str) -> str | None:
     inner = sorted(one for one in known if one.startswith(f"{base}/"))
     if inner:
         return f"a name with a slash stands in quotes: {inner[0]!r}"
-    return did_you_mean(base, {*known, *program.given})
+    near = did_you_mean(base, {*known, *program.given})
+    if "." not in base or base.partition(".")[0] not in program.plants:
+        return near
+    asked = f"name {base} in run: log:, if it is computed only where it is asked for, as umdot is"
+    return f"{near}\n  {asked}" if near else asked
 
 
 ALWAYS_DEFINED = {
