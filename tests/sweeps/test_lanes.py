@@ -204,7 +204,7 @@ def test_relays_switch_in_each_lane_by_itself(diagram_file, work_of):
     done = every_way(work)
     for k in (0, 4, 8):
         results = sb.simulate(work.program.with_parameters({"drive": drives[k]}))
-        np.testing.assert_allclose(done.x[k, 0], results["x"][-1], atol=1e-9)
+        np.testing.assert_allclose(done.x[k, 1], results["x"][-1], atol=1e-9)
 
 
 def test_noise_is_that_of_the_run_whatever_the_lanes(diagram_file, work_of):
