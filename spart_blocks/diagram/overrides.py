@@ -20,9 +20,12 @@ from spart_blocks.document import MAX_DEPTH, Document, Key, Keys, parse_value
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, brief, did_you_mean
 
 SECTIONS = (
-    *("params", "blocks", "clocks", "robots", "subsystems", "name"),
+    *("params", "blocks", "clocks", "robots", "subsystems", "name", "tunable"),
     *(name for name, row in rows() if row.settable),
 )
+
+WHOLE = ("name", "tunable")
+"""Sections that are replaced as a whole."""
 
 MOST_CHOICES = 6
 """Paths that a hint names."""
@@ -63,13 +66,28 @@ def apply_overrides(
             keys = _full_path(path, data)
             data = _with(data, keys, value)
             replaced[keys] = place
-        except _UnknownName as error:
-            holders = blocks_that_take(error.name, document, root)
-            hint = " or ".join(f"{block}.{error.name}" for block in holders[:MOST_CHOICES])
-            faults.append(Fault(error.message, place, f"write {hint}" if hint else error.hint))
         except _WrongPath as error:
-            faults.append(Fault(error.message, place, error.hint))
+            faults.append(_told(error, place, document, root))
     return replace(document, data=data, replaced=replaced)
+
+
+def path_in(path: str, document: Document, root: Path, place: Place | None = None) -> Keys:
+    """The path from the top of a document that a full or short path means. place: where it is
+    written. Raises InputError if there is no such thing."""
+    try:
+        return _full_path(path, document.data)
+    except _WrongPath as error:
+        raise InputError(_told(error, place, document, root)) from None
+
+
+def _told(error: _WrongPath, place: Place | None, document: Document, root: Path) -> Fault:
+    """The fault of a wrong path, with the blocks that take a parameter of its name."""
+    if isinstance(error, _UnknownName):
+        holders = blocks_that_take(error.name, document, root)
+        if holders:
+            hint = " or ".join(f"{block}.{error.name}" for block in holders[:MOST_CHOICES])
+            return Fault(error.message, place, f"write {hint}")
+    return Fault(error.message, place, error.hint)
 
 
 class _WrongPath(Exception):  # noqa: N818 - becomes a Fault in this file
@@ -116,7 +134,7 @@ def _full_path(path: str, data: dict[str, Any]) -> Keys:
     if len(keys) > MAX_DEPTH:
         raise _WrongPath(f"the path has more than {MAX_DEPTH} levels", "write path=value")
     if keys[0] in SECTIONS:
-        if len(keys) == 1 and keys[0] != "name":
+        if len(keys) == 1 and keys[0] not in WHOLE:
             raise _WrongPath(f"{path!r} is a whole section", f"name a value, as {path}.NAME")
         return _checked(keys, data)
     choices = _named(keys, data)

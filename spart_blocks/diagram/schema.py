@@ -293,6 +293,8 @@ def _entry_type(holder: Any, key: Key) -> Any:
         entry = next((f.annotation for name, f in fields if key in (name, f.alias)), None)
     elif get_origin(holder) in (dict, tuple):
         entry = get_args(holder)[1 if get_origin(holder) is dict else 0]
+    if get_origin(entry) is Annotated:
+        entry = get_args(entry)[0]
     models = [part for part in get_args(entry) if _is_model(part)]
     return models[0] if get_origin(entry) in (Union, UnionType) and models else entry
 
