@@ -28,6 +28,7 @@ STATIONS = (
     "curves",
     "ports",  # of blocks: name, shape, unit
     "links",  # frames of numbers, and where they go: what blocks, export and realtime share
+    "random_numbers",  # the generator of random signals
     "formulas",  # texts that become functions
     "blocks",
     "diagram",

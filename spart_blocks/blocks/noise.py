@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from bdsim.components import SampledBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._random import NUMBERS, advanced, normal, seeded, uniform
+from spart_blocks.random_numbers import NUMBERS, advanced, normal, seeded, uniform
 from spart_blocks.blocks._values import chosen, numbers
 from spart_blocks.spatial import Array
 
@@ -53,6 +53,7 @@ class Noise(Declared, SampledBlock):
     nin = 0
     nout = 1
     gives = (PortSpec("y", "float or N", "", "normal or uniform numbers"),)
+    is_random: ClassVar[bool] = True
 
     def __init__(
         self,

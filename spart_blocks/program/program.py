@@ -56,7 +56,8 @@ class Program:
     signals, which are in an order of evaluation. p: nominal values. start: the parameter
     that is the initial state of a block, by default 'block.x0'. given: by the names of the
     file's `params:` that are no parameters, those that took their values. plants: of blocks
-    whose start has entries such as qm, the layout of the state.
+    whose start has entries such as qm, the layout of the state. random: the blocks whose state is
+    that of a random sequence (random_numbers.py).
     run, display: default run options, and the signals shown.
 
     Functions are CasADi's, of (t, x, xd, p) unless stated otherwise; their results are dense
@@ -112,6 +113,7 @@ class Program:
     edges: Any
     project: Any
     advance: Any
+    random: tuple[str, ...]
     drifting: tuple[str, ...]
     damped: tuple[str, ...]
     reach: Any

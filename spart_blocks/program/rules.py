@@ -78,6 +78,11 @@ def passes_singular(block: Any) -> bool:
     return bool(getattr(block, "passes_singular", False))
 
 
+def is_random(block: Any) -> bool:
+    """Whether a block's state is that of a random sequence, as `random_numbers` has them."""
+    return bool(getattr(block, "is_random", False))
+
+
 def _vector(value: Any) -> Any:
     return np.ravel(np.asarray(value) if not isinstance(value, Symbol) else box(value))
 

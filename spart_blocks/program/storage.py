@@ -81,7 +81,7 @@ def from_text(text: str) -> Program:
     for name in ("states", "discrete", "parameters", "signals"):
         plain[name] = tuple(_slots(plain[name]))
     plain["given"] = {name: tuple(taken) for name, taken in plain["given"].items()}
-    for name in ("switching", "stepped", "fixed", "drifting", "damped"):
+    for name in ("switching", "stepped", "fixed", "random", "drifting", "damped"):
         plain[name] = tuple(plain[name])
     for name in _FUNCTIONS:
         plain[name] = plain[name] and ca.Function.deserialize(plain[name])

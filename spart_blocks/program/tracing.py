@@ -20,6 +20,7 @@ from spart_blocks.program.resets import BlockStates, call_event
 from spart_blocks.program.rules import (
     correction,
     drifts,
+    is_random,
     needs_fixed_steps,
     passes_singular,
     rule_of,
@@ -81,6 +82,7 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
         fixed=tuple(n.name for n in wiring.of_kind("continuous") if needs_fixed_steps(n.block)),
         advance=advance,
         reach=_reach(traced, wiring),
+        random=tuple(n.name for n in wiring.of_kind("sampled") if is_random(n.block)),
         drifting=tuple(n.name for n in wiring.of_kind("continuous") if drifts(n.block)),
         damped=tuple(n.name for n in wiring.of_kind("continuous") if passes_singular(n.block)),
         resets=_resets(traced) if resets else {},

@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 import spart_blocks as sb
-from spart_blocks.blocks._random import advanced, normal, seeded, uniform
+from spart_blocks.random_numbers import advanced, normal, seeded, uniform
 from spart_blocks.errors import DiagramError, InputError
 from spart_blocks.export.step import step_code
 from spart_blocks.export.verify import verify

@@ -32,9 +32,14 @@ def seeded(seed: int, channels: int) -> Floats:
         np.random.SeedSequence(seed, spawn_key=(channel,)).generate_state(NUMBERS)
         for channel in range(channels)
     ]
+    return states_of(np.array(words, dtype=float).reshape(channels, NUMBERS))
+
+
+def states_of(words: Floats) -> Floats:
+    """States (..., 6) from random whole numbers of 32 bits."""
     # No recurrence may start from zeros only: values are at least 1.
     below = np.array([M1, M1, M1, M2, M2, M2]) - 1
-    out: Floats = np.array(words, dtype=float).reshape(channels, NUMBERS) % below + 1
+    out: Floats = words % below + 1
     return out
 
 
