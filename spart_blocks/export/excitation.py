@@ -17,6 +17,7 @@ import numpy as np
 from spart_blocks.errors import SpartError
 from spart_blocks.program.program import Program, Slot
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
+from spart_blocks.program.substitution import substituted
 from spart_blocks.simulation import simulate
 from spart_blocks.simulation.engine import Floats
 
@@ -27,7 +28,6 @@ SEGMENTS = 25
 _SLOWEST = 1.5
 """Periods of the slowest sine within the compared time."""
 _GOLDEN = (np.sqrt(5) - 1) / 2
-_FUNCTIONS = ("rates", "held", "outputs", "watched", "switched", "project", "advance", "reach")
 
 
 @dataclass(frozen=True)
@@ -75,34 +75,19 @@ def driven(program: Program, part: Subdiagram, fed: Excitation) -> Program:
         return program
     entries = entries_of(part.inputs)
 
-    def of(function: Any) -> Any:
-        if function is None or "t" not in function.name_in():
-            return function
-        arguments = dict(zip(function.name_in(), function.sx_in(), strict=True))
+    def effective(t: Any, p: Any) -> Any:
         # The threshold is half-way between a segment's start and the last time a run uses before.
-        segment = ca.floor(arguments["t"] / fed.length * (1 + 2.0**-51))
-        p = ca.SX(arguments["p"])
+        segment = ca.floor(t / fed.length * (1 + 2.0**-51))
+        p = ca.SX(p)
         for column, entry in enumerate(entries):
             values = fed.rows[:, column].tolist()
             p[entry] = ca.pw_const(segment, [k + 0.5 for k in range(SEGMENTS - 1)], values)
-        given = [p if name == "p" else value for name, value in arguments.items()]
-        moved = function.call(given)
-        return ca.Function(
-            function.name(),
-            list(arguments.values()),
-            [ca.cse(ca.densify(value)) for value in moved],
-            function.name_in(),
-            function.name_out(),
-        )
+        return p
 
     (p,) = program.edges.sx_in()
     rows = ca.vertcat(ca.densify(program.edges(p)), fed.length, fed.length)
     return replace(
-        program,
-        **{name: of(getattr(program, name)) for name in _FUNCTIONS},
-        updates={name: of(function) for name, function in program.updates.items()},
-        resets={name: of(function) for name, function in program.resets.items()},
-        handovers=tuple(replace(one, renewed=of(one.renewed)) for one in program.handovers),
+        substituted(program, len(program.p), effective),
         edges=ca.Function("edges", [p], [rows], ["p"], ["edges"]),
         switching=(*program.switching, "inputs"),
     )

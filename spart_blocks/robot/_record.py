@@ -22,7 +22,7 @@ def _frozen_array(value: ArrayLike) -> Floats:
 
 def _same(a: Any, b: Any) -> bool:
     """Whether two values are equal; symbolic ones only if they are the same object."""
-    if isinstance(a, np.ndarray) and a.dtype.hasobject:
+    if any(isinstance(one, np.ndarray) and one.dtype.hasobject for one in (a, b)):
         return a is b
     if isinstance(a, np.ndarray):
         return np.array_equal(a, b)

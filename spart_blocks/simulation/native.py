@@ -89,6 +89,10 @@ class Native(Engine):
             derived[key] = make()
         return derived[key]
 
+    def of(self, program: Program) -> Native:
+        """The engine of a program of the same blocks."""
+        return Native(program, self._reference)
+
     # --- the functions, each made when first called ------------------------------------
 
     @cached_property

@@ -91,9 +91,7 @@ def uniform(
     """The uniform numbers (n, d) of draws (n,), by name. runs: how many there are in all. sizes:
     the count d of each name."""
     if design == "random":
-        return {
-            name: uniform_of(philox_words(seed, name, draws, d)) for name, d in sizes.items()
-        }
+        return {name: uniform_of(philox_words(seed, name, draws, d)) for name, d in sizes.items()}
     ends = np.cumsum([0, *sizes.values()])
     columns = {name: slice(*ends[k : k + 2]) for k, name in enumerate(sizes)}
     total = int(ends[-1])
@@ -153,7 +151,7 @@ def _sequence(design: str, seed: int, d: int, first: int, count: int) -> Floats:
         points = np.asarray(made.random(count))
     if design == "sobol":  # multiples of 2^-30, zero among them
         points = points + 2.0**-31
-    return np.clip(points, 2.0**-53, 1 - 2.0**-53)
+    return np.asarray(np.clip(points, 2.0**-53, 1 - 2.0**-53))
 
 
 @lru_cache(maxsize=2)
@@ -161,7 +159,7 @@ def _hypercube(seed: int, runs: int, d: int) -> Floats:
     from scipy.stats import qmc
 
     points = qmc.LatinHypercube(d, seed=_seed_of(seed, "latin_hypercube")).random(runs)
-    return np.clip(np.asarray(points), 2.0**-53, 1 - 2.0**-53)
+    return np.asarray(np.clip(points, 2.0**-53, 1 - 2.0**-53))
 
 
 def _seed_of(seed: int, design: str) -> int:

@@ -84,7 +84,7 @@ def _needed(nominal: Any) -> Any:
     return found
 
 
-# --- inverse distribution functions: (draw, u (N, d)) -> (N, ...) ----------------------------------
+# --- inverse distribution functions: (draw, u (N, d)) -> (N, ...) --------------------
 
 
 def _standard(u: Floats) -> Floats:
@@ -115,10 +115,11 @@ def _normal(drawn: Any, u: Floats) -> Floats:
 def _root(C: Floats) -> Floats:
     """A matrix L with L L' = C, for C that may be singular."""
     try:
-        return np.linalg.cholesky(C)
+        return np.asarray(np.linalg.cholesky(C), dtype=float)
     except np.linalg.LinAlgError:
         sizes, axes = np.linalg.eigh((C + C.T) / 2)
-        return np.asarray(axes * np.sqrt(np.maximum(sizes, 0.0)))
+        root: Floats = axes * np.sqrt(np.maximum(sizes, 0.0))
+        return root
 
 
 def _truncated(drawn: Any, u: Floats) -> Floats:
@@ -134,7 +135,7 @@ def _truncated(drawn: Any, u: Floats) -> Floats:
     v = np.where(upper, 1.0 - v, v)
     below, above = ndtr(a), ndtr(b)
     z = np.asarray(ndtri(np.ascontiguousarray(below + v * (above - below))))
-    return np.clip(mean + sd * np.where(upper, -z, z), low, high)
+    return np.asarray(np.clip(mean + sd * np.where(upper, -z, z), low, high))
 
 
 def _uniform(drawn: Any, u: Floats) -> Floats:
@@ -145,7 +146,7 @@ def _uniform(drawn: Any, u: Floats) -> Floats:
 def _log_uniform(drawn: Any, u: Floats) -> Floats:
     low, high = np.log(np.asarray(drawn.low)), np.log(np.asarray(drawn.high))
     made = np.exp(np.ascontiguousarray(low + (high - low) * _shaped(u, drawn.shape)))
-    return np.clip(made, drawn.low, drawn.high)
+    return np.asarray(np.clip(made, drawn.low, drawn.high))
 
 
 def _choice(drawn: Any, u: Floats) -> Values:
@@ -179,7 +180,7 @@ _INVERSES: dict[type[Any], Callable[[Any, Floats], Values]] = {
 }
 
 
-# --- rotations -------------------------------------------------------------------------------------
+# --- rotations ----------------------------------------------------------------------
 
 
 def _rotation(drawn: RotationDraw, u: Floats, nominal: Any) -> Floats:

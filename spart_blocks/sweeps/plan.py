@@ -213,7 +213,7 @@ class Plan:
         """The faults by name, none among them."""
         return tuple(fault.name for fault in self.faults)
 
-    # --- as text -----------------------------------------------------------------------------------
+    # --- as text ----------------------------------------------------------------------
 
     @cached_property
     def key(self) -> str:

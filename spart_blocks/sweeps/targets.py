@@ -97,7 +97,9 @@ def place_of(slot: Slot, within: Sequence[Any]) -> Places | None:
 
 def target_of_uses(program: Program, uses: Sequence[Use]) -> Target | None:
     """The entries of p that arguments of blocks are; None if one of them is none."""
-    slots, places, names = slots_of(program), [], []
+    slots = slots_of(program)
+    places: list[Places] = []
+    names: list[str] = []
     for use in uses:
         name, within = f"{use.block}.{use.argument}", use.within
         if name not in slots and use.argument == "params" and within:  # of FCN

@@ -29,6 +29,15 @@ def test_a_robot_with_symbolic_matter_is_the_robot(path):
         np.testing.assert_array_equal(engine.program.parameter(f"{name}.inertia"), robot.matter[1])
 
 
+@pytest.mark.parametrize("quantity", ["mass", "inertia"])
+def test_one_quantity_alone_may_be_tunable(quantity):
+    diagram = replace(
+        sb.load(ROOT / "diagrams" / "spacecraft_pd.yaml"), tunable=(f"sc.{quantity}",)
+    )
+    engine = native_engine(diagram, flatten(diagram.bd, diagram.places))
+    assert engine.program.parameter(f"sc.{quantity}").any()
+
+
 @pytest.fixture
 def project(tmp_path):
     """A copy of a shipped diagram and its robot, which may be edited."""
