@@ -8,8 +8,8 @@ import numpy as np
 from bdsim.components import SampledBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.random_numbers import NUMBERS, advanced, normal, seeded, uniform
 from spart_blocks.blocks._values import chosen, numbers
+from spart_blocks.random_numbers import NUMBERS, advanced, normal, seeded, uniform
 from spart_blocks.spatial import Array
 
 MOST_CHANNELS = 1_000

@@ -133,7 +133,7 @@ def test_a_file_of_cases_is_one_axis(file):
     path.with_name("cases.csv").write_text("plant.x0\nmuch\n")
     with pytest.raises(InputError, match=r"cases\.csv:2:1: column 'plant\.x0' needs finite"):
         plan_of(path)
-    with pytest.raises(InputError, match="none.csv does not exist"):
+    with pytest.raises(InputError, match=r"none\.csv does not exist"):
         plan_of(file("sweep: {cases: none.csv}\n"))
 
 
