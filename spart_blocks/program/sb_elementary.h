@@ -150,8 +150,10 @@ SB_WITHIN void sb_sincos(SB_REAL a, SB_REAL *sine, SB_REAL *cosine) {
   c = sb_small_cosine(y, rest);
   *sine = sb_turned(quarter, s, c);
   *cosine = sb_turned(quarter + 1, s, c);
-  SB_RARELY(rare, *sine, sb_sin_of_math(rare, a, *sine));
-  SB_RARELY(rare, *cosine, sb_cos_of_math(rare, a, *cosine));
+  if (SB_UNLIKELY(SB_ANY(rare))) {
+    *sine = sb_sin_of_math(rare, a, *sine);
+    *cosine = sb_cos_of_math(rare, a, *cosine);
+  }
 }
 SB_WITHIN SB_REAL sb_sin(SB_REAL a) {
   SB_REAL s, c;
