@@ -74,8 +74,8 @@ class CompilerError(SpartError):
 def shared_library(source: str, extra: Sequence[str] = ()) -> Path | None:
     """The shared library of a C source, compiled now or taken from the cache.
 
-    extra: flags besides those for the fastest code on this machine. None, silently, where there is no compiler; None and one SpartWarning where it failed
-    or took longer than TIMEOUT.
+    extra: flags besides those for the fastest code on this machine. None, silently, where there is
+    no compiler; None and one SpartWarning where it failed or took longer than TIMEOUT.
     """
     try:
         return _library(source, None, extra)

@@ -10,7 +10,8 @@
    All is compiled with -ffp-contract=off (NVRTC: --fmad=false), and with -fno-tree-slp-vectorize,
    since gcc 12 makes vfmaddsub of neighbours all the same.
 
-   CUDA: one thread is one run, of one lane. SB_CUDA_AS_C: kernels as plain C. */
+   CUDA: one thread is one run, of one lane. A kernel is an SB_KERNEL; SB_THREAD is the number of
+   the thread, of SB_THREADS. Compiled as C, a kernel is a function with one thread. */
 
 #ifndef SB_NUMBERS_H
 #define SB_NUMBERS_H
@@ -26,10 +27,14 @@
 #include <math.h>
 #endif
 
-#ifdef SB_CUDA_AS_C
-#define __device__
-#define __global__
-#define __constant__ const
+#ifdef __CUDACC__
+#define SB_KERNEL extern "C" __global__
+#define SB_THREAD ((long long)blockIdx.x * blockDim.x + threadIdx.x)
+#define SB_THREADS ((long long)gridDim.x * blockDim.x)
+#else
+#define SB_KERNEL
+#define SB_THREAD 0LL
+#define SB_THREADS 1LL
 #endif
 
 #ifdef __CUDACC__
