@@ -17,7 +17,7 @@ from spart_blocks.diagram.expectations import ExpectSection, check_expect
 from spart_blocks.diagram.exporting import ExportOptions, check_export
 from spart_blocks.diagram.realtime_options import RealtimeOptions
 from spart_blocks.diagram.run_options import RunOptions, check_run
-from spart_blocks.diagram.sweep_section import SweepSection
+from spart_blocks.diagram.sweep_section import SweepSection, check_sweep
 from spart_blocks.errors import Fault, InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Sections(BaseModel):
     expect: Annotated[ExpectSection | None, MAPPING, SectionRow(check_expect, refers=True)] = Field(
         None, description="what its runs must show, for `spart test` and pytest"
     )
-    sweep: Annotated[SweepSection | None, MAPPING, SectionRow()] = Field(
+    sweep: Annotated[SweepSection | None, MAPPING, SectionRow(check_sweep)] = Field(
         None, description="many runs of it: what they differ in, for `spart sweep`"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import (
@@ -19,6 +19,10 @@ from pydantic import (
 
 from spart_blocks.diagram.expectations import NotNegative, Positive, Values
 from spart_blocks.errors import brief
+from spart_blocks.formulas.names import names_in
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.wiring import Wiring
 
 MOST_DRAWS = 1_000_000_000
 MOST_VALUES = 100_000
@@ -436,3 +440,10 @@ class SweepSection(_Section):
         if len(set(lengths.values())) > 1:
             listed = " and ".join(f"{path} has {count}" for path, count in lengths.items())
             raise ValueError(f"zip: lists of one length walk together, but {listed}")
+
+
+def check_sweep(section: SweepSection, wiring: Wiring) -> None:
+    """Add the companions whose signals the metrics measure, such as plant.umdot."""
+    for metric, text in section.metrics.items():
+        for name in names_in(text):
+            wiring.ask(name, wiring.document.place("sweep", "metrics", metric))

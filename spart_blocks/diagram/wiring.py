@@ -186,6 +186,13 @@ class Wiring:
         except _Skip:
             pass
 
+    def ask(self, text: str, place: Place) -> None:
+        """Add the companion that a signal is of, if a text names such a signal; what else it may
+        name is not checked here."""
+        before = len(self.faults)
+        self.check_signal(text, (), place=place)
+        del self.faults[before:]
+
     def finish(self) -> None:
         """Wire the companions, put zeros on optional inputs, report inputs without a wire."""
         for name, block in list(self.blocks.items()):

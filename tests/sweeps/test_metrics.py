@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from measured_runs import done_of, with_values
@@ -14,6 +17,7 @@ from spart_blocks.sweeps import lanes
 from spart_blocks.sweeps.metrics import Metrics
 from spart_blocks.sweeps.work import Work
 
+ROOT = Path(__file__).parents[2]
 # x' = k (goal - x), x(0) = 0: x = goal (1 - exp(-k t)), y = cos(w t) as oscillator states.
 LAG = """\
 name: lag
@@ -224,6 +228,19 @@ def test_a_formula_that_is_undefined_at_some_time_has_no_value(columns):
         assert np.isfinite(found[name]).all(), name
     early = 0.5 - GOAL * (1 - np.exp(-0.1 * K))
     np.testing.assert_allclose(found["until"], np.log(early), rtol=1e-6)
+
+
+def test_metrics_of_a_file_bring_the_signals_that_are_computed_only_when_asked_for(tmp_path):
+    text = (ROOT / "diagrams" / "spacecraft_pd.yaml").read_text(encoding="utf-8")
+    text = text.replace("../models", (ROOT / "models").as_posix())
+    file = tmp_path / "asks.yaml"
+    given = {"a": "peak(plant.umdot)", "b": "1 + nothing.x", "c": "final("}
+    file.write_text(f"{text}\nsweep: {{metrics: {json.dumps(given)}}}\n", encoding="utf-8")
+    program = sb.trace(sb.load(file, root="/"))
+    assert Metrics.of({"a": given["a"]}, program).names == ("a[0]", "a[1]", "a[2]")
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=r"name plant\.umdot in run: log:"):
+        Metrics.of({"a": given["a"]}, sb.trace(sb.load(file, root="/")))
 
 
 def test_formulas_of_signals_become_signals_measured_once(program):
