@@ -16,7 +16,7 @@ from spart_blocks.program.lane_code import (
     numbers_header,
 )
 
-STRICT = (*FLAGS, "-Wall", "-Wextra", "-Werror")
+STRICT = (*FLAGS, "-Wall", "-Wextra", "-Werror", "-Wno-ignored-optimization-argument")
 
 
 def text_of(functions, lanes, *, single=False):

@@ -26,16 +26,10 @@ from spart_blocks.program.scalar_code import (
 )
 from spart_blocks.program.table_code import table_texts
 
-FLAGS = (
-    *("-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-math-errno"),
-    *("-O2", "-fschedule-insns", "-fsched-pressure"),
-    *("-Wno-psabi", "-Wno-ignored-optimization-argument"),
-)
+FLAGS = ("-ffp-contract=off", "-fno-tree-slp-vectorize", "-fno-math-errno", "-O2", "-Wno-psabi")
 """For compilers of C. With the first two all lanes have the bits of one lane (gcc 12 fuses products
 and sums of neighbouring scalars whatever the first says). -fno-math-errno lets square roots be
-instructions. With the second line gcc mixes independent operations: the dynamics of the 7-joint arm
-in eight lanes take 52 ns in place of 58. -Wno-psabi is about vectors in calls between libraries,
-of which there are none; clang ignores flags of gcc, and need not say so."""
+instructions; -Wno-psabi is about vectors in calls between libraries, of which there are none."""
 PIECE = 2000
 """Largest number of statements in a C function: the dynamics of an arm are one piece."""
 

@@ -136,20 +136,15 @@ SB_WITHIN SB_REAL sb_small_cosine(SB_REAL y, SB_REAL rest) {
   return w + (((1.0 - w) - half) + (z * p - y * rest));
 }
 
-/* The sine after as many quarters of a turn. */
-SB_WITHIN SB_REAL sb_turned(SB_WORDS quarter, SB_REAL sine, SB_REAL cosine) {
-  SB_REAL size = SB_SELECT((SB_MASK)((quarter & 1) != 0), cosine, sine);
-  return sb_of_bits(sb_bits(size) ^ ((quarter & 2) << 62));
-}
-
 SB_WITHIN void sb_sincos(SB_REAL a, SB_REAL *sine, SB_REAL *cosine) {
   SB_REAL y, rest, s, c;
   SB_WORDS quarter;
-  SB_MASK rare = sb_quarters(a, &y, &rest, &quarter);
+  SB_MASK rare = sb_quarters(a, &y, &rest, &quarter), odd = (SB_MASK)((quarter & 1) != 0);
   s = sb_small_sine(y, rest);
   c = sb_small_cosine(y, rest);
-  *sine = sb_turned(quarter, s, c);
-  *cosine = sb_turned(quarter + 1, s, c);
+  /* Each quarter makes the one the other; in two of four its sign is turned. */
+  *sine = sb_of_bits(sb_bits(SB_SELECT(odd, c, s)) ^ ((quarter << 62) & SB_SIGN_BIT));
+  *cosine = sb_of_bits(sb_bits(SB_SELECT(odd, s, c)) ^ (((quarter + 1) << 62) & SB_SIGN_BIT));
   if (SB_UNLIKELY(SB_ANY(rare))) {
     *sine = sb_sin_of_math(rare, a, *sine);
     *cosine = sb_cos_of_math(rare, a, *cosine);

