@@ -15,33 +15,34 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError, SpartError
+from spart_blocks.errors import InputError, SpartError, warn
 from spart_blocks.program import Program
-from spart_blocks.program.symbol import TraceError
+from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.simulate import options_with
 from spart_blocks.sweeps.designs import noise_draws
 from spart_blocks.sweeps.distributions import Values
+from spart_blocks.sweeps.file_source import FileSource, texts_of
+from spart_blocks.sweeps.kinds import Kinds, PathFinder, shape_of
 from spart_blocks.sweeps.plan import Ints, Plan, PlannedFault
-from spart_blocks.sweeps.sources import FileSource, Found, MemorySource, source_of
-from spart_blocks.sweeps.structures import StartPlan, Structure
-from spart_blocks.sweeps.targets import dotted, start_of
-from spart_blocks.sweeps.work import Work
+from spart_blocks.sweeps.sources import source_of
+from spart_blocks.sweeps.structures import Structure, sequence_states
+from spart_blocks.sweeps.targets import dotted
+from spart_blocks.sweeps.work import FileWork, Work
 
+MANY_STRUCTURES = 20
+"""Count of structures at which there is a warning."""
 MOST_STRUCTURES = 64
 """Structures that are held at once."""
 _OF_PROGRAM = ("first_tick",)
 """Run options that are part of a program."""
-_TRIED = 8
-"""Runs of which one must load before a sweep begins."""
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
     """Works, and the runs that cannot begin, with the reason."""
 
-    works: list[Work]
+    works: list[Work | FileWork]
     failed: dict[int, str]
 
 
@@ -83,268 +84,66 @@ def placer_of(plan: Plan, source: Any = None) -> Placer:
 
 
 @dataclass(eq=False)
-class _Kinds:
-    """The paths of a variant by kind. base: its structure, with the values that keep paths among
-    the parameters. structural: those that are not. options: of the run, by path."""
-
-    base: Structure
-    overrides: dict[str, Any]
-    structural: tuple[str, ...]
-    options: dict[str, str]
-
-
-@dataclass(eq=False)
 class Placer:
     """Places the runs of a plan. given: the diagram or program."""
 
     plan: Plan
     given: Any
-    _kinds: dict[int, _Kinds] = field(default_factory=dict)
+    _known: dict[int, Kinds] = field(default_factory=dict)
     _made: dict[str, Structure | str] = field(default_factory=dict)
+    _options: dict[tuple[int, str], Any] = field(default_factory=dict)
+    _random: dict[int, Mapping[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.source: FileSource | MemorySource = source_of(self.given)
-        self.paths = tuple(
-            dict.fromkeys([*self.plan.paths, *(p for f in self.plan.faults for p in f.set)])
-        )
-        self.switched = tuple(
-            dict.fromkeys(path for f in self.plan.faults if f.at > 0 for path in f.set)
-        )
+        self.source = source_of(self.given)
+        self.finder = PathFinder(self.plan, self.source)
 
     def check(self) -> None:
         """Find the paths of all variants. Raises InputError for what is not there."""
-        kinds = [self.kinds(variant) for variant in range(len(self.plan.variants))]
+        bases = [self.kinds(variant).base for variant in range(len(self.plan.variants))]
         faults = [
-            self._fault(path, "no block takes this parameter")
-            for path in self.paths
-            if all(path in one.base.found and one.base.found[path].nowhere for one in kinds)
+            self.finder.fault(path, "no block takes this parameter")
+            for path in self.finder.paths
+            if all(b is not None and path in b.found and b.found[path].nowhere for b in bases)
         ]
         if faults:
             raise InputError(faults)
 
-    # --- what is a parameter --------------------------------------------------------------------
-
-    def kinds(self, variant: int) -> _Kinds:
+    def kinds(self, variant: int) -> Kinds:
         """The kinds of the paths in a variant."""
-        if variant not in self._kinds:
-            self._kinds[variant] = self._sorted(self.plan.variants[variant])
-        return self._kinds[variant]
-
-    def _sorted(self, chosen: Mapping[str, str]) -> _Kinds:
-        options = {p: name for p in self.paths if (name := self.source.run_option(p))}
-        options = {path: name for path, name in options.items() if name not in _OF_PROGRAM}
-        paths = [path for path in self.paths if path not in options]
-        overrides = self.source.matter_overrides(paths, chosen)
-        engine = self.source.engine(chosen, overrides)
-        found, lacking = self._found(paths, engine, chosen)
-        if lacking and self.source.structural:
-            engine, overrides = self._given_values(lacking, overrides, chosen)
-            found, lacking = self._found(paths, engine, chosen)
-            overrides = {path: v for path, v in overrides.items() if path not in lacking}
-            if lacking:
-                engine = self.source.engine(chosen, overrides)
-                found, lacking = self._found(paths, engine, chosen, lacking)
-        elif lacking:
-            raise InputError(self._fault(lacking[0], "is no parameter of the program"))
-        self._check_faults(lacking, found, options)
-        base = self._structure(engine, found, chosen, overrides)
-        return _Kinds(base, overrides, tuple(lacking), options)
-
-    def _found(
-        self,
-        paths: Sequence[str],
-        engine: Native,
-        chosen: Mapping[str, str],
-        known: Sequence[str] = (),
-    ) -> tuple[dict[str, Found], list[str]]:
-        """Where paths stand in a program, and those that do not. known: not to be looked for."""
-        found: dict[str, Found] = {}
-        faults: list[Fault] = []
-        for path in paths:
-            try:
-                one = None if path in known else self.source.find(path, engine, chosen)
-            except InputError as error:
-                faults += [self._fault(path, "", error)]
-                continue
-            if one is not None and self._fits(path, one):
-                found[path] = one
-        if faults:
-            raise InputError(faults)
-        found = self._with_known_starts(found, engine, chosen)
-        return found, [path for path in paths if path not in found]
-
-    def _fits(self, path: str, found: Found) -> bool:
-        """Whether the values of a path have the shape of the parameter."""
-        places = found.places
-        return places is None or all(places.takes(shape) for shape in self._shapes(path))
-
-    def _shapes(self, path: str) -> set[tuple[int, ...]]:
-        """The shapes of the values of a path; those of texts and the like do not fit any."""
-        shapes: set[tuple[int, ...]] = set()
-        if path in self.plan.paths:
-            column = self._first_values(1)[path]
-            shapes.add(column.shape[1:] if column.dtype.kind in "iuf" else (-1,))
-        for fault in self.plan.faults:
-            if path in fault.set:
-                shapes.add(_shape_of(fault.set[path]))
-        return shapes
-
-    def _first_values(self, count: int) -> dict[str, Values]:
-        return self.plan.columns(np.arange(min(count, len(self.plan))))
-
-    def _with_known_starts(
-        self, found: dict[str, Found], engine: Native, chosen: Mapping[str, str]
-    ) -> dict[str, Found]:
-        """Without the initial states that cannot be made from entries of a plant's `initial`."""
-        for path, one in list(found.items()):
-            for start in one.starts:
-                given, frame = self.source.initial(start.block, chosen)
-                if StartPlan.of(engine, start.block, {}, given, frame) is None:
-                    found.pop(path, None)
-        return found
-
-    def _given_values(
-        self, lacking: Sequence[str], overrides: dict[str, Any], chosen: Mapping[str, str]
-    ) -> tuple[Native, dict[str, Any]]:
-        """An engine with values written out for some paths, which may make them parameters: those
-        of the file, where they fit, or of the first run that can be loaded."""
-        error: InputError | None = None
-        for run in range(min(_TRIED, len(self.plan))):
-            values = {path: self._example(path, run, chosen) for path in lacking}
-            try:
-                return self.source.engine(chosen, {**overrides, **values}), {**overrides, **values}
-            except InputError as raised:
-                error = error or raised
-        assert error is not None
-        raise InputError(replace(f, hint=f.hint) for f in (self._placed(f) for f in error.faults))
-
-    def _example(self, path: str, run: int, chosen: Mapping[str, str]) -> Any:
-        shapes = self._shapes(path)
-        written = self.source.written(path, chosen)
-        if written is not None and shapes <= {(), _shape_of(written)}:
-            return written
-        if path in self.plan.paths:
-            return self.plan.case(run)[path]
-        return next(fault.set[path] for fault in self.plan.faults if path in fault.set)
-
-    def _placed(self, fault: Fault) -> Fault:
-        """A fault of an override, at the place in the section that asks for it."""
-        text = "" if fault.place is None else str(fault.place)
-        for path in self.paths:
-            if text.startswith(f"override {dotted(path)}="):
-                return self._fault(path, fault.message, hint=fault.hint)
-        return fault
-
-    def _fault(
-        self, path: str, text: str, error: InputError | None = None, hint: str | None = None
-    ) -> Fault:
-        """A fault of a path, where it is written."""
-        keys: tuple[str, ...] = ("over", path)
-        for fault in self.plan.faults:
-            if path in fault.set and path not in self.plan.paths:
-                keys = ("faults", fault.name, "set", path)
-        if error is not None:
-            text, hint = error.faults[0].message, error.faults[0].hint
-        message = text if path in text else f"{path}: {text}"
-        return Fault(message, self.source.place(*keys), hint)
-
-    def _check_faults(
-        self, lacking: Sequence[str], found: Mapping[str, Found], options: Mapping[str, str]
-    ) -> None:
-        """Refuse what cannot begin within a run."""
-        faults = []
-        for path in self.switched:
-            one = found.get(path)
-            hint = "what is no parameter of the program can be a fault at: 0 alone"
-            if path in lacking or path in options or one is None:
-                faults.append(self._fault(path, f"{path} cannot change during a run", hint=hint))
-            elif one.starts:
-                text = f"{path} is an initial state, which cannot change during a run"
-                faults.append(self._fault(path, text, hint=hint))
-        if faults:
-            raise InputError(faults)
-
-    # --- structures -----------------------------------------------------------------------------
-
-    def _structure(
-        self,
-        engine: Native,
-        found: Mapping[str, Found],
-        chosen: Mapping[str, str],
-        overrides: Mapping[str, Any],
-    ) -> Structure:
-        starts: dict[str, dict[str, Any]] = {}
-        for path, one in found.items():
-            for start in one.starts:
-                starts.setdefault(start.block, {})[path] = start
-        plans = []
-        for block, entries in starts.items():
-            given, frame = self.source.initial(block, chosen)
-            made = StartPlan.of(engine, block, entries, given, frame)
-            assert made is not None
-            plans.append(made)
-        kept = {name for name in engine.program.random if self._chosen_start(name, found, engine)}
-        structure = Structure(
-            engine=engine,
-            file=self.source.file(chosen, overrides),
-            found=found,
-            starts=tuple(plans),
-            kept=frozenset(kept),
-        )
-        return self._with_faults(structure)
-
-    def _chosen_start(self, block: str, found: Mapping[str, Found], engine: Native) -> bool:
-        """Whether the plan says how a random block starts."""
-        slot = start_of(engine.program, block)
-        taken = [one.places.slots for one in found.values() if one.places is not None]
-        if slot is not None and any(slot.name in names for names in taken):
-            return True
-        return any(dotted(p).removeprefix("blocks.") == f"{block}.seed" for p in self.paths)
-
-    def _with_faults(self, structure: Structure) -> Structure:
-        """With a program whose parameters switch where faults change them."""
-        names: dict[str, None] = {}
-        for path in self.switched:
-            one = structure.found[path]
-            names |= dict.fromkeys(() if one.places is None else one.places.slots)
-        if not names:
-            return structure
-        from spart_blocks.program.switched_parameters import AFTER, AT, switched_parameters
-
-        program = switched_parameters(structure.program, names)
-        parts = {slot.name: slot.part for slot in program.parameters}
-        return replace(
-            structure,
-            engine=structure.engine.of(program),
-            at=parts[AT].start,
-            after={name: (parts[name], parts[f"{AFTER}{name}"]) for name in names},
-        )
+        if variant not in self._known:
+            self._known[variant] = self.finder.kinds(self.plan.variants[variant])
+        return self._known[variant]
 
     def structure(self, variant: int, values: Mapping[str, Any]) -> Structure | str:
         """The structure of a variant with structural values; why there is none, as text."""
         kinds = self.kinds(variant)
+        assert kinds.base is not None
         if not values:
             return kinds.base
-        key = json.dumps([variant, {p: _plain(v) for p, v in values.items()}], sort_keys=True)
+        plain = plain_value(values)
+        key = json.dumps([variant, plain], sort_keys=True)
         if key not in self._made:
+            if len(self._made) == MANY_STRUCTURES:
+                warn(
+                    f"{', '.join(plain)}: no parameters of the program; each of their values is "
+                    f"loaded and traced by itself, {MANY_STRUCTURES} so far"
+                )
             while len(self._made) >= MOST_STRUCTURES:
                 del self._made[next(iter(self._made))]
-            self._made[key] = self._loaded(kinds, self.plan.variants[variant], values)
+            self._made[key] = self._loaded(kinds, kinds.base, self.plan.variants[variant], plain)
         return self._made[key]
 
     def _loaded(
-        self, kinds: _Kinds, chosen: Mapping[str, str], values: Mapping[str, Any]
+        self, kinds: Kinds, base: Structure, chosen: Mapping[str, str], values: Mapping[str, Any]
     ) -> Structure | str:
-        overrides = {**kinds.overrides, **{path: _plain(v) for path, v in values.items()}}
+        overrides = {**kinds.overrides, **values}
         try:
             engine = self.source.engine(chosen, overrides)
-            paths = [path for path in self.paths if path in kinds.base.found]
-            found, lacking = self._found(paths, engine, chosen)
+            found, lacking = self.finder.found(tuple(base.found), engine, chosen)
             if lacking:
                 return f"{lacking[0]} is no parameter of this run's diagram"
-            return self._structure(engine, found, chosen, overrides)
-        except TraceError:
-            raise
+            return self.finder.structure(engine, found, chosen, overrides)
         except SpartError as error:
             return str(error).partition("\n")[0]
 
@@ -355,7 +154,11 @@ class Placer:
         asked = np.atleast_1d(np.asarray(runs, dtype=np.int64))
         failed: dict[int, str] = {}
         parts: dict[int, tuple[Program, Structure, list[tuple[Ints, Any]]]] = {}
+        works: list[Work | FileWork] = []
         for group in self._groups(asked):
+            if self.kinds(group.variant).base is None:
+                works.append(self._of_file(group))
+                continue
             structure = self.structure(group.variant, group.structural)
             if isinstance(structure, str):
                 failed |= dict.fromkeys(group.runs.tolist(), structure)
@@ -377,18 +180,45 @@ class Placer:
                 continue
             entry = parts.setdefault(id(program), (program, structure, []))
             entry[2].append((group.runs[good], rows.p[good]))
-        return Placed([_work(*part) for part in parts.values() if _any(part[2])], failed)
+        works += [_work(*part) for part in parts.values() if _any(part[2])]
+        return Placed(works, failed)
 
-    _options: dict[tuple[int, str], Any] = field(default_factory=dict)
+    def _of_file(self, group: _Group) -> FileWork:
+        """The work of a diagram that has no program."""
+        assert isinstance(self.source, FileSource)
+        file = self.source.file(self.plan.variants[group.variant], {})
+        overrides = tuple(
+            texts_of({path: plain_value(column[k]) for path, column in group.values.items()})
+            for k in range(len(group.runs))
+        )
+        draws = noise_draws(self.plan.design, len(self.plan.factors), group.draws)
+        start = {
+            name: sequence_states(self.plan.seed, name, draws, size)
+            for name, size in self._random_blocks(group.variant, file).items()
+        }
+        return FileWork(file, group.runs, overrides, start=start)
+
+    def _random_blocks(self, variant: int, file: DiagramFile) -> Mapping[str, int]:
+        """The random blocks of a file without a program, with the sizes of their states."""
+        if variant not in self._random:
+            taken = {dotted(path).removeprefix("blocks.") for path in self.finder.paths}
+            self._random[variant] = {
+                name: size
+                for name, size in random_blocks(file).items()
+                if f"{name}.seed" not in taken
+            }
+        return self._random[variant]
 
     def _with_options(self, program: Program, group: _Group) -> Program | str:
         """The program with the run options of a group, the same object each time."""
         if not group.options:
             return program
-        key = (id(program), json.dumps(_plain(group.options), sort_keys=True))
+        key = (id(program), json.dumps(plain_value(group.options), sort_keys=True))
         if key not in self._options:
             try:
-                made: Any = replace(program, run=options_with(program.run, _plain(group.options)))
+                made: Any = replace(
+                    program, run=options_with(program.run, plain_value(group.options))
+                )
             except InputError as error:
                 made = str(error).partition("\n")[0]
             self._options[key] = (program, made)  # with the program, so that its id stays its own
@@ -415,13 +245,16 @@ class Placer:
     def _split(self, group: _Group) -> Iterator[_Group]:
         """A group for each set of structural values and run options."""
         kinds = self.kinds(group.variant)
+        if kinds.base is None:
+            yield group
+            return
         apart = [p for p in (*kinds.structural, *kinds.options) if p in group.values]
         if not apart:
             yield group
             return
         keys: dict[str, list[int]] = {}
         for k in range(len(group.runs)):
-            key = json.dumps([_plain(group.values[path][k]) for path in apart])
+            key = json.dumps([plain_value(group.values[path][k]) for path in apart])
             keys.setdefault(key, []).append(k)
         for places in keys.values():
             first = {path: group.values[path][places[0]] for path in apart}
@@ -449,6 +282,18 @@ class _Group:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+def random_blocks(file: DiagramFile) -> dict[str, int]:
+    """The random blocks of a file, with the sizes of their states."""
+    from spart_blocks.program.rules import is_random
+    from spart_blocks.simulation.interpreter import Interpreter
+
+    blocks = file.reference()
+    assert isinstance(blocks, Interpreter)
+    sizes = {name: part.stop - part.start for name, part in blocks.sampled.items()}
+    nodes = blocks.node
+    return {name: n for name, n in sizes.items() if name in nodes and is_random(nodes[name].block)}
+
+
 def _any(parts: Sequence[tuple[Ints, Any]]) -> bool:
     return any(len(runs) for runs, _ in parts)
 
@@ -468,7 +313,7 @@ def _work(program: Program, structure: Structure, parts: Sequence[tuple[Ints, An
 
 def _repeated(value: Any, count: int) -> Values:
     """A value for each of so many runs."""
-    if _shape_of(value) != (-1,):
+    if shape_of(value) != (-1,):
         array = np.asarray(value, dtype=float)
         return np.broadcast_to(array, (count, *array.shape))
     out = np.empty(count, dtype=object)
@@ -477,21 +322,13 @@ def _repeated(value: Any, count: int) -> Values:
     return out
 
 
-def _shape_of(value: Any) -> tuple[int, ...]:
-    """The shape of a value; (-1,) of one that is no array of numbers."""
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        return (-1,)
-    return array.shape if array.dtype.kind in "iuf" else (-1,)
-
-
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A value as JSON has it."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
+        return {str(key): plain_value(item) for key, item in value.items()}
+    return [plain_value(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 __all__ = ["Placed", "Placer", "placer_of", "works_of"]

@@ -22,7 +22,8 @@ from spart_blocks.sweeps.plan import (
     check_apart,
     grid_axes,
 )
-from spart_blocks.sweeps.sources import FileSource, Source, source_of
+from spart_blocks.sweeps.source import Source
+from spart_blocks.sweeps.sources import FileSource, source_of
 from spart_blocks.sweeps.targets import dotted
 
 MOST_VARIANTS = 10_000

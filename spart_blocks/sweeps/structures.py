@@ -18,7 +18,7 @@ from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.simulation.native import Native
 from spart_blocks.sweeps.designs import philox_words
 from spart_blocks.sweeps.distributions import Values
-from spart_blocks.sweeps.sources import FRAMELESS, Found, start_places
+from spart_blocks.sweeps.source import FRAMELESS, Found, start_places
 from spart_blocks.sweeps.targets import MatterTarget, StartTarget, as_given, start_of
 
 Floats = NDArray[np.float64]

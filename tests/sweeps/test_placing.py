@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.errors import InputError
+from spart_blocks.errors import InputError, SpartWarning
+from spart_blocks.simulation import DiagramFile
+from spart_blocks.sweeps import one_by_one, placing
 from spart_blocks.sweeps.placing import works_of
 from spart_blocks.sweeps.planning import plan_of
 from spart_blocks.sweeps.targets import dotted
+from spart_blocks.sweeps.work import FileWork
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
 MODELS = DIAGRAMS.with_name("models")
@@ -68,9 +71,9 @@ def file(tmp_path):
     return path
 
 
-def ran(work, run):
-    """The results of a run of a work."""
-    [k] = np.flatnonzero(work.runs == run)
+def ran(work, number):
+    """The results of a run."""
+    [k] = np.flatnonzero(work.runs == number)
     return sb.simulate(replace(work.program, p=work.p[k]))
 
 
@@ -327,3 +330,76 @@ def test_rows_of_many_runs_are_made_at_once(file):
     [work] = works_of(plan, np.arange(50_000)).works
     [one] = works_of(plan, [49_999]).works
     np.testing.assert_array_equal(work.p[-1], one.p[0])
+
+
+OWN = '''
+from bdsim.components import FunctionBlock
+
+class Branching(FunctionBlock):
+    """Doubles what is above a level.
+
+    :param level: where
+    :type level: float
+    """
+    nin = 1
+    nout = 1
+
+    def __init__(self, level=0.0, **blockargs):
+        super().__init__(**blockargs)
+        self.level = level
+
+    def output(self, t, inputs, x):
+        return [2 * inputs[0] if inputs[0] > self.level else inputs[0]]
+'''
+UNTRACED = """\
+clocks: {c: {T: 0.1}}
+blocks:
+  noise: {type: NOISE, clock: c, std: 0.1, seed: 5}
+  bend: {type: BRANCHING, level: 0.05}
+  plant: {type: INTEGRATOR, x0: 0}
+wires: [noise -> bend, bend -> plant]
+run: {T: 1}
+"""
+
+
+def test_a_file_that_cannot_be_traced_gives_works_of_its_blocks(tmp_path):
+    (tmp_path / "own.py").write_text(OWN, encoding="utf-8")
+    path = tmp_path / "some.yaml"
+    path.write_text(UNTRACED, encoding="utf-8")
+    file = DiagramFile(path, blocks=(str(tmp_path / "own.py"),))
+    over = {"bend.level": [0, 0.05], "plant.x0": {"normal": {"sd": 1}}}
+    plan = plan_of(file, over=over, runs=2)
+    placed = works_of(plan, [0, 1, 3])
+    [work] = placed.works
+    assert isinstance(work, FileWork)
+    assert work.overrides[2] == ("bend.level=0.05", f"plant.x0={plan.case(3)['plant.x0']!r}")
+    assert work.start["noise"].shape == (3, 6)
+    np.testing.assert_array_equal(work.start["noise"][0], work.start["noise"][1])
+    done = list(one_by_one.run(work))
+    assert sum(len(part.runs) for part in done) == 3
+    with pytest.raises(InputError, match="during a run\n  the diagram has no program"):
+        works_of(plan_of(file, faults={"x": {"at": 0.5, "set": {"bend.level": 1}}}), [0])
+    with pytest.raises(InputError, match="unknown parameter 'levl'"):
+        works_of(plan_of(file, over={"bend.levl": [1]}), [0])
+    diagram = file.load()
+    with pytest.raises(InputError, match="cannot be traced"):
+        plan_of(diagram, over={"bend.level": [1]})
+
+
+def test_a_fault_of_what_the_file_leaves_open_changes_its_own_runs_alone(file):
+    file.write_text(DIAGRAM.replace("{type: CLIP, min: -100, max: 100}", "{type: CLIP, min: -100}"))
+    faults = {"saturated": {"set": {"sat.max": 0.5}}}
+    plan = plan_of(file, over={"kp": [10]}, faults=faults)
+    free, clipped = works_of(plan, [0, 1]).works
+    assert_same(ran(free, 0), sb.simulate(file, overrides={"kp": 10}))
+    assert_same(ran(clipped, 1), sb.simulate(file, overrides={"kp": 10, "sat.max": 0.5}))
+    late = {"saturated": {"at": 0.5, "set": {"sat.max": 0.5}}}
+    with pytest.raises(InputError, match=r"sat\.max cannot change during a run"):
+        works_of(plan_of(file, over={"kp": [10]}, faults=late), [0])
+
+
+def test_many_structures_are_warned_of(file, monkeypatch):
+    monkeypatch.setattr(placing, "MANY_STRUCTURES", 2)
+    plan = plan_of(file, over={"clocks.c.T": [0.1, 0.2, 0.5]})
+    with pytest.warns(SpartWarning, match=r"clocks\.c\.T: no parameters of the program"):
+        works_of(plan, range(3))
