@@ -8,7 +8,7 @@ place at its address.
 from __future__ import annotations
 
 import time
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
@@ -19,12 +19,17 @@ from spart_blocks.sweeps.processes import WorkerEndedError
 
 FIRST_WAIT, WAIT = 10.0, 300.0
 """Longest time [s] in which a scheduler must answer at the start, and after it was lost."""
+FETCH, FETCHING = 15.0, 4
+"""Time [s] after which an answer that does not come is looked for, and how many are fetched at
+once."""
 COUNTED = 1.0
 """Time [s] for which the number of workers is remembered."""
 
 
 class DaskCrew(Crew):
     """The workers of a scheduler. client: a `distributed.Client`, or the address of a scheduler."""
+
+    suspects = True
 
     def __init__(self, client: Any) -> None:
         _distributed()
@@ -33,6 +38,7 @@ class DaskCrew(Crew):
         if self.client.scheduler is None:
             raise InputError(Fault("the client of Dask is closed", hint="make another"))
         self.address: str = self.client.scheduler.address
+        self._threads = ThreadPoolExecutor(FETCHING)
         self._given: dict[Future[Answer], Any] = {}
         self._counted, self._workers = -COUNTED, 1
 
@@ -52,18 +58,32 @@ class DaskCrew(Crew):
             future.set_exception(CancelledError())
             return future
         self._given[future] = given
-        given.add_done_callback(lambda given: self._take_over(given, future))
+        # Dask calls back in one thread alone, which must not wait.
+        given.add_done_callback(lambda given: self._threads.submit(self._take_over, given, future))
         return future
 
     def _take_over(self, given: Any, future: Future[Answer]) -> None:
-        """Give the answer of Dask's future, in a thread of Dask."""
-        self._given.pop(future, None)
+        """Give the answer of Dask's future."""
         try:
-            answer = given.result()
+            answer = self._fetched(given)
         except BaseException as error:
             future.set_exception(error)
         else:
             future.set_result(answer)
+        self._given.pop(future, None)
+
+    def _fetched(self, given: Any) -> Answer:
+        """The answer, which lies on a worker. Raises TimeoutError if it was lost with its worker:
+        Dask would wait for it, even after it has given it up."""
+        while True:
+            try:
+                answer: Answer = given.result(timeout=FETCH)
+                return answer
+            except TimeoutError:
+                if given.status == "error":
+                    raise given.exception(timeout=FETCH) from None
+                if self.lost() or not any(self.client.who_has([given]).values()):
+                    raise
 
     def cause(self, error: BaseException) -> Cause:
         from distributed import KilledWorker
@@ -94,6 +114,7 @@ class DaskCrew(Crew):
         with suppress(Exception):  # the scheduler may be gone
             if self._given:
                 self.client.cancel(list(self._given.values()), force=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
         if self.own:
             _closed(self.client)
 

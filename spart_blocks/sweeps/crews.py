@@ -18,7 +18,13 @@ AHEAD = 2
 
 
 class Crew(ABC):
-    """Does chunks, several at once."""
+    """Does chunks, several at once.
+
+    suspects: whether a chunk that only waited for a worker that ends is blamed too; it is then
+    blamed after some workers, not one.
+    """
+
+    suspects = False
 
     @abstractmethod
     def workers(self) -> int:

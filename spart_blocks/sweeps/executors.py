@@ -148,8 +148,10 @@ class _Spreading:
     def _send(self) -> None:
         """Send chunks until all workers have some ahead."""
         workers = self.crew.workers()
-        while len(self.under_way) < AHEAD * workers:
+        while len(self.under_way) < AHEAD * workers and not self._alone():
             if self.again:
+                if self._is_alone(self.again[0]) and self.under_way:
+                    return
                 self._submit(self.again.popleft(), with_shared=False)
             elif self.next < len(self.work.runs):
                 some = _Range(self.next, min(self.next + self._size(workers), len(self.work.runs)))
@@ -157,6 +159,15 @@ class _Spreading:
                 self._submit(some, with_shared=self.introduced < workers)
             else:
                 return
+
+    def _alone(self) -> bool:
+        """Whether a run is under way that must be alone."""
+        return any(self._is_alone(some) for some in self.under_way.values())
+
+    def _is_alone(self, some: _Range) -> bool:
+        """Whether these runs are done alone before they are recorded as failed, as others may have
+        ended their workers."""
+        return self.crew.suspects and len(some) == 1 and some.ended >= TRIES
 
     def _size(self, workers: int) -> int:
         """The number of runs of the next chunk, by the time that others took; towards the end less,
@@ -209,16 +220,19 @@ class _Spreading:
                 raise error
             case "the connection ended":
                 self.again.append(some)
-                if not self.crew.lost():
-                    self._reconnect()
             case "the worker ended":
-                some = replace(some, ended=some.ended + 1)
-                if some.ended < TRIES or (len(some) == 1 and some.ended <= TRIES):
-                    self.again.append(some)
-                elif len(some) > 1:
-                    parts = some.split(PARTS)
-                    self.again.extend(replace(part, ended=TRIES - 1) for part in parts)
-                else:
-                    part = self.work.part(slice(some.first, some.last))
-                    text = error.message if isinstance(error, RunError) else told(error)
-                    yield failed(part, f"{text}, {some.ended} times")
+                ended = TRIES if self.crew.suspects else 1
+                yield from self._suspected(replace(some, ended=some.ended + ended), error)
+
+    def _suspected(self, some: _Range, error: BaseException) -> Iterator[Done]:
+        """Do runs again during which workers have ended."""
+        if some.ended < TRIES or (len(some) == 1 and some.ended <= TRIES):
+            self.again.append(some)
+        elif len(some) > 1:
+            ended = 0 if self.crew.suspects else TRIES - 1
+            self.again.extend(replace(part, ended=ended) for part in some.split(PARTS))
+        else:
+            text = "its workers ended without an answer"
+            if isinstance(error, RunError):
+                text = f"{error.message}, {some.ended} times"
+            yield failed(self.work.part(slice(some.first, some.last)), text)

@@ -10,9 +10,9 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 
-import killing
 import numpy as np
 import pytest
+import sweep_runners
 
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.sweeps import executors
@@ -70,13 +70,13 @@ def test_the_shared_part_is_given_to_workers_that_ask_for_it(work):
 
 def test_a_worker_that_ends_loses_no_run(work, tmp_path, monkeypatch):
     monkeypatch.setenv("SPART_TEST_MARK", str(tmp_path / "ended"))
-    assert_as_here(spread(work, killing.ending_once, workers=2), work)
+    assert_as_here(spread(work, sweep_runners.ending_once, workers=2), work)
     assert (tmp_path / "ended").exists()
 
 
 def test_a_run_that_ends_its_workers_is_recorded_as_failed(work, monkeypatch):
     monkeypatch.setattr(executors, "PARTS", 8)
-    _, _, done = in_order(spread(work, killing.ending_at_7, workers=2))
+    _, _, done = in_order(spread(work, sweep_runners.ending_at_7, workers=2))
     np.testing.assert_array_equal(np.sort(done.runs), work.runs)
     assert list(done.messages) == [7]
     assert "its process ended without an answer (signal 9), 3 times" in done.messages[7]
@@ -90,7 +90,7 @@ def test_an_interrupt_ends_the_processes_and_keeps_what_had_ended(work):
     long = work.part(np.repeat(np.arange(40), 20))
     timer.start()
     try:
-        for part in spread(long, killing.slowly, workers=2):
+        for part in spread(long, sweep_runners.slowly, workers=2):
             parts.append(part)
     except KeyboardInterrupt:
         interrupted = True
@@ -101,7 +101,7 @@ def test_an_interrupt_ends_the_processes_and_keeps_what_had_ended(work):
 
 
 def test_closing_ends_the_processes(work):
-    parts = spread(work, killing.slowly, workers=2)
+    parts = spread(work, sweep_runners.slowly, workers=2)
     next(parts)
     begun = time.monotonic()
     parts.close()
@@ -111,7 +111,7 @@ def test_closing_ends_the_processes(work):
 
 def test_runs_can_be_stopped(work):
     seen = []
-    for part in spread(work, killing.slowly, workers=2, stop=lambda: bool(seen)):
+    for part in spread(work, sweep_runners.slowly, workers=2, stop=lambda: bool(seen)):
         seen.append(part)
     assert 0 < len(joined(seen).runs) < 40
 
@@ -129,7 +129,7 @@ def test_chunks_grow_and_the_program_travels_once_a_worker(work, tmp_path, monke
 
     monkeypatch.setattr(executors.Chunk, "of", counted)
     with Processes(1) as process:
-        assert_as_here(spread(work, killing.counting_introductions, executor=process), work)
+        assert_as_here(spread(work, sweep_runners.noting_processes, executor=process), work)
     chunks = [line.split() for line in mark.read_text().splitlines()]
     assert len({process for process, _ in chunks}) == 1
     assert max(int(size) for _, size in chunks) > 2

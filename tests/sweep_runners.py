@@ -33,7 +33,7 @@ def ending_once(work, stop=None):
     yield from each_run(work, stop)
 
 
-def counting_introductions(work, stop=None):
+def noting_processes(work, stop=None):
     """Note the process in a file."""
     with Path(os.environ["SPART_TEST_MARK"]).open("a") as file:
         file.write(f"{os.getpid()} {len(work.runs)}\n")

@@ -1,0 +1,60 @@
+"""Runs on the workers of a cluster of Dask, real processes on this machine."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from spart_blocks.errors import InputError, MissingExtraError, RunError
+from spart_blocks.sweeps.joining import joined
+from spart_blocks.sweeps.one_by_one import each_run, run
+
+DECAY = """
+name: decay
+blocks:
+  gain: {type: GAIN, K: -1.0}
+  x: {type: INTEGRATOR, x0: 1.0}
+wires: [x -> gain, gain -> x]
+run: {T: 1.0}
+"""
+
+
+@pytest.fixture
+def work(diagram_file, work_of):
+    return work_of(diagram_file(DECAY), {"gain.K": -np.linspace(1, 2, 20)})
+
+
+def test_workers_of_a_cluster_give_the_bits_of_this_process(work, tmp_path):
+    pytest.importorskip("distributed")
+    from dask_processes import cluster
+    from distributed import Client
+
+    with cluster(tmp_path) as dask:
+        by_address = joined(list(run(work, executor=dask.address)))
+        with Client(dask.address, set_as_default=False) as client:
+            by_client = joined(list(run(work, executor=client)))
+            assert client.status == "running"
+    here = joined(list(each_run(work)))
+    for done in (by_address, by_client):
+        order = np.argsort(done.runs)
+        np.testing.assert_array_equal(done.runs[order], work.runs)
+        np.testing.assert_array_equal(done.x[order], here.x)
+
+
+def test_without_dask_the_extra_is_named(work, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtraError, match=r"distributed[\s\S]*spart_blocks\[cluster\]"):
+        list(run(work, executor="tcp://127.0.0.1:1"))
+
+
+def test_a_scheduler_that_does_not_answer_is_told(work, monkeypatch):
+    pytest.importorskip("distributed")
+    from spart_blocks.sweeps import cluster
+
+    monkeypatch.setattr(cluster, "FIRST_WAIT", 0.5)
+    with pytest.raises(RunError, match=r"no scheduler of Dask answers at tcp://127.0.0.1:1"):
+        list(run(work, executor="tcp://127.0.0.1:1"))
+    with pytest.raises(InputError, match="no scheduler's address"):
+        list(run(work, executor="what: ever"))
