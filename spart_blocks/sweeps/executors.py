@@ -26,6 +26,8 @@ SECONDS = 1.0
 """Duration of a chunk [s]."""
 WORTH = 3.0
 """Duration of the remaining runs in this process [s] from which on processes are started."""
+ENOUGH = 20
+"""Number of runs whose time tells that of others although the library may have been compiled."""
 GROWTH = 4
 """Factor by which a chunk may have more runs than the largest so far."""
 PERIOD = 0.2
@@ -64,12 +66,15 @@ def spread(
 def _first_here(work: AnyWork, runner: Runner, stop: Stop | None) -> Generator[Done, None, AnyWork]:
     """Do the first runs in this process, or all where processes are not worth their start. Returns
     the others."""
-    begun = time.monotonic()
+    begun, first = time.monotonic(), True
     with closing(runner(work, stop)) as parts:
         for done in parts:
             yield done
             work = work.part(slice(len(done.runs), None))
             taken, begun = time.monotonic() - begun, time.monotonic()
+            compiling, first = first and len(done.runs) < ENOUGH, False
+            if compiling:  # the time is no measure of the others
+                continue
             if taken / len(done.runs) * len(work.runs) > WORTH and (os.cpu_count() or 1) > 1:
                 break
     return work

@@ -25,10 +25,11 @@ from spart_blocks.program.lane_code import FLAGS
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.run import LEAST_STEPS, Run
 from spart_blocks.simulation.start import prepare
+from spart_blocks.sweeps.chunks import Stop
 from spart_blocks.sweeps.joining import joined
 from spart_blocks.sweeps.lane_meters import meters_of
 from spart_blocks.sweeps.lane_source import Made, refused, source
-from spart_blocks.sweeps.one_by_one import Stop, each_run
+from spart_blocks.sweeps.one_by_one import each_run
 from spart_blocks.sweeps.work import FAILED, STATUSES, Done, Floats, Ints, Work
 from spart_blocks.tableaus import tableau
 

@@ -15,11 +15,12 @@ import pytest
 import sweep_runners
 
 from spart_blocks.errors import InputError, RunError
-from spart_blocks.sweeps import executors
+from spart_blocks.sweeps import executors, lanes
 from spart_blocks.sweeps.executors import spread
 from spart_blocks.sweeps.joining import joined
 from spart_blocks.sweeps.one_by_one import each_run, run
 from spart_blocks.sweeps.processes import Processes, WorkerEndedError
+from spart_blocks.sweeps.runners import fastest
 from spart_blocks.sweeps.work import FAILED, STATUSES
 
 OSCILLATOR = """
@@ -179,3 +180,10 @@ def test_processes_that_cannot_start_are_told(monkeypatch):
                 processes.submit(int).result()
         with pytest.raises(RunError, match="no worker process can start"):
             processes.submit(int).result()
+
+
+def test_chunks_go_through_the_lanes_where_they_can(work):
+    with Processes(1) as process:
+        runs, x, _ = in_order(spread(work, fastest, executor=process))
+    np.testing.assert_array_equal(runs, work.runs)
+    np.testing.assert_array_equal(x, joined(list(lanes.run(work, threads=2))).x)

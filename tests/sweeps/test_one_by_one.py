@@ -15,7 +15,7 @@ from spart_blocks.simulation import DiagramFile
 from spart_blocks.simulation.gauges import Gauge
 from spart_blocks.sweeps.failed_runs import failed
 from spart_blocks.sweeps.joining import joined
-from spart_blocks.sweeps.one_by_one import each_run, run
+from spart_blocks.sweeps.one_by_one import each_run
 from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, STOPPED, FileWork, Work
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
@@ -124,7 +124,7 @@ def test_a_run_has_the_same_bits_in_whatever_part(diagram_file, work_of):
 
 def test_a_stop_ends_a_run_and_its_time_is_that_of_its_event(diagram_file, work_of):
     work = work_of(diagram_file(STOPPING), {"y.x0": [0.2, 5.0, 7.0, 0.8]}, blocks=("ground",))
-    done = only(run(work))
+    done = only(each_run(work))
     assert status_of(done) == [STOPPED, COMPLETE, COMPLETE, STOPPED]
     fall = np.sqrt([0.04, 0.16])
     np.testing.assert_allclose(done.events["ground"], [fall[0], np.nan, np.nan, fall[1]], rtol=1e-9)
@@ -134,7 +134,7 @@ def test_a_stop_ends_a_run_and_its_time_is_that_of_its_event(diagram_file, work_
 def test_a_run_that_diverges_is_told_with_its_block_and_time(diagram_file, work_of):
     gauge = Gauge("extremes", "x")
     work = work_of(diagram_file(DIVERGING), {"x.x0": [0.1, 1.0, 0.2]}, gauges=(gauge,))
-    done = only(run(work))
+    done = only(each_run(work))
     assert status_of(done) == [COMPLETE, FAILED, COMPLETE]
     assert list(done.messages) == [1]
     assert "x" in done.messages[1]
@@ -147,7 +147,7 @@ def test_a_run_that_diverges_is_told_with_its_block_and_time(diagram_file, work_
 def test_a_run_that_cannot_begin_is_told_and_others_go_on(diagram_file, work_of):
     gauge = Gauge("extremes", "x")
     work = work_of(diagram_file(DIVERGING), {"x.x0": [0.1, 1e200]}, gauges=(gauge,))
-    done = only(run(work))
+    done = only(each_run(work))
     assert status_of(done) == [COMPLETE, FAILED]
     assert np.isnan(done.readings[gauge]["least"][1]).all()
     assert done.readings[gauge]["least"][0] == pytest.approx(0.1)
@@ -155,7 +155,7 @@ def test_a_run_that_cannot_begin_is_told_and_others_go_on(diagram_file, work_of)
 
 def test_states_are_kept_at_an_interval_up_to_the_end_of_each_run(diagram_file, work_of):
     work = work_of(diagram_file(STOPPING), {"y.x0": [0.2, 6.0]}, every=0.1)
-    done = only(run(work))
+    done = only(each_run(work))
     np.testing.assert_allclose(done.times, np.linspace(0, 1, 11), rtol=1e-12)
     assert done.rows.shape == (2, 11, 2)
     y = [slot.name for slot in work.program.states].index("y")
@@ -168,15 +168,15 @@ def test_states_are_kept_at_an_interval_up_to_the_end_of_each_run(diagram_file, 
 def test_keeping_states_changes_no_run(solver, diagram_file, work_of):
     path = diagram_file(OSCILLATOR.format(options=f"solver: {solver}"))
     work = work_of(path, {"spring.K": [-4.0, -1.0]})
-    kept = only(run(replace(work, every=0.7)))
-    np.testing.assert_array_equal(kept.x, only(run(work)).x)
+    kept = only(each_run(replace(work, every=0.7)))
+    np.testing.assert_array_equal(kept.x, only(each_run(work)).x)
     np.testing.assert_array_equal(kept.rows[:, -1], np.hstack([kept.x, kept.xd]))
 
 
 def test_gauges_measure_as_in_a_run_alone(diagram_file, work_of):
     gauges = (Gauge("extremes", "x"), Gauge("square", "v"))
     path = diagram_file(OSCILLATOR.format(options="solver: auto"))
-    done = only(run(work_of(path, {"spring.K": [-4.0, -1.0]}, gauges=gauges)))
+    done = only(each_run(work_of(path, {"spring.K": [-4.0, -1.0]}, gauges=gauges)))
     np.testing.assert_allclose(done.readings[gauges[0]]["least"][:, 0], [-1.0, np.cos(3.0)], 1e-5)
     speed = 0.5 * 4 * (3 - np.sin(12) / 4)  # the integral of (2 sin 2t)^2
     assert done.readings[gauges[1]]["integral"][0, 0] == pytest.approx(speed, rel=1e-5)
@@ -186,7 +186,7 @@ def test_a_diagram_without_a_program_runs_by_its_blocks(diagram_file):
     path = diagram_file(OSCILLATOR.format(options="solver: RK45"))
     values = [("spring.K=-4.0",), ("spring.K=oops",), ("spring.K=-1.0",)]
     work = FileWork(DiagramFile(path), np.arange(3), tuple(values), every=1.0)
-    done = only(run(work))
+    done = only(each_run(work))
     assert status_of(done) == [COMPLETE, FAILED, COMPLETE]
     assert "spring" in done.messages[1]
     for k in (0, 2):
@@ -202,7 +202,7 @@ def test_a_diagram_without_a_program_runs_by_its_blocks(diagram_file):
 def test_states_of_blocks_are_given_to_runs_without_a_program(diagram_file):
     path = diagram_file(OSCILLATOR.format(options="solver: RK45"))
     work = FileWork(DiagramFile(path), np.arange(2), ((), ()), start={"x": np.array([[1.0], [2]])})
-    done = only(run(work))
+    done = only(each_run(work))
     np.testing.assert_allclose(done.x[1], 2 * done.x[0], rtol=1e-5)
 
 
@@ -210,13 +210,13 @@ def test_what_no_run_can_do_is_raised_at_once(diagram_file, work_of):
     work = work_of(diagram_file(STOPPING), {"y.x0": [0.2]})
     run_options = work.program.run.model_copy(update={"max_step": 1e-12})
     with pytest.raises(InputError, match="max_step"):
-        list(run(replace(work, program=replace(work.program, run=run_options))))
+        list(each_run(replace(work, program=replace(work.program, run=run_options))))
 
 
 def test_runs_can_be_stopped_between_two(diagram_file, work_of):
     work = work_of(diagram_file(STOPPING), {"y.x0": [0.2, 0.3, 0.4]})
     asked = itertools.count(1)
-    assert only(run(work, stop=lambda: next(asked) > 2)).runs.tolist() == [0, 1]
+    assert only(each_run(work, stop=lambda: next(asked) > 2)).runs.tolist() == [0, 1]
 
 
 def test_an_interrupt_keeps_the_runs_that_had_ended(diagram_file, work_of, monkeypatch):
@@ -231,7 +231,7 @@ def test_an_interrupt_keeps_the_runs_that_had_ended(diagram_file, work_of, monke
             raise KeyboardInterrupt
 
     monkeypatch.setattr(CompiledLoop, "go", interrupted)
-    parts = run(work)
+    parts = each_run(work)
     assert next(parts).runs.tolist() == [0]
     with pytest.raises(KeyboardInterrupt):
         next(parts)
