@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from spart_blocks.diagram.files import existing, project_root
 from spart_blocks.diagram.overrides import apply_overrides, as_texts, path_in
 from spart_blocks.diagram.variants import chosen_of, read_variants, with_choices
 from spart_blocks.document import Document, Keys, read_document
-from spart_blocks.errors import DiagramError, Fault, InputError, Place
+from spart_blocks.errors import DiagramError, Fault, InputError, Place, SpartWarning
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
 from spart_blocks.simulation.native import Native
 from spart_blocks.sweeps.source import FRAMELESS, Chosen, Found, Source, found_start
@@ -104,6 +105,16 @@ class FileSource(Source):
         texts = texts_of(overrides)
         asked = tuple(f"{s}={c}" for s, c in {**self._asked, **chosen}.items())
         return replace(self.given, overrides=(*self.given.overrides, *texts), variants=asked or ())
+
+    def problem(self, chosen: Chosen, overrides: Mapping[str, Any]) -> str | None:
+        """Why the diagram cannot be loaded with some values; None if it can."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SpartWarning)
+                self.file(chosen, overrides).load()
+        except InputError as error:
+            return error.faults[0].message
+        return None
 
     def engine(self, chosen: Chosen, overrides: Mapping[str, Any]) -> Native:
         from spart_blocks.simulation.simulate import engine_of

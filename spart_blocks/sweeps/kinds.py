@@ -19,6 +19,7 @@ from spart_blocks.sweeps.source import Found
 from spart_blocks.sweeps.sources import FileSource, MemorySource
 from spart_blocks.sweeps.structures import StartPlan, Structure
 from spart_blocks.sweeps.targets import dotted, start_of
+from spart_blocks.sweeps.validity import Accepted
 
 _TRIED = 8
 """Runs of which one must load before a sweep begins."""
@@ -262,8 +263,30 @@ class PathFinder:
             found=found,
             starts=tuple(plans),
             kept=frozenset(kept),
+            accepted=self._accepted(engine, found, chosen, overrides),
         )
         return self._with_faults(structure)
+
+    def _accepted(
+        self,
+        engine: Native,
+        found: Mapping[str, Found],
+        chosen: Chosen,
+        overrides: Mapping[str, Any],
+    ) -> dict[str, Accepted]:
+        """What the blocks of a file take, by path; initial states may have any value."""
+        source, starts = self.source, set(engine.program.start.values())
+        if not isinstance(source, FileSource):
+            return {}
+
+        def problem_of(path: str) -> Callable[[Any], str | None]:
+            return lambda value: source.problem(chosen, {**overrides, path: value})
+
+        return {
+            path: Accepted(one.target.of(engine.program.p), problem_of(path))
+            for path, one in found.items()
+            if one.target is not None and not starts & set(one.target.slots)
+        }
 
     def _chosen_start(self, block: str, found: Mapping[str, Found], engine: Native) -> bool:
         """Whether the plan says how a random block starts."""

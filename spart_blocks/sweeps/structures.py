@@ -20,6 +20,7 @@ from spart_blocks.sweeps.designs import philox_words
 from spart_blocks.sweeps.distributions import Values
 from spart_blocks.sweeps.source import FRAMELESS, Found, start_places
 from spart_blocks.sweeps.targets import MatterTarget, StartTarget, as_given, start_of
+from spart_blocks.sweeps.validity import Accepted
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -184,8 +185,9 @@ class Structure:
     """A program of a sweep, and where the values of paths stand in it.
 
     file: that was loaded. found: by path. starts: of plants whose initial state varies. kept: the
-    random blocks whose sequences the plan chooses itself. at: the entry of p that is the time at
-    which a fault begins; after: by parameter, the entries of its nominal value and of that after.
+    random blocks whose sequences the plan chooses itself. accepted: what blocks take, by path. at:
+    the entry of p that is the time at which a fault begins. after: by parameter, the entries of its
+    nominal value and of that after.
     """
 
     engine: Native
@@ -193,6 +195,7 @@ class Structure:
     found: Mapping[str, Found]
     starts: tuple[StartPlan, ...] = ()
     kept: frozenset[str] = frozenset()
+    accepted: Mapping[str, Accepted] = field(default_factory=dict)
     at: int | None = None
     after: Mapping[str, tuple[slice, slice]] = field(default_factory=dict)
 
@@ -241,6 +244,9 @@ class Structure:
             rows.refuse(np.ones(len(rows.p), dtype=bool), text)
             return
         target.put(rows.p, numbers)
+        if path in self.accepted:
+            for k, text in self.accepted[path].wrong(numbers).items():
+                rows.wrong.setdefault(k, text)
 
     def _check_matter(self, rows: Rows, values: Mapping[str, Values]) -> None:
         seen: dict[str, MatterTarget] = {}
@@ -261,6 +267,9 @@ class Structure:
             shift[nominal] = np.arange(after.start, after.stop)
         for path, value in later.items():
             target = self.found[path].places
+            if path in self.accepted:
+                wrong = self.accepted[path].wrong(np.asarray(value, dtype=float)[None])
+                rows.refuse(np.full(len(rows.p), bool(wrong)), "".join(wrong.values()))
             for place in () if target is None else target.places:
                 rows.p[:, shift[place].ravel()] = np.broadcast_to(value, place.shape).ravel()
         for path in later:

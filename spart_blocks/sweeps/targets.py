@@ -56,7 +56,7 @@ class Target:
 
     def of(self, p: Floats) -> Floats:
         """The value in a vector p, of the first parameter."""
-        return p[self.places[0]]
+        return np.asarray(p[self.places[0]])
 
 
 @dataclass(frozen=True)

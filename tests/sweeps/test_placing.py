@@ -14,6 +14,7 @@ from spart_blocks.simulation import DiagramFile
 from spart_blocks.sweeps import one_by_one, placing
 from spart_blocks.sweeps.placing import works_of
 from spart_blocks.sweeps.planning import plan_of
+from spart_blocks.sweeps.sources import FileSource
 from spart_blocks.sweeps.targets import dotted
 from spart_blocks.sweeps.work import FileWork
 
@@ -403,3 +404,36 @@ def test_many_structures_are_warned_of(file, monkeypatch):
     plan = plan_of(file, over={"clocks.c.T": [0.1, 0.2, 0.5]})
     with pytest.warns(SpartWarning, match=r"clocks\.c\.T: no parameters of the program"):
         works_of(plan, range(3))
+
+
+def test_values_that_a_block_refuses_fail_their_runs_alone(file):
+    over = {"noise.std": {"normal": {"mean": 0.1, "sd": 0.1}}}
+    plan = plan_of(file, over=over, runs=200)
+    placed = works_of(plan, range(200))
+    drawn = plan.columns(range(200))["noise.std"]
+    assert sorted(placed.failed) == np.flatnonzero(drawn < 0).tolist()
+    assert len(placed.failed) > 10
+    assert "std must not be negative" in next(iter(placed.failed.values()))
+    for runs in (range(50), [int(np.flatnonzero(drawn < 0)[3])]):
+        part = works_of(plan_of(file, over=over, runs=200), runs)
+        assert set(part.failed) == set(placed.failed) & set(runs), "whatever else is placed"
+
+
+def test_only_values_of_another_sign_are_asked_for(file, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        FileSource, "problem", lambda self, chosen, values: asked.append(values) or None
+    )
+    over = {"kp": {"uniform": {"low": 1, "high": 99}}, "plant.x0": {"normal": {"sd": 1}}}
+    works_of(plan_of(file, over=over, runs=50), range(50))
+    assert not asked
+    plan = plan_of(file, over={"ref.on": {"normal": {"sd": 1}}}, runs=50)
+    works_of(plan, range(50))
+    assert len(asked) == 2, "its own value, and the farthest"
+
+
+def test_a_fault_to_values_that_a_block_refuses_fails_alone(file):
+    faults = {"loud": {"at": 0.5, "set": {"noise.std": -1}}}
+    placed = works_of(plan_of(file, over={"kp": [1]}, faults=faults), [0, 1])
+    assert placed.works[0].runs.tolist() == [0]
+    assert "std must not be negative" in placed.failed[1]
