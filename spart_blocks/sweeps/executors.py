@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from spart_blocks.errors import Fault, InputError, RunError, brief, told
+from spart_blocks.errors import Fault, InputError, RunError, brief
 from spart_blocks.sweeps.chunks import Answer, AnyWork, Chunk, Runner, Shared, Stop
 from spart_blocks.sweeps.crews import AHEAD, Crew, ExecutorCrew, ProcessCrew
 from spart_blocks.sweeps.failed_runs import failed
