@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -49,9 +50,8 @@ class Row:
 
 
 def _c(number: float) -> str:
-    if math.isinf(number):
-        return "INFINITY" if number > 0 else "-INFINITY"
-    return repr(number)
+    """A time in C; infinities, which are no constants in CUDA, as the largest numbers."""
+    return repr(max(min(number, sys.float_info.max), -sys.float_info.max))
 
 
 @dataclass(frozen=True)

@@ -61,14 +61,26 @@ def refused(made: Made) -> str | None:
 
 def source(made: Made, lanes: int) -> str:
     """The library in C: an entry sb_go for a queue of runs, in `lanes` lanes at once."""
+    head = ["#include <stddef.h>", "#include <string.h>", f"#define SB_LANES {lanes}"]
+    return "\n".join([*head, _whole(made), _text("entry.c")])
+
+
+def kernel_source(made: Made) -> str:
+    """The kernel sb_runs in CUDA C++, which compiles as C too: a run in each thread."""
+    return "\n".join([_whole(made), _text("kernel.cu")])
+
+
+def _whole(made: Made) -> str:
+    """The numbers, the program's functions, tables of it, and the loop over runs."""
     functions = functions_of(made)
     texts = [lane_function(name, f) for name, f in functions.items()]
-    folder = resources.files("spart_blocks.sweeps")
-    own = [folder.joinpath(name).read_text("utf-8") for name in ("meters.h", "runs.h", "entry.c")]
-    loop = "\n".join(own).replace('#include "sb_step.h"', step_header())
-    head = ["#include <stddef.h>", "#include <string.h>", f"#define SB_LANES {lanes}"]
-    head += [numbers_header(), lane_tables(functions.values())]
+    loop = (_text("meters.h") + _text("runs.h")).replace('#include "sb_step.h"', step_header())
+    head = [numbers_header(), lane_tables(functions.values())]
     return "\n".join([*head, *texts, *_tables(made), loop])
+
+
+def _text(name: str) -> str:
+    return resources.files("spart_blocks.sweeps").joinpath(name).read_text("utf-8")
 
 
 def _modes(program: Program) -> list[int]:

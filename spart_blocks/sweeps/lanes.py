@@ -25,6 +25,7 @@ from spart_blocks.program.lane_code import FLAGS
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.run import LEAST_STEPS, Run
 from spart_blocks.simulation.start import prepare
+from spart_blocks.sweeps.card import Card
 from spart_blocks.sweeps.chunks import Stop
 from spart_blocks.sweeps.joining import joined
 from spart_blocks.sweeps.lane_meters import meters_of
@@ -50,7 +51,7 @@ LOOKS = 50
 halved. Ten times fewer than in one run: they took most of the time of small diagrams."""
 
 
-class _WorkStruct(ctypes.Structure):
+class WorkStruct(ctypes.Structure):
     """sb_work of runs.h."""
 
     _fields_ = (
@@ -88,17 +89,21 @@ def run(
     *,
     threads: int | None = None,
     lanes: int | None = None,
+    device: str | None = None,
     stop: Stop | None = None,
 ) -> Iterator[Done]:
     """The runs of a work, in chunks, in order.
 
     threads: by default one for each processor. lanes: runs at once in each thread, 1, 2, 4 or 8; by
-    default what the processor's vectors hold. stop: asked now and then; once it is true, what has
-    ended is given, and no more. An interrupt (Ctrl-C) is raised after that too. Raises InputError
-    where `refusal` gives a reason or the runs cannot begin.
+    default what the processor's vectors hold. device: "cuda" for a graphics card, each thread of
+    which is one run; runs that are handed back run here. stop: asked now and then; once it is true,
+    what has ended is given, and no more. An interrupt (Ctrl-C) is raised after that too. Raises
+    InputError where `refusal` gives a reason or the runs cannot begin.
     """
-    crew = _Crew(work, threads or os.cpu_count() or 1, _compiled(work, lanes or usual_lanes()))
-    at, size = 0, LEAST_ROUNDS * crew.compiled.lanes * crew.threads
+    card = Card(_made(work)) if device == "cuda" else None
+    compiled = _compiled(work, lanes or usual_lanes()) if card is None else None
+    crew = _Crew(work, threads or os.cpu_count() or 1, compiled, card)
+    at, size = 0, crew.at_least
     while at < len(work.runs) and not (stop is not None and stop()):
         part = work.part(slice(at, at + min(size, MOST_RUNS)))
         found = crew.go(part, stop)
@@ -196,7 +201,7 @@ def _compiled(work: Work, lanes: int) -> _Compiled:
         library = loaded_library(source(made, lanes), _FLAGS)
         if library is not None:
             library.sb_size.restype = library.sb_work_size.restype = ctypes.c_size_t
-            assert library.sb_work_size() == ctypes.sizeof(_WorkStruct)
+            assert library.sb_work_size() == ctypes.sizeof(WorkStruct)
             library.sb_go.restype = None
             library.sb_go.argtypes = [ctypes.c_void_p] * 4
         _REMEMBERED[key] = _Compiled(made, lanes, library)
@@ -204,39 +209,58 @@ def _compiled(work: Work, lanes: int) -> _Compiled:
 
 
 class _Crew:
-    """A library for a work, and the threads that call it."""
+    """A library for a work and the threads that call it, or a graphics card."""
 
-    def __init__(self, work: Work, threads: int, compiled: _Compiled) -> None:
-        if compiled.library is None:
+    def __init__(
+        self, work: Work, threads: int, compiled: _Compiled | None, card: Card | None
+    ) -> None:
+        if compiled is not None and compiled.library is None:
             raise InputError(f"these runs cannot go in lanes: {compiled.refusal}")
-        self.compiled, self.threads = compiled, threads
-        self.library, self.made = compiled.library, compiled.made
+        self.threads, self.card, self.made = threads, card, _made(work)
+        self.library = None if compiled is None else compiled.library
+        self.at_least = MOST_RUNS if compiled is None else LEAST_ROUNDS * compiled.lanes * threads
         self.begun = _begun(work)
         self.every = work.every
         self.ticks, self.due = _ticks(self.begun)
-        self.memory = [_aligned(self.library.sb_size()) for _ in range(threads)]
+        size = 0 if self.library is None else self.library.sb_size()
+        self.memory = [_aligned(size) for _ in range(threads)]
 
     def go(self, work: Work, stop: Stop | None) -> _Found:
         """What comes of the runs of a chunk."""
-        n, program, run = len(work.runs), work.program, self.begun
-        found = self._room(n)
-        known, known_at = _known_times(program, work.p, run)
-        leave = np.zeros(1, np.intc)
-        x0, xd0 = starts(program, work.p)
-        p = np.ascontiguousarray(work.p)
-        arrays: dict[str, NDArray[Any]] = {
-            "x0": x0, "xd0": xd0, "p": p, "ticks": self.ticks, "due": self.due, "known": known,
-            "known_at": known_at, "samples": found.times, "status": found.status,
-            "reason": found.reason, "t": found.t, "x": found.x, "xd": found.xd,
-            "meters": found.meters, "events": found.events, "rows": found.rows,
-            "steps": found.steps, "stop": leave,
+        found = self._room(len(work.runs))
+        began = perf_counter()
+        arrays = self._arrays(work, found)
+        if self.card is None:
+            self._in_threads(arrays, found, stop)
+        else:
+            found.interrupted = self.card.go(arrays, self._struct(arrays, found), stop)
+        found.seconds = perf_counter() - began
+        return found
+
+    def _arrays(self, work: Work, found: _Found) -> dict[str, NDArray[Any]]:
+        """The arrays of sb_work, by name."""
+        known, known_at = _known_times(work.program, work.p, self.begun)
+        x0, xd0 = starts(work.program, work.p)
+        return {
+            "x0": x0, "xd0": xd0, "p": np.ascontiguousarray(work.p), "ticks": self.ticks,
+            "due": self.due, "known": known, "known_at": known_at, "samples": found.times,
+            "status": found.status, "reason": found.reason, "t": found.t, "x": found.x,
+            "xd": found.xd, "meters": found.meters, "events": found.events, "rows": found.rows,
+            "steps": found.steps, "stop": np.zeros(1, np.intc),
         }  # fmt: skip
-        struct = _WorkStruct(runs=n, **{name: a.ctypes.data for name, a in arrays.items()})
-        for name, value in self._numbers().items():
-            setattr(struct, name, value)
+
+    def _struct(self, arrays: dict[str, NDArray[Any]], found: _Found) -> WorkStruct:
+        places = {name: array.ctypes.data for name, array in arrays.items()}
+        return WorkStruct(runs=len(found.status), **places, **self._numbers())
+
+    def _in_threads(
+        self, arrays: dict[str, NDArray[Any]], found: _Found, stop: Stop | None
+    ) -> None:
+        assert self.library is not None
+        n, leave = len(found.status), arrays["stop"]
+        struct = self._struct(arrays, found)
         queue, last = np.zeros(1, np.int64), np.array([n])
         places = (ctypes.byref(struct), last.ctypes.data, queue.ctypes.data)
-        began = perf_counter()
         with ThreadPoolExecutor(self.threads, "spart-lanes") as pool:
             memory = [m.ctypes.data for m in self.memory[: max(1, min(self.threads, n))]]
             calls = [pool.submit(self.library.sb_go, m, *places) for m in memory]
@@ -249,8 +273,6 @@ class _Crew:
                     found.interrupted = True
         for call in calls:
             call.result()
-        found.seconds = perf_counter() - began
-        return found
 
     def _numbers(self) -> dict[str, Any]:
         run, options = self.begun, self.begun.options

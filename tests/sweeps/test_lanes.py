@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +11,14 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks.program.compiler import compiler_name
+from spart_blocks.errors import InputError
+from spart_blocks.program.compiler import compiler_name, loaded_library
 from spart_blocks.simulation.gauges import Gauge
 from spart_blocks.simulation.simulate import begin, finish
 from spart_blocks.sweeps import lanes
 from spart_blocks.sweeps.joining import joined
+from spart_blocks.sweeps.lane_source import kernel_source
+from spart_blocks.sweeps.nvrtc import cubin
 from spart_blocks.sweeps.one_by_one import each_run
 from spart_blocks.sweeps.work import STATUSES, Work
 from spart_blocks.tableaus import FIXED_STEP
@@ -253,6 +257,41 @@ def test_what_lanes_cannot_do_is_told(diagram_file, monkeypatch):
     assert "BDF" in why(implicit)
     monkeypatch.setenv("SPART_COMPILER", "none")
     assert "no C compiler" in why(program)
+
+
+def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file, work_of):
+    """Its text is that of CUDA, with its keywords defined away."""
+    work = work_of(diagram_file(RELAY), {"drive": np.linspace(0.8, 1.4, 5)})
+    library = loaded_library(kernel_source(lanes._made(work)), lanes._FLAGS)
+    crew = lanes._Crew(work, 1, lanes._compiled(work, 1), None)
+    found = crew._room(5)
+    struct = crew._struct(arrays := crew._arrays(work, found), found)
+    assert arrays
+    library.sb_runs.argtypes = [lanes.WorkStruct, ctypes.c_longlong, ctypes.c_void_p]
+    queue = np.zeros(1, np.int64)
+    library.sb_runs(struct, 5, queue.ctypes.data)
+    whole = in_order(lanes.run(work, lanes=8))
+    np.testing.assert_array_equal(found.x, whole.x)
+    np.testing.assert_array_equal(found.steps, whole.steps)
+
+
+def test_the_kernel_compiles_for_a_card_that_is_not_there():
+    pytest.importorskip("cuda.bindings.nvrtc")
+    program = sb.trace(DIAGRAMS / "spacecraft_sampled.yaml")
+    work = Work(program, np.arange(1), program.p[None], measured(program))
+    made = cubin(kernel_source(lanes._made(work)))
+    usage = made.kernels["sb_runs"]
+    assert usage.registers <= 255
+    assert usage.stored <= 8192
+
+
+def test_a_machine_without_a_card_says_so(diagram_file, work_of):
+    pytest.importorskip("cuda.bindings.driver")
+    if Path("/dev/nvidiactl").exists():
+        pytest.skip("there is a card")
+    work = work_of(diagram_file(RELAY), {"drive": np.array([1.0])})
+    with pytest.raises(InputError, match="on this machine"):
+        list(lanes.run(work, device="cuda"))
 
 
 def test_stopping_keeps_what_has_ended(diagram_file, work_of):
