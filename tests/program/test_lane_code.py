@@ -1,11 +1,13 @@
 """Functions of programs in several lanes: each lane's bits are those of one lane."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import casadi as ca
 import numpy as np
 import pytest
-from lane_libraries import STRICT, Lanes, same_bits
+from lane_libraries import STRICT, Lanes, same_bits, text_of
 from operations import every_operation
 
 import spart_blocks as sb
@@ -83,7 +85,7 @@ def test_every_operation_is_alike_in_all_lanes(single):
     x[:27] = np.array(np.meshgrid(*3 * [[-1.0, 0.0, 1.0]])).reshape(3, -1).T
     p = np.tile([3.0, -0.5], (400, 1))
     alone = Lanes(functions, 1, single=single)("f", x, p)
-    for lanes in (2, 4, 8):
+    for lanes in (2, 4, 8)[single:]:
         assert same_bits(Lanes(functions, lanes, single=single)("f", x, p), alone)
     exact = np.array([np.array(functions["f"](*row)).ravel() for row in zip(x, p, strict=True)])
     bound = 1e-4 if single else 1e-13
@@ -124,3 +126,13 @@ def test_a_function_in_pieces_is_the_same_one(monkeypatch):
     program = sb.trace(ROOT / "diagrams" / "signals" / "limited_servo.yaml")
     monkeypatch.setattr(lane_code, "PIECE", 7)
     assert_lanes_are_alike(program)
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA compiler")
+def test_the_same_text_is_a_kernel_of_cuda(tmp_path):
+    program = sb.trace(ROOT / "diagrams" / "spacecraft_pd.yaml")
+    text = text_of({"rates": program.rates, "outputs": program.outputs}, 1)
+    (tmp_path / "program.cu").write_text(text.replace("void call_", "SB_KERNEL void call_"))
+    command = ["nvcc", "-arch=sm_90", "-cubin", "--fmad=false", "program.cu"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
