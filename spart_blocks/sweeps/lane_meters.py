@@ -99,7 +99,8 @@ def meters_of(program: Program, gauges: Iterable[Gauge]) -> Meters:
             columns += group
             at += _SIZES[kind] + (len(group) if kind == FROM_START else 0)
         of[gauge] = slice(begin, len(rows))
-    return Meters(tuple(wanted), tuple(rows), tuple(columns), of, at)
+    names = tuple(wanted) if rows else ()
+    return Meters(names, tuple(rows), tuple(columns), of, at)
 
 
 def _entries(

@@ -259,6 +259,14 @@ def test_what_lanes_cannot_do_is_told(diagram_file, monkeypatch):
     assert "no C compiler" in why(program)
 
 
+def test_what_no_signal_has_is_not_measured(diagram_file, work_of):
+    work = work_of(
+        diagram_file(RELAY), {"drive": np.array([1.0])}, gauges=(Gauge("square", "x[7]"),)
+    )
+    assert lanes.refusal(work) is None
+    assert in_order(lanes.run(work)).readings == {}
+
+
 def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file, work_of):
     """Its text is that of CUDA, with its keywords defined away."""
     work = work_of(diagram_file(RELAY), {"drive": np.linspace(0.8, 1.4, 5)})
