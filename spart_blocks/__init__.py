@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from spart_blocks.robot import Robot
     from spart_blocks.robot.link import Link
     from spart_blocks.simulation.simulate import simulate
+    from spart_blocks.sweeps.results import SweepResults
+    from spart_blocks.sweeps.sweep import sweep
 
 __version__ = "0.1.0"
 
@@ -34,6 +36,8 @@ _HOMES = {
     "load": "spart_blocks.diagram",
     "new_diagram": "spart_blocks.diagram",
     "simulate": "spart_blocks.simulation",
+    "sweep": "spart_blocks.sweeps.sweep",
+    "SweepResults": "spart_blocks.sweeps.results",
     "trace": "spart_blocks.program",
     "compiled": "spart_blocks.program",
     "Program": "spart_blocks.program",
@@ -75,6 +79,7 @@ __all__ = [
     "RobotError",
     "RunError",
     "SpartError",
+    "SweepResults",
     "TraceError",
     "assemble",
     "compare",
@@ -86,6 +91,7 @@ __all__ = [
     "mobility",
     "new_diagram",
     "simulate",
+    "sweep",
     "trace",
     "trim",
 ]

@@ -110,12 +110,12 @@ def simulate(
     steps = {"max_step": max_step, "every": every}  # None is a value of these
     options |= {key: value for key, value in steps.items() if value is not ...}
     if _given(overrides) or _given(variants) or _given(blocks):
-        diagram = _file(diagram, overrides, {} if variants is None else variants, blocks)
+        diagram = file_of(diagram, overrides, {} if variants is None else variants, blocks)
     run = begin(diagram, engine=engine, initial=initial, progress=progress, **options, **unknown)
     return finish(run)
 
 
-def _file(
+def file_of(
     diagram: Any,
     overrides: Overrides,
     variants: Mapping[str, str],

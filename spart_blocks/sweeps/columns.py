@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.sweeps.work import FAILED, STATUSES
 
 Array = NDArray[Any]
 Kind = Literal["int", "float", "truth", "name", "text"]
@@ -81,6 +82,10 @@ class Columns(Mapping[str, Array]):
         """The values of a column as numbers; `names` says which names they stand for."""
         return self._read(self._known(name).name)
 
+    def shown(self, name: str, values: Array) -> Array:
+        """Kept values of a column as users read them."""
+        return self._known(name).shown(values)
+
     def names(self, name: str) -> tuple[str, ...]:
         """The names that the numbers of a column stand for."""
         return self._known(name).names
@@ -105,3 +110,10 @@ class Columns(Mapping[str, Array]):
     def schema(self) -> tuple[Column, ...]:
         """The columns themselves."""
         return tuple(self._columns.values())
+
+
+def succeeded(status: Array, passed: Array) -> NDArray[np.bool_]:
+    """Of each run, whether it is a success: it met its claims, or without claims, no error ended
+    it. status, passed: as kept."""
+    without_error = status != STATUSES.index(FAILED)
+    return np.asarray(without_error & (passed != FALSE))

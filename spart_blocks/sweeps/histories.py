@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.results.signal_names import STATES
-from spart_blocks.sweeps.work import Done, Floats, Ints, Work
+from spart_blocks.sweeps.work import Done, FileWork, Floats, Ints, Work
 
 if TYPE_CHECKING:
     from spart_blocks.program import Program
@@ -40,19 +40,44 @@ class Histories:
         return Histories(self.runs[which], self.times, values, self.units)
 
 
-def histories_of(work: Work, done: Done) -> Histories | None:
-    """The histories of runs that have ended; None if their rows were not kept."""
+def histories_of(work: Work | FileWork, done: Done, which: NDArray[np.intp]) -> Histories | None:
+    """The histories of some of the runs that have ended, by their places among them; None if no
+    rows were kept."""
     if done.times is None or done.rows is None:
         return None
-    program = work.program
     place = {int(run): k for k, run in enumerate(work.runs)}
-    p = work.p[[place[int(run)] for run in done.runs]]
-    rows = _projected(program, done.times, done.rows, p)
-    rows[done.times[None, :] > done.t[:, None] * (1 + _LATE)] = np.nan
+    own = np.array([place[int(run)] for run in done.runs[which]], dtype=np.intp)
+    rows = done.rows[which].copy()
+    rows[done.times[None, :] > done.t[which, None] * (1 + _LATE)] = np.nan
+    if isinstance(work, FileWork):
+        return joined(
+            _by_blocks(work, int(k), done.times, row) for k, row in zip(own, rows, strict=True)
+        )
+    program, p = work.program, work.p[own]
+    rows = _projected(program, done.times, rows, p)
     names = program.display.kept(program.run.log, [slot.name for slot in program.signals])
     values = signals_of(program, names, done.times, rows, p) | states_of(program, rows)
     units = {name: unit for name, unit in program.display.units.items() if name in values}
-    return Histories(done.runs, done.times, values, units)
+    return Histories(done.runs[which], done.times, values, units)
+
+
+def _by_blocks(work: FileWork, k: int, times: Floats, row: Floats) -> Histories:
+    """The histories of the k-th run of a work without a program, from its states (k, nx + nd)."""
+    file = replace(work.file, overrides=(*work.file.overrides, *work.overrides[k]))
+    engine = file.reference()
+    nx = len(engine.initial()[0])
+    known = ~np.isnan(row).any(axis=1)
+    x, xd = row[known, :nx], row[known, nx:]
+    names = engine.display.kept(engine.run.log, engine.signals())
+    found = dict(zip(names, engine.over(names, times[known], x, xd), strict=True))
+    found |= {STATES + name: x[:, part] for name, part in engine.continuous.items()}
+    found |= {STATES + name: xd[:, part] for name, part in engine.sampled.items()}
+    values = {}
+    for name, array in found.items():
+        values[name] = np.full((1, len(times), *array.shape[1:]), np.nan)
+        values[name][0, known] = array
+    units = {name: unit for name, unit in engine.display.units.items() if name in values}
+    return Histories(work.runs[[k]], times, values, units)
 
 
 def states_of(program: Program, rows: Floats) -> dict[str, Floats]:

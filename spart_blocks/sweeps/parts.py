@@ -69,8 +69,9 @@ def _arrow(arrow: Any, column: Column, values: Array) -> Any:
 
 def _from_parquet(path: Path, schema: Sequence[Column]) -> dict[str, Array]:
     arrow, parquet = _pyarrow()
-    with path.open("rb") as file:
-        table = parquet.read_table(file, columns=[column.name for column in schema])
+    with path.open("rb") as file, parquet.ParquetFile(file, pre_buffer=False) as part:
+        # Threads of pyarrow that are alive at exit can abort the process.
+        table = part.read([column.name for column in schema], use_threads=False)
     found = {}
     for column in schema:
         values = table[column.name]

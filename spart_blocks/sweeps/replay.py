@@ -1,0 +1,171 @@
+"""One run of a sweep, done again exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spart_blocks.errors import InputError, RunError
+from spart_blocks.results import FinalState, Results
+from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.recomputing import FromStates
+from spart_blocks.simulation.simulate import finish
+from spart_blocks.simulation.start import prepare
+from spart_blocks.sweeps.columns import Array
+from spart_blocks.sweeps.going import AnyWork
+from spart_blocks.sweeps.histories import signals_of, states_of
+from spart_blocks.sweeps.planned import DEFAULT_SAMPLES
+from spart_blocks.sweeps.runners import Runner
+from spart_blocks.sweeps.work import COMPLETE, STATUSES, Done, FileWork, Work
+
+if TYPE_CHECKING:
+    from spart_blocks.sweeps.results import SweepResults
+
+_COMPARED = ("status", "passed", "t_end", "steps")
+
+
+@dataclass(frozen=True, eq=False)
+class Replay:
+    """A run done again. label: its draw, and its variant and fault if there are several. case: the
+    values of what varies. differences: what is not as the sweep has stored it, a line each; none
+    if all bits are the same."""
+
+    run: int
+    label: str
+    results: Results
+    case: Mapping[str, Any]
+    differences: tuple[str, ...]
+
+    @property
+    def said(self) -> str:
+        """Whether the run is the stored one, in a sentence."""
+        if self.differences:
+            listed = "\n  ".join(self.differences)
+            return f"run {self.run} is not as the sweep has stored it:\n  {listed}"
+        return f"run {self.run} has the stored metrics, bit for bit"
+
+
+def replayed(found: SweepResults, run: int) -> Replay:
+    """Do a run of a sweep again. Raises InputError for a run that the sweep has not done."""
+    runs = found["run"]
+    place = int(np.searchsorted(runs, run))
+    if place == len(runs) or runs[place] != run:
+        known = f"it has {len(runs):,}, up to {int(runs[-1]):,}" if len(runs) else "it has none"
+        raise InputError(f"the sweep has not done run {run}; {known}")
+    planned = found.planned
+    works, reasons = planned.works(np.array([run]))
+    if not works:
+        raise RunError(f"run {run} cannot begin: {reasons[run]}")
+    [work] = works
+    every = work.every or _every(work)
+    with Runner(workers=1) as runner:
+        done = next(iter(runner(replace(work, every=every))))
+    columns, _ = planned.evaluated(work, done)
+    differences = tuple(_differences(found, columns, place))
+    results = _results(work, done)
+    info = {**results.info, "sweep_run": run}
+    case = planned.plan.case(run)
+    return Replay(run, _label(found, place), replace(results, info=info), case, differences)
+
+
+def _label(found: SweepResults, place: int) -> str:
+    parts = [f"draw {found['draw'][place]}"]
+    parts += [
+        f"{name} {found[name][place]}"
+        for name in ("variant", "fault")
+        if len(found.columns.names(name)) > 1
+    ]
+    return ", ".join(parts)
+
+
+def _every(work: AnyWork) -> float:
+    run = work.program.run if isinstance(work, Work) else work.file.load().run
+    return float(run.every or run.T / DEFAULT_SAMPLES)
+
+
+def _differences(found: SweepResults, columns: Mapping[str, Array], place: int) -> list[str]:
+    """What differs from the stored row, in lines; NaN equals NaN."""
+    lines = []
+    for name in (*_COMPARED, *found.metrics):
+        stored, new = found.columns.kept(name)[place], columns[name][0]
+        if stored != new and not (stored != stored and new != new):
+            shown = found.columns.shown(name, np.array([stored, new]))
+            lines.append(f"{name}: {shown[0]!r} stored, {shown[1]!r} now")
+    return lines
+
+
+def _results(work: AnyWork, done: Done) -> Results:
+    """The results of the only run of a work: those of `simulate` where its states are the same bit
+    for bit, since they hold both sides of every jump; otherwise its rows."""
+    rich = _simulated(work)
+    if isinstance(work, FileWork):
+        return rich
+    program = replace(work.program, p=work.p[0])
+    if _same_end(program, rich, done):
+        return rich
+    return _of_rows(program, done)
+
+
+def _simulated(work: AnyWork) -> Results:
+    if isinstance(work, FileWork):
+        file = replace(work.file, overrides=(*work.file.overrides, *work.overrides[0]))
+        engine: Any = file.reference()
+    else:
+        program = replace(work.program, p=work.p[0])
+        engine = Native(program, None if work.file is None else work.file.reference)
+    run = prepare(engine, None, None)
+    run.measure(work.gauges)  # steps depend on it in their last bits
+    try:
+        return finish(run)
+    except RunError as error:
+        if error.results is None:
+            raise
+        results: Results = error.results
+        return results
+
+
+def _same_end(program: Any, rich: Results, done: Done) -> bool:
+    state = rich.final_state.continuous
+    parts = [np.ravel(state[slot.name]) for slot in program.states if slot.name in state]
+    x = np.concatenate([np.zeros(0), *parts])
+    return x.tobytes() == np.ascontiguousarray(done.x[0][: len(x)]).tobytes()
+
+
+def _of_rows(program: Any, done: Done) -> Results:
+    """Results from the rows that a runner has kept."""
+    assert done.times is not None
+    assert done.rows is not None
+    known = done.times <= done.t[0] * (1 + 1e-12)
+    t, rows = done.times[known], done.rows[:1, known]
+    display = program.display
+    names = display.kept(program.run.log, [slot.name for slot in program.signals])
+    signals = signals_of(program, names, t, rows, program.p[None])
+    states = {
+        name.removeprefix("states."): values[0] for name, values in states_of(program, rows).items()
+    }
+    message = done.messages.get(int(done.runs[0]))
+    status = STATUSES[int(done.status[0])]
+    final = FinalState(
+        float(done.t[0]),
+        {slot.name: done.x[0][slot.part] for slot in program.states},
+        {slot.name: done.xd[0][slot.part] for slot in program.discrete},
+    )
+    return Results(
+        t=t,
+        signals={name: values[0] for name, values in signals.items()},
+        states=states,
+        final_state=final,
+        scopes=display.scopes,
+        complete=status == COMPLETE or message is None,
+        stopped=message,
+        diagram_name=program.name,
+        info={"engine": "lanes", "solver": program.run.solver, "T": program.run.T,
+              "record": "samples", "steps": int(done.steps[0])},
+        aliases=display.aliases,
+        units=display.units,
+        state_names=display.states,
+        recompute=FromStates(program, t, states),
+    )  # fmt: skip

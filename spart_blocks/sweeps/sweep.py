@@ -1,0 +1,200 @@
+"""`sweep`: many runs of a diagram that differ in what they start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal
+
+from spart_blocks.checked import as_path
+from spart_blocks.errors import Fault, InputError, RunError, brief, warn
+from spart_blocks.sweeps.describing import description_of
+from spart_blocks.sweeps.going import Going, Progress
+from spart_blocks.sweeps.planned import Planned
+from spart_blocks.sweeps.results import SweepResults
+from spart_blocks.sweeps.runners import Runner
+from spart_blocks.sweeps.store import Description, Folder, Store, holds_sweep
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+    from spart_blocks.diagram.overrides import Overrides
+    from spart_blocks.diagram.run_options import Solver
+    from spart_blocks.program import Program
+    from spart_blocks.simulation.from_file import DiagramFile
+
+
+def sweep(
+    diagram: Diagram | Program | str | Path | Any,
+    over: Mapping[str, Any] | None = None,
+    *,
+    runs: int | None = None,
+    seed: int | None = None,
+    metrics: Mapping[str, str | Callable[[Any], Any]] | None = None,
+    keep: Literal["none", "failed", "all"] | int | None = None,
+    every: float | None = None,
+    design: str | None = None,
+    zip: Sequence[Sequence[str]] | None = None,
+    cases: str | Path | None = None,
+    variants: Mapping[str, Any] | Literal["all"] | None = None,
+    faults: Mapping[str, Any] | None = None,
+    faultless: bool | None = None,
+    workers: int | None = None,
+    executor: Any = None,
+    device: str | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    until: float | None = None,
+    confidence: float = 0.95,
+    progress: Progress | None = None,
+    overrides: Overrides = (),
+    blocks: str | Path | Sequence[str | Path] = (),
+    T: float | None = None,
+    solver: Solver | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    max_step: float | EllipsisType | None = ...,
+    log: str | Sequence[str] | None = None,
+    sliding: Literal["error", "filippov"] | None = None,
+) -> SweepResults:
+    """Run a diagram many times and return a table with a row for each run.
+
+    diagram: as `simulate` takes it. What is not given is that of the file's `sweep:` section.
+    over: by path, as `--set` takes them, what varies: a list (a grid axis), or a distribution such
+    as `{"normal": {"mean": 20, "sd": 2}}`. runs: draws of what is random, for each point of the
+    grid, variant and fault. seed: of all random numbers; any run is known alone.
+    metrics: by name, a formula of whole-run measurements such as "abs(final(plant.qm[0]))", or a
+    function of a run. keep: the runs whose histories are kept, with rows each `every` [s].
+    design: "random", "sobol", "halton", "latin_hypercube" or "saltelli". zip: lists that walk
+    together. cases: a .csv file with a case in each row. variants: choices for the file's slots;
+    faults: named overrides with a time at which they begin; all of these multiply.
+    workers: threads or processes, by default one for each processor. executor: where to run
+    instead: an Executor of concurrent.futures, a Client of Dask, or its scheduler's address.
+    device: "cuda" for a graphics card.
+    out: a new folder that keeps the results as they come; with resume, runs that it has are not
+    done again. until: stop as soon as the interval of the success probability is as narrow as
+    this, for each variant and fault, by a confidence sequence at this confidence.
+    progress: called with (runs that have ended, all runs).
+    overrides, blocks, T [s], solver, rtol, atol, max_step [s], log, sliding: as for `simulate`.
+    An interrupt (Ctrl-C) ends the sweep and keeps every run that has ended. Runs that fail are
+    counted, and their messages are in the table. Raises InputError for wrong input, and RunError
+    if results cannot be written; its attribute `results` has what is kept.
+    """
+    changes: dict[str, Any] = {
+        "over": over,
+        "runs": runs,
+        "seed": seed,
+        "metrics": metrics,
+        "keep": keep,
+        "every": every,
+        "design": design,
+        "zip": zip,
+        "cases": cases,
+        "variants": variants,
+        "faults": faults,
+        "faultless": faultless,
+    }
+    options: dict[str, Any] = {
+        "T": T,
+        "solver": solver,
+        "rtol": rtol,
+        "atol": atol,
+        "sliding": sliding,
+    }
+    options["log"] = [log] if isinstance(log, str) else log
+    asked = {name: value for name, value in options.items() if value is not None}
+    asked |= {} if max_step is ... else {"max_step": max_step}
+    if overrides or blocks:
+        from spart_blocks.simulation.simulate import file_of
+
+        diagram = file_of(diagram, overrides, {}, blocks)
+    given = {name: value for name, value in changes.items() if value is not None}
+    planned = Planned.of(diagram, given, asked)
+    with Runner(workers, executor, device) as runner:
+        return run_planned(
+            planned, runner, out=out, resume=resume, until=until, confidence=confidence,
+            progress=progress,
+        )  # fmt: skip
+
+
+def sweep_file(
+    file: DiagramFile,
+    changes: Mapping[str, Any],
+    options: Mapping[str, Any],
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    device: str | None = None,
+    **more: Any,
+) -> SweepResults:
+    """The sweep of a file with its load options. changes: entries of its section; options: of the
+    runs; scheduler: the address of a Dask scheduler; more: as for `run_planned`."""
+    planned = Planned.of(file, changes, options)
+    with Runner(workers, scheduler, device) as runner:
+        return run_planned(planned, runner, **more)
+
+
+def run_planned(
+    planned: Planned,
+    runner: Runner,
+    *,
+    out: str | Path | None = None,
+    resume: bool = False,
+    until: float | None = None,
+    confidence: float = 0.95,
+    progress: Progress | None = None,
+) -> SweepResults:
+    """Do the runs of a plan. The arguments are as for `sweep`."""
+    _check_until(planned, until)
+    store = _store(description_of(planned), out, resume)
+    going = Going(planned, store, runner, until, confidence, progress)
+    with _kept(store, planned):
+        stopped = going.go()
+        store.close()
+    return SweepResults(store, planned, stopped)
+
+
+@contextmanager
+def _kept(store: Store, planned: Planned) -> Iterator[None]:
+    """Context in which an error ends the sweep, and what was done is kept."""
+    try:
+        yield
+    except RunError as error:
+        error.results = SweepResults(store, planned, "ended by an error")
+        raise
+    except Exception:
+        store.close()
+        raise
+    finally:
+        store.let_go()
+
+
+def _store(description: Description, out: str | Path | None, resume: bool) -> Store:
+    """Where the runs are kept."""
+    if out is None:
+        if resume:
+            raise InputError(Fault("resume needs the folder of the sweep", hint="give out"))
+        return Store(description)
+    folder = as_path(out, "the folder of a sweep")
+    if not (resume and holds_sweep(folder)):
+        return Folder.made(folder, description)
+    found = Folder.resumed(folder, description)
+    before = found.description.facts.get("versions")
+    now = description.facts.get("versions")
+    if before != now:
+        warn(f"{folder} was begun with other versions of the packages: results may differ in bits")
+    return found
+
+
+def _check_until(planned: Planned, until: float | None) -> None:
+    if until is None:
+        return
+    if isinstance(until, bool) or not isinstance(until, int | float) or not 0 < until < 1:
+        raise InputError(f"until is the width of an interval, between 0 and 1, not {brief(until)}")
+    if planned.plan.design != "random":
+        text = f"until needs independent draws, and those of design {planned.plan.design} are not"
+        raise InputError(Fault(text, hint="give design: random, or leave out until"))
+    if planned.plan.draws == 1:
+        hint = "give the most draws that may be done: runs, --runs"
+        raise InputError(Fault("until needs random draws, and there is one", hint=hint))
