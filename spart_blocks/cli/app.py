@@ -28,12 +28,14 @@ from spart_blocks.cli.run import run
 from spart_blocks.cli.schema import schema
 from spart_blocks.cli.scope import scope
 from spart_blocks.cli.show import show
+from spart_blocks.cli.sweep import sweep
 from spart_blocks.cli.terminal import discard_stdout, never_fail_on_encoding
 from spart_blocks.cli.test import run_tests
 from spart_blocks.cli.tune import tune
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
+    "sweep": sweep,
     "linearize": linearize,
     "lqr": lqr,
     "check": check,

@@ -10,7 +10,6 @@ import typer
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
-    DiagramFile,
     EndTime,
     Quiet,
     Root,
@@ -41,9 +40,25 @@ if TYPE_CHECKING:
     "spart compare diagrams/spacecraft_controllers.yaml --variant controller=pd,lqr",
     "spart compare diagrams/spacecraft_pd.yaml --case 'soft:kp=[20,20,5]' "
     "--case 'stiff:kp=[160,160,40]'",
+    "spart compare out/study-sweep out/other-sweep --plots out/compared",
 )
 def compare(
-    file: DiagramFile,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="A diagram: a YAML file. Or the folder of a sweep.",
+            show_default=False,
+        ),
+    ],
+    other: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DIR]",
+            help="The folder of another sweep, to compare two.",
+            show_default=False,
+        ),
+    ] = None,
     variants: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,7 +111,8 @@ def compare(
 ) -> None:
     """Run variants of a diagram in parallel, print a table of metrics, overlay the scopes. If a
     case fails, the others are still shown, and the exit code is 1. Ctrl-C ends all runs and shows
-    the completed ones.
+    the completed ones. Of two folders of sweeps, compare success and metrics, draw by draw where
+    both have the same draws.
     """
     with reporting(debug):
         files = (out.expanduser(),) if out else ()
@@ -104,12 +120,44 @@ def compare(
         if plots is not None:
             check_folder(plots)
         outputs = Outputs(files, plots, has_display() and not headless, "-compare")
+        if other is not None:
+            _refuse_for_sweeps(variants, cases, settings, end, jobs, root, blocks)
+            code = _compared_sweeps((file, other), outputs, quiet)
+            if code:
+                raise typer.Exit(code)
+            return
         choices, sets = _choices(variants or []), _sets(cases or [])
         read = diagram_file(file, settings, root, None, blocks, quiet)
         found = _compared(read, {} if end is None else {"T": end}, choices, sets, jobs, quiet)
         code = _finished(found, outputs, quiet, debug)
         if code:
             raise typer.Exit(code)
+
+
+def _refuse_for_sweeps(*given: object) -> None:
+    """Refuse options that say what to run; the runs of sweeps are done."""
+    if any(one is not None for one in given):
+        hint = "leave out --variant, --case, --set, --t, --jobs, --root and --blocks"
+        raise InputError(Fault("two sweeps are compared as they are", hint=hint))
+
+
+def _compared_sweeps(folders: tuple[Path, Path], outputs: Outputs, quiet: bool) -> int:
+    """Compare two sweeps, print and save; returns the exit code."""
+    from spart_blocks.sweeps.results import SweepResults
+
+    first, second = (SweepResults.load(folder) for folder in folders)
+    names = (str(folders[0]), str(folders[1]))
+    if folders[0].name != folders[1].name:
+        names = (folders[0].name, folders[1].name)
+    found = first.compare(second, names)
+    written = outputs.write(found)
+    if not quiet:
+        typer.echo(str(found))
+        list_files(written, found, outputs)
+    complain_of(written)
+    if outputs.windows and found.scopes:
+        show(found, outputs, written, quiet)
+    return FAILED if written.problems else 0
 
 
 def _choices(given: list[str]) -> dict[str, list[str]]:

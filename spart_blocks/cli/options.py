@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 DiagramFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="A diagram: a YAML file.", show_default=False)
 ]
+OptionalFile = Annotated[
+    Path | None, typer.Argument(metavar="FILE", help="A diagram: a YAML file.", show_default=False)
+]
 Root = Annotated[
     Path | None,
     typer.Option(

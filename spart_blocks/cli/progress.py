@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from spart_blocks.cli.terminal import console
 
@@ -25,7 +25,7 @@ class ProgressBar:
         self.bar: Progress | None = None
         self.task: TaskID | None = None
 
-    def __enter__(self) -> ProgressBar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -40,6 +40,7 @@ class ProgressBar:
     def __call__(self, t: float, end: float) -> None:
         if self.start is None:
             self.start = t
+            self._begin()
         now = time.perf_counter()
         if now < self.due:
             return
@@ -48,8 +49,28 @@ class ProgressBar:
             self.bar = _bar()
             self.task = self.bar.add_task("running", total=end - self.start, time="")
             self.bar.start()
-        self.bar.update(self.task, completed=t - self.start, time=f"t = {t:.4g} of {end:g} s")
+        self.bar.update(self.task, completed=t - self.start, time=self._told(t, end))
         self.bar.refresh()
+
+    def _begin(self) -> None:
+        """Called when the run begins."""
+
+    def _told(self, t: float, end: float) -> str:
+        return f"t = {t:.4g} of {end:g} s"
+
+
+class RunsBar(ProgressBar):
+    """Called with (number of runs that have ended, number of all) during a sweep."""
+
+    begun = 0.0
+
+    def _begin(self) -> None:
+        self.begun = time.perf_counter()
+
+    def _told(self, t: float, end: float) -> str:
+        done = t - (self.start or 0.0)
+        rate = done / max(time.perf_counter() - self.begun, 1e-9)
+        return f"{t:,.0f} of {end:,.0f} runs, {rate:,.3g} runs/s"
 
 
 class Ticker:

@@ -11,8 +11,8 @@ import typer
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
-    DiagramFile,
     EndTime,
+    OptionalFile,
     Quiet,
     Root,
     Settings,
@@ -31,7 +31,7 @@ from spart_blocks.cli.outputs import (
 from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, report, reporting
 from spart_blocks.cli.terminal import complain, has_display, say
-from spart_blocks.errors import RunError
+from spart_blocks.errors import Fault, InputError, RunError
 
 if TYPE_CHECKING:
     from spart_blocks.results import Results
@@ -51,9 +51,10 @@ class Engine(StrEnum):
     "spart run diagrams/spacecraft_pd.yaml",
     "spart run diagrams/spacecraft_pd.yaml --set 'kp=[60,60,20]' --t 5 --out run.npz",
     "spart run diagrams/spacecraft_pd.yaml --initial run.npz --t 10 --headless",
+    "spart run --from-sweep out/study-sweep --run 1234 --out run.npz",
 )
 def run(
-    file: DiagramFile,
+    file: OptionalFile = None,
     settings: Settings = None,
     engine: Annotated[Engine, typer.Option(help="What runs the diagram.")] = Engine.auto,
     end: EndTime = None,
@@ -81,6 +82,18 @@ def run(
         Path | None,
         typer.Option(metavar="RUN.NPZ", help="Continue from the end of this saved run."),
     ] = None,
+    sweep: Annotated[
+        Path | None,
+        typer.Option(
+            "--from-sweep",
+            metavar="DIR",
+            help="Replay a run of the sweep in this folder exactly; FILE is in it. With --run.",
+        ),
+    ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option("--run", min=0, metavar="N", help="The number of the run to replay."),
+    ] = None,
     variants: Variants = None,
     blocks: Blocks = None,
     root: Root = None,
@@ -102,11 +115,50 @@ def run(
         if plots is not None:
             check_folder(plots)
         outputs = Outputs(files, plots, has_display() and not headless)
+        if sweep is not None or number is not None:
+            given = (settings, variants, blocks, root, end, initial)
+            _replay(file, sweep, number, any(one is not None for one in given), outputs, quiet)
+            return
+        if file is None:
+            raise InputError("name a diagram: spart run FILE; or a sweep: --from-sweep DIR --run N")
         read = diagram_file(file, settings, root, variants, blocks, quiet)
         run = _begun(read, engine, end, initial)
         results, failure = _finished_run(run, initial, quiet)
         if not _finished(results, failure, outputs, quiet, verbose):
             raise typer.Exit(FAILED)
+
+
+def _replay(
+    file: Path | None,
+    folder: Path | None,
+    number: int | None,
+    changed: bool,
+    outputs: Outputs,
+    quiet: bool,
+) -> None:
+    """Replay a run of a sweep, and say whether it is the stored one."""
+    if folder is None or number is None:
+        raise InputError("--from-sweep DIR and --run N go together")
+    if changed:
+        hint = "leave out --set, --variant, --blocks, --root, --t and --initial"
+        raise InputError(Fault("a run of a sweep is replayed as it was", hint=hint))
+    from spart_blocks.sweeps.replay import replayed
+    from spart_blocks.sweeps.results import SweepResults
+
+    if not quiet:
+        say(f"replaying run {number} of {folder}")
+    found = SweepResults.load(folder)
+    replay = replayed(found.of_file(file) if file else found, number)
+    if not quiet:
+        listed = ", ".join(f"{path} = {value}" for path, value in replay.case.items())
+        say(f"{replay.label}{': ' if listed else ''}{listed}")
+    finished = _finished(replay.results, None, outputs, quiet, verbose=False)
+    if replay.differences:
+        complain(replay.said)
+    elif not quiet:
+        say(replay.said)
+    if replay.differences or not finished:
+        raise typer.Exit(FAILED)
 
 
 def _begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | None) -> Run:
