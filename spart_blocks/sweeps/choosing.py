@@ -38,6 +38,8 @@ class Runner:
         if self.device not in (None, "cuda"):
             hint = "device is 'cuda', or left out for the processors"
             raise InputError(Fault(f"there is no device {self.device!r}", hint=hint))
+        if self.device is not None:
+            raise InputError("runs on graphics cards are not possible yet; leave out device")
         if self.workers is not None and self.workers < 1:
             raise InputError(f"workers is a number of threads or processes, not {self.workers}")
 
@@ -59,8 +61,7 @@ class Runner:
         elif why is not None or not isinstance(work, Work):
             yield from self._one_by_one(work)
         else:
-            more = {"device": self.device} if self.device else {}
-            yield from lanes.run(work, threads=self.workers, **more)
+            yield from lanes.run(work, threads=self.workers)
 
     def _one_by_one(self, work: Work | FileWork) -> Iterator[Done]:
         """In this process while that is quick, otherwise in processes, which stay for others."""
@@ -77,9 +78,6 @@ class Runner:
             self._processes = Processes(count)
 
     def _tell(self, why: str) -> None:
-        if self.device is not None:
-            hint = "leave out device to run it on the processors"
-            raise InputError(Fault(f"the runs cannot go to {self.device}: {why}", hint=hint))
         if why in self._told:
             return
         self._told.add(why)

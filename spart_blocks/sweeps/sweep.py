@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from spart_blocks.checked import as_path
 from spart_blocks.errors import Fault, InputError, RunError, brief, warn
+from spart_blocks.sweeps.choosing import Runner
 from spart_blocks.sweeps.describing import description_of
 from spart_blocks.sweeps.going import Going, Progress
 from spart_blocks.sweeps.planned import Planned
 from spart_blocks.sweeps.results import SweepResults
-from spart_blocks.sweeps.runners import Runner
 from spart_blocks.sweeps.store import Description, Folder, Store, holds_sweep
 
 if TYPE_CHECKING:
