@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _MOST_BINS = 80
 _MOST_BANDS = 3  # groups whose areas can be shaded
+_MOST_STEPS = 1500  # of a distribution function
 _MOST_VALUES = 60  # of a parameter that still counts as a grid
 _MOST_CELLS = 100  # that have their values written in them
 _MOST_BARS = 20
@@ -78,6 +79,8 @@ def distribution(
         dress(below, "")
         if is_logarithmic(known):
             above.set_xscale("log")
+        elif len(columns) > 1:
+            above.locator_params(axis="x", nbins=4)
         for group in groups:
             values = np.sort(numbers[np.intersect1d(group.rows, column.rows)])
             values = values[~np.isnan(values)]
@@ -136,9 +139,12 @@ def _histogram(axis: Axes, values: Floats, bins: Floats, group: Group, groups: i
 
 
 def _shares(axis: Axes, values: Floats, group: Group, confidence: float | None) -> None:
-    """The share of runs at or below each value. values: sorted."""
+    """The share of runs at or below each value. values: sorted; of many, evenly chosen ones."""
     x = np.concatenate([values[:1], values])
     share = np.linspace(0.0, 1.0, len(values) + 1)
+    if len(x) > _MOST_STEPS:
+        chosen = np.linspace(0, len(x) - 1, _MOST_STEPS).astype(np.intp)
+        x, share = x[chosen], share[chosen]
     if confidence is not None and len(values) > 1:
         half = np.sqrt(np.log(2 / (1 - confidence)) / (2 * len(values)))
         low, high = np.clip(share - half, 0, 1), np.clip(share + half, 0, 1)

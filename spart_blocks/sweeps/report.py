@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -187,7 +187,7 @@ def _signals(study: Study) -> Iterator[str]:
 
 def _scatter(study: Study) -> Iterator[str]:
     """The scatter matrix of the first varied values and metrics."""
-    varied = [study.quantity(name) for name in study.varied if _varies(study, name)]
+    varied = _unlike([study.quantity(name) for name in study.varied])
     shown = varied[:_MOST_VARIED]
     shown += [study.quantity(name) for name in study.metrics[: MOST_COLUMNS - len(shown)]]
     if len(shown) > 1:
@@ -197,9 +197,23 @@ def _scatter(study: Study) -> Iterator[str]:
             yield html.paragraph(f"Not shown: {', '.join(left)}", "note")
 
 
-def _varies(study: Study, name: str) -> bool:
-    values = study.columns[name]
-    return bool((values != values[0]).any())
+def _unlike(varied: Sequence[Quantity]) -> list[Quantity]:
+    """Those that vary, without those that vary in proportion to an earlier one, as the elements of
+    an inertia do that have one factor."""
+    found: list[Quantity] = []
+    seen: list[NDArray[np.float64]] = []
+    for quantity in varied:
+        if quantity.is_text:
+            if len(set(quantity.values)) > 1:
+                found.append(quantity)
+            continue
+        values = quantity.numbers()
+        values = values - values.mean()
+        size = np.linalg.norm(values)
+        if size > 0 and not any(abs(values @ one) > (1 - 1e-9) * size for one in seen):
+            found.append(quantity)
+            seen.append(values / size)
+    return found
 
 
 def _listed(study: Study, which: NDArray[np.bool_]) -> str:

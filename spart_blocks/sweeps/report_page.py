@@ -42,6 +42,8 @@ a { color: #0059a0; }
 @media print { nav { display: none; } h2 { break-after: avoid; }
   figure, tr { break-inside: avoid; } }
 """
+MOST_BYTES = 150_000
+"""Size of an SVG picture above which pixels take its place, if they are smaller."""
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
@@ -103,11 +105,15 @@ def _cell(kind: str, text: str, number: bool) -> str:
 
 
 def picture(figure: Figure, caption: str) -> str:
-    """A figure as an image within the page. As an image, its text and styles cannot meet those of
-    the page or of others."""
-    data = b64encode(render(figure, "svg")).decode("ascii")
-    text = escape(caption)
+    """A figure as an image within the page; of pixels where curves would take more space. As an
+    image, its text and styles cannot meet those of the page or of others."""
+    image, kind = render(figure, "svg"), "svg+xml"
+    if len(image) > MOST_BYTES:
+        pixels = render(figure, "png", dpi=144)
+        image, kind = min((image, kind), (pixels, "png"), key=lambda one: len(one[0]))
+    data, text = b64encode(image).decode("ascii"), escape(caption)
     return (
-        f'<figure><img alt="{text}" src="data:image/svg+xml;base64,{data}">'
+        f'<figure><img alt="{text}" src="data:image/{kind};base64,{data}" '
+        f'style="width: {figure.get_figwidth():.3g}in">'
         f'<figcaption class="note">{text}</figcaption></figure>'
     )

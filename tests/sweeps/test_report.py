@@ -11,8 +11,8 @@ import pytest
 from scipy.stats import binomtest
 
 from spart_blocks.errors import InputError
-from spart_blocks.sweeps.report import report, write_study
-from spart_blocks.sweeps.shown import Traces
+from spart_blocks.sweeps.report import _unlike, report, write_study
+from spart_blocks.sweeps.shown import Quantity, Traces
 from spart_blocks.sweeps.statistics import sobol_indices
 from spart_blocks.sweeps.study import Study
 
@@ -183,6 +183,15 @@ def test_a_grid_has_maps_and_a_saltelli_design_its_indices():
     assert [name for name in ("Grid", "Sensitivity") if f">{name}</h2>" in page]
     assert 'alt="passed over a, b"' in page
     assert 'alt="Sobol indices of miss"' in page
+
+
+def test_of_values_in_proportion_one_is_shown():
+    given = study(varied=("mass", "inertia", "kind", "still"), traces={})
+    mass = given.columns["mass"]
+    columns = {**given.columns, "inertia": 3 * mass, "still": 0 * mass}
+    columns["kind"] = np.array(["a", "b"], dtype=object)[np.arange(160) % 2]
+    shown = _unlike([Quantity(name, columns[name]) for name in given.varied])
+    assert [one.name for one in shown] == ["mass", "kind"]
 
 
 def test_long_lists_of_failures_are_cut_with_a_word():
