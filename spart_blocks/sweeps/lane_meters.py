@@ -118,7 +118,7 @@ def _entries(
     part = wanted[full]
     ids = np.arange(part.start, part.stop).reshape(slot.shape)
     try:
-        chosen = ids if index is None else select(name, ids, index)
+        chosen = ids if index is None else select(name, ids[None], index)
     except InputError:
         return None
     return [int(k) for k in np.ravel(chosen)]

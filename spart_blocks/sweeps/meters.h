@@ -61,6 +61,14 @@ SB_FUNCTION double sb_at(const double *c, double s) {
   return (((c[4] * s + c[3]) * s + c[2]) * s + c[1]) * s + c[0];
 }
 
+/* Whether the polynomial only rises or only falls between 0 and 1, by the signs of its slope's
+   Bernstein coefficients. */
+SB_FUNCTION int sb_monotone(const double *c) {
+  double a = c[1], b = a + 2 * c[2] / 3, d = b + 2 * c[2] / 3 + c[3];
+  double e = c[1] + 2 * c[2] + 3 * c[3] + 4 * c[4];
+  return (a > 0 && b > 0 && d > 0 && e > 0) || (a < 0 && b < 0 && d < 0 && e < 0);
+}
+
 SB_FUNCTION double sb_rate_at(const double *c, double s) {
   return ((4 * c[4] * s + 3 * c[3]) * s + 2 * c[2]) * s + c[1];
 }
@@ -129,7 +137,7 @@ SB_FUNCTION void sb_extremes_begin(double *m) {
 }
 
 SB_FUNCTION void sb_extremes_take(double *m, const sb_panel *p) {
-  double low = p->y[0], high = p->y[0], slack, s[2 * SB_FINE], v[2 * SB_FINE];
+  double low = p->y[0], high = p->y[0], slack, s[2 * SB_FINE], v[2 * SB_FINE], c[SB_NODES];
   int count;
   if (m[0] == 0) m[0] = 1, m[1] = p->y[0];
   m[2] = p->y[SB_NODES - 1];
@@ -138,8 +146,14 @@ SB_FUNCTION void sb_extremes_take(double *m, const sb_panel *p) {
     high = p->y[n] > high ? p->y[n] : high;
   }
   slack = high - low; /* a polynomial exceeds its nodes by less than it varies between them */
-  if (!(low - slack < m[3] || high + slack > m[5] || low < m[3] || high > m[5])) return;
-  count = sb_fine(p->y, s, v);
+  if (!(low - slack < m[3] || high + slack > m[5])) return;
+  sb_powers(p->y, c);
+  if (sb_monotone(c)) { /* its ends are its extremes */
+    s[0] = 0, v[0] = p->y[0], s[1] = 1, v[1] = p->y[SB_NODES - 1];
+    count = 2;
+  } else {
+    count = sb_fine(p->y, s, v);
+  }
   for (int k = 0; k < count; k++) {
     double t = p->a + s[k] * (p->b - p->a);
     if (v[k] < m[3]) m[3] = v[k], m[4] = t;

@@ -570,8 +570,8 @@ SB_FUNCTION int sb_rough(sb_crew *m, int k, int *bad) {
 SB_FUNCTION void sb_measure(sb_crew *m, SB_MASK where, SB_REAL h, SB_REAL from, SB_REAL until) {
   double count[SB_LANES];
   long long index[SB_LANES], part[SB_LANES];
-  int depth[SB_LANES];
-  SB_MASK open = where & (until > from);
+  int depth[SB_LANES], follows = 0;
+  SB_MASK open = where & (until > from), taken = open;
   for (int k = 0; k < SB_LANES; k++) {
     double span = SB_LANE(until, k) - SB_LANE(from, k);
     count[k] = ceil(span / m->w->coarse - 1e-9);
@@ -590,19 +590,25 @@ SB_FUNCTION void sb_measure(sb_crew *m, SB_MASK where, SB_REAL h, SB_REAL from, 
       SB_LANE_SET(a, k, start + span * low);
       SB_LANE_SET(b, k, high >= 1 ? SB_LANE(until, k) : start + span * high);
     }
-    for (int n = 0; n < SB_NODES; n++) {
+    if (follows) /* a panel begins with the values at the end of the one before */
+      for (int j = 0; j < SB_WIDTH; j++)
+        m->v[j] = SB_SELECT(taken, m->v[(SB_NODES - 1) * SB_WIDTH + j], m->v[j]);
+    for (int n = follows; n < SB_NODES; n++) {
       SB_REAL t = n == SB_NODES - 1 ? b : a + SB_NODE[n] * (b - a);
       SB_REAL theta = SB_SELECT(h > 0, (t - m->t) / SB_SELECT(h > 0, h, SB_OF(1)), SB_OF(0));
       sb_state_within(m, h, theta);
       program_measured(t, m->kept, m->xd, m->p, m->v + n * SB_WIDTH);
     }
+    follows = 1;
     for (int k = 0; k < SB_LANES; k++) {
       double y[SB_NODES * SB_WIDTH], low = SB_LANE(a, k), high = SB_LANE(b, k);
       int bad;
       if (!SB_LANE(open, k)) continue;
+      SB_MASK_SET(taken, k, 1);
       if (sb_rough(m, k, &bad) && depth[k] < SB_HALVINGS && low < 0.5 * (low + high)) {
         depth[k]++;
         part[k] *= 2;
+        SB_MASK_SET(taken, k, 0);
         continue;
       }
       if (bad) {

@@ -158,7 +158,7 @@ def test_lanes_of_every_shipped_diagram(path):
     np.testing.assert_allclose(done.x[0], x, atol=1e-6 * np.abs(x).max() + 1e-12)
     for gauge, read in readings.items():
         for name, values in read.items():
-            if name.startswith("when"):
+            if name in ("when", "when_least", "when_most", "reached", "got"):
                 continue
             size = np.abs(values[np.isfinite(values)]).max(initial=1e-9)
             got = done.readings[gauge][name][0]

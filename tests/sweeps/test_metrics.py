@@ -11,8 +11,11 @@ from measured_runs import done_of, with_values
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError, SpartWarning
+from spart_blocks.program.compiler import compiler_name
 from spart_blocks.simulation.gauges import Gauge
+from spart_blocks.sweeps import lanes
 from spart_blocks.sweeps.metrics import Metrics
+from spart_blocks.sweeps.work import Work
 
 ROOT = Path(__file__).parents[2]
 # x' = k (goal - x), x(0) = 0: x = goal (1 - exp(-k t)), y = cos(w t) as oscillator states.
@@ -121,6 +124,50 @@ def test_metrics_are_those_of_closed_forms(columns):
     found = columns({f"m{k}": text for k, text in enumerate(CLOSED)})
     for name, (text, expected) in zip(found, CLOSED.items(), strict=True):
         np.testing.assert_allclose(found[name], expected, rtol=2e-6, atol=2e-6, err_msg=text)
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+def test_lanes_give_the_metrics_that_single_runs_give(program):
+    formulas = [*CLOSED, "time_of(done)", "final(log(0.5 - x))", "most(pair[0:2])"]
+    given = {f"m{k}": text for k, text in enumerate(formulas)}
+    metrics = Metrics.of(given, program, ["k"])
+    gains = np.array([0.5, 2.0, 3.0, -1e3])
+    p = with_values(metrics.program, k=gains, level=np.full(4, 1.49))
+    work = Work(metrics.program, np.arange(4), p, metrics.gauges, metrics.blocks)
+    alone = metrics.columns(done_of(work.program, p, work.gauges, work.blocks), {"k": gains})
+    [done] = lanes.run(work)
+    for name, values in metrics.columns(done, {"k": gains}).items():
+        text = given.get(name, name)
+        np.testing.assert_allclose(values, alone[name], rtol=1e-9, atol=1e-11, err_msg=text)
+
+
+# Turns about x and moves along it: 30 degrees and 0.2 m at the most, at 0.5 s.
+MOVING = """\
+blocks:
+  angle: {type: WAVEFORM, wave: sine, freq: 0.5, amplitude: 0.5235987755982988}
+  zero: {type: CONSTANT, value: 0.0}
+  shift: {type: WAVEFORM, wave: sine, freq: 0.5, amplitude: 0.2}
+  angles: {type: MUX, nin: 3}
+  R: {type: ANGLES321_R}
+  r: {type: MUX, nin: 3}
+wires:
+  - zero -> angles.0, angles.1, r.1, r.2
+  - angle -> angles.2
+  - angles -> R
+  - shift -> r.0
+run: {T: 1, rtol: 1.0e-9}
+"""
+
+
+def test_attitudes_and_positions(tmp_path):
+    file = tmp_path / "moving.yaml"
+    file.write_text(MOVING, encoding="utf-8")
+    program = sb.trace(sb.load(file))
+    metrics = Metrics.of({"a": "largest_rotation(R)", "d": "largest_displacement(r)"}, program)
+    done = done_of(metrics.program, program.p[None], metrics.gauges)
+    found = metrics.columns(done)
+    assert found["a"] == pytest.approx([np.pi / 6], rel=1e-6)
+    assert found["d"] == pytest.approx([0.2], rel=1e-6)
 
 
 def test_a_vector_gives_a_column_for_each_element(columns):
