@@ -38,8 +38,8 @@ class Runner:
         if self.device not in (None, "cuda"):
             hint = "device is 'cuda', or left out for the processors"
             raise InputError(Fault(f"there is no device {self.device!r}", hint=hint))
-        if self.device is not None:
-            raise InputError("runs on graphics cards are not possible yet; leave out device")
+        if self.device is not None and self.executor is not None:
+            raise InputError("device is of this machine, and executor of others; give one of them")
         if self.workers is not None and self.workers < 1:
             raise InputError(f"workers is a number of threads or processes, not {self.workers}")
 
@@ -54,6 +54,7 @@ class Runner:
         """The runs of a work, in parts, in any order."""
         why = refusal(work)
         if why is not None:
+            self._refuse_device(why)
             self._tell(why)
         if self.executor is not None:
             runner = each_run if why is not None else fastest
@@ -61,7 +62,7 @@ class Runner:
         elif why is not None or not isinstance(work, Work):
             yield from self._one_by_one(work)
         else:
-            yield from lanes.run(work, threads=self.workers)
+            yield from lanes.run(work, threads=self.workers, device=self.device)
 
     def _one_by_one(self, work: Work | FileWork) -> Iterator[Done]:
         """In this process while that is quick, otherwise in processes, which stay for others."""
@@ -76,6 +77,11 @@ class Runner:
         count = os.cpu_count() or 1
         if self.workers is None and count > 1 and time.monotonic() - begun > WORTH:
             self._processes = Processes(count)
+
+    def _refuse_device(self, why: str) -> None:
+        if self.device is not None:
+            hint = "leave out device to run them on the processors"
+            raise InputError(Fault(f"the runs cannot go to {self.device}: {why}", hint=hint))
 
     def _tell(self, why: str) -> None:
         if why in self._told:

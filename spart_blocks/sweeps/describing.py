@@ -21,18 +21,18 @@ _FEW = 8
 """Count of values that are listed one by one."""
 
 
-def description_of(planned: Planned) -> Description:
-    """What a sweep is."""
+def description_of(planned: Planned, device: str | None = None) -> Description:
+    """What a sweep is. device: where its runs are done, if not on processors."""
     plan = json.loads(planned.plan.to_json())
     work = planned.first
     title = str(planned.source.title)
     return Description(
         name=work.program.name if isinstance(work, Work) else Path(title).stem,
-        identity=_identity(planned, plan),
+        identity=_identity(planned, plan) | ({"device": device} if device else {}),
         files={title: planned.plan.model},
         runs=planned.total,
         schema=planned.schema,
-        facts=_facts(planned, plan["file"]),
+        facts=_facts(planned, plan["file"]) | {"device": device},
         histories=form_for(_bytes_of_histories(planned)),
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.diagram.sweep_section import SweepSection
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.errors import Fault, InputError, warn
 from spart_blocks.results.signal_names import element_names
 from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.sweeps.columns import FALSE, UNKNOWN, Array, Column, succeeded
@@ -139,10 +139,7 @@ class Planned:
         """A work with what is to be measured and kept of its runs."""
         every = self._every(work) if self._keeps(work.runs) else None
         if isinstance(work, FileWork):
-            if self.section.metrics or self.functions or self.claimed:
-                text = "a diagram that cannot be traced has no metrics and claims in sweeps"
-                raise InputError(Fault(text, hint="spart check FILE says why it cannot"))
-            return replace(work, every=every)
+            return replace(self._unmeasured(work), every=every)
         found = self._measured_of(work.program)
         gauges = dict.fromkeys((*found.metrics.gauges, *found.verdicts.gauges))
         return replace(
@@ -152,6 +149,16 @@ class Planned:
             blocks=found.metrics.blocks,
             every=every,
         )
+
+    def _unmeasured(self, work: FileWork) -> FileWork:
+        """A work whose signals are unknown before it runs. Raises InputError for metrics."""
+        if self.section.metrics or self.functions:
+            text = "a diagram that cannot be traced has no metrics in sweeps"
+            hint = "spart check FILE says why it cannot; keep: all keeps its histories"
+            raise InputError(Fault(text, hint=hint))
+        if self.claimed:
+            warn("a diagram that cannot be traced is not held to its claims in sweeps")
+        return work
 
     def _keeps(self, runs: Ints) -> bool:
         keep = self.section.keep

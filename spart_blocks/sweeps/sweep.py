@@ -147,7 +147,7 @@ def run_planned(
 ) -> SweepResults:
     """Do the runs of a plan. The arguments are as for `sweep`."""
     _check_until(planned, until)
-    store = _store(description_of(planned), out, resume)
+    store = _store(description_of(planned, runner.device), out, resume)
     going = Going(planned, store, runner, until, confidence, progress)
     with _kept(store, planned):
         stopped = going.go()

@@ -346,3 +346,13 @@ def test_a_metric_in_python(spring):
     found = sb.sweep(spring, metrics={"twice": lambda run: 2 * run["final(x)"]})
     assert found.metrics == ("low", "last", "twice")
     assert found["twice"] == pytest.approx(2 * found["last"], rel=1e-15)
+
+
+def test_without_a_compiler_runs_go_one_by_one_with_a_line(spring, monkeypatch):
+    by_lanes = sb.sweep(spring)
+    monkeypatch.setattr("spart_blocks.sweeps.lanes.compiler_name", lambda: None)
+    with pytest.warns(sb.errors.SpartWarning, match="runs go one by one, .*no C compiler"):
+        found = sb.sweep(spring, workers=1)
+    assert found["last"] == pytest.approx(by_lanes["last"], rel=1e-9)
+    with pytest.raises(InputError, match="cannot go to cuda: there is no C compiler"):
+        sb.sweep(spring, device="cuda")
