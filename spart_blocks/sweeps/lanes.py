@@ -34,8 +34,6 @@ from spart_blocks.sweeps.one_by_one import each_run
 from spart_blocks.sweeps.work import FAILED, STATUSES, Done, Floats, Ints, Work
 from spart_blocks.tableaus import tableau
 
-# gcc 12 changes last bits where it joins scalars to vectors by itself.
-_FLAGS = (*FLAGS, "-fno-tree-slp-vectorize")
 PENDING, HANDED_BACK = 255, 3
 REASONS = {
     1: "the solver failed: its step became too small, or gave no finite number",
@@ -198,7 +196,7 @@ def _compiled(work: Work, lanes: int) -> _Compiled:
     if key not in _REMEMBERED:
         while len(_REMEMBERED) >= _MOST_REMEMBERED:
             del _REMEMBERED[next(iter(_REMEMBERED))]
-        library = loaded_library(source(made, lanes), _FLAGS)
+        library = loaded_library(source(made, lanes), FLAGS)
         if library is not None:
             library.sb_size.restype = library.sb_work_size.restype = ctypes.c_size_t
             assert library.sb_work_size() == ctypes.sizeof(WorkStruct)

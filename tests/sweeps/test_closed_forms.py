@@ -11,7 +11,6 @@ from scipy import linalg, stats
 import spart_blocks as sb
 from spart_blocks.sweeps.statistics import ConfidenceSequence
 
-pytest.importorskip("spart_blocks.sweeps.sweep")
 RUNS, POINTS = 500, 128
 
 # Released at rest with random states: x(T) = exp(A T) x(0).

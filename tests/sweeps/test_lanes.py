@@ -270,7 +270,7 @@ def test_what_no_signal_has_is_not_measured(diagram_file, work_of):
 def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file, work_of):
     """Its text is that of CUDA, with its keywords defined away."""
     work = work_of(diagram_file(RELAY), {"drive": np.linspace(0.8, 1.4, 5)})
-    library = loaded_library(kernel_source(lanes._made(work)), lanes._FLAGS)
+    library = loaded_library(kernel_source(lanes._made(work)), lanes.FLAGS)
     crew = lanes._Crew(work, 1, lanes._compiled(work, 1), None)
     found = crew._room(5)
     struct = crew._struct(arrays := crew._arrays(work, found), found)
