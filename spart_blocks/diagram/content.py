@@ -236,6 +236,7 @@ class DiagramContent(_Content[DiagramSection]):
         sections, faults, _ = validate(self.document, alone, DiagramSection, bad)
         self.files.product.faults += faults
         section = sections.expect or ExpectSection.model_validate({})
+        self._check_success(section)
         return section, self._baseline(section)
 
     def block(self, name: str) -> Any:
@@ -258,6 +259,7 @@ class DiagramContent(_Content[DiagramSection]):
         self._check_content(sections, dropped)
         sections.check(wiring)
         if sections.expect is not None:
+            self._check_success(sections.expect)
             self._baseline(sections.expect)
         tunable = self._tunable(sections, robots, dropped)
         wiring.finish()
@@ -291,6 +293,15 @@ class DiagramContent(_Content[DiagramSection]):
             if ("tunable", number) not in dropped
         }
         return read_tunable(asked, robots, self.document, self.faults)
+
+    def _check_success(self, expect: ExpectSection) -> None:
+        """A fault for a claim about a sweep where there is none."""
+        if expect.success is not None and "sweep" not in self.document.data:
+            place = self.document.place("expect", "success")
+            hint = "write sweep: {runs: 300, over: {...}}, which says what the runs differ in"
+            self.faults.append(
+                Fault("success is about a sweep, and there is no sweep:", place, hint)
+            )
 
     def _baseline(self, expect: ExpectSection) -> Path | None:
         """The file of the baseline, which may not be there yet."""

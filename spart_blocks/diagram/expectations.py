@@ -157,6 +157,18 @@ class AuditClaim(_Section):
     within: Positive = Field(description="relative to what each balance is the difference of")
 
 
+class SuccessClaim(_Section):
+    """Of the runs of the section `sweep:`, enough pass: they do not fail, and fulfil the claims
+    about signals."""
+
+    at_least: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(
+        description="the least probability of success"
+    )
+    confidence: Annotated[float, Field(strict=True, gt=0, lt=1)] = Field(
+        0.95, description="of the lower bound that must reach it"
+    )
+
+
 class ExpectSection(_Section):
     """What the runs of a diagram must show."""
 
@@ -174,6 +186,9 @@ class ExpectSection(_Section):
     )
     speed: SpeedClaim | None = Field(None, description="how fast it runs; a miss only warns")
     audit: AuditClaim | None = Field(None, description="tolerance of plants with audit: true")
+    success: SuccessClaim | None = Field(
+        None, description="enough runs of the section sweep: pass; runs the sweep"
+    )
     each_variant: Annotated[bool, Field(strict=True)] = Field(
         False, description="hold every choice of every slot to this, one at a time"
     )
@@ -187,7 +202,7 @@ class ExpectSection(_Section):
     def paths(self) -> Iterator[Keys]:
         """The paths of the claims and of single entries, such as the baseline."""
         yield from (keys for keys, _ in self.claims())
-        yield from ((name,) for name in NOT_OF_A_RUN if getattr(self, name) is not None)
+        yield from ((name,) for name in _SINGLE if getattr(self, name) is not None)
 
     def signals(self) -> Iterator[tuple[Keys, str]]:
         """Every signal that is named, each with its path within the section."""
@@ -220,6 +235,7 @@ CLAIMS: dict[str, type[_Claim]] = {
 
 NOT_OF_A_RUN = ("baseline", "engines", "speed", "audit")
 """The entries that no single run of a sweep decides."""
+_SINGLE = (*NOT_OF_A_RUN, "success")
 
 
 def check_expect(section: ExpectSection, wiring: Wiring) -> None:

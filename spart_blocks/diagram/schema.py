@@ -362,6 +362,10 @@ def _expected(entry: Any) -> str:
         return f"must be greater than {context['gt']:g}"
     if kind == "greater_than_equal":
         return f"must be {context['ge']:g} or more"
+    if kind == "less_than":
+        return f"must be less than {context['lt']:g}"
+    if kind == "less_than_equal":
+        return f"must be {context['le']:g} or less"
     if kind == "literal_error":
         return f"must be {context['expected']}"
     return str(entry["msg"]).lower().replace("input should", "must")

@@ -24,7 +24,7 @@ from spart_blocks.analysis.claims import (
 )
 from spart_blocks.diagram import load_expectations
 from spart_blocks.diagram.diagram import RunOptions
-from spart_blocks.diagram.expectations import EnginesClaim, Expectations
+from spart_blocks.diagram.expectations import EnginesClaim, Expectations, SuccessClaim
 from spart_blocks.document import Keys
 from spart_blocks.errors import Fault, InputError, Place, RunError, SpartError, SpartWarning
 from spart_blocks.regression import baselines
@@ -148,6 +148,8 @@ class _Judging:
             failures += found
         if section.engines is not None:
             failures += self._engines(file, section.engines)
+        if section.success is not None:
+            failures += self._success(file, section.success)
         slow = self._slow()
         if slow and self.manner.timing:
             failures.append(Failure("speed", slow, place=self._place(("speed",))))
@@ -161,6 +163,13 @@ class _Judging:
 
     def _place(self, keys: Keys) -> Place | None:
         return self.expected.places.get(keys)
+
+    @property
+    def _folder(self) -> Path | None:
+        """Where this test writes pictures and sweeps."""
+        if self.manner.plots is None:
+            return None
+        return self.manner.plots / file_name(self.expected.name + self.case.suffix, "diagram")
 
     # --- claims about signals -----------------------------------------------------------
 
@@ -223,10 +232,9 @@ class _Judging:
         )
 
     def _picture(self, title: str, signal: str, band: Band, miss: Miss, drawn: Band) -> Path | None:
-        if self.manner.plots is None:
+        if self._folder is None:
             return None
-        folder = self.manner.plots / file_name(self.expected.name + self.case.suffix, "diagram")
-        path = folder / f"{file_name(title, 'failure')}.png"
+        path = self._folder / f"{file_name(title, 'failure')}.png"
         try:
             draw(path, title, self.results, signal, drawn, Worst.of(band, miss))
         except InputError as error:
@@ -306,6 +314,26 @@ class _Judging:
                     high=claim.within,
                     place=place,
                 )
+
+    def _success(self, file: DiagramFile, claim: SuccessClaim) -> Iterator[Failure]:
+        """The failure of a sweep of which too few runs pass."""
+        from spart_blocks.regression.success import missed
+
+        self.claims += 1
+        place = self._place(("success",))
+        try:
+            shown = missed(file, claim, self._folder)
+        except InputError:
+            raise
+        except SpartError as error:
+            if "interrupted" in str(error):
+                raise
+            yield Failure("success", str(error), place=place)
+            return
+        if shown is not None:
+            yield Failure(
+                "success", shown.message, got=shown.bound, low=claim.at_least, place=place
+            )
 
     def _slow(self) -> str | None:
         """The message for a run that was slower than expected."""

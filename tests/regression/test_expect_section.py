@@ -69,6 +69,19 @@ WRONG = {
         "",
     ),
     "few samples": ("baseline: {samples: 1}", 23, "must be 2 or more, not 1", ""),
+    "no probability": ("success: {at_least: 99}", 23, "must be 1 or less, not 99", ""),
+    "a whole confidence": (
+        "success: {at_least: 0.9, confidence: 1}",
+        40,
+        "must be less than 1, not 1",
+        "",
+    ),
+    "no sweep": (
+        "success: {at_least: 0.9}",
+        12,
+        "success is about a sweep, and there is no sweep:",
+        "write sweep: {runs: 300",
+    ),
     "unknown parameter": ("speed: {times_real_time: $fast}", 28, "unknown parameter $fast", "rate"),
     "speed alone": ("speed: true", 10, "expect.speed must be a mapping, not True", ""),
     "no such block": (
