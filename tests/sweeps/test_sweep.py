@@ -356,3 +356,48 @@ def test_without_a_compiler_runs_go_one_by_one_with_a_line(spring, monkeypatch):
     assert found["last"] == pytest.approx(by_lanes["last"], rel=1e-9)
     with pytest.raises(InputError, match="cannot go to cuda: there is no C compiler"):
         sb.sweep(spring, device="cuda")
+
+
+# --- diagrams that cannot be traced ---------------------------------------------------------
+
+BRANCHING = '''
+from bdsim.components import FunctionBlock
+
+
+class Branching(FunctionBlock):
+    """Twice what is above a level."""
+
+    nin = 1
+    nout = 1
+
+    def __init__(self, level=0.0, **blockargs):
+        super().__init__(**blockargs)
+        self.level = level
+
+    def output(self, t, inputs, x):
+        return [2 * inputs[0] if inputs[0] > self.level else inputs[0]]
+'''
+UNTRACED = """
+clocks: {c: {T: 0.1}}
+blocks:
+  noise: {type: NOISE, clock: c, std: 0.1, seed: 5}
+  bend: {type: BRANCHING, level: 0.05}
+  plant: {type: INTEGRATOR, x0: 0}
+wires: [noise -> bend, bend -> plant]
+run: {T: 1, log: [plant]}
+sweep: {over: {bend.level: [0, 0.05]}, runs: 2}
+"""
+
+
+def test_a_diagram_that_cannot_be_traced_runs_by_its_blocks(diagram_file):
+    own = diagram_file(BRANCHING, "own.py")
+    path = diagram_file(UNTRACED)
+    with pytest.warns(sb.errors.SpartWarning, match="one by one.*the diagram cannot be traced"):
+        found = sb.sweep(path, blocks=own, keep="all", every=0.5, workers=1)
+    assert found["bend.level"].tolist() == [0, 0.05, 0, 0.05]
+    assert found["status"].tolist() == ["complete"] * 4
+    data = found.histories("plant")
+    assert data["time"].values.tolist() == [0, 0.5, 1.0]
+    assert np.isfinite(data["plant"].values).all()
+    with pytest.raises(InputError, match="has no metrics in sweeps"):
+        sb.sweep(path, blocks=own, metrics={"last": "final(plant)"})
