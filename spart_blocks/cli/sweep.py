@@ -220,10 +220,23 @@ def _finished(found: SweepResults, folder: Path, pages: tuple[Path, ...], quiet:
     if len(found) and len(found.failed) == len(found):
         complain("all runs failed")
         code = FAILED
-    for claim in found.unmet():
-        complain(claim)
+    missed = _missed(found) if len(found) and not code else None
+    if missed is not None:
+        complain(f"expect: success: {missed}")
         code = FAILED
     return code
+
+
+def _missed(found: SweepResults) -> str | None:
+    """In what the sweep misses the success that its diagram claims; None if it does not."""
+    from spart_blocks.regression.success import judged
+
+    expected = found.planned.expected
+    claim = None if expected is None else expected.section.success
+    if claim is None:
+        return None
+    _, bound, told = judged(found.success(), found["draw"], claim)
+    return told if bound < claim.at_least else None
 
 
 def _name_failed(found: SweepResults, folder: Path) -> None:

@@ -40,13 +40,13 @@ def missed(file: DiagramFile, claim: SuccessClaim, folder: Path | None) -> Shown
     if not found.complete:
         raise RunError(f"the sweep was interrupted after {len(found):,} runs")
     passed = np.asarray(found.success(), dtype=bool)
-    share, bound, how = _bound(passed, np.asarray(found["draw"]), claim)
+    share, bound, how = judged(passed, np.asarray(found["draw"]), claim)
     if bound >= claim.at_least:
         return None
     return Shown(f"{how}{_replay(file, found, passed, folder)}", share, bound)
 
 
-def _bound(passed: Any, draws: Any, claim: SuccessClaim) -> tuple[float, float, str]:
+def judged(passed: Any, draws: Any, claim: SuccessClaim) -> tuple[float, float, str]:
     """The share that passed, its lower bound, and both in words."""
     from spart_blocks.sweeps.statistics import success_of
 

@@ -292,10 +292,6 @@ class SweepResults(Looking):
         found = heading(f"sweep of {self.name}", repr(self)[1:-1])
         return found + str(self.statistics()._repr_html_() if len(self) else "")
 
-    def unmet(self) -> list[str]:
-        """The claims about the sweep as a whole that its runs do not meet, in sentences."""
-        return []
-
     def __repr__(self) -> str:
         of_all = "" if len(self) == self.planned_runs else f" of {self.planned_runs:,}"
         counted = ", ".join(f"{count:,} {name}" for name, count in self.counts().items())

@@ -132,6 +132,14 @@ def test_failed_runs_are_named_and_do_not_end_the_sweep(spart, tmp_path):
     assert "all runs failed" in alone.err
 
 
+@pytest.mark.parametrize(("share", "code"), [(0.5, 0), (0.99, 1)])
+def test_a_claim_of_success_decides_the_exit_code(spart, study, share, code):
+    study.write_text(STUDY + f"  success: {{at_least: {share}}}\n", encoding="utf-8")
+    answer = spart("sweep", study)
+    assert answer.code == code
+    assert ("error: expect: success: " in answer.err) == bool(code)
+
+
 def test_a_report_is_written(spart, study, tmp_path):
     answer = spart("sweep", study, "--report", "report.html", "--keep", 3)
     assert answer.code == 0
