@@ -241,6 +241,12 @@ class Planned:
         varied = spread(self.plan.columns(runs))
         return columns_of(self.schema, self.plan.numbers(runs), varied, done, passed, metrics)
 
+    def reasons(self, work: AnyWork, done: Done) -> list[str]:
+        """Why the first of some runs did not pass, a line for each claim; none if it did."""
+        if not isinstance(work, Work):
+            return []
+        return self._measured_of(work.program).verdicts.reasons(done, 0)
+
     def _kept_of(self, done: Done, passed: Array) -> NDArray[np.intp]:
         """The places of the runs whose histories are kept."""
         if self.section.keep == "failed":

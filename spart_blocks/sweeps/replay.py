@@ -31,13 +31,14 @@ _COMPARED = ("status", "passed", "t_end", "steps")
 class Replay:
     """A run done again. label: its draw, and its variant and fault if there are several. case: the
     values of what varies. differences: what is not as the sweep has stored it, a line each; none
-    if all bits are the same."""
+    if all bits are the same. reasons: the claims that the run does not fulfil, a line each."""
 
     run: int
     label: str
     results: Results
     case: Mapping[str, Any]
     differences: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
 
     @property
     def said(self) -> str:
@@ -68,7 +69,8 @@ def replayed(found: SweepResults, run: int) -> Replay:
     results = _results(work, done)
     info = {**results.info, "sweep_run": run}
     case = planned.plan.case(run)
-    return Replay(run, _label(found, place), replace(results, info=info), case, differences)
+    label, results = _label(found, place), replace(results, info=info)
+    return Replay(run, label, results, case, differences, tuple(planned.reasons(work, done)))
 
 
 def _label(found: SweepResults, place: int) -> str:

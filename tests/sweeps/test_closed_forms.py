@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 from scipy import linalg, stats
 
 import spart_blocks as sb

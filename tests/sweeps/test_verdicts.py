@@ -12,6 +12,7 @@ import spart_blocks as sb
 from spart_blocks.diagram.expectations import CLAIMS, ExpectSection
 from spart_blocks.errors import InputError
 from spart_blocks.regression.check import check_file
+from spart_blocks.sweeps.replay import replayed
 from spart_blocks.sweeps.verdicts import Verdicts
 
 # x' = k (1.5 - x), x(0) = 0: x = 1.5 (1 - exp(-k t)); both has x and 2 x.
@@ -122,3 +123,12 @@ def test_runs_that_could_not_be_measured_fail(program, tmp_path):
     done = done_of(program, with_values(program, k=K[-1:]), verdicts.gauges)
 
     assert verdicts.passed(replace(done, readings={})).tolist() == [False]
+
+
+def test_a_replay_says_which_claims_its_run_does_not_fulfil(tmp_path):
+    file, _ = section_of(tmp_path, "final: [{signal: x, value: 1.5, within: 1.0e-3}]")
+    found = sb.sweep(file, {"k": [0.5, 2.0]})
+    assert found["passed"].tolist() == [False, True]
+    [reason] = replayed(found, 0).reasons
+    assert reason.startswith("final x: got 1.29699")
+    assert replayed(found, 1).reasons == ()
