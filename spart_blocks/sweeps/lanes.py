@@ -256,12 +256,11 @@ class _Crew:
     ) -> None:
         assert self.library is not None
         n, leave = len(found.status), arrays["stop"]
-        struct = self._struct(arrays, found)
-        queue, last = np.zeros(1, np.int64), np.array([n])
-        places = (ctypes.byref(struct), last.ctypes.data, queue.ctypes.data)
-        with ThreadPoolExecutor(self.threads, "spart-lanes") as pool:
-            memory = [m.ctypes.data for m in self.memory[: max(1, min(self.threads, n))]]
-            calls = [pool.submit(self.library.sb_go, m, *places) for m in memory]
+        struct, queue, last = self._struct(arrays, found), np.zeros(1, np.int64), np.array([n])
+        memory = self.memory[: max(1, min(self.threads, n))]
+        pool = ThreadPoolExecutor(self.threads, "spart-lanes")
+        try:
+            calls = [pool.submit(self._call, own, struct, last, queue, arrays) for own in memory]
             while True:
                 try:
                     if not wait(calls, POLLED).not_done:
@@ -269,8 +268,25 @@ class _Crew:
                     leave[0] = found.interrupted or (stop is not None and stop())
                 except KeyboardInterrupt:
                     found.interrupted = True
+        finally:
+            leave[0] = 1  # also when an interrupt comes at any other place
+            pool.shutdown()
         for call in calls:
             call.result()
+
+    def _call(
+        self,
+        memory: NDArray[np.uint8],
+        struct: WorkStruct,
+        last: Ints,
+        queue: Ints,
+        arrays: dict[str, NDArray[Any]],
+    ) -> None:
+        """What one thread does; it keeps alive all that the library writes to."""
+        assert self.library is not None
+        places = (last.ctypes.data, queue.ctypes.data)
+        self.library.sb_go(memory.ctypes.data, ctypes.byref(struct), *places)
+        del arrays
 
     def _numbers(self) -> dict[str, Any]:
         run, options = self.begun, self.begun.options
