@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,10 @@ from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.sweeps.history_files import form_for
 from spart_blocks.sweeps.planned import Planned, expectations
 from spart_blocks.sweeps.store import Description
+from spart_blocks.sweeps.words import plan_in_words
 from spart_blocks.sweeps.work import Work
 
 _VERSIONS = ("spart_blocks", "numpy", "scipy", "casadi", "bdsim")
-_FEW = 8
-"""Count of values that are listed one by one."""
 
 
 def description_of(planned: Planned, device: str | None = None) -> Description:
@@ -114,33 +113,13 @@ def _facts(planned: Planned, file: Any) -> dict[str, Any]:
 
 def _told(planned: Planned) -> Iterator[tuple[str, str]]:
     """The plan in words, by subject."""
-    plan = planned.plan
-    points, variants, faults = plan.counts
     yield "diagram", str(planned.source.title)
     yield "runs", f"{planned.total:,}"
-    if plan.draws > 1:
-        yield "draws", f"{plan.draws:,} (seed {plan.seed}, design {plan.design})"
-    if points > 1:
-        yield "grid points", f"{points:,}"
-    if variants > 1:
-        yield "variants", "; ".join(plan.variant_names)
-    if faults > 1:
-        yield "faults", "; ".join(plan.fault_names)
-    for axis in plan.axes:
-        for path, values in zip(axis.paths, axis.lists, strict=True):
-            yield path, _listed(values)
-    for factor in plan.factors:
-        given = factor.varied.model_dump(mode="json", exclude_defaults=True)
-        yield factor.path, ", ".join(f"{name}: {json.dumps(v)}" for name, v in given.items())
+    yield from plan_in_words(planned.plan)
     for name, formula in planned.section.metrics.items():
         yield f"metric {name}", formula
     for option, value in planned.options.items():
         yield option, str(value)
-
-
-def _listed(values: Iterable[Any]) -> str:
-    texts = [f"{v:g}" if isinstance(v, int | float) else str(v) for v in values]
-    return ", ".join(texts if len(texts) <= _FEW else [*texts[:4], "...", texts[-1]])
 
 
 def _versions() -> Iterator[tuple[str, str]]:

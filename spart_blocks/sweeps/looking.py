@@ -145,8 +145,8 @@ class Looking:
         """Histogram and empirical distribution function of a metric, of each variant and fault."""
         from spart_blocks.sweeps.pictures import distribution
 
-        labels = study_of(self, traces=False).labels()
-        return distribution(quantity(self, metric), labels, **options)
+        labels, apart = study_of(self, traces=False).factors()
+        return distribution(quantity(self, metric), labels, apart=apart, **options)
 
     def plot_map(self: SweepResults, metric: str, x: str, y: str) -> Figure:  # type: ignore[misc]
         """Mean of a metric, or the rate of success for 'passed', over two varied values."""
@@ -176,9 +176,9 @@ class Looking:
         from spart_blocks.sweeps.history_pictures import fan
 
         traces = traces_of(self, signal)
-        labels = study_of(self, traces=False).labels()
         place = np.searchsorted(self["run"], traces.runs)
-        return fan(traces, None if labels is None else labels[place])
+        factors = study_of(self, traces=False).factors()
+        return fan(traces, *(None if one is None else one[place] for one in factors))
 
     def plot_extremes(  # type: ignore[misc]
         self: SweepResults, signal: str, metric: str, worst: str = "largest"

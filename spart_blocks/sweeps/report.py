@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from spart_blocks.sweeps.study import Study, counts_in_words, replay_command
 
 MOST_LISTED = 50
 """Largest number of failed runs that are listed."""
-_MOST_METRICS, _MOST_SIGNALS, _MOST_VARIED, _MOST_FAULTS = 12, 6, 4, 4
+_MOST_METRICS, _MOST_SIGNALS, _MOST_VARIED = 12, 6, 4
 
 
 def write_study(study: Study, path: str | Path) -> Path:
@@ -113,7 +112,7 @@ def _metrics(study: Study, summary: Summary) -> Iterator[str]:
         yield html.paragraph(_titled(study.quantity(name)))
         yield html.table(summary.metric_head[1:], own, _words(summary))
         with suppress(InputError):  # no run has a value; the table says so
-            labels, apart = _factors(study)
+            labels, apart = study.factors()
             figure = distribution(study.quantity(name), labels, band, apart)
             yield html.picture(figure, f"Distribution of {name}")
     if len(study.metrics) > _MOST_METRICS:
@@ -133,14 +132,6 @@ def _compared(study: Study) -> str:
         "McNemar's; Holm's is adjusted for all rows together."
     )
     return html.table(found.head, found.rows(), 3) + html.paragraph(note, "note")
-
-
-def _factors(study: Study) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
-    """The groups of runs by colour and by column: variants and faults, or both by colour where
-    the faults are many."""
-    if len(study.names("fault")) <= _MOST_FAULTS:
-        return study.factor("variant"), study.factor("fault")
-    return study.labels(), None
 
 
 def _titled(quantity: Quantity) -> str:
@@ -167,7 +158,7 @@ def _grid(study: Study) -> Iterator[str]:
 
 
 def _signals(study: Study) -> Iterator[str]:
-    runs, factors = study.columns["run"], _factors(study)
+    runs, factors = study.columns["run"], study.factors()
     shown = [traces for name, traces in study.traces.items() if ".audit." not in name]
     for traces in shown[:_MOST_SIGNALS]:
         rows = np.searchsorted(runs, traces.runs)

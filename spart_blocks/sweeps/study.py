@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FACTORS = ("variant", "fault")
 """Columns whose combinations are compared with one another."""
+MOST_COLUMNS = 4
+"""Largest number of faults that are shown beside each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +95,13 @@ class Study:
         if len(self.names(name)) < 2:
             return None
         return np.array([str(one) for one in self.columns[name]], dtype=object)
+
+    def factors(self) -> tuple[NDArray[np.object_] | None, NDArray[np.object_] | None]:
+        """The groups of runs that pictures show by colour, and by column: variants and faults; or
+        both by colour, where the faults are many."""
+        if len(self.names("fault")) <= MOST_COLUMNS:
+            return self.factor("variant"), self.factor("fault")
+        return self.labels(), None
 
 
 def replay_command(study: Study, run: int) -> str:
