@@ -196,7 +196,7 @@ def _swept(
 
 def _finished(found: SweepResults, folder: Path, pages: tuple[Path, ...], quiet: bool) -> int:
     """Print and write the results; returns the exit code."""
-    from spart_blocks.sweeps.going import ENOUGH
+    from spart_blocks.sweeps.running.going import ENOUGH
 
     code = 0
     if not quiet and len(found):

@@ -91,7 +91,7 @@ def _replay(file: DiagramFile, found: Any, passed: Any, folder: Path | None) -> 
 
 def _kept(found: Any, folder: Path) -> Path | None:
     """Write the runs into the folder of a test's results, in place of those of an earlier test."""
-    from spart_blocks.sweeps.store import holds_sweep
+    from spart_blocks.sweeps.storage.store import holds_sweep
 
     target = folder / FOLDER
     try:

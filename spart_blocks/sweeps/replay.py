@@ -14,11 +14,11 @@ from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.recomputing import FromStates
 from spart_blocks.simulation.simulate import finish
 from spart_blocks.simulation.start import prepare
-from spart_blocks.sweeps.choosing import Runner
-from spart_blocks.sweeps.columns import Array
-from spart_blocks.sweeps.going import AnyWork
-from spart_blocks.sweeps.histories import signals_of, states_of
-from spart_blocks.sweeps.planned import DEFAULT_SAMPLES
+from spart_blocks.sweeps.plans.planned import DEFAULT_SAMPLES
+from spart_blocks.sweeps.running.choosing import Runner
+from spart_blocks.sweeps.running.going import AnyWork
+from spart_blocks.sweeps.storage.columns import Array
+from spart_blocks.sweeps.storage.histories import signals_of, states_of
 from spart_blocks.sweeps.work import COMPLETE, STATUSES, Done, FileWork, Work
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from spart_blocks.checked import as_path
 from spart_blocks.errors import Fault, InputError, MissingExtraError, brief, warn
-from spart_blocks.sweeps.columns import TRUE, UNKNOWN, Columns, succeeded
-from spart_blocks.sweeps.going import ENOUGH
-from spart_blocks.sweeps.histories import Histories
-from spart_blocks.sweeps.looking import Looking
-from spart_blocks.sweeps.parts import EXTRA
-from spart_blocks.sweeps.store import Folder, Store
+from spart_blocks.sweeps.display.looking import Looking
+from spart_blocks.sweeps.running.going import ENOUGH
+from spart_blocks.sweeps.storage.columns import TRUE, UNKNOWN, Columns, succeeded
+from spart_blocks.sweeps.storage.histories import Histories
+from spart_blocks.sweeps.storage.parts import EXTRA
+from spart_blocks.sweeps.storage.store import Folder, Store
 from spart_blocks.sweeps.work import FAILED, STATUSES, Ints
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import xarray
 
     from spart_blocks.results import Results
-    from spart_blocks.sweeps.planned import Planned
+    from spart_blocks.sweeps.plans.planned import Planned
 
 Which = Callable[[Columns], Any] | NDArray[np.bool_] | str
 _COMPARED = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign><=|>=|==|!=|<|>|=)\s*(?P<value>.+?)\s*")
@@ -103,7 +103,7 @@ class SweepResults(Looking):
     def planned(self) -> Planned:
         """The plan with its diagram, read again where the results come from a folder."""
         if self._planned is None:
-            from spart_blocks.sweeps.describing import planned_of
+            from spart_blocks.sweeps.plans.describing import planned_of
 
             self._planned = planned_of(self.store.description)
         return self._planned
@@ -266,7 +266,7 @@ class SweepResults(Looking):
     def of_file(self, file: str | Path) -> SweepResults:
         """The same results, with the diagram in this file: where it has moved. InputError if it
         is not the diagram of the sweep."""
-        from spart_blocks.sweeps.describing import planned_of
+        from spart_blocks.sweeps.plans.describing import planned_of
 
         planned = planned_of(self.store.description, as_path(file, "a diagram"))
         return SweepResults(self.store, planned, self.stopped)

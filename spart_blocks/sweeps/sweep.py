@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from spart_blocks.checked import as_path
 from spart_blocks.errors import Fault, InputError, RunError, brief, warn
-from spart_blocks.sweeps.choosing import Runner
-from spart_blocks.sweeps.describing import description_of
-from spart_blocks.sweeps.going import Going, Progress
-from spart_blocks.sweeps.planned import Planned
+from spart_blocks.sweeps.plans.describing import description_of
+from spart_blocks.sweeps.plans.planned import Planned
 from spart_blocks.sweeps.results import SweepResults
-from spart_blocks.sweeps.store import Description, Folder, Store, holds_sweep
+from spart_blocks.sweeps.running.choosing import Runner
+from spart_blocks.sweeps.running.going import Going, Progress
+from spart_blocks.sweeps.storage.store import Description, Folder, Store, holds_sweep
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram

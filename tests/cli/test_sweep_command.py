@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from spart_blocks.sweeps import store
 from spart_blocks.sweeps.results import SweepResults
+from spart_blocks.sweeps.storage import store
 
 STUDY = """
 name: study

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binomtest
 
 from spart_blocks.regression.check import Manner, check_file
-from spart_blocks.sweeps.store import DESCRIPTION
+from spart_blocks.sweeps.storage.store import DESCRIPTION
 
 SWEEP = "sweep: {runs: 10, over: {rate: {uniform: {low: 1, high: 2}}}}\n"
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from spart_blocks.errors import InputError, MissingExtraError, RunError
-from spart_blocks.sweeps.joining import joined
-from spart_blocks.sweeps.one_by_one import each_run, run
+from spart_blocks.sweeps.running.joining import joined
+from spart_blocks.sweeps.running.one_by_one import each_run, run
 
 DECAY = """
 name: decay
@@ -51,7 +51,7 @@ def test_without_dask_the_extra_is_named(work, monkeypatch):
 
 def test_a_scheduler_that_does_not_answer_is_told(work, monkeypatch):
     pytest.importorskip("distributed")
-    from spart_blocks.sweeps import cluster
+    from spart_blocks.sweeps.running import cluster
 
     monkeypatch.setattr(cluster, "FIRST_WAIT", 0.5)
     with pytest.raises(RunError, match=r"no scheduler of Dask answers at tcp://127.0.0.1:1"):

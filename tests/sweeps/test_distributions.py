@@ -9,8 +9,8 @@ from scipy import stats
 
 from spart_blocks.diagram.sweep_section import Varied
 from spart_blocks.errors import InputError
-from spart_blocks.sweeps.designs import philox_words, uniform, uniform_of
-from spart_blocks.sweeps.distributions import dimensions, values_of
+from spart_blocks.sweeps.plans.designs import philox_words, uniform, uniform_of
+from spart_blocks.sweeps.plans.distributions import dimensions, values_of
 
 N = 20_000
 

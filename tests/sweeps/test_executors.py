@@ -15,12 +15,12 @@ import pytest
 import sweep_runners
 
 from spart_blocks.errors import InputError, RunError
-from spart_blocks.sweeps import executors, lanes
-from spart_blocks.sweeps.executors import spread
-from spart_blocks.sweeps.joining import joined
-from spart_blocks.sweeps.one_by_one import each_run, run
-from spart_blocks.sweeps.processes import Processes, WorkerEndedError
-from spart_blocks.sweeps.runners import fastest
+from spart_blocks.sweeps.running import executors, lanes
+from spart_blocks.sweeps.running.executors import spread
+from spart_blocks.sweeps.running.joining import joined
+from spart_blocks.sweeps.running.one_by_one import each_run, run
+from spart_blocks.sweeps.running.processes import Processes, WorkerEndedError
+from spart_blocks.sweeps.running.runners import fastest
 from spart_blocks.sweeps.work import FAILED, STATUSES
 
 OSCILLATOR = """
@@ -171,7 +171,7 @@ def test_exceptions_of_calls_come_back():
 
 
 def test_processes_that_cannot_start_are_told(monkeypatch):
-    from spart_blocks.sweeps import processes as module
+    from spart_blocks.sweeps.running import processes as module
 
     monkeypatch.setattr(module, "WORKER", "spart_blocks.sweeps.no_such_module")
     with Processes(1) as processes:

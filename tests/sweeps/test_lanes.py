@@ -15,11 +15,11 @@ from spart_blocks.errors import InputError
 from spart_blocks.program.compiler import compiler_name, loaded_library
 from spart_blocks.simulation.gauges import Gauge
 from spart_blocks.simulation.simulate import begin, finish
-from spart_blocks.sweeps import lanes
-from spart_blocks.sweeps.joining import joined
-from spart_blocks.sweeps.lane_source import kernel_source
-from spart_blocks.sweeps.nvrtc import cubin
-from spart_blocks.sweeps.one_by_one import each_run
+from spart_blocks.sweeps.running import lanes
+from spart_blocks.sweeps.running.joining import joined
+from spart_blocks.sweeps.running.lane_source import kernel_source
+from spart_blocks.sweeps.running.nvrtc import cubin
+from spart_blocks.sweeps.running.one_by_one import each_run
 from spart_blocks.sweeps.work import STATUSES, Work
 from spart_blocks.tableaus import FIXED_STEP
 

@@ -12,7 +12,7 @@ import spart_blocks as sb
 from spart_blocks.errors import InputError
 from spart_blocks.program.compiler import compiler_name, loaded_library
 from spart_blocks.program.lane_code import FLAGS, lane_function, lane_tables, numbers_header
-from spart_blocks.sweeps.nvrtc import KernelError, cubin, usages
+from spart_blocks.sweeps.running.nvrtc import KernelError, cubin, usages
 
 pytest.importorskip("cuda.bindings.nvrtc")
 

@@ -13,9 +13,9 @@ import spart_blocks as sb
 from spart_blocks.errors import InputError
 from spart_blocks.simulation import DiagramFile
 from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.sweeps.failed_runs import failed
-from spart_blocks.sweeps.joining import joined
-from spart_blocks.sweeps.one_by_one import each_run
+from spart_blocks.sweeps.running.failed_runs import failed
+from spart_blocks.sweeps.running.joining import joined
+from spart_blocks.sweeps.running.one_by_one import each_run
 from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, STOPPED, FileWork, Work
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"

@@ -7,10 +7,10 @@ import pytest
 
 from spart_blocks.errors import InputError
 from spart_blocks.results.plots import render
-from spart_blocks.sweeps.history_pictures import extreme_runs, fan, pick, quantiles
-from spart_blocks.sweeps.pictures import distribution, heat_map, tornado
-from spart_blocks.sweeps.scatter_picture import scatter
-from spart_blocks.sweeps.shown import Quantity, Traces, outcomes
+from spart_blocks.sweeps.display.history_pictures import extreme_runs, fan, pick, quantiles
+from spart_blocks.sweeps.display.pictures import distribution, heat_map, tornado
+from spart_blocks.sweeps.display.scatter_picture import scatter
+from spart_blocks.sweeps.display.shown import Quantity, Traces, outcomes
 from spart_blocks.sweeps.statistics import SobolIndices
 
 T = np.linspace(0.0, 4.0, 41)

@@ -11,11 +11,12 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.errors import InputError, SpartWarning
 from spart_blocks.simulation import DiagramFile
-from spart_blocks.sweeps import one_by_one, placing
-from spart_blocks.sweeps.placing import works_of
-from spart_blocks.sweeps.planning import plan_of
-from spart_blocks.sweeps.sources import FileSource
-from spart_blocks.sweeps.targets import dotted
+from spart_blocks.sweeps.plans import placing
+from spart_blocks.sweeps.plans.placing import works_of
+from spart_blocks.sweeps.plans.planning import plan_of
+from spart_blocks.sweeps.plans.sources import FileSource
+from spart_blocks.sweeps.plans.targets import dotted
+from spart_blocks.sweeps.running import one_by_one
 from spart_blocks.sweeps.work import FileWork
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from spart_blocks.errors import DiagramError, InputError
-from spart_blocks.sweeps.plan import Plan
-from spart_blocks.sweeps.planning import plan_of, section_of
+from spart_blocks.sweeps.plans.plan import Plan
+from spart_blocks.sweeps.plans.planning import plan_of, section_of
 
 DIAGRAM = """\
 params: {kp: 20, kd: 4, tau: [1, 2]}

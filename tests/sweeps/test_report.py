@@ -11,10 +11,10 @@ import pytest
 from scipy.stats import binomtest
 
 from spart_blocks.errors import InputError
-from spart_blocks.sweeps.report import _unlike, report, write_study
-from spart_blocks.sweeps.shown import Quantity, Traces
+from spart_blocks.sweeps.display.report import _unlike, report, write_study
+from spart_blocks.sweeps.display.shown import Quantity, Traces
+from spart_blocks.sweeps.display.study import Study
 from spart_blocks.sweeps.statistics import sobol_indices
-from spart_blocks.sweeps.study import Study
 
 VOID = ("meta", "img", "link", "br")
 

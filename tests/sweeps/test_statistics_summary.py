@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from spart_blocks.errors import InputError
-from spart_blocks.sweeps.columns import Column, Columns
 from spart_blocks.sweeps.statistics import mean, quantile, success, summarize
+from spart_blocks.sweeps.storage.columns import Column, Columns
 from spart_blocks.sweeps.work import STATUSES
 
 FAULTS, VARIANTS = ("none", "stuck"), ("pd", "lqr")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from spart_blocks.errors import InputError, RunError
-from spart_blocks.sweeps import parts, store
-from spart_blocks.sweeps.columns import FALSE, TRUE, UNKNOWN, Column, Columns
-from spart_blocks.sweeps.histories import Histories
-from spart_blocks.sweeps.store import Description, Folder, Store, schema_of
+from spart_blocks.sweeps.storage import parts, store
+from spart_blocks.sweeps.storage.columns import FALSE, TRUE, UNKNOWN, Column, Columns
+from spart_blocks.sweeps.storage.histories import Histories
+from spart_blocks.sweeps.storage.store import Description, Folder, Store, schema_of
 
 SCHEMA = schema_of(
     (Column("kp", "float"), Column("file", "text")), ("miss",), ("a", "b"), ("none",)

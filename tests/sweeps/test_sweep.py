@@ -9,10 +9,10 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError, RunError
-from spart_blocks.sweeps.describing import planned_of
-from spart_blocks.sweeps.going import Going
-from spart_blocks.sweeps.planned import Planned
-from spart_blocks.sweeps.store import described
+from spart_blocks.sweeps.plans.describing import planned_of
+from spart_blocks.sweeps.plans.planned import Planned
+from spart_blocks.sweeps.running.going import Going
+from spart_blocks.sweeps.storage.store import described
 
 SPRING = """
 name: spring
@@ -350,7 +350,7 @@ def test_a_metric_in_python(spring):
 
 def test_without_a_compiler_runs_go_one_by_one_with_a_line(spring, monkeypatch):
     by_lanes = sb.sweep(spring)
-    monkeypatch.setattr("spart_blocks.sweeps.lanes.compiler_name", lambda: None)
+    monkeypatch.setattr("spart_blocks.sweeps.running.lanes.compiler_name", lambda: None)
     with pytest.warns(sb.errors.SpartWarning, match="runs go one by one, .*no C compiler"):
         found = sb.sweep(spring, workers=1)
     assert found["last"] == pytest.approx(by_lanes["last"], rel=1e-9)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from spart_blocks.diagram.sweep_section import Varied
-from spart_blocks.sweeps.plan import Factor, GridAxis, Plan, PlannedFault
-from spart_blocks.sweeps.words import drawn_in_words, plan_in_words
+from spart_blocks.sweeps.plans.plan import Factor, GridAxis, Plan, PlannedFault
+from spart_blocks.sweeps.plans.words import drawn_in_words, plan_in_words
 
 
 @pytest.mark.parametrize(

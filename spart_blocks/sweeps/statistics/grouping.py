@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.sweeps.columns import FALSE, TRUE, UNKNOWN, Columns
+from spart_blocks.sweeps.storage.columns import FALSE, TRUE, UNKNOWN, Columns
 from spart_blocks.sweeps.work import FAILED
 
 Table = Mapping[str, NDArray[Any]]

@@ -1,0 +1,1 @@
+"""What is measured and judged of each run: formulas, metrics, claims."""

@@ -1,0 +1,1 @@
+"""What a sweep keeps: columns, histories, and the folder of its results."""

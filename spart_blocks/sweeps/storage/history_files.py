@@ -1,0 +1,189 @@
+"""Histories in the folder of a sweep: an NPZ file for each part, or one Zarr store of shards.
+
+A part's histories are written before its table, which makes them count. What a killed process has
+left without a table is overwritten by the next part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import InputError, MissingExtraError, told
+from spart_blocks.results.files import write_whole
+from spart_blocks.sweeps.storage.histories import Histories
+from spart_blocks.sweeps.storage.parts import EXTRA, from_npz, to_npz
+from spart_blocks.sweeps.work import Floats, Ints
+
+Form = Literal["npz", "zarr"]
+LARGE = 256 << 20
+"""Size of all histories [bytes] from which they are stored in Zarr."""
+SHARD = 4096
+"""Runs for which a shard of the Zarr store has room; only those written take space."""
+_CHUNK = 1 << 20  # bytes, about, of what is read at once
+_UNITS, _VALUE = "units", "value."
+
+
+def form_for(size: float) -> Form:
+    """The form of histories that take this many bytes in all."""
+    return "zarr" if size > LARGE and find_spec("zarr") is not None else "npz"
+
+
+class HistoryFiles(Protocol):
+    """Histories on disk."""
+
+    def write(self, part: int, histories: Histories) -> None:
+        """Store the histories of a part."""
+
+    def read(self, parts: Iterable[int]) -> Iterator[Histories]:
+        """The histories of these parts, where there are any."""
+
+
+def history_files(form: Form, folder: Path) -> HistoryFiles:
+    """The histories in the folder of a sweep."""
+    return NpzHistories(folder / "histories") if form == "npz" else ZarrHistories(folder)
+
+
+class NpzHistories:
+    """An NPZ file for each part."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, part: int, histories: Histories) -> None:
+        arrays: dict[str, Any] = {"run": histories.runs, "time": histories.times}
+        arrays[_UNITS] = np.array([f"{n}\0{u}" for n, u in histories.units.items()], dtype=str)
+        arrays |= {_VALUE + name: array for name, array in histories.values.items()}
+        write_whole(self._file(part), to_npz(arrays))
+
+    def read(self, parts: Iterable[int]) -> Iterator[Histories]:
+        for part in parts:
+            path = self._file(part)
+            if path.exists():
+                yield _from_arrays(path, from_npz(path))
+
+    def _file(self, part: int) -> Path:
+        return self.folder / f"{part:06d}.npz"
+
+
+def _from_arrays(path: Path, arrays: Mapping[str, Any]) -> Histories:
+    try:
+        values = {n.removeprefix(_VALUE): a for n, a in arrays.items() if n.startswith(_VALUE)}
+        units = dict(str(pair).split("\0") for pair in arrays[_UNITS])
+        return Histories(arrays["run"], arrays["time"], values, units)
+    except (LookupError, ValueError) as error:
+        raise InputError(f"{path}: holds no histories ({told(error)})") from error
+
+
+class ZarrHistories:
+    """One Zarr store (format 3) with an array for each signal, (run, time, ...).
+
+    Part n has its rows in shard n of each array. Rows that it does not fill have run -1 and take no
+    space, so no shard is written twice.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "histories.zarr"
+
+    def write(self, part: int, histories: Histories) -> None:
+        n = len(histories.runs)
+        if n > SHARD:
+            raise ValueError(f"a part has {n} runs, a shard has room for {SHARD}")
+        runs = np.full(SHARD, -1)
+        runs[:n] = histories.runs
+        try:
+            group = self._group("a")
+            for name, values in (*histories.values.items(), ("run", runs)):
+                self._array(group, name, values, histories.units.get(name, ""))
+            times = self._times(group, histories.times)
+            for name, array in group.arrays():
+                if name != "time":
+                    written = runs if name == "run" else histories.values.get(name)
+                    _write_rows(array, part, written, n, times)
+        except OSError as error:
+            raise InputError(f"cannot write {self.path}: {error.strerror or error}") from error
+
+    def read(self, parts: Iterable[int]) -> Iterator[Histories]:
+        if not self.path.exists():
+            return
+        group = self._group("r")
+        times = group["time"][:]
+        arrays = {name: array for name, array in group.arrays() if name not in ("run", "time")}
+        for part in parts:
+            rows = slice(part * SHARD, (part + 1) * SHARD)
+            runs = group["run"][rows]
+            n = int(np.count_nonzero(runs >= 0))
+            if n:
+                rows = slice(rows.start, rows.start + n)
+                values = {name: array[rows] for name, array in arrays.items()}
+                units = {name: array.attrs.get("units", "") for name, array in arrays.items()}
+                yield Histories(runs[:n], times, values, {n: u for n, u in units.items() if u})
+
+    def dataset(self, parts: Ints) -> Any:
+        """The rows of these parts as an xarray Dataset, which reads what is asked for."""
+        try:
+            import xarray
+        except ImportError:
+            raise MissingExtraError("xarray", EXTRA, "histories of a sweep") from None
+        whole = xarray.open_zarr(self.path, chunks=None, consolidated=False)
+        runs = whole["run"].values
+        rows = np.flatnonzero((runs >= 0) & np.isin(np.arange(len(runs)) // SHARD, parts))
+        return whole.isel(run=rows[np.argsort(runs[rows], kind="stable")])
+
+    def _group(self, mode: Literal["a", "r"]) -> Any:
+        try:
+            import zarr
+        except ImportError:
+            raise MissingExtraError("zarr", EXTRA, "histories of a large sweep") from None
+        return zarr.open_group(self.path, mode=mode, zarr_format=3)
+
+    @staticmethod
+    def _array(group: Any, name: str, values: NDArray[Any], unit: str) -> None:
+        """Make the array of a signal, unless there is one."""
+        if name in group:
+            return
+        of_row = values.shape[1:]
+        row = max(1, math.prod(of_row) * 8)
+        at_once = 2 ** int(np.clip(np.log2(_CHUNK / row), 0, np.log2(SHARD)))
+        own = [f"{name}.{axis}" for axis in range(len(of_row) - 1)]
+        group.create_array(
+            name,
+            shape=(SHARD, *of_row),
+            shards=(SHARD, *of_row),
+            chunks=(at_once, *of_row),
+            dtype=values.dtype,
+            fill_value=-1 if name == "run" else np.nan,
+            dimension_names=["run", "time", *own][: values.ndim],
+            attributes={"units": unit} if unit else {},
+        )
+
+    @staticmethod
+    def _times(group: Any, times: Floats) -> int:
+        """Keep the times, if there are more than before; returns how many there are."""
+        known: int = group["time"].shape[0] if "time" in group else 0
+        if known >= len(times):
+            return known
+        about = {"dimension_names": ["time"], "attributes": {"units": "s"}}
+        group.create_array("time", data=times, overwrite=True, **about)
+        return len(times)
+
+
+def _write_rows(array: Any, part: int, values: NDArray[Any] | None, n: int, times: int) -> None:
+    """Write the rows of a part into its shard of an array. values: None, or of other shape, where
+    its runs have none."""
+    start = part * SHARD
+    shape = (start + SHARD, times, *array.shape[2:])
+    array.resize(shape[: array.ndim])
+    if values is None or values.shape[2:] != array.shape[2:]:
+        array[start : start + n] = np.nan
+    elif values.ndim == 1:
+        array[start : start + SHARD] = values
+    else:
+        array[start : start + n, : values.shape[1]] = values
+        array[start : start + n, values.shape[1] :] = np.nan

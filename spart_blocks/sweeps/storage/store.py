@@ -1,0 +1,386 @@
+"""Where the runs of a sweep are kept: in memory, or in a folder from which it can be resumed.
+
+A folder holds `sweep.json` (what the sweep is), `table/` (a file for each part of the table) and,
+where they are kept, histories. Every file is written beside its place and then moved onto it, and
+a part's table is written last, so that a killed process loses at most the part in hand.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from spart_blocks.errors import Fault, InputError, RunError, brief, told
+from spart_blocks.results.files import make_folder, write_bytes, write_whole
+from spart_blocks.sweeps.storage.columns import Array, Column
+from spart_blocks.sweeps.storage.histories import Histories, joined
+from spart_blocks.sweeps.storage.history_files import (
+    SHARD,
+    Form,
+    HistoryFiles,
+    ZarrHistories,
+    history_files,
+)
+from spart_blocks.sweeps.storage.parts import Format, as_bytes, best_format, read_part
+from spart_blocks.sweeps.work import Ints
+
+FORMAT = "spart_blocks sweep 1"
+DESCRIPTION = "sweep.json"
+LEAST_WAIT, SHARE = 2.0, 0.01
+"""A part is written after this time [s], or this fraction of the time that the sweep has taken."""
+MOST_BUFFERED = 64 << 20
+"""Size of the columns and histories [bytes] at which a part is written at once."""
+_MOST_TEXT = 32 << 20
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a sweep is, as `sweep.json` says it.
+
+    name: of the diagram. identity: what its results depend on, as JSON; a sweep continues another
+    if these are equal. files: the diagram's, with the hashes of their contents. runs: how many
+    there are in all. schema: the columns. facts: anything else, for readers.
+    """
+
+    name: str
+    identity: Mapping[str, Any]
+    files: Mapping[str, str]
+    runs: int
+    schema: tuple[Column, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    table: Format = "npz"
+    histories: Form = "npz"
+
+    def plain(self) -> dict[str, Any]:
+        """The description as JSON."""
+        return {
+            "format": FORMAT,
+            "name": self.name,
+            "runs": self.runs,
+            "identity": dict(self.identity),
+            "files": dict(self.files),
+            "facts": dict(self.facts),
+            "table": self.table,
+            "histories": self.histories,
+            "columns": [column.plain() for column in self.schema],
+        }
+
+    @staticmethod
+    def from_plain(plain: Mapping[str, Any]) -> Description:
+        """The description of which this is `plain`. Raises ValueError, LookupError, TypeError."""
+        if plain.get("format") != FORMAT:
+            raise ValueError(f"format is {brief(plain.get('format'))}, not {FORMAT!r}")
+        if plain["table"] not in ("parquet", "npz") or plain["histories"] not in ("npz", "zarr"):
+            raise ValueError("its parts are in no known format")
+        return Description(
+            name=str(plain["name"]),
+            identity=dict(plain["identity"]),
+            files={str(path): str(digest) for path, digest in dict(plain["files"]).items()},
+            runs=int(plain["runs"]),
+            schema=tuple(Column.from_plain(column) for column in plain["columns"]),
+            facts=dict(plain["facts"]),
+            table=plain["table"],
+            histories=plain["histories"],
+        )
+
+
+class Store:
+    """Runs that have ended, kept in memory."""
+
+    folder: Path | None = None
+
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self._columns: list[Mapping[str, Array]] = []
+        self._histories: list[Histories] = []
+        self.count = 0
+
+    @property
+    def schema(self) -> tuple[Column, ...]:
+        """The columns of the table."""
+        return self.description.schema
+
+    def add(self, columns: Mapping[str, Array], histories: Histories | None = None) -> None:
+        """Keep runs. columns: their values by name, as `Column.stored` gives them."""
+        rows = {column.name: column.stored(columns[column.name]) for column in self.schema}
+        self._columns.append(rows)
+        if histories is not None and len(histories.runs):
+            self._histories.append(histories)
+        self.count += len(rows["run"])
+        self.__dict__.pop("_order", None)
+
+    def flush(self) -> None:
+        """Write what is not written yet."""
+
+    def close(self) -> None:
+        """Write what is not written yet, and let others write."""
+
+    def let_go(self) -> None:
+        """Let others write; what is not written yet stays in memory."""
+
+    @cached_property
+    def _order(self) -> Array:
+        return np.argsort(self._whole("run"), kind="stable")
+
+    def read(self, name: str) -> Array:
+        """The values of a column, in the order of the runs' numbers."""
+        found: Array = self._whole(name)[self._order]
+        return found
+
+    def runs(self) -> Ints:
+        """The numbers of the runs that are kept, in order."""
+        return self.read("run")
+
+    def _whole(self, name: str) -> Array:
+        parts = [columns[name] for columns in self._columns]
+        column = next(one for one in self.schema if one.name == name)
+        return np.concatenate([column.stored([]), *parts])
+
+    def histories(self) -> Histories | None:
+        """The histories that are kept, or None."""
+        return joined(self._histories)
+
+    def dataset(self) -> Any:
+        """An xarray Dataset that reads histories when they are asked for; None where they are to
+        be made from `histories`."""
+        return None
+
+
+class Folder(Store):
+    """Runs kept in a folder. Reads what others have written too."""
+
+    def __init__(self, folder: Path, description: Description, lock: IO[bytes] | None) -> None:
+        super().__init__(description)
+        self.folder, self._lock = folder, lock
+        self.files: HistoryFiles = history_files(description.histories, folder)
+        self._parts = sum(1 for _ in _parts_in(folder, description.table))
+        self.begun = self._written = time.monotonic()
+        self.count = len(self._whole("run"))
+
+    @staticmethod
+    def made(folder: Path, description: Description) -> Folder:
+        """A new folder of a sweep; InputError for one that holds anything."""
+        make_folder(folder)
+        if any(not path.name.startswith(".") for path in folder.iterdir()):
+            raise InputError(_taken(folder, description))
+        lock = _locked(folder)
+        description = replace(description, table=best_format())
+        _describe(folder, description)
+        return Folder(folder, description, lock)
+
+    @staticmethod
+    def opened(folder: Path) -> Folder:
+        """The folder of a sweep, to be read."""
+        return Folder(folder, described(folder), None)
+
+    @staticmethod
+    def resumed(folder: Path, description: Description) -> Folder:
+        """The folder of a sweep, to be continued; InputError if it holds another sweep."""
+        found = described(folder)
+        faults = list(differences(found, description))
+        if faults:
+            listed = "\n  ".join(faults)
+            hint = f"{listed}\n  name another folder, or remove this one"
+            raise InputError(Fault(f"{folder} holds the results of another sweep", hint=hint))
+        lock = _locked(folder)
+        if description.runs > found.runs:
+            found = replace(found, runs=description.runs)
+            _describe(folder, found)
+        return Folder(folder, found, lock)
+
+    def add(self, columns: Mapping[str, Array], histories: Histories | None = None) -> None:
+        waiting = sum(len(kept.runs) for kept in self._histories)
+        if histories is not None and waiting + len(histories.runs) > SHARD:
+            self.flush()
+        super().add(columns, histories)
+        now = time.monotonic()
+        wait = max(LEAST_WAIT, SHARE * (now - self.begun))
+        if now - self._written > wait or self._buffered() > MOST_BUFFERED:
+            self.flush()
+
+    def _buffered(self) -> int:
+        kept = [array.nbytes for h in self._histories for array in h.values.values()]
+        return sum(kept) + sum(a.nbytes for columns in self._columns for a in columns.values())
+
+    def flush(self) -> None:
+        if not self._columns:
+            return
+        rows = {
+            column.name: np.concatenate([part[column.name] for part in self._columns])
+            for column in self.schema
+        }
+        histories = joined(self._histories)
+        try:
+            if histories is not None:
+                self.files.write(self._parts, histories)
+            data = as_bytes(self.description.table, self.schema, rows)
+            write_whole(_part(self._path, self._parts, self.description.table), data)
+        except (InputError, OSError, MemoryError) as error:
+            kept = self.count - len(rows["run"])
+            hint = (
+                f"{kept:,} runs are kept in {self.folder}; make room there, and the same "
+                "command with --resume (resume=True) continues"
+            )
+            raise RunError(told_of(error), hint=hint) from error
+        self._columns.clear()
+        self._histories.clear()
+        self._parts += 1
+        self._written = time.monotonic()
+
+    def close(self) -> None:
+        try:
+            self.flush()
+        finally:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Let others write; what is not written yet stays in memory."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    @property
+    def _path(self) -> Path:
+        assert self.folder is not None
+        return self.folder
+
+    def _whole(self, name: str) -> Array:
+        kind, schema = self.description.table, self.schema
+        column = next(one for one in schema if one.name == name)
+        files = [_part(self._path, k, kind) for k in range(self._parts)]
+        written = [read_part(kind, file, schema, (name,))[name] for file in files]
+        waiting = [columns[name] for columns in self._columns]
+        return np.concatenate([column.stored([]), *written, *waiting])
+
+    def histories(self) -> Histories | None:
+        return joined([*self.files.read(range(self._parts)), *self._histories])
+
+    def dataset(self) -> Any:
+        if not isinstance(self.files, ZarrHistories) or not self.files.path.exists():
+            return None
+        self.flush()
+        return self.files.dataset(np.arange(self._parts))
+
+
+def told_of(error: BaseException) -> str:
+    """An error of writing, in one line."""
+    return str(error).split("\n")[0] if isinstance(error, InputError) else told(error)
+
+
+def described(folder: Path) -> Description:
+    """What the sweep of a folder is. Raises InputError."""
+    path = folder / DESCRIPTION
+    if not path.is_file():
+        what = "holds no sweep" if folder.is_dir() else "there is no such folder"
+        hint = f"a sweep keeps its results in a folder with a file {DESCRIPTION}"
+        raise InputError(Fault(f"{folder}: {what}", hint=hint))
+    try:
+        if path.stat().st_size > _MOST_TEXT:
+            raise ValueError("it is too large to be one")
+        return Description.from_plain(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: not the description of a sweep ({told(error)})") from error
+
+
+def holds_sweep(path: Path) -> bool:
+    """Whether a path is the folder of a sweep."""
+    return (path / DESCRIPTION).is_file()
+
+
+def differences(old: Description, new: Description) -> Iterator[str]:
+    """What makes two sweeps different, in lines; none if the new one continues the old one."""
+    yield from _differing("", dict(old.identity), dict(new.identity))
+    for path in sorted({*old.files, *new.files}):
+        if path not in new.files or path not in old.files:
+            yield f"{path} belongs to one of them alone"
+        elif old.files[path] != new.files[path]:
+            yield f"{path} has changed since"
+    if [c.name for c in old.schema] != [c.name for c in new.schema]:
+        names = {c.name for c in old.schema} ^ {c.name for c in new.schema}
+        yield f"columns of one of them alone: {', '.join(sorted(names)) or 'in another order'}"
+
+
+def _differing(where: str, old: Any, new: Any) -> Iterator[str]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in dict.fromkeys([*old, *new]):
+            below = f"{where}.{key}" if where else str(key)
+            yield from _differing(below, old.get(key), new.get(key))
+    elif old != new:
+        yield f"{where}: {_quoted(old)} there, {_quoted(new)} here"
+
+
+def _quoted(value: Any) -> str:
+    return "nothing" if value is None else brief(value)
+
+
+def _taken(folder: Path, description: Description) -> Fault:
+    """Why a folder is not used for a new sweep."""
+    if not holds_sweep(folder):
+        return Fault(f"{folder} is not empty", hint="name another folder for the sweep's results")
+    with suppress(InputError):
+        found = list(differences(described(folder), description))
+        if found:
+            hint = "\n  ".join([*found, "name another folder, or remove this one"])
+            return Fault(f"{folder} holds the results of another sweep", hint=hint)
+    hint = "--resume (resume=True) continues it; or name another folder, or remove this one"
+    return Fault(f"{folder} holds this sweep already", hint=hint)
+
+
+def _describe(folder: Path, description: Description) -> None:
+    text = json.dumps(description.plain(), indent=1, ensure_ascii=False)
+    write_bytes(folder / DESCRIPTION, text.encode())
+
+
+def _part(folder: Path, number: int, kind: Format) -> Path:
+    return folder / "table" / f"{number:06d}.{kind}"
+
+
+def _parts_in(folder: Path, kind: Format) -> Iterator[int]:
+    """The numbers of the parts of the table, up to the first that is missing."""
+    number = 0
+    while _part(folder, number, kind).is_file():
+        yield number
+        number += 1
+
+
+def _locked(folder: Path) -> IO[bytes] | None:
+    """A lock on the folder, which lasts as long as it is open; InputError if it is taken."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    file = open(folder / ".lock", "ab")  # noqa: SIM115
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise InputError(f"{folder}: another process writes there now") from None
+    return file
+
+
+def schema_of(
+    varied: Sequence[Column], metrics: Sequence[str], variants: Sequence[str], faults: Sequence[str]
+) -> tuple[Column, ...]:
+    """The columns of a sweep's table."""
+    from spart_blocks.sweeps.work import STATUSES
+
+    return (
+        *(Column(name, "int") for name in ("run", "draw", "grid")),
+        Column("variant", "name", tuple(variants)),
+        Column("fault", "name", tuple(faults)),
+        *varied,
+        Column("status", "name", STATUSES),
+        Column("message", "text"),
+        Column("passed", "truth"),
+        Column("t_end", "float"),
+        Column("steps", "int"),
+        *(Column(name, "float") for name in metrics),
+    )
