@@ -238,7 +238,7 @@ def test_a_run_that_fails_leaves_the_others(pole):
 
 
 def test_a_wrong_case_is_refused_before_anything_runs(lag, monkeypatch):
-    monkeypatch.setattr(processes, "_started", None)
+    monkeypatch.setattr(processes, "start", None)
     sets = {"good": {"goal.T": 0.5}, "bad": {"goal.TT": 3}, "worse": {"goll.T": 3}}
     with pytest.raises(DiagramError) as caught:
         sb.compare(lag, cases=sets)
