@@ -21,6 +21,11 @@ URDF = Path(__file__).parents[1] / "models" / "arm7.urdf"
 AMPLITUDE = np.array([0.4, 0.5, 0.3, 0.6, 0.4, 0.5, 0.6])  # rad
 GRAVITY = np.array([0, 0, -9.81])  # m/s^2
 KP, KD = np.full(7, 60.0), np.array([20.0, 20, 12, 12, 4, 3, 1])  # N m/rad, N m s/rad
+UNUSED = (
+    "CONSTRAINT EQUALITY FRICTIONLOSS LIMIT CONTACT CLAMPCTRL WARMSTART SENSOR MIDPHASE "
+    "NATIVECCD ISLAND AUTORESET"
+)
+"""What is disabled in MuJoCo."""
 LIGHT = KD / 50  # N m s/rad: the arm still swings after 10 s
 
 
@@ -30,8 +35,9 @@ class PinocchioPlant(ContinuousBlock):  # type: ignore[misc]
     nin = 1
     nout = 2
 
-    def __init__(self, **blockargs: object) -> None:
-        super().__init__(x0=np.zeros(14), nin=1, nout=2, onames=["qm", "um"], **blockargs)
+    def __init__(self, q: np.ndarray, **blockargs: object) -> None:
+        x0 = np.concatenate([q, np.zeros(7)])
+        super().__init__(x0=x0, nin=1, nout=2, onames=["qm", "um"], **blockargs)
         self.model = pin.buildModelFromUrdf(str(URDF))
         self.model.gravity.setZero()
         self.data = self.model.createData()
@@ -43,13 +49,23 @@ class PinocchioPlant(ContinuousBlock):  # type: ignore[misc]
         return np.concatenate([x[7:], pin.aba(self.model, self.data, x[:7], x[7:], u[0])])
 
 
-def tracking(name: str, *, pinocchio: bool = False, tick: float | None = None) -> object:
-    """The arm follows a sine of AMPLITUDE and 0.25 Hz from rest at zero."""
+def tracking(
+    name: str,
+    *,
+    pinocchio: bool = False,
+    tick: float | None = None,
+    kp: np.ndarray = KP,
+    kd: np.ndarray = KD,
+    q: np.ndarray | None = None,
+) -> object:
+    """The arm follows a sine of AMPLITUDE and 0.25 Hz from rest at q, by default zero."""
     bd = sb.new_diagram(name)
+    q = np.zeros(7) if q is None else q
     reference = bd.WAVEFORM(wave="sine", freq=0.25, amplitude=AMPLITUDE, name="reference")
-    plant = PinocchioPlant(bd=bd, name="plant") if pinocchio else _multibody(bd)
+    plant = PinocchioPlant(q, bd=bd, name="plant") if pinocchio else _multibody(bd, qm=q)
     position, rate = (0, 1) if pinocchio else (2, 4)
-    _control(bd, reference, Plug(plant, position), Plug(plant, rate), plant, tick)
+    gains = (np.diag(kp), np.diag(-kd))
+    _control(bd, reference, Plug(plant, position), Plug(plant, rate), plant, gains, tick)
     return bd
 
 
@@ -67,8 +83,28 @@ def swinging(name: str) -> object:
     return bd
 
 
-def _multibody(bd: object) -> object:
-    return bd.MULTIBODY(sb.Robot.from_urdf(URDF, base="fixed"), name="plant")
+def mujoco_model(step: float, *, motors: bool = False) -> object:
+    """The arm in MuJoCo at its fastest, by RK4: no shapes, nothing enabled that it does not need.
+    motors: with one at each joint."""
+    import mujoco
+
+    spec = mujoco.MjSpec.from_file(str(URDF))
+    for shape in list(spec.geoms):
+        spec.delete(shape)
+    for joint in spec.joints if motors else ():
+        motor = spec.add_actuator(name=joint.name, target=joint.name)
+        motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
+    model = spec.compile()
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    model.opt.timestep = step
+    for name in (*UNUSED.split(), *(() if motors else ("ACTUATION",))):
+        model.opt.disableflags |= getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}")
+    return model
+
+
+def _multibody(bd: object, **initial: np.ndarray) -> object:
+    robot = sb.Robot.from_urdf(URDF, base="fixed")
+    return bd.MULTIBODY(robot, initial=initial or None, name="plant")
 
 
 def _control(
@@ -77,10 +113,11 @@ def _control(
     position: Plug,
     rate: Plug,
     plant: object,
+    gains: tuple[np.ndarray, np.ndarray],
     tick: float | None = None,
 ) -> None:
-    error, damping = bd.SUM("+-", name="error"), bd.GAIN(-KD * np.eye(7), name="damping")
-    stiffness, total = bd.GAIN(KP * np.eye(7), name="stiffness"), bd.SUM("++", name="torque")
+    error, damping = bd.SUM("+-", name="error"), bd.GAIN(gains[1], name="damping")
+    stiffness, total = bd.GAIN(gains[0], name="stiffness"), bd.SUM("++", name="torque")
     bd.connect(reference, error[0])
     bd.connect(position, error[1])
     bd.connect(error, stiffness)

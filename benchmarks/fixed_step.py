@@ -20,27 +20,16 @@ import time
 
 import mujoco
 import numpy as np
-from arm import AMPLITUDE, GRAVITY, KP, LIGHT, URDF, run_ours, swinging
+from arm import AMPLITUDE, GRAVITY, KP, LIGHT, mujoco_model, run_ours, swinging
 from side_by_side import measure, show, versions
 
 T, STEP = 10.0, 1e-3
-UNUSED = (
-    "CONSTRAINT EQUALITY FRICTIONLOSS LIMIT CONTACT CLAMPCTRL WARMSTART ACTUATION SENSOR "
-    "MIDPHASE NATIVECCD ISLAND AUTORESET"
-)
 
 
 def mujoco_arm() -> mujoco.MjModel:
     """The arm at its fastest in MuJoCo: no shapes, nothing enabled that it does not need."""
-    spec = mujoco.MjSpec.from_file(str(URDF))
-    for shape in list(spec.geoms):
-        spec.delete(shape)
-    model = spec.compile()
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
-    model.opt.timestep = STEP
+    model = mujoco_model(STEP)
     model.opt.gravity[:] = GRAVITY
-    for name in UNUSED.split():
-        model.opt.disableflags |= getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}")
     model.jnt_stiffness[:] = KP
     model.dof_damping[:] = LIGHT
     model.qpos_spring[:] = AMPLITUDE

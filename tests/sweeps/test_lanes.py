@@ -160,7 +160,7 @@ def test_lanes_of_every_shipped_diagram(path):
         for name, values in read.items():
             if name in ("when", "when_least", "when_most", "reached", "got"):
                 continue
-            size = np.abs(values[np.isfinite(values)]).max(initial=1e-9)
+            size = np.abs(values[np.isfinite(values)]).max(initial=1e-6)
             got = done.readings[gauge][name][0]
             np.testing.assert_allclose(got, values, rtol=0, atol=1e-4 * size, err_msg=str(gauge))
 

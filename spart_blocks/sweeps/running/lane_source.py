@@ -18,7 +18,7 @@ from spart_blocks.program.lane_code import (
     unsupported,
 )
 from spart_blocks.program.switching import KINDS
-from spart_blocks.sweeps.running.lane_meters import Meters
+from spart_blocks.sweeps.running.lane_meters import FROM_START, Meters
 from spart_blocks.tableaus import Tableau
 
 
@@ -121,8 +121,17 @@ def _tables(made: Made) -> list[str]:
     if meters.rows:
         lines.append(f"#define SB_METER_ROWS {', '.join(row.text() for row in meters.rows)}")
         lines.append(f"#define SB_METER_COLUMNS {', '.join(map(str, meters.columns))}")
+    lines.append(_table("unsigned char", "sb_squared", _squared(meters, width)))
     lines += [*_tableau(method), *_own_steps(made), *_crossings(made), *_clocks(program)]
     return lines
+
+
+def _squared(meters: Meters, width: int) -> list[int]:
+    """Whether each measured number is part of a distance."""
+    distances = (row for row in meters.rows if row.kind == FROM_START)
+    columns = (meters.columns[row.column : row.column + row.count] for row in distances)
+    chosen = {column for some in columns for column in some}
+    return [int(k in chosen) for k in range(width)]
 
 
 def _tableau(method: Tableau) -> list[str]:

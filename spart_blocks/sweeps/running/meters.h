@@ -37,6 +37,26 @@ SB_CONSTANT double SB_WEIGHT[SB_NODES] = {0.05, 0.2722222222222222, 0.3555555555
 /* The coefficient of T4 from the values at the nodes. */
 SB_CONSTANT double SB_FOURTH[SB_NODES] = {0.109375, -0.25520833333333333, 0.29166666666666667,
                                           -0.25520833333333333, 0.109375};
+/* Between two nodes: where the polynomial through them misses a smooth signal most, and its value
+   there from those at the nodes. */
+SB_CONSTANT double SB_BETWEEN = 0.33;
+SB_CONSTANT double SB_THERE[SB_NODES] = {-0.12476606, 0.6106387761747121, 0.64584784,
+                                          -0.19317249617471205, 0.06145194};
+/* Gauss' rule, exact for squares of panels: its weights, and the values at its points from those at
+   the nodes. */
+SB_CONSTANT double SB_GAUSS[SB_NODES] = {0.11846344252809454, 0.23931433524968324,
+                                         0.28444444444444444, 0.23931433524968324,
+                                         0.11846344252809454};
+SB_CONSTANT double SB_AT_GAUSS[SB_NODES][SB_NODES] = {
+    {0.5933706960199465, 0.5164351986496176, -0.16382363939660802, 0.08322282221995994,
+     -0.029205077492916103},
+    {-0.100482568805083, 0.9313661019373952, 0.22966726079578495, -0.0906949046999769,
+     0.030144110771879746},
+    {0.0, 0.0, 1.0, 0.0, 0.0},
+    {0.030144110771879746, -0.0906949046999769, 0.22966726079578495, 0.9313661019373952,
+     -0.100482568805083},
+    {-0.029205077492916103, 0.08322282221995994, -0.16382363939660802, 0.5164351986496176,
+     0.5933706960199465}};
 /* The coefficients of 1, s, ..., s^4 from the values at the nodes. */
 SB_CONSTANT double SB_POWERS[SB_NODES][SB_NODES] = {
     {1.0, 0.0, 0.0, 0.0, 0.0},
@@ -165,7 +185,13 @@ SB_FUNCTION void sb_extremes_take(double *m, const sb_panel *p) {
 
 SB_FUNCTION void sb_integral_take(double *m, const sb_panel *p, int squared) {
   double sum = 0;
-  for (int n = 0; n < SB_NODES; n++) sum += SB_WEIGHT[n] * (squared ? p->y[n] * p->y[n] : p->y[n]);
+  for (int n = 0; n < SB_NODES; n++) {
+    double y = 0;
+    if (!squared) sum += SB_WEIGHT[n] * p->y[n];
+    if (!squared) continue;
+    for (int i = 0; i < SB_NODES; i++) y += SB_AT_GAUSS[n][i] * p->y[i];
+    sum += SB_GAUSS[n] * y * y;
+  }
   m[0] += (p->b - p->a) * sum;
   m[1] += p->b - p->a;
 }

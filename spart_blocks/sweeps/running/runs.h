@@ -9,7 +9,8 @@
 
    Before this file stand sb_numbers.h, the functions of the program over SB_REAL, and
      SB_STATES SB_DISCRETE SB_PARAMETERS SB_WATCHED       numbers of states, discrete states, parameters, crossings
-     SB_WIDTH                      numbers that are measured
+     SB_WIDTH                      numbers that are measured; sb_squared[j], whether distances
+                                   take the square of one
      SB_METERS, sb_meters, ...     see meters.h; SB_METER_NUMBERS in all
      SB_BLOCKS                     how many blocks' first events are wanted; sb_block_of[k], that
                                    of a crossing, or -1
@@ -35,7 +36,7 @@ enum { SB_NO_REASON, SB_NO_STEP, SB_BAD_TICK, SB_BAD_VALUE, SB_BAD_START };
 #define SB_TURNED 1e-9      /* a reset turns a signal back if it leaves less of the signal's rate */
 #define SB_FLIGHT 1e-9      /* s: a signal that is back sooner rests at zero */
 #define SB_HALVINGS 5       /* of a panel that is not smooth */
-#define SB_SMOOTH 3e-6      /* largest highest coefficient of a panel, relative to a signal's range */
+#define SB_SMOOTH 3e-6      /* largest error of a panel between its nodes, relative to a signal's range */
 
 /* The runs of a call, and what comes of them. */
 typedef struct {
@@ -73,7 +74,8 @@ typedef struct {
   SB_REAL kept[SB_MOST(SB_STATES)], far[SB_MOST(SB_STATES)];
   SB_REAL xd[SB_MOST(SB_DISCRETE)], xdn[SB_MOST(SB_DISCRETE)], xdo[SB_MOST(SB_DISCRETE)], p[SB_MOST(SB_PARAMETERS)];
   SB_REAL g0[SB_MOST(SB_WATCHED)], g1[SB_MOST(SB_WATCHED)], gs[SB_MOST(SB_WATCHED)], g[SB_MOST(SB_WATCHED)];
-  SB_REAL v[SB_NODES * SB_MOST(SB_WIDTH)], f[SB_MOST(SB_STATES + SB_DISCRETE)];
+  SB_REAL v[(SB_NODES + 1) * SB_MOST(SB_WIDTH)], f[SB_MOST(SB_STATES + SB_DISCRETE)];
+  SB_REAL low[SB_MOST(SB_WIDTH)], high[SB_MOST(SB_WIDTH)]; /* the range of measured signals */
   SB_REAL stop, lo, hi, limit, longest, watched_from;
   SB_MASK alive, sloped, within, known; /* within: of sb_watch_modes */
   SB_MASK due[SB_MOST(SB_TICKING)], hit[SB_MOST(SB_WATCHED)];
@@ -83,7 +85,6 @@ typedef struct {
   long long looked_steps[SB_LANES], crossings[SB_LANES];
   double looked_at[SB_LANES], crossed_from[SB_LANES], recent[SB_LANES][3];
   int stiff[SB_LANES], calm[SB_LANES];
-  double low[SB_LANES][SB_MOST(SB_WIDTH)], high[SB_LANES][SB_MOST(SB_WIDTH)];
   double meters[SB_LANES][SB_MOST(SB_METER_NUMBERS)];
   double events[SB_LANES][SB_MOST(SB_BLOCKS)];
 } sb_crew;
@@ -265,7 +266,10 @@ SB_FUNCTION void sb_load(sb_crew *m, int k, long long run) {
   m->looked_at[k] = m->crossed_from[k] = 0;
   m->recent[k][0] = m->recent[k][1] = m->recent[k][2] = -1;
   m->stiff[k] = m->calm[k] = 0;
-  for (int j = 0; j < SB_WIDTH; j++) m->low[k][j] = INFINITY, m->high[k][j] = -(double)INFINITY;
+  for (int j = 0; j < SB_WIDTH; j++) {
+    SB_LANE_SET(m->low[j], k, (double)INFINITY);
+    SB_LANE_SET(m->high[j], k, -(double)INFINITY);
+  }
   for (int j = 0; j < SB_BLOCKS; j++) m->events[k][j] = NAN;
 #if SB_METERS
   sb_meters_begin(m->meters[k]);
@@ -546,83 +550,103 @@ SB_FUNCTION void sb_state_within(sb_crew *m, SB_REAL h, SB_REAL theta) {
 
 #if SB_WIDTH
 
-/* Whether the panel at m->v of lane k is rough; notes the range of the signals. */
-SB_FUNCTION int sb_rough(sb_crew *m, int k, int *bad) {
-  double *low = m->low[k], *high = m->high[k];
-  int rough = 0;
-  *bad = 0;
-  for (int j = 0; j < SB_WIDTH; j++) {
-    double fourth = 0, size;
-    for (int n = 0; n < SB_NODES; n++) {
-      double y = SB_LANE(m->v[n * SB_WIDTH + j], k);
-      if (!(fabs(y) < INFINITY)) *bad = 1;
-      if (y < low[j]) low[j] = y;
-      if (y > high[j]) high[j] = y;
-      fourth += SB_FOURTH[n] * y;
-    }
-    size = fabs(low[j]) > fabs(high[j]) ? fabs(low[j]) : fabs(high[j]);
-    rough |= fabs(fourth) > SB_SMOOTH * (high[j] - low[j]) + 1e-11 * size + 1e-14;
+/* A part of a step that is measured, in panels: equal ones, each of them halved where it is not
+   smooth. count: how many; index: of how many before this one; part, of pieces: of a halved one. */
+typedef struct {
+  SB_REAL from, span, until, count, index, part, pieces, a, b;
+} sb_panels;
+
+/* The ends of the panels that are next. */
+SB_FUNCTION void sb_next_panels(sb_panels *p) {
+  SB_REAL low = (p->index + p->part / p->pieces) / p->count;
+  SB_REAL high = (p->index + (p->part + 1) / p->pieces) / p->count;
+  p->a = p->from + p->span * low;
+  p->b = SB_SELECT(high >= 1, p->until, p->from + p->span * high);
+}
+
+/* Go on where a mask says so; returns where more is left. */
+SB_FUNCTION SB_MASK sb_past_panels(sb_panels *p, SB_MASK where) {
+  p->part = SB_SELECT(where, p->part + 1, p->part);
+  for (int n = 0; n < SB_HALVINGS; n++) { /* both halves are done */
+    SB_REAL half = 0.5 * p->part;
+    SB_MASK done = where & (p->pieces > 1) & (sb_floor(half) == half);
+    if (!SB_ANY(done)) break;
+    p->part = SB_SELECT(done, half, p->part);
+    p->pieces = SB_SELECT(done, 0.5 * p->pieces, p->pieces);
   }
-  return rough && !*bad;
+  where = where & (p->pieces == 1);
+  p->index = SB_SELECT(where, p->index + p->part, p->index);
+  p->part = SB_SELECT(where, SB_OF(0), p->part);
+  return p->index < p->count;
+}
+
+/* The values of what is measured at a fraction of the panels, into `to`. */
+SB_FUNCTION void sb_values(sb_crew *m, SB_REAL h, SB_REAL t, SB_REAL *to) {
+  SB_REAL theta = SB_SELECT(h > 0, (t - m->t) / SB_SELECT(h > 0, h, SB_OF(1)), SB_OF(0));
+  sb_state_within(m, h, theta);
+  program_measured(t, m->kept, m->xd, m->p, to);
+}
+
+/* Where the panels at m->v are rough: the polynomial through the nodes misses a value between them,
+   or its square is not of fourth degree but for rounding, where that is measured. Notes the range of
+   the signals. bad: where a value is not finite. */
+SB_FUNCTION SB_MASK sb_rough(sb_crew *m, SB_MASK open, SB_MASK *bad) {
+  SB_MASK rough = SB_NOT(open == open);
+  SB_REAL sum = SB_OF(0);
+  for (int j = 0; j < SB_WIDTH; j++) {
+    SB_REAL low = m->low[j], high = m->high[j], size;
+    SB_REAL missed = -m->v[SB_NODES * SB_WIDTH + j], fourth = SB_OF(0), slack;
+    for (int n = 0; n < SB_NODES; n++) {
+      SB_REAL y = m->v[n * SB_WIDTH + j];
+      sum = sum + (y - y);
+      low = SB_SELECT(y < low, y, low);
+      high = SB_SELECT(y > high, y, high);
+      missed = missed + SB_THERE[n] * y;
+      fourth = fourth + SB_FOURTH[n] * y;
+    }
+    sum = sum + (missed - missed);
+    m->low[j] = low = SB_SELECT(open, low, m->low[j]);
+    m->high[j] = high = SB_SELECT(open, high, m->high[j]);
+    size = SB_SELECT(SB_ABS(low) > SB_ABS(high), SB_ABS(low), SB_ABS(high));
+    slack = SB_SMOOTH * (high - low) + 1e-11 * size + 1e-14;
+    rough = rough | (SB_ABS(missed) > slack);
+    if (sb_squared[j]) rough = rough | (SB_ABS(fourth) > slack);
+  }
+  *bad = open & SB_NOT(sum == 0);
+  return rough & open & (sum == 0);
 }
 
 /* Measure the step of length h, from `from` to `until` (times), where a mask says so. */
 SB_FUNCTION void sb_measure(sb_crew *m, SB_MASK where, SB_REAL h, SB_REAL from, SB_REAL until) {
-  double count[SB_LANES];
-  long long index[SB_LANES], part[SB_LANES];
-  int depth[SB_LANES], follows = 0;
-  SB_MASK open = where & (until > from), taken = open;
-  for (int k = 0; k < SB_LANES; k++) {
-    double span = SB_LANE(until, k) - SB_LANE(from, k);
-    count[k] = ceil(span / m->w->coarse - 1e-9);
-    if (!(count[k] >= 1)) count[k] = 1;
-    index[k] = part[k] = 0;
-    depth[k] = 0;
-  }
+  SB_MASK open = where & (until > from), taken = open, bad;
+  SB_REAL zero = SB_OF(0), one = SB_OF(1);
+  sb_panels p;
+  int follows = 0;
+  p.from = from, p.until = until, p.span = until - from;
+  p.count = SB_MAX(one, SB_CEIL(p.span / m->w->coarse - 1e-9));
+  p.index = p.part = zero, p.pieces = one;
   while (SB_ANY(open)) {
-    SB_REAL a = m->t, b = m->t;
-    for (int k = 0; k < SB_LANES; k++) {
-      double start = SB_LANE(from, k), span = SB_LANE(until, k) - start;
-      double pieces = (double)(1LL << depth[k]), low, high;
-      if (!SB_LANE(open, k)) continue;
-      low = ((double)index[k] + (double)part[k] / pieces) / count[k];
-      high = ((double)index[k] + (double)(part[k] + 1) / pieces) / count[k];
-      SB_LANE_SET(a, k, start + span * low);
-      SB_LANE_SET(b, k, high >= 1 ? SB_LANE(until, k) : start + span * high);
-    }
+    sb_next_panels(&p);
     if (follows) /* a panel begins with the values at the end of the one before */
       for (int j = 0; j < SB_WIDTH; j++)
         m->v[j] = SB_SELECT(taken, m->v[(SB_NODES - 1) * SB_WIDTH + j], m->v[j]);
-    for (int n = follows; n < SB_NODES; n++) {
-      SB_REAL t = n == SB_NODES - 1 ? b : a + SB_NODE[n] * (b - a);
-      SB_REAL theta = SB_SELECT(h > 0, (t - m->t) / SB_SELECT(h > 0, h, SB_OF(1)), SB_OF(0));
-      sb_state_within(m, h, theta);
-      program_measured(t, m->kept, m->xd, m->p, m->v + n * SB_WIDTH);
-    }
+    for (int n = follows; n < SB_NODES - 1; n++)
+      sb_values(m, h, p.a + SB_NODE[n] * (p.b - p.a), m->v + n * SB_WIDTH);
+    sb_values(m, h, p.a + SB_BETWEEN * (p.b - p.a), m->v + SB_NODES * SB_WIDTH);
+    sb_values(m, h, p.b, m->v + (SB_NODES - 1) * SB_WIDTH);
     follows = 1;
+    taken = sb_rough(m, open, &bad) & (p.pieces < (1 << SB_HALVINGS)) & (p.a < 0.5 * (p.a + p.b));
+    p.part = SB_SELECT(taken, 2 * p.part, p.part);
+    p.pieces = SB_SELECT(taken, 2 * p.pieces, p.pieces);
+    taken = open & SB_NOT(taken) & SB_NOT(bad);
+    sb_over_where(m, bad, SB_FAILED, SB_BAD_VALUE);
     for (int k = 0; k < SB_LANES; k++) {
-      double y[SB_NODES * SB_WIDTH], low = SB_LANE(a, k), high = SB_LANE(b, k);
-      int bad;
-      if (!SB_LANE(open, k)) continue;
-      SB_MASK_SET(taken, k, 1);
-      if (sb_rough(m, k, &bad) && depth[k] < SB_HALVINGS && low < 0.5 * (low + high)) {
-        depth[k]++;
-        part[k] *= 2;
-        SB_MASK_SET(taken, k, 0);
-        continue;
-      }
-      if (bad) {
-        sb_over(m, k, SB_FAILED, SB_BAD_VALUE);
-        SB_MASK_SET(open, k, 0);
-        continue;
-      }
+      double y[SB_NODES * SB_WIDTH], low = SB_LANE(p.a, k), high = SB_LANE(p.b, k);
+      if (!SB_LANE(taken, k) || !(high > low)) continue;
       for (int i = 0; i < SB_NODES * SB_WIDTH; i++) y[i] = SB_LANE(m->v[i], k);
-      if (high > low) sb_meters_take(m->meters[k], low, high, y);
-      part[k]++;
-      while (depth[k] > 0 && part[k] % 2 == 0) part[k] /= 2, depth[k]--;
-      if (depth[k] == 0) index[k] += part[k], part[k] = 0;
-      if ((double)index[k] >= count[k]) SB_MASK_SET(open, k, 0);
+      sb_meters_take(m->meters[k], low, high, y);
     }
+    open = open & SB_NOT(bad) & (sb_past_panels(&p, taken) | SB_NOT(taken));
   }
 }
 
