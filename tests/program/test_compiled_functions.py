@@ -190,7 +190,7 @@ def test_nan_passes_through(engine):
 
 def test_a_library_that_does_not_load_is_done_without(tmp_path, monkeypatch):
     (tmp_path / "broken.so").write_text("no library")
-    monkeypatch.setattr(compiler, "shared_library", lambda source: tmp_path / "broken.so")
+    monkeypatch.setattr(compiler, "shared_library", lambda *source: tmp_path / "broken.so")
     with pytest.warns(SpartWarning, match="running without compiled code"):
         f = sb.compiled(lambda a: 2 * a, 2)
     assert f([1.0, 2.0]).tolist() == [2.0, 4.0]

@@ -141,7 +141,7 @@ def test_auto_picks_a_solver_and_says_which(load, monkeypatch):
 def test_a_library_that_cannot_be_loaded_means_a_warning_and_a_run(load, monkeypatch, tmp_path):
     broken = tmp_path / "broken.so"
     broken.write_bytes(b"not a library")
-    monkeypatch.setattr("spart_blocks.program.compiler.shared_library", lambda source: broken)
+    monkeypatch.setattr("spart_blocks.program.compiler.shared_library", lambda *source: broken)
     monkeypatch.setattr("spart_blocks.program.compiler.compiler_name", lambda: "cc")
     with pytest.warns(SpartWarning, match="without compiled code"):
         results = sb.simulate(load(OSCILLATOR), T=1)
