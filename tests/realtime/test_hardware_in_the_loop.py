@@ -34,5 +34,7 @@ def test_the_loop_through_two_processes_moves_as_the_simulation(script, kind, ne
         assert np.isfinite(done.error).all()
         if done.error.max() < BOUND:
             return
-        assert done.pause > QUIET, f"{done.error.max():.3g} rad off on a quiet machine"
+        missed = sum(done.report.missed.values())
+        busy = done.pause > QUIET or missed > len(done.error) // 100
+        assert busy, f"{done.error.max():.3g} rad off on a quiet machine"
     pytest.skip(f"this machine paused for {done.pause:.2g} s: too busy to tell")
