@@ -237,6 +237,27 @@ run: {T: 2.0}
     np.testing.assert_allclose(done.x[[0, 1, 3], 0], 1 / (1 / starts[[0, 1, 3]] - 2.0), rtol=1e-5)
 
 
+NO_NUMBER = """
+name: no-number
+params: {inertia: 1.0}
+blocks:
+  accel: {type: FCN, params: {J: $inertia}, expression: -u / J}
+  v: {type: INTEGRATOR, x0: 0.0}
+  x: {type: INTEGRATOR, x0: 0.0}
+wires: [x -> accel, accel -> v, v -> x]
+run: {T: 1.0}
+"""
+
+
+@pytest.mark.parametrize("method", ["RK45", "RK4"])
+def test_rates_that_are_no_numbers_from_the_start_fail_at_once(method, diagram_file, work_of):
+    text = NO_NUMBER.replace("{T: 1.0}", f"{{T: 1.0, solver: {method}, max_step: 0.1}}")
+    work = work_of(diagram_file(text), {"inertia": [1.0, 0.0, 2.0]})
+    done = in_order(lanes.run(work))
+    assert [STATUSES[k] for k in done.status] == ["complete", "failed", "complete"]
+    assert done.messages[1].endswith("at t = 0 s")
+
+
 def test_rows_lie_on_the_grid_and_end_with_the_run(diagram_file, work_of):
     work = work_of(diagram_file(BALL), {"height": np.linspace(1.0, 2.0, 5)}, every=0.3)
     done = every_way(work)

@@ -22,7 +22,7 @@
      SB_STAGES_COUNT, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p */
 
 enum { SB_PENDING = 255, SB_COMPLETE = 0, SB_STOPPED = 1, SB_FAILED = 2, SB_HANDED_BACK = 3 };
-enum { SB_NO_REASON, SB_NO_STEP, SB_BAD_TICK, SB_BAD_VALUE, SB_BAD_START };
+enum { SB_NO_REASON, SB_NO_STEP, SB_BAD_TICK, SB_BAD_VALUE };
 
 #define SB_LOOKED 20000     /* steps between two looks at the progress of a run */
 #define SB_SLOWLY 1e-6      /* mean steps that are a shorter part of the run are looked at */
@@ -238,6 +238,9 @@ SB_FUNCTION double sb_next_stop(const sb_crew *m, int k) {
 
 /* Just after or before a time t >= 0: by 8 to 16 units in the last place. */
 SB_FUNCTION double sb_just(double t, int way) { return t + way * (1.7763568394002505e-15 * t + 4e-323); }
+
+/* The shortest step at a time t >= 0: ten units in the last place, at zero too. */
+SB_FUNCTION SB_REAL sb_shortest(SB_REAL t) { return 2.3e-15 * t + 5e-323; }
 
 /* A segment begins in lane k: rates look no further than just inside its stops. */
 SB_FUNCTION void sb_bound(sb_crew *m, int k) {
@@ -741,7 +744,7 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
   tiny = on & (left < 1e-12 * SB_SELECT(m->stop > 1, m->stop, SB_OF(1)));
   h = sb_length(m, left, &last);
   h = SB_SELECT(on, h, zero);
-  good = on & SB_NOT(last) & SB_NOT(tiny) & (h < 2.3e-15 * m->t);
+  good = on & SB_NOT(last) & SB_NOT(tiny) & (h < sb_shortest(m->t));
   if (SB_ANY(good)) { /* no step is short enough */
     sb_over_where(m, good, SB_FAILED, SB_NO_STEP);
     on = on & m->alive;
@@ -753,9 +756,8 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
   good = on & sb_accurate(m, h, last);
   m->h = SB_SELECT(on, m->h, before);
   tiny = tiny & on;
-  if (SB_ANY(on & SB_NOT(good) & SB_NOT(tiny) & (m->h < 2.3e-15 * m->t)))
-    sb_over_where(m, on & SB_NOT(good) & SB_NOT(tiny) & (m->h < 2.3e-15 * m->t), SB_FAILED,
-                  SB_NO_STEP);
+  sb_over_where(m, on & SB_NOT(good) & SB_NOT(tiny) & (m->h < sb_shortest(m->t)), SB_FAILED,
+                SB_NO_STEP);
 #else
   (void)before;
   good = on & sb_finite_all(m->xn, SB_STATES);
