@@ -44,9 +44,9 @@ _TURNED = {ca.OP_SIN: ca.OP_COS, ca.OP_COS: ca.OP_SIN}
 
 
 def numbers_header() -> str:
-    """The text of sb_numbers.h and of sb_elementary.h."""
+    """The text of sb_numbers.h, and of the elementary functions over its numbers."""
     folder = resources.files("spart_blocks.program")
-    names = ("sb_numbers.h", "sb_elementary.h")
+    names = ("sb_numbers.h", "sb_elementary.h", "sb_rarer.h")
     return "\n".join(folder.joinpath(name).read_text("utf-8") for name in names)
 
 

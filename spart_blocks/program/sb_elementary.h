@@ -58,19 +58,6 @@
 #define SB_RARELY(m, z, call) \
   if (SB_UNLIKELY(SB_ANY(m))) z = call
 
-SB_BY_LANE(sb_tan, tan)
-SB_BY_LANE(sb_asin, asin)
-SB_BY_LANE(sb_acos, acos)
-SB_BY_LANE(sb_sinh, sinh)
-SB_BY_LANE(sb_cosh, cosh)
-SB_BY_LANE(sb_asinh, asinh)
-SB_BY_LANE(sb_acosh, acosh)
-SB_BY_LANE(sb_atanh, atanh)
-SB_BY_LANE(sb_log1p, log1p)
-SB_BY_LANE(sb_erf, erf)
-SB_BY_LANE_OF_TWO(sb_hypot, hypot)
-SB_BY_LANE_OF_TWO(sb_fmod, fmod)
-SB_BY_LANE_OF_TWO(sb_remainder, remainder)
 SB_BY_LANE_OF_TWO(sb_nextafter, nextafter)
 
 #ifdef SB_SINGLE
@@ -82,8 +69,21 @@ SB_BY_LANE(sb_expm1, expm1)
 SB_BY_LANE(sb_log, log)
 SB_BY_LANE(sb_atan, atan)
 SB_BY_LANE(sb_tanh, tanh)
+SB_BY_LANE(sb_tan, tan)
+SB_BY_LANE(sb_asin, asin)
+SB_BY_LANE(sb_acos, acos)
+SB_BY_LANE(sb_sinh, sinh)
+SB_BY_LANE(sb_cosh, cosh)
+SB_BY_LANE(sb_asinh, asinh)
+SB_BY_LANE(sb_acosh, acosh)
+SB_BY_LANE(sb_atanh, atanh)
+SB_BY_LANE(sb_log1p, log1p)
+SB_BY_LANE(sb_erf, erf)
 SB_BY_LANE_OF_TWO(sb_pow, pow)
 SB_BY_LANE_OF_TWO(sb_atan2, atan2)
+SB_BY_LANE_OF_TWO(sb_hypot, hypot)
+SB_BY_LANE_OF_TWO(sb_fmod, fmod)
+SB_BY_LANE_OF_TWO(sb_remainder, remainder)
 SB_WITHIN void sb_sincos(SB_REAL a, SB_REAL *s, SB_REAL *c) {
   *s = sb_sin(a);
   *c = sb_cos(a);
@@ -116,32 +116,35 @@ SB_WITHIN SB_MASK sb_quarters(SB_REAL a, SB_REAL *y, SB_REAL *rest, SB_WORDS *qu
   return rare;
 }
 
-/* Of y + rest, which is at most pi/4 in size. */
+/* Of y + rest, which is at most pi/4 in size: what is to be taken from y. */
 SB_WITHIN SB_REAL sb_small_sine(SB_REAL y, SB_REAL rest) {
   SB_REAL z = y * y, v = z * y;
   SB_REAL p = 8.33333333332248946124e-03 +
               z * (-1.98412698298579493134e-04 +
                    z * (2.75573137070700676789e-06 +
                         z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));
-  return y - ((z * (0.5 * rest - v * p) - rest) - v * -1.66666666666666324348e-01);
+  return (z * (0.5 * rest - v * p) - rest) - v * -1.66666666666666324348e-01;
 }
-SB_WITHIN SB_REAL sb_small_cosine(SB_REAL y, SB_REAL rest) {
-  SB_REAL z = y * y, half = 0.5 * z, w = 1.0 - half;
+/* And what is to be added to w, which is 1 - y^2 / 2 rounded. */
+SB_WITHIN SB_REAL sb_small_cosine(SB_REAL y, SB_REAL rest, SB_REAL *w) {
+  SB_REAL z = y * y, half = 0.5 * z;
   SB_REAL p = z * (4.16666666666666019037e-02 +
                    z * (-1.38888888888741095749e-03 +
                         z * (2.48015872894767294178e-05 +
                              z * (-2.75573143513906633035e-07 +
                                   z * (2.08757232129817482790e-09 +
                                        z * -1.13596475577881948265e-11)))));
-  return w + (((1.0 - w) - half) + (z * p - y * rest));
+  *w = 1.0 - half;
+  return ((1.0 - *w) - half) + (z * p - y * rest);
 }
 
 SB_WITHIN void sb_sincos(SB_REAL a, SB_REAL *sine, SB_REAL *cosine) {
-  SB_REAL y, rest, s, c;
+  SB_REAL y, rest, s, c, w;
   SB_WORDS quarter;
   SB_MASK rare = sb_quarters(a, &y, &rest, &quarter), odd = (SB_MASK)((quarter & 1) != 0);
-  s = sb_small_sine(y, rest);
-  c = sb_small_cosine(y, rest);
+  s = y - sb_small_sine(y, rest);
+  c = sb_small_cosine(y, rest, &w);
+  c = w + c;
   /* Each quarter makes the one the other; in two of four its sign is turned. */
   *sine = sb_of_bits(sb_bits(SB_SELECT(odd, c, s)) ^ ((quarter << 62) & SB_SIGN_BIT));
   *cosine = sb_of_bits(sb_bits(SB_SELECT(odd, s, c)) ^ (((quarter + 1) << 62) & SB_SIGN_BIT));
@@ -192,7 +195,7 @@ SB_FUNCTION SB_UNUSED SB_REAL sb_exp(SB_REAL a) {
 }
 
 SB_FUNCTION SB_UNUSED SB_REAL sb_expm1(SB_REAL a) {
-  SB_MASK rare = SB_NOT(sb_fabs(a) <= 36);
+  SB_MASK rare = SB_NOT(sb_fabs(a) <= 700);
   SB_REAL whole = a * 1.44269504088896338700e+00 + SB_ROUNDER, n = whole - SB_ROUNDER;
   SB_REAL high = a - n * SB_LN2, low = n * SB_LN2_REST, x = high - low, c = (high - x) - low;
   SB_REAL half = 0.5 * x, s = x * half;
@@ -220,15 +223,20 @@ SB_WITHIN SB_MASK sb_has_no_parts(SB_REAL a) {
   return SB_NOT((a >= 2.2250738585072014e-308) & (a <= 1.7976931348623157e308));
 }
 
-SB_FUNCTION SB_UNUSED SB_REAL sb_log(SB_REAL a) {
-  SB_MASK rare = sb_has_no_parts(a);
-  SB_REAL n, f = sb_parts(a, &n) - 1.0, half = 0.5 * f * f, s = f / (2.0 + f), z = s * s, w = z * z;
+/* The logarithm of 2^n (1 + f), 1/sqrt(2) <= 1 + f < sqrt(2), and more, which is small. */
+SB_WITHIN SB_REAL sb_log_of_parts(SB_REAL n, SB_REAL f, SB_REAL more) {
+  SB_REAL half = 0.5 * f * f, s = f / (2.0 + f), z = s * s, w = z * z;
   SB_REAL even = w * (3.999999999940941908e-01 +
                       w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
   SB_REAL odd = z * (6.666666666666735130e-01 +
                      w * (2.857142874366239149e-01 +
                           w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01)));
-  SB_REAL y = n * SB_LN2 - ((half - (s * (half + (odd + even)) + n * SB_LN2_REST)) - f);
+  return n * SB_LN2 - ((half - (s * (half + (odd + even)) + (n * SB_LN2_REST + more))) - f);
+}
+
+SB_FUNCTION SB_UNUSED SB_REAL sb_log(SB_REAL a) {
+  SB_MASK rare = sb_has_no_parts(a);
+  SB_REAL n, f = sb_parts(a, &n) - 1.0, y = sb_log_of_parts(n, f, SB_OF(0));
   SB_RARELY(rare, y, sb_log_of_math(rare, a, y));
   return y;
 }

@@ -6,7 +6,7 @@
 
    In every build each lane has the same bits, those of one lane: what IEEE 754 rounds is written
    with operators, sine and its like are written once, as polynomials of them, and the rest calls
-   math.h lane by lane (sb_elementary.h). No lane branches alone. A NaN stays one, of any payload.
+   math.h lane by lane (sb_elementary.h, sb_rarer.h). No lane branches alone. A NaN stays one, of any payload.
    All is compiled with -ffp-contract=off (NVRTC: --fmad=false), and with -fno-tree-slp-vectorize,
    since gcc 12 makes vfmaddsub of neighbours all the same.
 
