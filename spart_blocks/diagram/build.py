@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
+from spart_blocks.diagram.composed import parts_of
 from spart_blocks.diagram.formula_names import warn_of_constants
 from spart_blocks.diagram.other_names import type_hint
 from spart_blocks.diagram.own_blocks import add_installed
@@ -249,14 +250,20 @@ class Builder:
             warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
             for key, item in resolved.items():
                 if item.origin is not None and same_numbers(item.value, arguments[key]):
-                    self._note_origin(item.origin, wiring.prefix + name, key)
+                    self._note_origin(kind, item.origin, wiring.prefix + name, key)
                 for part, origin in item.parts.items():  # of FCN's params
                     if part in getattr(block, "tunable", ()):
-                        self._note_origin(origin, wiring.prefix + name, part)
+                        self._note_origin(kind, origin, wiring.prefix + name, part)
         return block
 
-    def _note_origin(self, origin: str, block: str, argument: str) -> None:
-        self.product.shared.setdefault(origin, []).append((block, argument))
+    def _note_origin(self, kind: BlockType, origin: str, block: str, argument: str) -> None:
+        """Note where a parameter's value is: in the block, or in those that it is made of."""
+        parts = parts_of(kind.name, argument)
+        pairs = [(block, argument)]
+        if parts is not None:
+            unchanged = [part for part in parts if not part.alone]
+            pairs = [(f"{block}/{part.block}", part.argument) for part in unchanged]
+        self.product.shared.setdefault(origin, []).extend(pairs)
 
     def _make(
         self,

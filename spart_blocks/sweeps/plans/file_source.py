@@ -32,6 +32,9 @@ from spart_blocks.sweeps.plans.targets import (
 )
 from spart_blocks.sweeps.plans.uses import Use, uses_of_argument, uses_of_parameter, value_at
 
+_MOST_DOCUMENTS = 64
+"""Documents that are held at once."""
+
 
 @dataclass(frozen=True, eq=False)
 class FileSource(Source):
@@ -56,17 +59,21 @@ class FileSource(Source):
     def _documents(self) -> dict[str, Document]:
         return {}
 
-    def _document(self, chosen: Chosen) -> Document:
-        """The file with choices and its overrides in place."""
-        key = json.dumps(dict(chosen), sort_keys=True)
+    def _document(self, chosen: Chosen, overrides: Mapping[str, Any] = {}) -> Document:
+        """The file with choices, its overrides and some more in place."""
+        texts = texts_of(overrides)
+        key = json.dumps([dict(chosen), texts], sort_keys=True)
         if key not in self._documents:
             slots = read_variants(self._written)
             asked = chosen_of(slots, {**self._asked, **chosen})
             faults: list[Fault] = []
             document = with_choices(self._written, slots, asked)
-            document = apply_overrides(document, self.given.overrides, faults, self._root)
+            texts = (*self.given.overrides, *texts)
+            document = apply_overrides(document, texts, faults, self._root)
             if faults:
                 raise DiagramError(faults)
+            while len(self._documents) >= _MOST_DOCUMENTS:
+                del self._documents[next(iter(self._documents))]
             self._documents[key] = document
         return self._documents[key]
 
@@ -132,8 +139,10 @@ class FileSource(Source):
             raise InputError(Fault(text, hint="spart check FILE says why it cannot"))
         path_in(dotted(path), self._document(chosen), self._root)
 
-    def find(self, path: str, engine: Native, chosen: Chosen) -> Found | None:
-        document, program = self._document(chosen), engine.program
+    def find(
+        self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]
+    ) -> Found | None:
+        document, program = self._document(chosen, overrides), engine.program
         matter = self._matter(path, chosen)
         if matter is not None:
             target = matter_target(program, *matter)
@@ -147,6 +156,11 @@ class FileSource(Source):
             return Found(named)
         uses = self._uses(document, keys)
         return None if uses is None else self._of_uses(uses, keys, engine, document)
+
+    def apart(self, path: str, chosen: Chosen) -> frozenset[float]:
+        document = self._document(chosen)
+        uses = self._uses(document, path_in(dotted(path), document, self._root)) or ()
+        return frozenset[float]().union(*(use.apart for use in uses))
 
     def _uses(self, document: Document, keys: Keys) -> list[Use] | None:
         if keys[0] == "params":

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.program.switched_parameters import AFTER, AT, switched_parameters
@@ -23,6 +24,8 @@ from spart_blocks.sweeps.plans.validity import Accepted
 
 _TRIED = 8
 """Runs of which one must load before a sweep begins."""
+_LOOKED = 1024
+"""Runs among which a value is looked for that makes a path a parameter."""
 _OF_PROGRAM = ("first_tick",)
 """Run options that are part of a program."""
 
@@ -79,14 +82,14 @@ class PathFinder:
         paths = [path for path in self.paths if path not in options]
         overrides = self.source.matter_overrides(paths, chosen)
         engine = self.source.engine(chosen, overrides)
-        found, lacking = self.found(paths, engine, chosen)
+        found, lacking = self.found(paths, engine, chosen, overrides)
         if lacking and self.source.structural:
             engine, values = self._written_out(lacking, overrides, chosen)
-            found, lacking = self.found(paths, engine, chosen)
+            found, lacking = self.found(paths, engine, chosen, {**overrides, **values})
             overrides |= {path: value for path, value in values.items() if path not in lacking}
             if lacking:
                 engine = self.source.engine(chosen, overrides)
-                found, lacking = self.found(paths, engine, chosen, lacking)
+                found, lacking = self.found(paths, engine, chosen, overrides, lacking)
         elif lacking:
             raise InputError(self.fault(lacking[0], "is no parameter of the program"))
         self._check_faults(lacking, found, options)
@@ -117,14 +120,18 @@ class PathFinder:
         paths: Sequence[str],
         engine: Native,
         chosen: Chosen,
+        overrides: Mapping[str, Any],
         known: Sequence[str] = (),
     ) -> tuple[dict[str, Found], list[str]]:
-        """Where paths stand in a program, and those that do not. known: not to be looked for."""
+        """Where paths stand in the program of an engine with overrides, and those that do not.
+        known: not to be looked for."""
         found: dict[str, Found] = {}
         faults: list[Fault] = []
         for path in paths:
             try:
-                one = None if path in known else self.source.find(path, engine, chosen)
+                one = None
+                if path not in known:
+                    one = self.source.find(path, engine, chosen, overrides)
             except InputError as error:
                 faults += [self.fault(path, "", error)]
                 continue
@@ -193,12 +200,18 @@ class PathFinder:
 
     def _example(self, path: str, run: int, chosen: Chosen) -> Any:
         """A value of a path that leaves the diagram as it is, where one is written that fits, or
-        else one of a run, where every run has one."""
-        shapes = self._shapes(path)
+        else one of a run, where every run has one; none for which there are other blocks."""
+        shapes, apart = self._shapes(path), self.source.apart(path, chosen)
         written = self.source.written(path, chosen)
-        if written is not None and shapes <= {(), shape_of(written)}:
+        if written is not None and shapes <= {(), shape_of(written)} and written not in [*apart]:
             return written
-        return self.plan.case(run)[path] if path in self.plan.paths else _NONE
+        if path not in self.plan.paths:
+            return _NONE
+        if not apart:
+            return self.plan.case(run)[path]
+        column = self._first_values(_LOOKED)[path]
+        others = column[~is_apart(column, apart)]
+        return others[run].tolist() if run < len(others) else _NONE
 
     def _placed(self, fault: Fault) -> Fault:
         """A fault of an override, at the place in the section that asks for it."""
@@ -300,7 +313,7 @@ class PathFinder:
         """With a program whose parameters switch where faults change them."""
         names: dict[str, None] = {}
         for path in self.switched:
-            one = structure.found[path]
+            one = structure.found.get(path, Found())
             names |= dict.fromkeys(() if one.places is None else one.places.slots)
         if not names:
             return structure
@@ -312,6 +325,13 @@ class PathFinder:
             at=parts[AT].start,
             after={name: (parts[name], parts[f"{AFTER}{name}"]) for name in names},
         )
+
+
+def is_apart(column: Values, apart: frozenset[float]) -> NDArray[np.bool_]:
+    """Which of some values (n, ...) are among those that are no parameter's."""
+    if not apart or column.dtype.kind not in "iuf":
+        return np.zeros(len(column), dtype=bool)
+    return np.asarray(np.isin(column, list(apart)).reshape(len(column), -1).any(axis=1))
 
 
 def shape_of(value: Any) -> tuple[int, ...]:

@@ -7,18 +7,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from spart_blocks.diagram.composed import parts_of
 from spart_blocks.diagram.tunable import QUANTITIES
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.simulation.native import Native
 from spart_blocks.sweeps.plans.source import Chosen, Found, Source, found_start
 from spart_blocks.sweeps.plans.targets import (
     INITIAL,
+    Target,
     dotted,
     matter_of,
     matter_target,
     slots_of,
     target_of_name,
+    target_of_uses,
 )
+from spart_blocks.sweeps.plans.uses import Use
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
@@ -64,7 +68,9 @@ class MemorySource(Source):
         more = [name for name in dict.fromkeys(more) if name not in had]
         return {"tunable": [*had, *more]} if more else {}
 
-    def find(self, path: str, engine: Native, chosen: Chosen) -> Found | None:
+    def find(
+        self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]
+    ) -> Found | None:
         program, name = engine.program, dotted(path).removeprefix("params.")
         name = name.removeprefix("blocks.")
         parts = name.split(".")
@@ -78,11 +84,25 @@ class MemorySource(Source):
         named = target_of_name(program, name)
         if named is not None:
             return Found(named)
+        composed = self._composed(name, program)
+        if composed is not None:
+            return Found(composed)
         if len(parts) > 2 and parts[1] == INITIAL:
             start = found_start(engine, parts[0], tuple(parts[2:]))
             if start is not None:
                 return Found(starts=(start,))
         return self._unknown(path, program)
+
+    def _composed(self, name: str, program: Program) -> Target | None:
+        """The entries of p that an argument of a block is which is made of others. There being no
+        other structure, every value is a parameter's."""
+        path, _, argument = name.rpartition(".")
+        block = _block_of(getattr(self.given, "bd", None), path.split("/"))
+        parts = () if block is None else parts_of(str(block.type).upper(), argument) or ()
+        if any(part.unless for part in parts):
+            return None
+        uses = [Use(f"{path}/{part.block}", part.argument, sign=part.sign) for part in parts]
+        return target_of_uses(program, uses)
 
     def _unknown(self, path: str, program: Program) -> Found | None:
         if self.run_option(path) is not None:
@@ -98,3 +118,12 @@ class MemorySource(Source):
         program = self.engine({}, {}).program
         program = replace(program, display=replace(program.display, scopes=()))
         return hashlib.blake2b(to_text(program).encode(), digest_size=16).hexdigest()
+
+
+def _block_of(bd: Any, names: Sequence[str]) -> Any:
+    """A block of a bdsim diagram, by its name and those of the subsystems around it."""
+    for block in () if bd is None else bd.blocklist:
+        if block.name == names[0]:
+            inner = getattr(block, "subsystem", None)
+            return block if len(names) == 1 else _block_of(inner, names[1:])
+    return None

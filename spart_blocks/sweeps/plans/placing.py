@@ -7,6 +7,7 @@ state, a mass. All other values are structural: each set of them is loaded and t
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -23,7 +24,7 @@ from spart_blocks.simulation.simulate import options_with
 from spart_blocks.sweeps.plans.designs import noise_draws
 from spart_blocks.sweeps.plans.distributions import Values
 from spart_blocks.sweeps.plans.file_source import FileSource, texts_of
-from spart_blocks.sweeps.plans.kinds import Kinds, PathFinder, shape_of
+from spart_blocks.sweeps.plans.kinds import Kinds, PathFinder, is_apart, shape_of
 from spart_blocks.sweeps.plans.plan import Ints, Plan, PlannedFault
 from spart_blocks.sweeps.plans.sources import source_of
 from spart_blocks.sweeps.plans.structures import Structure, sequence_states
@@ -140,10 +141,10 @@ class Placer:
         overrides = {**kinds.overrides, **values}
         try:
             engine = self.source.engine(chosen, overrides)
-            found, lacking = self.finder.found(tuple(base.found), engine, chosen)
-            if lacking:
-                return f"{lacking[0]} is no parameter of this run's diagram"
-            return self.finder.structure(engine, found, chosen, overrides)
+            paths = [path for path in base.found if path not in values]
+            found, lacking = self.finder.found(paths, engine, chosen, overrides)
+            structure = self.finder.structure(engine, found, chosen, overrides)
+            return replace(structure, lacking=tuple(lacking))
         except SpartError as error:
             return str(error).partition("\n")[0]
 
@@ -155,7 +156,9 @@ class Placer:
         failed: dict[int, str] = {}
         parts: dict[int, tuple[Program, Structure, list[tuple[Ints, Any]]]] = {}
         works: list[Work | FileWork] = []
-        for group in self._groups(asked):
+        waiting = deque(self._groups(asked))
+        while waiting:
+            group = waiting.popleft()
             if self.kinds(group.variant).base is None:
                 works.append(self._of_file(group))
                 continue
@@ -163,11 +166,20 @@ class Placer:
             if isinstance(structure, str):
                 failed |= dict.fromkeys(group.runs.tolist(), structure)
                 continue
+            lacking = [path for path in structure.lacking if path in group.values]
+            if lacking:
+                waiting.extend(_parted(group, lacking, {}))
+                continue
+            never = [path for path in structure.lacking if path in group.later]
+            if never:
+                text = f"{never[0]} is no parameter of this run's diagram"
+                failed |= dict.fromkeys(group.runs.tolist(), text)
+                continue
             rows = structure.rows(
                 {path: c for path, c in group.values.items() if path in structure.found},
                 self.plan.seed,
                 noise_draws(self.plan.design, len(self.plan.factors), group.draws),
-                group.fault.set if group.fault.at > 0 else {},
+                group.later,
                 group.fault.at,
             )
             good = np.ones(len(group.runs), dtype=bool)
@@ -248,24 +260,18 @@ class Placer:
         if kinds.base is None:
             yield group
             return
-        apart = [p for p in (*kinds.structural, *kinds.options) if p in group.values]
-        if not apart:
-            yield group
-            return
-        keys: dict[str, list[int]] = {}
-        for k in range(len(group.runs)):
-            key = json.dumps([plain_value(group.values[path][k]) for path in apart])
-            keys.setdefault(key, []).append(k)
-        for places in keys.values():
-            first = {path: group.values[path][places[0]] for path in apart}
-            yield replace(
-                group,
-                runs=group.runs[places],
-                draws=group.draws[places],
-                values={p: c[places] for p, c in group.values.items() if p not in apart},
-                structural={p: first[p] for p in kinds.structural if p in first},
-                options={n: first[p] for p, n in kinds.options.items() if p in first},
-            )
+        some: dict[str, NDArray[np.bool_]] = {}
+        for path, one in kinds.base.found.items():
+            # What a fault changes within a run stays a parameter.
+            if one.apart and path in group.values and path not in self.finder.switched:
+                which = is_apart(group.values[path], one.apart)
+                some |= {path: which} if which.any() else {}
+        all_of = [p for p in (*kinds.structural, *kinds.options) if p in group.values]
+        for part in _parted(group, all_of, some):
+            taken = part.structural
+            options = {n: taken[p] for p, n in kinds.options.items() if p in taken}
+            structural = {p: value for p, value in taken.items() if p not in kinds.options}
+            yield replace(part, structural=structural, options=options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,6 +286,36 @@ class _Group:
     values: Mapping[str, Values]
     structural: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def later(self) -> Mapping[str, Any]:
+        """The values by path from the time of the fault on."""
+        return self.fault.set if self.fault.at > 0 else {}
+
+
+def _parted(
+    group: _Group, whole: Sequence[str], some: Mapping[str, NDArray[np.bool_]]
+) -> Iterator[_Group]:
+    """A group for each set of values that become structural: all values of the paths in whole, and
+    some of others."""
+    if not whole and not some:
+        yield group
+        return
+    keys: dict[str, list[int]] = {}
+    for k in range(len(group.runs)):
+        values = {path: group.values[path][k] for path in whole}
+        values |= {path: group.values[path][k] for path, which in some.items() if which[k]}
+        keys.setdefault(json.dumps(plain_value(values)), []).append(k)
+    for places in keys.values():
+        first = places[0]
+        taken = [*whole, *(path for path, which in some.items() if which[first])]
+        yield replace(
+            group,
+            runs=group.runs[places],
+            draws=group.draws[places],
+            values={p: column[places] for p, column in group.values.items() if p not in taken},
+            structural={**group.structural, **{p: group.values[p][first] for p in taken}},
+        )
 
 
 def random_blocks(file: DiagramFile) -> dict[str, int]:

@@ -38,6 +38,11 @@ class Found:
         return self.target if self.matter is None else self.matter.target
 
     @property
+    def apart(self) -> frozenset[float]:
+        """Values that are structural, unlike all others."""
+        return frozenset() if self.target is None else self.target.apart
+
+    @property
     def nowhere(self) -> bool:
         """Whether nothing takes the value."""
         return self.places is None and not self.starts
@@ -60,9 +65,12 @@ class Source(ABC):
         there is no program."""
 
     @abstractmethod
-    def find(self, path: str, engine: Native, chosen: Chosen) -> Found | None:
+    def find(
+        self, path: str, engine: Native, chosen: Chosen, overrides: Mapping[str, Any]
+    ) -> Found | None:
         """Where a path stands in a program of `engine`, which may be nowhere; None if it is no
-        parameter. Raises InputError if there is nothing of its name."""
+        parameter. chosen, overrides: with which the engine was made. Raises InputError if there is
+        nothing of its name."""
 
     @abstractmethod
     def digest(self) -> str:
@@ -75,6 +83,10 @@ class Source(ABC):
     def place(self, *keys: str | int) -> Place | None:
         """Where an entry of its `sweep:` section is written."""
         return None
+
+    def apart(self, path: str, chosen: Chosen) -> frozenset[float]:
+        """The values of a path for which there are other blocks than for all others."""
+        return frozenset()
 
     def run_option(self, path: str) -> str | None:
         """The run option that a path means, which a program need not be made anew for."""
@@ -100,10 +112,11 @@ class Source(ABC):
         if written is not None:
             return written
         try:
-            engine = self.engine(chosen, self.matter_overrides([path], chosen))
+            overrides = self.matter_overrides([path], chosen)
+            engine = self.engine(chosen, overrides)
         except TraceError:
             return None
-        return nominal_in(engine, self.find(path, engine, chosen))
+        return nominal_in(engine, self.find(path, engine, chosen, overrides))
 
 
 def nominal_in(engine: Native, found: Found | None) -> Any:

@@ -187,7 +187,8 @@ class Structure:
     file: that was loaded. found: by path. starts: of plants whose initial state varies. kept: the
     random blocks whose sequences the plan chooses itself. accepted: what blocks take, by path. at:
     the entry of p that is the time at which a fault begins. after: by parameter, the entries of its
-    nominal value and of that after.
+    nominal value and of that after. lacking: paths that are parameters of the other structures, and
+    none of this one.
     """
 
     engine: Native
@@ -198,6 +199,7 @@ class Structure:
     accepted: Mapping[str, Accepted] = field(default_factory=dict)
     at: int | None = None
     after: Mapping[str, tuple[slice, slice]] = field(default_factory=dict)
+    lacking: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program:
@@ -270,8 +272,9 @@ class Structure:
             if path in self.accepted:
                 wrong = self.accepted[path].wrong(np.asarray(value, dtype=float)[None])
                 rows.refuse(np.full(len(rows.p), bool(wrong)), "".join(wrong.values()))
-            for place in () if target is None else target.places:
-                rows.p[:, shift[place].ravel()] = np.broadcast_to(value, place.shape).ravel()
+            if target is not None:
+                values = np.broadcast_to(np.asarray(value), (len(rows.p), *np.shape(value)))
+                target.put(rows.p, values, shift)
         for path in later:
             matter = self.found[path].matter
             if matter is not None:

@@ -36,27 +36,37 @@ def dotted(path: str) -> str:
 @dataclass(frozen=True)
 class Target:
     """Entries of p that take a value: each of `places`, arrays of one or several shapes. slots: the
-    names of the parameters that they belong to."""
+    names of the parameters that they belong to. signs: with which they take it. apart: values that
+    are no parameter's, but structural."""
 
     places: tuple[Places, ...]
     slots: tuple[str, ...]
+    signs: tuple[int, ...] = ()
+    apart: frozenset[float] = frozenset()
+
+    @property
+    def signed(self) -> list[tuple[Places, int]]:
+        """The places, each with its sign."""
+        return list(zip(self.places, self.signs or (1,) * len(self.places), strict=True))
 
     def takes(self, shape: tuple[int, ...]) -> bool:
         """Whether values of a shape fit: a number fills all."""
         return shape == () or all(place.shape == shape for place in self.places)
 
-    def put(self, p: Floats, values: Any) -> None:
-        """Write values (n, ...) into the rows of p (n, np)."""
-        for place in self.places:
-            rows = np.asarray(values)
+    def put(self, p: Floats, values: Any, shift: Places | None = None) -> None:
+        """Write values (n, ...) into the rows of p (n, np). shift: where else entries stand."""
+        for place, sign in self.signed:
+            rows = sign * np.asarray(values, dtype=float)
+            where = (place if shift is None else shift[place]).ravel()
             if rows.ndim == 1 and place.ndim:
-                p[:, place.ravel()] = rows[:, None]
+                p[:, where] = rows[:, None]
             else:
-                p[:, place.ravel()] = rows.reshape(len(p), -1)
+                p[:, where] = rows.reshape(len(p), -1)
 
     def of(self, p: Floats) -> Floats:
         """The value in a vector p, of the first parameter."""
-        return np.asarray(p[self.places[0]])
+        place, sign = self.signed[0]
+        return np.asarray(sign * p[place])
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,7 @@ def target_of_uses(program: Program, uses: Sequence[Use]) -> Target | None:
     slots = slots_of(program)
     places: list[Places] = []
     names: list[str] = []
+    signs: list[int] = []
     for use in uses:
         name, within = f"{use.block}.{use.argument}", use.within
         if name not in slots and use.argument == "params" and within:  # of FCN
@@ -112,7 +123,11 @@ def target_of_uses(program: Program, uses: Sequence[Use]) -> Target | None:
         if name not in names or not any(np.array_equal(place, other) for other in places):
             places.append(place)
             names.append(name)
-    return Target(tuple(places), tuple(names)) if places else None
+            signs.append(use.sign)
+    if not places:
+        return None
+    apart = frozenset[float]().union(*(use.apart for use in uses))
+    return Target(tuple(places), tuple(names), tuple(signs), apart)
 
 
 def target_of_name(program: Program, path: str) -> Target | None:
@@ -160,8 +175,8 @@ def same_nominal(target: Target, p: Floats, value: Any) -> bool:
     try:
         given = np.asarray(value, dtype=float)
         return all(
-            bool(np.array_equal(np.broadcast_to(given, place.shape), p[place]))
-            for place in target.places
+            bool(np.array_equal(np.broadcast_to(sign * given, place.shape), p[place]))
+            for place, sign in target.signed
         )
     except (TypeError, ValueError):
         return False

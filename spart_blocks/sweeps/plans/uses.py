@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from spart_blocks.diagram.composed import parts_of
 from spart_blocks.diagram.files import existing
 from spart_blocks.diagram.references import Resolver
 from spart_blocks.document import Document, Keys, read_document
@@ -22,12 +23,15 @@ _DEEPEST = 32
 class Use:
     """An argument of a block. block: its full name, as `arm/ctrl`. within: the entry of the
     argument that takes the value. origin: the file's parameter that the argument is the whole
-    value of; with it other arguments may share a parameter of the program."""
+    value of; with it other arguments may share a parameter of the program. sign: of the value
+    there. apart: values for which there are other blocks."""
 
     block: str
     argument: str
     within: Keys = ()
     origin: str | None = None
+    sign: int = 1
+    apart: frozenset[float] = frozenset()
 
 
 def uses_of_parameter(document: Document, root: Path, name: str, within: Keys) -> list[Use] | None:
@@ -94,13 +98,33 @@ class _Body:
             yield None
             return
         if not entry.get("use") and self._subsystem(entry) is None:
-            yield Use(self.prefix + block, argument, within, origin)
+            yield from self._of_block(block, entry, Use(block, argument, within, origin))
             return
         inner = self._inside(block, entry)
         if inner is None:
             yield None
             return
         yield from inner.uses(argument, within, origin)
+
+    def _of_block(self, block: str, entry: Mapping[str, Any], use: Use) -> Iterator[Use | None]:
+        """The use by a block, or by those that it is made of."""
+        parts = parts_of(str(entry.get("type")), use.argument)
+        if parts is None:
+            yield replace(use, block=self.prefix + block)
+            return
+        if not parts:
+            yield None
+        for part in parts:
+            if (part.alone and use.within) or entry.get(part.unless) is not None:
+                yield None
+                continue
+            yield replace(
+                use,
+                block=f"{self.prefix}{block}/{part.block}",
+                argument=part.argument,
+                sign=part.sign,
+                apart=part.apart,
+            )
 
     def _inherited(
         self, block: str, name: str, within: Keys, origin: str | None
