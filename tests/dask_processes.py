@@ -24,21 +24,20 @@ class Cluster:
             "scheduler", "--port", str(self.port), "--host", "127.0.0.1", "--no-dashboard"
         )
 
-    def start_worker(self):
+    def start_worker(self, **environment):
         """A process that ends when it is killed, and is not replaced."""
-        return self._start(
-            "worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"
-        )
+        options = ("--nthreads", "1", "--no-nanny", "--no-dashboard")
+        return self._start("worker", self.address, *options, **environment)
 
     def end_scheduler(self, *, at_once):
         (self.scheduler.kill if at_once else self.scheduler.terminate)()
         self.scheduler.wait()
 
-    def _start(self, what, *options):
+    def _start(self, what, *options, **environment):
         process = subprocess.Popen(
             [sys.executable, "-m", f"distributed.cli.dask_{what}", *options],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

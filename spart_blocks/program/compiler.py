@@ -19,8 +19,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -48,6 +49,11 @@ _CPU_FIELDS = (
     *("vendor_id", "cpu family", "model", "model name", "flags", "features", "cpu", "isa"),
     *("cpu implementer", "cpu architecture", "cpu variant", "cpu part"),
 )
+
+
+LENDER: ContextVar[Callable[[str, Sequence[str]], Path | None] | None]
+LENDER = ContextVar("LENDER", default=None)
+"""What gives the library of a source and flags in place of a compiler: see borrowed.py."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,9 @@ def strict_loaded(source: str, flags: Sequence[str]) -> ctypes.CDLL:
 
 def _library(source: str, given: tuple[str, ...] | None, extra: Sequence[str] = ()) -> Path | None:
     """given: the flags; by default those that make the fastest code for this machine."""
+    lender = LENDER.get()
+    if lender is not None and given is None:
+        return lender(source, extra)
     compilers = _compilers()
     folder = user_folder() if compilers else None
     for compiler in compilers:
@@ -154,6 +163,8 @@ def loaded_library(source: str, extra: Sequence[str] = ()) -> ctypes.CDLL | None
 
 def compiler_name() -> str | None:
     """The first line of what the compiler in use says of its version; None without one."""
+    if LENDER.get() is not None:
+        return "the compiler of another process"
     for compiler in _compilers():
         version = _answers(compiler)
         if version:
@@ -270,12 +281,12 @@ def _key(compiler: _Compiler, flags: list[str], source: str) -> str:
         with suppress(OSError):
             status = os.stat(path)
             versions.append([path, status.st_size, status.st_mtime_ns])
-    parts = [source, compiler.command, versions, flags, _cpu(), _system()]
+    parts = [source, compiler.command, versions, flags, processor(), system()]
     return key_of(json.dumps(parts))
 
 
 @lru_cache(maxsize=1)
-def _cpu() -> str:
+def processor() -> str:
     """The processor and its instruction sets, since libraries are made for this one."""
     kept = []
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
@@ -292,7 +303,7 @@ def _cpu() -> str:
         return platform.processor()
 
 
-def _system() -> str:
+def system() -> str:
     """Operating system, architecture, and C library where it says its version."""
     libc = None
     if sys.platform == "linux":

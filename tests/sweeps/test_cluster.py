@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 from spart_blocks.errors import InputError, MissingExtraError, RunError
+from spart_blocks.program.compiler import compiler_name
+from spart_blocks.sweeps.running import lanes
+from spart_blocks.sweeps.running.executors import spread
 from spart_blocks.sweeps.running.joining import joined
 from spart_blocks.sweeps.running.one_by_one import each_run, run
+from spart_blocks.sweeps.running.runners import fastest
 
 DECAY = """
 name: decay
@@ -41,6 +45,20 @@ def test_workers_of_a_cluster_give_the_bits_of_this_process(work, tmp_path):
         order = np.argsort(done.runs)
         np.testing.assert_array_equal(done.runs[order], work.runs)
         np.testing.assert_array_equal(done.x[order], here.x)
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+def test_workers_without_a_compiler_borrow_libraries(work, tmp_path):
+    pytest.importorskip("distributed")
+    from dask_processes import cluster
+
+    with cluster(tmp_path, workers=0) as dask:
+        for _ in range(2):
+            dask.start_worker(SPART_COMPILER="none")
+        done = joined(list(spread(work, fastest, executor=dask.address)))
+    order = np.argsort(done.runs)
+    np.testing.assert_array_equal(done.runs[order], work.runs)
+    np.testing.assert_array_equal(done.x[order], joined(list(lanes.run(work))).x)
 
 
 def test_without_dask_the_extra_is_named(work, monkeypatch):

@@ -15,6 +15,9 @@ import pytest
 import sweep_runners
 
 from spart_blocks.errors import InputError, RunError
+from spart_blocks.program import borrowed
+from spart_blocks.program.compiler import compiler_name
+from spart_blocks.simulation.gauges import Gauge
 from spart_blocks.sweeps.running import executors, lanes
 from spart_blocks.sweeps.running.executors import spread
 from spart_blocks.sweeps.running.joining import joined
@@ -147,13 +150,84 @@ def test_errors_of_the_input_are_raised_here(work):
         list(run(work, executor=3))
 
 
-def test_a_worker_without_a_compiler_is_refused(work, monkeypatch):
-    processes = Processes(1)
-    monkeypatch.setenv("SPART_COMPILER", "none")
-    processes.submit(int).result()  # starts the process
-    monkeypatch.delenv("SPART_COMPILER")
-    with processes, pytest.raises(InputError, match="compiled runs"):
-        list(run(work, executor=processes))
+@pytest.fixture
+def bare(monkeypatch):
+    """An executor of one process that has no compiler."""
+    with Processes(1) as processes:
+        monkeypatch.setenv("SPART_COMPILER", "none")
+        processes.submit(int).result()  # starts the process
+        monkeypatch.delenv("SPART_COMPILER")
+        yield processes
+
+
+RELAY = """
+name: relay
+params: {drive: 1.0}
+blocks:
+  gain: {type: GAIN, K: $drive}
+  relay: {type: RELAY, off: -0.2, on: 0.3, on_value: 1.0, off_value: -1.0}
+  back: {type: GAIN, K: -1.0}
+  sum: {type: SUM, signs: "++"}
+  x: {type: INTEGRATOR, x0: 0.0}
+wires: [x -> back, back -> relay, relay -> gain, gain -> sum.0, x -> sum.1, sum -> x]
+run: {T: 4.0}
+"""
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+@pytest.mark.parametrize("runner", [each_run, fastest])
+def test_a_worker_without_a_compiler_borrows_libraries(bare, diagram_file, work_of, runner):
+    assert bare.submit(compiler_name).result() is None
+    gauges = (Gauge("extremes", "x"),)
+    work = work_of(diagram_file(RELAY), {"drive": np.linspace(0.8, 1.4, 20)}, gauges=gauges)
+    here = joined(list(runner(work)))
+    runs, x, done = in_order(spread(work, runner, executor=bare))
+    np.testing.assert_array_equal(runs, work.runs)
+    np.testing.assert_array_equal(x, here.x)
+    np.testing.assert_array_equal(np.sort(done.t), np.sort(here.t))
+    assert bare.submit(compiler_name).result() is None
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+def test_libraries_travel_once_to_a_worker_without_a_compiler(work, bare, monkeypatch):
+    sent = []
+    submit = executors.ExecutorCrew.submit
+
+    def noted(crew, chunk):
+        sent.append(sorted(chunk.libraries))
+        return submit(crew, chunk)
+
+    monkeypatch.setattr(executors.ExecutorCrew, "submit", noted)
+    monkeypatch.setattr(executors, "SECONDS", 0.01)
+    assert_as_here(run(work, executor=bare), work)
+    carrying = [keys for keys in sent if keys]
+    assert 0 < len(carrying) < len(sent)
+    before = len(sent)
+    assert_as_here(run(work, executor=bare), work)
+    assert not any(sent[before:])
+
+
+@pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [({"system": "another system"}, "and not another system"),
+     ({"features": frozenset(["avx9000"])}, "no avx9000")],
+)  # fmt: skip
+def test_a_worker_that_cannot_use_our_libraries_is_refused(work, bare, monkeypatch, change, why):
+    here = replace(borrowed.Machine.here(), **change)
+    monkeypatch.setattr(borrowed.Machine, "here", lambda: here)
+    with pytest.raises(InputError, match=rf"no C compiler for compiled runs[\s\S]*{why}"):
+        list(run(work, executor=bare))
+
+
+def test_a_worker_with_a_compiler_is_refused_where_there_is_none(work, monkeypatch):
+    with Processes(1) as processes:
+        processes.submit(int).result()
+        if processes.submit(compiler_name).result() is None:
+            pytest.skip("no C compiler")
+        monkeypatch.setenv("SPART_COMPILER", "none")
+        with pytest.raises(InputError, match=r"compiled runs: yes, this process has .*no"):
+            list(run(work, executor=processes))
 
 
 def test_a_process_that_ends_fails_its_call_alone():

@@ -1,7 +1,9 @@
 """Chunks of runs: what travels to a worker process, what it does there, and what comes back.
 
 All that the runs of a work share travels once to each worker, under the hash of its pickle; a
-chunk names it, and holds what differs. A worker that does not know it answers so, and gets it.
+chunk names it, and holds what differs. A worker that does not know it answers so, and gets it; so
+does a worker without a compiler that lacks a library. Chunks are pickles, and libraries code: who
+sends them can do anything in a worker, which therefore is one of the user's own.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import pickle
 import platform
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
@@ -19,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.errors import Fault, InputError
+from spart_blocks.program.borrowed import LibraryWantedError, Wanted, borrowing, received
 from spart_blocks.program.compiler import compiler_name
 from spart_blocks.sweeps.running.joining import joined
 from spart_blocks.sweeps.work import Done, FileWork, Work
@@ -56,12 +60,13 @@ class Shared:
 @dataclass(frozen=True)
 class Chunk:
     """Some runs. varying: the fields of the work that differ between its runs. pickled: the shared
-    part, if the worker is expected not to know it."""
+    part, if the worker is expected not to know it. libraries: by key, those that it may lack."""
 
     key: str
     made_with: Mapping[str, str]
     varying: Mapping[str, Any]
     pickled: bytes | None = None
+    libraries: Mapping[str, bytes] = field(default_factory=dict)
 
     @staticmethod
     def of(shared: Shared, part: AnyWork, *, with_shared: bool) -> Chunk:
@@ -69,14 +74,20 @@ class Chunk:
         varying = {name: getattr(part, name) for name in _VARYING[type(part)]}
         return Chunk(shared.key, shared.made_with, varying, shared.pickled if with_shared else None)
 
+    @property
+    def compiles(self) -> bool:
+        """Whether its runs are compiled where they were sent from."""
+        return self.made_with[_COMPILED] == "yes"
+
 
 @dataclass(frozen=True)
 class Answer:
     """The runs of a chunk, and the time [s] that they took; None if its worker does not know the
-    shared part."""
+    shared part, or lacks a library."""
 
     done: Done | None
     seconds: float = 0.0
+    wanted: Wanted | None = None
 
 
 def do(chunk: Chunk) -> Answer:
@@ -89,8 +100,13 @@ def do(chunk: Chunk) -> Answer:
             _KNOWN.pop(next(iter(_KNOWN)), None)
         _KNOWN[chunk.key] = pickle.loads(chunk.pickled)
     work, runner = _KNOWN[chunk.key]
+    received(chunk.libraries)
     begun = time.perf_counter()
-    parts = list(runner(replace(work, **chunk.varying), None))
+    try:
+        with borrowing() if chunk.compiles and not compiler_name() else nullcontext():
+            parts = list(runner(replace(work, **chunk.varying), None))
+    except LibraryWantedError as error:
+        return Answer(None, wanted=error.wanted)
     return Answer(joined(parts), time.perf_counter() - begun)
 
 
@@ -101,6 +117,8 @@ _MOST_KNOWN = 4
 def _check(wanted: Mapping[str, str]) -> None:
     """Refuse work that would give other bits here."""
     here = _made_with()
+    if wanted[_COMPILED] == "yes":  # what a worker cannot compile it borrows
+        here[_COMPILED] = "yes"
     faults = [
         Fault(
             f"the worker on {platform.node()} has {name} {here[name]}, this process has {value}",
@@ -114,7 +132,10 @@ def _check(wanted: Mapping[str, str]) -> None:
 
 
 def _made_with() -> dict[str, str]:
-    return {**_versions(), "compiled runs:": "yes" if compiler_name() else "no"}
+    return {**_versions(), _COMPILED: "yes" if compiler_name() else "no"}
+
+
+_COMPILED = "compiled runs:"
 
 
 @lru_cache(maxsize=1)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spart_blocks.errors import Fault, InputError, RunError, brief
+from spart_blocks.program.borrowed import Wanted, lent
 from spart_blocks.sweeps.running.chunks import Answer, AnyWork, Chunk, Runner, Shared, Stop
 from spart_blocks.sweeps.running.crews import AHEAD, Crew, ExecutorCrew, ProcessCrew
 from spart_blocks.sweeps.running.failed_runs import failed
@@ -126,6 +127,8 @@ class _Spreading:
         self.under_way: dict[Future[Answer], _Range] = {}
         self.introduced = 0
         """Chunks sent with the shared part. The first ones bring it to each worker."""
+        self.lent: dict[str, bytes] = {}
+        """Libraries for workers without a compiler, by key."""
         self.largest, self.seconds, self.counted = 0, 0.0, 0
         """The largest chunk, the time of all, and their runs."""
 
@@ -185,10 +188,16 @@ class _Spreading:
         size = int(min(SECONDS / each, share, GROWTH * self.largest))
         return max(size, 1)
 
-    def _submit(self, some: _Range, *, with_shared: bool) -> None:
+    def _submit(self, some: _Range, *, with_shared: bool, wanted: Wanted | None = None) -> None:
+        """wanted: a library that a worker lacks; it gets it with all others lent so far, which it
+        is going to want."""
         self.introduced += with_shared
         part = self.work.part(slice(some.first, some.last))
         chunk = Chunk.of(self.shared, part, with_shared=with_shared)
+        if wanted is not None:
+            if wanted.key not in self.lent:
+                self.lent[wanted.key] = lent(wanted)
+            chunk = replace(chunk, libraries=dict(self.lent))
         self.under_way[self.crew.submit(chunk)] = some
 
     def _reconnect(self) -> None:
@@ -210,7 +219,7 @@ class _Spreading:
                 yield from self._unanswered(some, error)
                 continue
             if answer.done is None:
-                self._submit(some, with_shared=True)
+                self._submit(some, with_shared=True, wanted=answer.wanted)
                 continue
             self.seconds += answer.seconds
             self.counted += len(some)
