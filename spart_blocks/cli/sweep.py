@@ -235,7 +235,7 @@ def _missed(found: SweepResults) -> str | None:
     claim = None if expected is None else expected.section.success
     if claim is None:
         return None
-    _, bound, told = judged(found.success(), found["draw"], claim)
+    _, bound, told = judged(found, claim)
     return told if bound < claim.at_least else None
 
 

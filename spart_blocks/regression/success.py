@@ -7,13 +7,16 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spart_blocks.diagram.expectations import SuccessClaim
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.simulation import DiagramFile
+
+if TYPE_CHECKING:
+    from spart_blocks.sweeps.results import SweepResults
 
 FOLDER = "sweep_of_test"
 
@@ -40,29 +43,33 @@ def missed(file: DiagramFile, claim: SuccessClaim, folder: Path | None) -> Shown
     if not found.complete:
         raise RunError(f"the sweep was interrupted after {len(found):,} runs")
     passed = np.asarray(found.success(), dtype=bool)
-    share, bound, how = judged(passed, np.asarray(found["draw"]), claim)
+    share, bound, how = judged(found, claim)
     if bound >= claim.at_least:
         return None
     return Shown(f"{how}{_replay(file, found, passed, folder)}", share, bound)
 
 
-def judged(passed: Any, draws: Any, claim: SuccessClaim) -> tuple[float, float, str]:
+def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, float, str]:
     """The share that passed, its lower bound, and both in words."""
     from spart_blocks.sweeps.statistics import success_of
+    from spart_blocks.sweeps.statistics.grouping import about_draws
 
+    passed, draws = found.success(), found["draw"]
     n, k = len(passed), int(passed.sum())
     counted = f"{k:,} of {n:,} runs passed"
     wanted = f"expected at least {claim.at_least:g}"
     share = k / n
     if draws.max() == 0:
         return share, share, f"{counted}, {share:.6g} of all; {wanted}"
+    draws = draws // found.together
     low = success_of(passed, claim.confidence, draws, side="low").low
     bound = 0.0 if math.isnan(low) else low
     text = (
         f"{counted}; with confidence {claim.confidence:g} the probability is at least "
         f"{bound:.6g}, {wanted}"
     )
-    return share, bound, text + _too_few(k == n, int(draws.max()) + 1, claim)
+    guide = "".join(f"; {note}" for note in about_draws(found.design, found.together))
+    return share, bound, text + _too_few(k == n, int(draws.max()) + 1, claim) + guide
 
 
 def _too_few(all_passed: bool, draws: int, claim: SuccessClaim) -> str:

@@ -85,6 +85,17 @@ class SweepResults(Looking):
         return self.store.description.facts
 
     @property
+    def design(self) -> str:
+        """How draws fill the space."""
+        return str(self.facts.get("design", "random"))
+
+    @property
+    def together(self) -> int:
+        """The number of consecutive draws that share values: those of a saltelli design's base
+        point."""
+        return len(self.facts.get("factors", ())) + 2 if self.design == "saltelli" else 1
+
+    @property
     def planned_runs(self) -> int:
         """How many runs the whole sweep has."""
         return self.store.description.runs

@@ -24,6 +24,8 @@ class Found:
     failing: tuple[int, ...] = ()
     complete: bool = True
     random: bool = True
+    design: str = "random"
+    together: int = 1
 
     def success(self):
         return ~np.isin(np.arange(self.n), self.failing)
@@ -107,3 +109,13 @@ def test_of_a_grid_the_share_decides(tried):
 
 def test_an_interrupted_sweep_interrupts_the_test(tried):
     assert tried("{at_least: 0.5}", Found(4, complete=False)).interrupted
+
+
+def test_draws_of_a_base_point_count_as_one(tried):
+    """300 runs of a saltelli design for one quantity are 100 base points."""
+    found = Found(300, design="saltelli", together=3)
+    low = float(binomtest(100, 100, alternative="greater").proportion_ci(0.9, method="exact").low)
+    for at_least, holds in ((low - 1e-6, True), (low + 1e-6, False)):
+        outcome = tried(f"{{at_least: {at_least!r}, confidence: 0.9}}", found)
+        assert outcome.passed is holds
+    assert "only a guide" in outcome.failures[0].message

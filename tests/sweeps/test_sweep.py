@@ -9,6 +9,7 @@ import pytest
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError, RunError
+from spart_blocks.sweeps import statistics
 from spart_blocks.sweeps.plans.describing import planned_of
 from spart_blocks.sweeps.plans.planned import Planned
 from spart_blocks.sweeps.running.going import Going
@@ -401,3 +402,58 @@ def test_a_diagram_that_cannot_be_traced_runs_by_its_blocks(diagram_file):
     assert np.isfinite(data["plant"].values).all()
     with pytest.raises(InputError, match="has no metrics in sweeps"):
         sb.sweep(path, blocks=own, metrics={"last": "final(plant)"})
+
+
+def test_draws_of_a_base_point_count_together_in_all_that_is_said(diagram_file, tmp_path):
+    """Each base point of a saltelli design for one quantity has three draws."""
+    text = SPRING.replace("sweep:", "expect:\n  final: [{signal: x, value: 0, within: 0.2}]\n"
+                          "  success: {at_least: 0.99}\nsweep:\n  design: saltelli", 1)  # fmt: skip
+    found = sb.sweep(diagram_file(text), runs=16, seed=3)
+    assert found.together == 3
+    told = found.statistics()
+    assert told.groups[0].draws == 16
+    assert told.groups[0].success == statistics.success_of(
+        found.success(), draws=found["draw"] // found.together
+    )
+    assert "count together" in str(told)
+    assert "saltelli design depend on each other" in str(told)
+    page = found.report(tmp_path / "page.html").read_text()
+    assert "were the draws independent" in page
+    assert "depend on each other" in page
+    assert "95 % confidence)" not in page
+
+
+def test_pairs_of_variants_are_those_of_base_points(diagram_file):
+    variants = """variants:
+  loss:
+    default: low
+    choices: {low: {type: GAIN, K: -0.5}, high: {type: GAIN, K: -1}}
+"""
+    text = SPRING.replace("  damper: {type: GAIN, K: -0.5}\n", "").replace("damper", "loss")
+    text = text.replace("params:", f"{variants}params:").replace("    stiff.K: [-4, -9]\n", "")
+    found = sb.sweep(diagram_file(text), runs=8, design="saltelli", variants="all")
+    told = found.compare_variants()
+    want = statistics.compare_variants(found.columns, found.metrics, together=3)
+    assert [d.difference for d in told.differences] == [d.difference for d in want.differences]
+    assert [d.p for d in told.differences] == [d.p for d in want.differences]
+    assert "the 3 draws of each base point count together" in str(told)
+    assert "only a guide" in str(found.compare(found))
+
+
+@pytest.mark.parametrize(("design", "grid", "band"), [
+    ("random", False, True), ("random", True, False), ("sobol", False, False),
+])  # fmt: skip
+def test_a_band_is_drawn_for_independent_runs_alone(spring, design, grid, band):
+    over = {"x0": {"normal": {"mean": 1, "sd": 0.3}}} | ({"stiff.K": [-4, -9]} if grid else {})
+    found = sb.sweep(spring, over, runs=8, design=design)
+    figure = found.plot_distribution("low")
+    texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert any("band" in text for text in texts) == band
+    assert ("only a guide" in str(found.statistics())) == (design != "random")
+
+
+def test_a_plain_grid_has_no_probability_in_its_report(spring, tmp_path):
+    found = sb.sweep(spring, {"stiff.K": [-4, -9]}, runs=1)
+    page = found.report(tmp_path / "page.html").read_text()
+    assert "the probability lies" not in page
+    assert "nan" not in page.split("What was run")[0]

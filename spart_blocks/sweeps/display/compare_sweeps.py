@@ -165,7 +165,7 @@ class SweepComparison:
             [_labelled(*one) for one in zip(self.names, self.studies, strict=True)]
         )
         first, second = self.studies
-        confidence = 0.95 if first.independent and second.independent else None
+        confidence = 0.95 if first.banded and second.banded else None
         for name in self.scopes:
             values = [study.quantity(name).numbers() for study in self.studies]
             shown = Quantity(name, np.concatenate(values), first.units.get(name, ""))

@@ -30,7 +30,8 @@ def study_of(found: SweepResults, traces: bool = True) -> Study:
         units=dict(facts.get("units", {})),
         grid=tuple(facts.get("grid", ())),
         seed=int(facts.get("seed", 0)),
-        design=str(facts.get("design", "random")),
+        design=found.design,
+        together=found.together,
         plan=tuple((str(what), str(text)) for what, text in facts.get("told", ())),
         planned=None if found.complete else found.planned_runs,
         traces=all_traces(found) if traces else {},
@@ -73,7 +74,7 @@ def traces_of(found: SweepResults, signal: str) -> Traces:
 
 def all_indices(found: SweepResults) -> dict[str, SobolIndices]:
     """The Sobol indices of each metric, where the design is made for them."""
-    if found.facts.get("design") != "saltelli" or not len(found):
+    if found.design != "saltelli" or not len(found):
         return {}
     indices = {}
     for metric in found.metrics:
@@ -90,7 +91,7 @@ def indices_of(found: SweepResults, metric: str, **options: Any) -> SobolIndices
 
     from spart_blocks.sweeps.statistics import sobol_indices
 
-    if found.facts.get("design") != "saltelli":
+    if found.design != "saltelli":
         hint = "give design: saltelli (design='saltelli')"
         raise InputError(Fault("Sobol indices need a design made for them", hint=hint))
     values = np.asarray(quantity(found, metric).numbers(), dtype=float)
@@ -116,14 +117,16 @@ class Looking:
         shares (of quantiles)."""
         from spart_blocks.sweeps.statistics import summarize
 
-        return summarize(self.columns, self.metrics, **options)
+        drawn = {"together": self.together, "design": self.design}
+        return summarize(self.columns, self.metrics, **{**drawn, **options})
 
     def compare_variants(self: SweepResults, **options: Any) -> Any:  # type: ignore[misc]
         """The differences of all pairs of variants, draw by draw, in metrics and success: prints as
         a table. options: confidence, variants."""
         from spart_blocks.sweeps.statistics import compare_variants
 
-        return compare_variants(self.columns, self.metrics, **options)
+        drawn = {"together": self.together, "design": self.design}
+        return compare_variants(self.columns, self.metrics, **{**drawn, **options})
 
     def compare(  # type: ignore[misc]
         self: SweepResults,
@@ -145,7 +148,9 @@ class Looking:
         """Histogram and empirical distribution function of a metric, of each variant and fault."""
         from spart_blocks.sweeps.display.pictures import distribution
 
-        labels, apart = study_of(self, traces=False).factors()
+        study = study_of(self, traces=False)
+        labels, apart = study.factors()
+        options = options if study.banded else {"confidence": None, **options}
         return distribution(quantity(self, metric), labels, apart=apart, **options)
 
     def plot_map(self: SweepResults, metric: str, x: str, y: str) -> Figure:  # type: ignore[misc]

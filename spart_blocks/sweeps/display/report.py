@@ -47,7 +47,13 @@ def _sections(study: Study) -> Iterator[tuple[str, str]]:
     yield "What was run", html.table(("", ""), study.plan, words=2)
     if not len(study):
         return
-    summary = summarize(study.columns, study.metrics, confidence=study.confidence)
+    summary = summarize(
+        study.columns,
+        study.metrics,
+        confidence=study.confidence,
+        together=study.together,
+        design=study.design,
+    )
     yield "Success", _success(study, summary)
     yield "Metrics", "".join(_metrics(study, summary))
     yield "Variants compared", _compared(study)
@@ -63,14 +69,16 @@ def _sections(study: Study) -> Iterator[tuple[str, str]]:
 def _head(study: Study) -> str:
     parts = [html.paragraph(counts_in_words(study), "sub")]
     if len(study):
-        passed, draws = study.verdicts(), draws_of(study.columns, np.arange(len(study)))
+        passed = study.verdicts()
+        draws = draws_of(study.columns, np.arange(len(study)), study.together)
         found = success_of(passed, study.confidence, draws)
         what = "meet all claims" if study.judged else "run without an error; no claims were made"
-        text = (
-            f"{percent(found.estimate)} of the runs {what}; the probability lies between "
-            f"{percent(found.low)} and {percent(found.high)} "
-            f"({percent(study.confidence)} confidence)"
-        )
+        text = f"{percent(found.estimate)} of the runs {what}"
+        if not np.isnan(found.low):
+            ends = f"lies between {percent(found.low)} and {percent(found.high)}"
+            sure = f"{percent(study.confidence)} confidence"
+            sure += "" if study.independent else ", were the draws independent"
+            text += f"; the probability {ends} ({sure})"
         good = bool(passed.all())
         word = "all passed" if good else f"{np.count_nonzero(~passed):,} not passed"
         parts.append(html.verdict(good, word, text))
@@ -79,7 +87,7 @@ def _head(study: Study) -> str:
 
 def _success(study: Study, summary: Summary) -> str:
     notes = [html.paragraph(f"{note[0].upper()}{note[1:]}.", "note") for note in summary.notes()]
-    notes.append(html.paragraph(_FIXED if study.independent else _dependent(study), "note"))
+    notes += [html.paragraph(_FIXED, "note")] if study.independent else []
     return html.table(summary.outcome_head, summary.outcome_rows(), _words(summary)) + "".join(
         notes
     )
@@ -92,13 +100,6 @@ _FIXED = (
 )
 
 
-def _dependent(study: Study) -> str:
-    return (
-        f"The points of a {study.design} design depend on each other: intervals, which are for "
-        "independent draws, are only a guide here."
-    )
-
-
 def _words(summary: Summary) -> int:
     """The number of columns of a group's names."""
     return summary.outcome_head.index("runs")
@@ -106,7 +107,7 @@ def _words(summary: Summary) -> int:
 
 def _metrics(study: Study, summary: Summary) -> Iterator[str]:
     rows = summary.metric_rows()
-    band = study.confidence if study.independent else None
+    band = study.confidence if study.banded else None
     for name in study.metrics[:_MOST_METRICS]:
         own = [row[1:] for row in rows if row[0] == name]
         yield html.paragraph(_titled(study.quantity(name)))
@@ -125,7 +126,13 @@ def _compared(study: Study) -> str:
     if len(study.names("variant")) < 2:
         return ""
     shown = study.metrics[:_MOST_METRICS]
-    found = compare_variants(study.columns, shown, confidence=study.confidence)
+    found = compare_variants(
+        study.columns,
+        shown,
+        confidence=study.confidence,
+        together=study.together,
+        design=study.design,
+    )
     note = (
         "First variant minus second, on the same draws. lower, higher: share of the pairs in which "
         "the first is lower or higher. p: of Wilcoxon's signed-rank test, for success of "

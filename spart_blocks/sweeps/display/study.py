@@ -27,11 +27,11 @@ class Study:
     """What pictures, tables and reports need of a sweep.
 
     name: of the diagram. columns: a value of each run by name, as `SweepResults` has them: run,
-    draw, variant, fault, status, message, passed, varied values, metrics. varied, metrics: names
-    of columns. units: by column or signal. grid: varied values that lie on a grid. seed, design:
-    of the draws. plan: what was run, in words, by subject. planned: how many runs there are to be.
-    traces: histories by signal. indices: Sobol indices by metric. versions: of the packages.
-    folder: where the results are.
+    draw, variant, fault, status, message, passed, varied values, metrics. varied, metrics: names of
+    columns. units: by column or signal. grid: varied values that lie on a grid. seed, design: of
+    the draws. together: number of consecutive draws that count as one. plan: what was run, in
+    words, by subject. planned: how many runs there are to be. traces: histories by signal. indices:
+    Sobol indices by metric. versions: of the packages. folder: where the results are.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Study:
     grid: tuple[str, ...] = ()
     seed: int = 0
     design: str = "random"
+    together: int = 1
     plan: tuple[tuple[str, str], ...] = ()
     planned: int | None = None
     traces: Mapping[str, Traces] = field(default_factory=dict)
@@ -66,6 +67,12 @@ class Study:
     def independent(self) -> bool:
         """Whether the draws are independent, as intervals of a single sweep take them to be."""
         return self.design == "random"
+
+    @property
+    def banded(self) -> bool:
+        """Whether the runs of each variant and fault are independent, as a band about their
+        distribution takes them to be."""
+        return self.independent and int(np.asarray(self.columns["grid"]).max(initial=0)) == 0
 
     @property
     def outcomes(self) -> NDArray[np.object_]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.sweeps.display.study import FACTORS, Study
 from spart_blocks.sweeps.statistics import Interval, compare_success, compare_values, mean
-from spart_blocks.sweeps.statistics.grouping import coded, draws_of
+from spart_blocks.sweeps.statistics.grouping import about_draws, coded, draws_of
 from spart_blocks.sweeps.statistics.intervals import success_of
 from spart_blocks.sweeps.statistics.paired import SUCCESS
 
@@ -44,7 +44,7 @@ class Side:
         """The mean of a metric, or the probability of success (Wilson's interval)."""
         values = self.values(what)
         known = ~np.isnan(values)
-        draws = draws_of(self.study.columns, self.rows[known])
+        draws = draws_of(self.study.columns, self.rows[known], self.study.together)
         if what == SUCCESS:
             return success_of(values, confidence, draws, method="wilson")
         return mean(values[known], confidence, draws)
@@ -105,7 +105,8 @@ def in_pairs(part: Part, what: str, points: int, confidence: float) -> tuple[Int
     others, b = part.second.by_place(what, points)
     both, one, other = np.intersect1d(places, others, assume_unique=True, return_indices=True)
     compare = compare_success if what == SUCCESS else compare_values
-    found = compare(a[one], b[other], both // points, confidence)
+    together = max(part.first.study.together, part.second.study.together)
+    found = compare(a[one], b[other], both // points // together, confidence)
     return found.difference, found.pairs, found.p
 
 
@@ -138,6 +139,9 @@ def notes(names: tuple[str, str], first: Study, second: Study) -> Iterator[str]:
         int(study.columns["grid"].max()) for study in (first, second)
     ):
         yield "the grids differ; means over the grid are compared"
+    drawn = {study.design: study.together for study in (first, second)}
+    for design, together in drawn.items():
+        yield from about_draws(design, together)
 
 
 def _common(first: Study, second: Study, factor: str) -> list[str | None]:

@@ -58,6 +58,15 @@ def draws_of(table: Table, rows: NDArray[np.intp], together: int = 1) -> NDArray
     return draws if len(draws) > 1 and bool((ordered[1:] == ordered[:-1]).any()) else None
 
 
+def about_draws(design: str, together: int = 1) -> list[str]:
+    """What to know of intervals and tests where the draws of a design depend on each other."""
+    if design == "random":
+        return []
+    found = [f"the {together} draws of each base point count together"] if together > 1 else []
+    text = f"the points of a {design} design depend on each other: intervals and p, which are for"
+    return [*found, f"{text} independent draws, are only a guide"]
+
+
 def verdicts(table: Table) -> NDArray[np.int8]:
     """Of each run, whether it met its claims: FALSE, TRUE, or UNKNOWN without claims."""
     if isinstance(table, Columns):

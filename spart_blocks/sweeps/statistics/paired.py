@@ -16,7 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.sweeps.statistics.grouping import Table, coded, numbers, succeeded
+from spart_blocks.sweeps.statistics.grouping import (
+    Table,
+    about_draws,
+    coded,
+    numbers,
+    succeeded,
+)
 from spart_blocks.sweeps.statistics.intervals import Interval, by_draw, check_confidence, mean
 from spart_blocks.sweeps.statistics.tables import percent, text_table
 
@@ -52,9 +58,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Differences of all pairs of variants."""
+    """Differences of all pairs of variants. design, together: as of `Summary`."""
 
     differences: tuple[Difference, ...]
+    design: str = "random"
+    together: int = 1
 
     def rows(self) -> list[tuple[str, ...]]:
         """A row of texts for each difference, with columns `head`."""
@@ -81,16 +89,22 @@ class Comparison:
     def __str__(self) -> str:
         if not self.differences:
             return "one variant: nothing to compare"
+        return "\n".join([*text_table(self.head, self.rows()), *self.notes()])
+
+    def notes(self) -> list[str]:
+        """What to know of the numbers."""
+        if not self.differences:
+            return []
         level = percent(self.differences[0].difference.confidence)
         note = f"intervals: {level} each; p (Holm): for {len(self.differences)} comparisons at once"
         left = max(d.left_out for d in self.differences)
         more = [f"pairs without a value are left out, at most {left:,}"] if left else []
-        return "\n".join([*text_table(self.head, self.rows()), note, *more])
+        return [note, *more, *about_draws(self.design, self.together)]
 
     def _repr_html_(self) -> str:
-        from spart_blocks.html import table
+        from spart_blocks.html import lines, table
 
-        return table(self.head, self.rows())
+        return table(self.head, self.rows()) + lines(self.notes())
 
 
 def compare_variants(
@@ -100,9 +114,10 @@ def compare_variants(
     confidence: float = 0.95,
     variants: Sequence[str] | None = None,
     together: int = 1,
+    design: str = "random",
 ) -> Comparison:
-    """Compare each pair of variants under each fault, in every metric and in success. together: as
-    in `summarize`."""
+    """Compare each pair of variants under each fault, in every metric and in success. together,
+    design: as in `summarize`."""
     check_confidence(confidence)
     variant, names = coded(table, "variant")
     fault, faults = coded(table, "fault")
@@ -128,7 +143,9 @@ def compare_variants(
                 )
     adjusted = holm([d.p for d in found])
     return Comparison(
-        tuple(replace(d, p_holm=p) for d, p in zip(found, adjusted, strict=True) if d.pairs)
+        tuple(replace(d, p_holm=p) for d, p in zip(found, adjusted, strict=True) if d.pairs),
+        design,
+        together,
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from spart_blocks.sweeps.statistics.grouping import (
     Table,
+    about_draws,
     coded,
     draws_of,
     groups_by,
@@ -73,7 +74,8 @@ class GroupSummary:
 @dataclass(frozen=True)
 class Summary:
     """A sweep's numbers. by: the columns that make groups. judged: whether runs had claims to
-    meet; if not, a success is a run that no error ended."""
+    meet; if not, a success is a run that no error ended. design: of the draws. together: number of
+    consecutive draws that count as one."""
 
     runs: int
     status: Mapping[str, int]
@@ -82,6 +84,8 @@ class Summary:
     confidence: float
     shares: tuple[float, ...]
     groups: tuple[GroupSummary, ...]
+    design: str = "random"
+    together: int = 1
 
     @property
     def outcome_head(self) -> tuple[str, ...]:
@@ -135,9 +139,9 @@ class Summary:
             found.append(f"metrics leave out runs without a value, {missing:,} of the first metric")
         if any(g.draws == 1 and g.runs > 1 for g in self.groups):
             found.append("one draw: its runs are no random sample, so there are no intervals")
-        elif any(g.draws < g.runs for g in self.groups):
+        elif self.together == 1 and any(g.draws < g.runs for g in self.groups):
             found.append("runs of one draw count together in intervals")
-        return found
+        return found + about_draws(self.design, self.together)
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as plain dictionaries and lists, for JSON; NaN and infinity are None."""
@@ -177,10 +181,11 @@ def summarize(
     confidence: float = 0.95,
     shares: Sequence[float] = SHARES,
     together: int = 1,
+    design: str = "random",
 ) -> Summary:
     """Summarize a sweep. table: its columns by name. by: columns whose values make groups.
     together: number of consecutive draws that depend on each other: d + 2 in a saltelli design for
-    d quantities."""
+    d quantities. design: of the draws, for the notes."""
     from spart_blocks.errors import Fault, InputError
 
     check_confidence(confidence)
@@ -218,6 +223,8 @@ def summarize(
         confidence,
         tuple(shares),
         tuple(found),
+        design,
+        together,
     )
 
 
