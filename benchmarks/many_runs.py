@@ -44,6 +44,7 @@ from spart_blocks.program import Program
 from spart_blocks.simulation import begin, finish
 from spart_blocks.sweeps.running import lanes
 from spart_blocks.sweeps.running.joining import joined
+from spart_blocks.sweeps.running.ready import usual_lanes
 from spart_blocks.sweeps.work import Work
 
 T, RTOL, ATOL, FREQUENCY = 10.0, 1e-6, 1e-8, 0.25
@@ -302,7 +303,7 @@ def arm(runs: int, repeat: int, _: bool) -> None:
 
 def cores(runs: int, repeat: int, _: bool) -> None:
     rows = arm_parameters(Sets.of(runs))
-    usual = lanes.usual_lanes()
+    usual = usual_lanes()
     in_lanes(rows[:usual], usual, 1)
     alone, both = [], []
     for _ in range(repeat):

@@ -142,30 +142,32 @@ class Program:
     @property
     def x0(self) -> Floats:
         """The initial continuous states, from p."""
-        return self._start(self.states)
+        return self.starts(self.p)[0]
 
     @property
     def xd0(self) -> Floats:
         """The initial discrete states, from p; outputs that are held are zero before the
         first tick, unless they are of a state alone."""
-        return self._start(self.discrete)
+        return self.starts(self.p)[1]
 
-    def _start(self, slots: tuple[Slot, ...]) -> Floats:
-        parameters = {slot.name: slot.part for slot in self.parameters}
-        parts = [
-            self.p[parameters[self.start[slot.name]]]
-            if slot.name in self.start
-            else np.zeros(slot.shape)
-            for slot in slots
-        ]
-        start = np.concatenate([np.zeros(0), *parts])
-        start.flags.writeable = False
-        return start
+    def starts(self, p: Floats) -> tuple[Floats, Floats]:
+        """The initial continuous and discrete states (..., n) with parameters p (..., np)."""
+        places = {slot.name: slot.part for slot in self.parameters}
+        found = []
+        for slots in (self.states, self.discrete):
+            states = np.zeros((*p.shape[:-1], slots[-1].part.stop if slots else 0))
+            for slot in slots:
+                if slot.name in self.start:
+                    states[..., slot.part] = p[..., places[self.start[slot.name]]]
+            states.flags.writeable = False
+            found.append(states)
+        return found[0], found[1]
 
-    def switches(self) -> list[Switch]:
-        """The known times at which signals switch."""
-        rows = np.array(self.edges(self.p), dtype=float).reshape(-1, 2).tolist()
-        pairs = zip(self.switching, rows, strict=True)
+    def switches(self, edges: Floats | None = None) -> list[Switch]:
+        """The known times at which signals switch. edges: what the function of this name gives,
+        by default of p."""
+        rows = np.array(self.edges(self.p) if edges is None else edges, dtype=float)
+        pairs = zip(self.switching, rows.reshape(-1, 2).tolist(), strict=True)
         return [Switch(block, first, period) for block, (first, period) in pairs]
 
     def parameter(self, name: str) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,6 +37,19 @@ class Switch:
         while (t := self.first + k * self.period) < end:
             yield t
             k += 1
+
+
+def switching_times(switches: Iterable[Switch], start: float, end: float) -> set[float]:
+    """The times after start up to the end at which any of some blocks switches. Raises InputError
+    if there are too many."""
+    times: set[float] = set()
+    for switch in switches:
+        if switch.period > 0 and end / switch.period > MOST_SWITCHES:
+            raise InputError(
+                f"block {switch.block} switches more than {MOST_SWITCHES:,} times until T = {end} s"
+            )
+        times.update(t for t in switch.times(start, end) if start < t <= end)
+    return times
 
 
 KINDS = ("event", "stop", "limit", "mode", "bend", "fault")

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from spart_blocks.diagram.clocks import Clock, exact
 from spart_blocks.diagram.display import Display
 from spart_blocks.diagram.run_options import RunOptions
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.errors import RunError
 from spart_blocks.program.holds import Held
-from spart_blocks.program.switching import MOST_SWITCHES, Crossing, Switch
+from spart_blocks.program.switching import Crossing, Switch, switching_times
 
 Floats = NDArray[np.float64]
 Pick = Callable[[float, Floats, Floats], list[Floats]]
@@ -167,16 +167,9 @@ class Engine(ABC):
 
     def event_times(self, start: Fraction, end: Fraction) -> list[Fraction]:
         """The switching times after start up to the end, in descending order."""
-        times: set[float] = set()
-        for switch in self.switches():
-            if switch.period > 0 and float(end) / switch.period > MOST_SWITCHES:
-                raise InputError(
-                    f"block {switch.block} switches more than {MOST_SWITCHES:,} times until "
-                    f"T = {float(end)} s"
-                )
-            times.update(switch.times(float(start), float(end)))
+        times = switching_times(self.switches(), float(start), float(end))
         # Sorted as floats: sorting 100,000 fractions takes seconds.
-        return [t for t in map(exact, sorted(times, reverse=True)) if start < t <= end]
+        return [exact(t) for t in sorted(times, reverse=True)]
 
     def next_stop(self, x: Floats) -> float:
         """Next time [s] at which a block requests a stop: a time that it learned during the run and

@@ -138,7 +138,7 @@ class Run:
                 self.engine.check_shapes(float(self.t), self.x, self.xd)
                 if self.measuring is not None:
                     self.measuring.begin(float(self.t), self.x, self.xd)
-                self._bound_steps()
+                self.bound_steps()
                 self.solvers = [(float(self.t), self.options.solver)]
                 loop = self._compiled()
                 started = wall_clock.perf_counter()
@@ -152,7 +152,7 @@ class Run:
         finally:
             self.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
 
-    def _bound_steps(self) -> None:
+    def bound_steps(self) -> None:
         """Take at least LEAST_STEPS steps if zero crossings have effects: a step without another
         limit, as with states at rest, would pass over pairs of crossings.
         """

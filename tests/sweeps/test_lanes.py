@@ -13,6 +13,7 @@ import pytest
 import spart_blocks as sb
 from spart_blocks.errors import InputError
 from spart_blocks.program.compiler import compiler_name, loaded_library
+from spart_blocks.program.lane_code import FLAGS
 from spart_blocks.simulation.gauges import Gauge
 from spart_blocks.simulation.simulate import begin, finish
 from spart_blocks.sweeps.running import lanes
@@ -20,6 +21,7 @@ from spart_blocks.sweeps.running.joining import joined
 from spart_blocks.sweeps.running.lane_source import kernel_source
 from spart_blocks.sweeps.running.nvrtc import cubin
 from spart_blocks.sweeps.running.one_by_one import each_run
+from spart_blocks.sweeps.running.ready import Ready, WorkStruct
 from spart_blocks.sweeps.work import STATUSES, Work
 from spart_blocks.tableaus import FIXED_STEP
 
@@ -291,12 +293,13 @@ def test_what_no_signal_has_is_not_measured(diagram_file, work_of):
 def test_the_kernel_of_a_card_compiled_as_c_has_the_bits_of_a_lane(diagram_file, work_of):
     """Its text is that of CUDA, with its keywords defined away."""
     work = work_of(diagram_file(RELAY), {"drive": np.linspace(0.8, 1.4, 5)})
-    library = loaded_library(kernel_source(lanes._made(work)), lanes.FLAGS)
-    crew = lanes._Crew(work, 1, lanes._compiled(work, 1), None)
-    found = crew._room(5)
-    struct = crew._struct(arrays := crew._arrays(work, found), found)
+    ready = Ready.of(work)
+    library = loaded_library(kernel_source(ready.made), FLAGS)
+    crew = lanes._Threads(ready, 1, 1)
+    found = crew.room(5)
+    struct = crew.struct(arrays := crew.arrays(work, found, ready.known_times(work.p)))
     assert arrays
-    library.sb_runs.argtypes = [lanes.WorkStruct, ctypes.c_longlong, ctypes.c_void_p]
+    library.sb_runs.argtypes = [WorkStruct, ctypes.c_longlong, ctypes.c_void_p]
     queue = np.zeros(1, np.int64)
     library.sb_runs(struct, 5, queue.ctypes.data)
     whole = in_order(lanes.run(work, lanes=8))
@@ -308,7 +311,7 @@ def test_the_kernel_compiles_for_a_card_that_is_not_there():
     pytest.importorskip("cuda.bindings.nvrtc")
     program = sb.trace(DIAGRAMS / "spacecraft_sampled.yaml")
     work = Work(program, np.arange(1), program.p[None], measured(program))
-    made = cubin(kernel_source(lanes._made(work)))
+    made = cubin(kernel_source(Ready.of(work).made))
     usage = made.kernels["sb_runs"]
     assert usage.registers <= 255
     assert usage.stored <= 8192
@@ -329,3 +332,18 @@ def test_stopping_keeps_what_has_ended(diagram_file, work_of):
     parts = list(lanes.run(work, threads=1, lanes=1, stop=lambda: next(asked, True)))
     assert sum(len(part.runs) for part in parts) < 3000
     assert all((part.status == 0).all() for part in parts)
+
+
+def test_a_run_that_switches_too_often_fails_alone(diagram_file):
+    text = """
+name: wave
+params: {often: 1.0}
+blocks:
+  wave: {type: WAVEFORM, wave: square, freq: $often}
+  x: {type: INTEGRATOR, x0: 0.0}
+wires: [wave -> x]
+run: {T: 1.0}
+"""
+    found = sb.sweep(diagram_file(text), {"often": [1.0, 1e12, 2.0]}).table()
+    assert found["status"].tolist() == ["complete", "failed", "complete"]
+    assert "switches more than" in found["message"][1]

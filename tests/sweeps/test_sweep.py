@@ -351,7 +351,7 @@ def test_a_metric_in_python(spring):
 
 def test_without_a_compiler_runs_go_one_by_one_with_a_line(spring, monkeypatch):
     by_lanes = sb.sweep(spring)
-    monkeypatch.setattr("spart_blocks.sweeps.running.lanes.compiler_name", lambda: None)
+    monkeypatch.setattr("spart_blocks.sweeps.running.ready.compiler_name", lambda: None)
     with pytest.warns(sb.errors.SpartWarning, match="runs go one by one, .*no C compiler"):
         found = sb.sweep(spring, workers=1)
     assert found["last"] == pytest.approx(by_lanes["last"], rel=1e-9)

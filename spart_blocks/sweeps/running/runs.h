@@ -22,7 +22,7 @@
      SB_STAGES_COUNT, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p */
 
 enum { SB_PENDING = 255, SB_COMPLETE = 0, SB_STOPPED = 1, SB_FAILED = 2, SB_HANDED_BACK = 3 };
-enum { SB_NO_REASON, SB_NO_STEP, SB_BAD_TICK, SB_BAD_VALUE };
+enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
 
 #define SB_LOOKED 20000     /* steps between two looks at the progress of a run */
 #define SB_SLOWLY 1e-6      /* mean steps that are a shorter part of the run are looked at */
@@ -44,12 +44,12 @@ typedef struct {
   const double *x0, *xd0, *p;  /* of each: (runs, SB_STATES), ... */
   const double *ticks;         /* times at which clocks tick, in order */
   const unsigned char *due;    /* of each: which clocks (nticks, SB_TICKING) */
-  const double *known;         /* known times at which signals switch, run by run */
-  const long long *known_at;   /* where those of each run begin (runs + 1) */
+  const double *known;         /* known times at which signals switch */
+  const long long *known_from, *known_to; /* where those of each run begin and end */
   const double *samples;       /* times of kept rows */
   long long nticks, nsamples;
   double end, rtol, atol, max_step, fixed_step, coarse;
-  int heeds_stiffness, bounces; /* whether a stiff run is handed back; whether resets are watched */
+  int heeds_stiffness;            /* whether a stiff run is handed back */
   unsigned char *status, *reason; /* (runs,) */
   double *t, *x, *xd, *meters, *events, *rows;
   long long *steps;
@@ -76,7 +76,7 @@ typedef struct {
   SB_REAL g0[SB_MOST(SB_WATCHED)], g1[SB_MOST(SB_WATCHED)], gs[SB_MOST(SB_WATCHED)], g[SB_MOST(SB_WATCHED)];
   SB_REAL v[(SB_NODES + 1) * SB_MOST(SB_WIDTH)], f[SB_MOST(SB_STATES + SB_DISCRETE)];
   SB_REAL low[SB_MOST(SB_WIDTH)], high[SB_MOST(SB_WIDTH)]; /* the range of measured signals */
-  SB_REAL stop, lo, hi, limit, longest, watched_from;
+  SB_REAL stop, lo, hi, limit, longest;
   SB_MASK alive, sloped, within, known; /* within: of sb_watch_modes */
   SB_MASK due[SB_MOST(SB_TICKING)], hit[SB_MOST(SB_WATCHED)];
   SB_INDEX crossed, staged;
@@ -231,7 +231,7 @@ SB_FUNCTION double sb_next_stop(const sb_crew *m, int k) {
   const sb_work *w = m->w;
   double at = w->end;
   if (m->tick[k] < w->nticks && w->ticks[m->tick[k]] < at) at = w->ticks[m->tick[k]];
-  if (m->event[k] < w->known_at[m->run[k] + 1] && w->known[m->event[k]] < at)
+  if (m->event[k] < w->known_to[m->run[k]] && w->known[m->event[k]] < at)
     at = w->known[m->event[k]];
   return at;
 }
@@ -265,7 +265,7 @@ SB_FUNCTION void sb_load(sb_crew *m, int k, long long run) {
   SB_MASK_SET(m->sloped, k, 0);
   SB_LANE_SET(m->staged, k, 0);
   m->steps[k] = m->tick[k] = m->sample[k] = m->looked_steps[k] = m->crossings[k] = 0;
-  m->event[k] = w->known_at[run];
+  m->event[k] = w->known_from[run];
   m->looked_at[k] = m->crossed_from[k] = 0;
   m->recent[k][0] = m->recent[k][1] = m->recent[k][2] = -1;
   m->stiff[k] = m->calm[k] = 0;
@@ -450,7 +450,7 @@ SB_FUNCTION void sb_act(sb_crew *m, SB_MASK where) {
       }
   }
   sb_over_where(m, ends & where, SB_STOPPED, 0);
-  if (m->w->bounces) sb_bounced(m, resets & m->alive & where & SB_NOT(ends), x, xd);
+  sb_bounced(m, resets & m->alive & where & SB_NOT(ends), x, xd);
 }
 
 /* The crossings that act where the first one has led, into m->hit: it and those that coincide
@@ -524,7 +524,7 @@ SB_FUNCTION void sb_enter(sb_crew *m, SB_MASK at) {
   for (int k = 0; k < SB_LANES; k++) {
     double now = SB_LANE(m->stop, k);
     if (!SB_LANE(at, k)) continue;
-    while (m->event[k] < w->known_at[m->run[k] + 1] && w->known[m->event[k]] <= now) m->event[k]++;
+    while (m->event[k] < w->known_to[m->run[k]] && w->known[m->event[k]] <= now) m->event[k]++;
     while (m->sample[k] < w->nsamples && w->samples[m->sample[k]] <= now) sb_keep_row(m, k, m->x);
     if (now >= w->end) {
       sb_over(m, k, SB_COMPLETE, 0);
@@ -706,7 +706,7 @@ SB_FUNCTION void sb_look_for_stiffness(sb_crew *m, SB_MASK done, SB_REAL h) {
     else if (++m->calm[k] == 6) m->stiff[k] = m->calm[k] = 0;
     if (m->stiff[k] < 15) continue;
     m->stiff[k] = m->calm[k] = 0;
-    left = (double)(m->w->nticks - m->tick[k] + m->w->known_at[m->run[k] + 1] - m->event[k]);
+    left = (double)(m->w->nticks - m->tick[k] + m->w->known_to[m->run[k]] - m->event[k]);
     if ((m->w->end - SB_LANE(m->t, k)) / SB_LANE(h, k) >= SB_PRICE * (SB_STARTS + left))
       sb_over(m, k, SB_HANDED_BACK, 0);
   }
