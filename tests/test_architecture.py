@@ -17,6 +17,7 @@ STATIONS = (
     "lazy",
     "html",  # what notebooks show
     "cache",
+    "interrupts",  # requests to end
     "tableaus",  # the methods of steps, by name
     "document",  # YAML with the places of what it says
     "results",  # data and pictures that know nothing of what made them

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +14,9 @@ from numpy.typing import NDArray
 from spart_blocks.analysis.measures import Measures
 from spart_blocks.analysis.metrics import rms
 from spart_blocks.diagram.comparison import base_signals
-from spart_blocks.errors import Fault, InputError, RunError, SpartError
+from spart_blocks.errors import InputError, RunError, SpartError
 from spart_blocks.results import Results, ScopeSpec
-from spart_blocks.results.files import write_bytes
+from spart_blocks.results.files import save_table
 from spart_blocks.results.overlay import overlay, scopes_of
 from spart_blocks.results.plots import presented, write_figures
 from spart_blocks.results.signal_names import element_names, split_index
@@ -125,17 +123,7 @@ class Comparison:
 
     def save(self, path: str | Path) -> Path:
         """Write the table to a .csv file, whole or not at all; what is NaN stays empty."""
-        target = Path(path).expanduser()
-        if target.suffix.lower() != ".csv":
-            raise InputError(Fault(f"cannot save a table to {target}", hint="end it in .csv"))
-        columns = self.table()
-        text = StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        for row in zip(*(column.tolist() for column in columns.values()), strict=True):
-            writer.writerow(["" if value != value else value for value in row])
-        write_bytes(target, text.getvalue().encode())
-        return target
+        return save_table(self.table(), path)
 
     def plot(self, *, show: bool | None = None) -> list[Figure]:
         """A figure for each scope, with the curves of every case; without scopes, for each

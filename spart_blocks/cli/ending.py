@@ -5,41 +5,18 @@ request waits until they are complete.
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from spart_blocks.cli.terminal import say
+from spart_blocks.interrupts import requests_go_to
 
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 SAME = 0.5
 """Requests within this time [s] count as one: a closing terminal or a service manager sends
 several.
 """
-
-Handler = Callable[[int, Any], None]
-
-
-@contextmanager
-def requests_go_to(handler: Handler) -> Iterator[None]:
-    """Context manager in which requests to end call a handler. Signals that the process ignores
-    from the start, as with nohup, stay ignored. Outside the main thread it has no effect.
-    """
-    before: dict[int, Any] = {}
-    if threading.current_thread() is threading.main_thread():
-        asked = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
-        before = {n: signal.getsignal(n) for n in asked}
-        before = {n: old for n, old in before.items() if old not in (signal.SIG_IGN, None)}
-    for number in before:
-        signal.signal(number, handler)
-    try:
-        yield
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)
 
 
 class Once:

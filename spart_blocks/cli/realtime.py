@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spart_blocks.cli.ending import Once, interrupt, requests_go_to, writing
+from spart_blocks.cli.ending import Once, interrupt, writing
 from spart_blocks.cli.export import MethodOption, PartOption, RateOption
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
@@ -27,6 +27,7 @@ from spart_blocks.cli.progress import Ticker
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import complain, say, warn
 from spart_blocks.errors import InputError
+from spart_blocks.interrupts import requests_go_to
 
 if TYPE_CHECKING:
     from spart_blocks.realtime import Prepared, Report, Session
@@ -139,7 +140,7 @@ def _reachable(session: Session, prepared: Prepared, quiet: bool) -> Iterator[No
         yield
 
 
-def _ended_gently(session: Session) -> AbstractContextManager[None]:
+def _ended_gently(session: Session) -> AbstractContextManager[Any]:
     """Context manager in which Ctrl-C and other requests end the loop, whatever Python is doing,
     so that there is always a report. The second request aborts.
     """

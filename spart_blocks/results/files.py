@@ -316,6 +316,20 @@ def _unpack(kind: type[AnyData], read: _Reader) -> AnyData:
 # .csv and .mat
 
 
+def save_table(columns: Mapping[str, NDArray[Any]], path: str | Path) -> Path:
+    """Write columns (n,) to a .csv file, whole or not at all; what is NaN stays empty."""
+    target = as_path(path, "the file of a table")
+    if target.suffix.lower() != ".csv":
+        raise InputError(Fault(f"cannot save a table to {target}", hint="end it in .csv"))
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*(column.tolist() for column in columns.values()), strict=True):
+        writer.writerow(["" if value != value else value for value in row])
+    write_bytes(target, text.getvalue().encode())
+    return target
+
+
 def _write_csv(results: RunData, file: IO[bytes]) -> None:
     columns = results.table()
     text = StringIO()

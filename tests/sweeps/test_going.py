@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from spart_blocks.errors import InputError, RunError
+from spart_blocks.interrupts import deferred
 from spart_blocks.sweeps.results import ENOUGH, SweepResults
 from spart_blocks.sweeps.running import going
 from spart_blocks.sweeps.running.going import Going, columns_of
-from spart_blocks.sweeps.running.interrupts import deferred
 from spart_blocks.sweeps.storage import store
 from spart_blocks.sweeps.storage.columns import FALSE, TRUE
 from spart_blocks.sweeps.storage.store import Description, Folder, Store, schema_of

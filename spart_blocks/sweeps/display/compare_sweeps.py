@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.checked import as_path
-from spart_blocks.errors import Fault, InputError
-from spart_blocks.results.files import write_bytes
+from spart_blocks.errors import InputError
+from spart_blocks.results.files import save_table
 from spart_blocks.results.plots import presented, write_figures
 from spart_blocks.sweeps.display.shown import Quantity, Traces
 from spart_blocks.sweeps.display.study import Study
@@ -136,17 +133,7 @@ class SweepComparison:
 
     def save(self, path: str | Path) -> Path:
         """Write the table to a .csv file, whole or not at all; what is NaN stays empty."""
-        target = as_path(path, "the file of a comparison")
-        if target.suffix.lower() != ".csv":
-            raise InputError(Fault(f"cannot save a table to {target}", hint="end it in .csv"))
-        columns = self.table()
-        text = StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        for row in zip(*(column.tolist() for column in columns.values()), strict=True):
-            writer.writerow(["" if value != value else value for value in row])
-        write_bytes(target, text.getvalue().encode())
-        return target
+        return save_table(self.table(), path)
 
     def plot(self, *, show: bool | None = None) -> list[Figure]:
         """The distribution of each metric in both sweeps, and a fan chart of each signal that both

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from spart_blocks.errors import InputError
-from spart_blocks.sweeps.running.interrupts import deferred
+from spart_blocks.interrupts import deferred
 from spart_blocks.sweeps.storage.columns import Array, succeeded
 from spart_blocks.sweeps.storage.histories import Histories
 from spart_blocks.sweeps.storage.store import Store

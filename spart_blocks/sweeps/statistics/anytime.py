@@ -16,6 +16,7 @@ Waudby-Smith and Ramdas, JRSS-B 86, 2024, theorem 2.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -35,8 +36,29 @@ _FINE = 64
 _LARGEST_BET = 0.5
 
 
+class _Sequence(ABC):
+    """Intervals that follow one another as values come."""
+
+    @property
+    @abstractmethod
+    def interval(self) -> Interval:
+        """The interval now."""
+
+    @property
+    def low(self) -> float:
+        return self.interval.low
+
+    @property
+    def high(self) -> float:
+        return self.interval.high
+
+    @property
+    def width(self) -> float:
+        return self.interval.width
+
+
 @dataclass
-class ConfidenceSequence:
+class ConfidenceSequence(_Sequence):
     """Confidence sequence of a success probability.
 
     aim: width at which it is to be tightest; it holds at any width. Successes and failures may be
@@ -69,18 +91,6 @@ class ConfidenceSequence:
         n = self.successes + self.failures
         estimate = self.successes / n if n else math.nan
         return Interval(estimate, float(low), float(high), self.confidence)
-
-    @property
-    def low(self) -> float:
-        return self.interval.low
-
-    @property
-    def high(self) -> float:
-        return self.interval.high
-
-    @property
-    def width(self) -> float:
-        return self.interval.width
 
 
 def bounds(
@@ -117,7 +127,7 @@ def draws_needed(
 
 
 @dataclass
-class MeanSequence:
+class MeanSequence(_Sequence):
     """Confidence sequence of the mean of values between two bounds.
 
     least, most: the bounds, known in advance. It adapts to the variance of the values (predictable
@@ -181,18 +191,6 @@ class MeanSequence:
             self.least + span * high,
             self.confidence,
         )
-
-    @property
-    def low(self) -> float:
-        return self.interval.low
-
-    @property
-    def high(self) -> float:
-        return self.interval.high
-
-    @property
-    def width(self) -> float:
-        return self.interval.width
 
 
 def log_evidence(p: Floats, S: Floats, F: Floats, aim: float | None) -> Floats:
