@@ -16,6 +16,8 @@ from spart_blocks.cli.terminal import complain, say, warn
 from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning
 
 FAILED, WRONG_INPUT = 1, 2
+MOST_TOLD = 100
+"""Largest number of mistakes that are listed."""
 
 Debug = Annotated[
     bool, typer.Option("--debug", help="Show where an error comes from (also SPART_DEBUG=1).")
@@ -64,9 +66,10 @@ def report(error: SpartError) -> int:
     if len(faults) == 1:
         complain(str(faults[0]))
     else:
-        for fault in faults:
+        for fault in faults[:MOST_TOLD]:
             say(str(fault))
-        complain(f"{len(faults)} mistakes")
+        told = f", of which the first {MOST_TOLD} are listed" if len(faults) > MOST_TOLD else ""
+        complain(f"{len(faults):,} mistakes{told}")
     return WRONG_INPUT
 
 

@@ -152,7 +152,8 @@ def _replay(
     if not quiet:
         listed = ", ".join(f"{path} = {value}" for path, value in replay.case.items())
         say(f"{replay.label}{': ' if listed else ''}{listed}")
-    finished = _finished(replay.results, None, outputs, quiet, verbose=False)
+    failure = None if replay.failure is None else RunError(replay.failure)
+    finished = _finished(replay.results, failure, outputs, quiet, verbose=False)
     if replay.reasons and not quiet:
         say("\n  ".join([f"run {number} did not pass:", *replay.reasons]))
     if replay.differences:

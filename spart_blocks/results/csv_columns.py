@@ -7,6 +7,7 @@ are not requested may contain anything.
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,9 @@ class CsvFile:
         """The named columns (k, n) of its rows, one or more: finite numbers. InputError with
         line and column otherwise.
         """
-        at = [self._place(name) for name in columns]
+        counts = Counter(self.names)
+        known = {name: k for k, name in enumerate(self.names)}
+        at = [self._place(name, counts[name], known.get(name)) for name in columns]
         table: list[list[float]] = []
         faults: list[Fault] = []
         for number, line in self.rows:
@@ -54,15 +57,14 @@ class CsvFile:
             raise InputError(f"{self.path}:{self.header}: no rows of finite numbers follow")
         return np.array(table, dtype=float)
 
-    def _place(self, name: str) -> int:
+    def _place(self, name: str, count: int, place: int | None) -> int:
         where = f"{self.path}:{self.header}"
-        if name not in self.names:
+        if place is None:
             have = brief(", ".join(self.names), 200)
             raise InputError(f"{self.path} has no column {name!r}; its columns are {have}")
-        place = self.names.index(name)
         if not name:
-            raise InputError(f"{where}: column {place + 1} has no name")
-        if self.names.count(name) > 1:
+            raise InputError(f"{where}: column {self.names.index(name) + 1} has no name")
+        if count > 1:
             raise InputError(f"{where}: the column {brief(name)} is there twice")
         return place
 

@@ -19,7 +19,7 @@ from spart_blocks.sweeps.running.choosing import Runner
 from spart_blocks.sweeps.running.going import AnyWork
 from spart_blocks.sweeps.storage.columns import Array
 from spart_blocks.sweeps.storage.histories import signals_of, states_of
-from spart_blocks.sweeps.work import COMPLETE, STATUSES, Done, FileWork, Work
+from spart_blocks.sweeps.work import COMPLETE, FAILED, STATUSES, Done, FileWork, Work
 
 if TYPE_CHECKING:
     from spart_blocks.sweeps.results import SweepResults
@@ -31,7 +31,8 @@ _COMPARED = ("status", "passed", "t_end", "steps")
 class Replay:
     """A run done again. label: its draw, and its variant and fault if there are several. case: the
     values of what varies. differences: what is not as the sweep has stored it, a line each; none
-    if all bits are the same. reasons: the claims that the run does not fulfil, a line each."""
+    if all bits are the same. reasons: the claims that the run does not fulfil, a line each.
+    failure: of a run that an error ends, what it is and where, as `simulate` tells it."""
 
     run: int
     label: str
@@ -39,6 +40,7 @@ class Replay:
     case: Mapping[str, Any]
     differences: tuple[str, ...]
     reasons: tuple[str, ...] = ()
+    failure: str | None = None
 
     @property
     def said(self) -> str:
@@ -70,7 +72,10 @@ def replayed(found: SweepResults, run: int) -> Replay:
     info = {**results.info, "sweep_run": run}
     case = planned.plan.case(run)
     label, results = _label(found, place), replace(results, info=info)
-    return Replay(run, label, results, case, differences, tuple(planned.reasons(work, done)))
+    failed = STATUSES[int(done.status[0])] == FAILED
+    missed = () if failed else tuple(planned.reasons(work, done))
+    failure = results.stopped if failed else None
+    return Replay(run, label, results, case, differences, missed, failure)
 
 
 def _label(found: SweepResults, place: int) -> str:
@@ -101,14 +106,17 @@ def _differences(found: SweepResults, columns: Mapping[str, Array], place: int) 
 
 def _results(work: AnyWork, done: Done) -> Results:
     """The results of the only run of a work: those of `simulate` where its states are the same bit
-    for bit, since they hold both sides of every jump; otherwise its rows."""
+    for bit, since they hold both sides of every jump; otherwise its rows. Why a run fails is told
+    by `simulate`, which names the block."""
     rich = _simulated(work)
     if isinstance(work, FileWork):
         return rich
     program = replace(work.program, p=work.p[0])
     if _same_end(program, rich, done):
         return rich
-    return _of_rows(program, done)
+    rows = _of_rows(program, done)
+    fails = STATUSES[int(done.status[0])] == FAILED and not rich.complete and rich.stopped
+    return replace(rows, stopped=rich.stopped) if fails else rows
 
 
 def _simulated(work: AnyWork) -> Results:

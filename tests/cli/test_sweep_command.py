@@ -168,6 +168,17 @@ def test_a_run_of_a_sweep_is_replayed(spart, study, tmp_path):
     assert spart("run", "--from-sweep", "out/study-sweep", "--run", 7).code == 2
 
 
+def test_the_replay_of_a_failed_run_tells_why_it_failed(spart, tmp_path):
+    (tmp_path / "failing.yaml").write_text(FAILING, encoding="utf-8")
+    spart("sweep", "failing.yaml", "-q")
+    answer = spart("run", "--from-sweep", "out/failing-sweep", "--run", 0)
+    assert answer.code == 1
+    assert "error: block int: " in answer.err
+    assert "the run was" not in answer.err
+    assert "did not pass" not in answer.err
+    assert "run 0 has the stored metrics, bit for bit" in answer.err
+
+
 def test_a_replay_that_is_not_the_stored_run_is_an_error(spart, study, monkeypatch):
     monkeypatch.setattr(store, "best_format", lambda: "npz")
     spart("sweep", study, "-q")

@@ -137,6 +137,15 @@ def test_a_file_of_cases_is_one_axis(file):
         plan_of(file("sweep: {cases: none.csv}\n"))
 
 
+def test_a_file_of_cases_may_have_very_many_columns(file, tmp_path):
+    names = ",".join(f"kp.extra{k}" for k in range(20_000))
+    values = ",".join(["1"] * 20_000)
+    (tmp_path / "cases.csv").write_text(f"kp,{names}\n1,{values}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"kp and kp\.extra0 both vary") as caught:
+        plan_of(file(), cases=str(tmp_path / "cases.csv"))
+    assert len(caught.value.faults) == 20_000
+
+
 def test_values_are_relative_to_those_of_the_diagram(file):
     over = {
         "kp": {"values": [0.5, 1, 2], "relative": True},

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -335,18 +335,28 @@ def grid_axes(over: Mapping[str, Varied], zipped: Iterable[Sequence[str]]) -> tu
 def check_apart(paths: Sequence[str], dotted: Mapping[str, str]) -> None:
     """Refuse paths of which one holds another, such as kp and kp[0]. dotted: each with dots
     alone. Raises InputError."""
-    faults = [
-        Fault(f"{one} and {other} both vary", hint="vary the whole, or its elements one by one")
-        for k, one in enumerate(paths)
-        for other in paths[k + 1 :]
-        if _within(dotted[one], dotted[other]) or _within(dotted[other], dotted[one])
-    ]
+    place = {path: k for k, path in enumerate(paths)}
+    of: dict[str, list[str]] = {}
+    for path in paths:
+        of.setdefault(dotted[path], []).append(path)
+    pairs = {
+        (min(place[outer], place[inner]), max(place[outer], place[inner]))
+        for inner in paths
+        for within in _holders(dotted[inner])
+        for outer in of.get(within, ())
+        if outer != inner
+    }
+    hint = "vary the whole, or its elements one by one"
+    faults = [Fault(f"{paths[k]} and {paths[n]} both vary", hint=hint) for k, n in sorted(pairs)]
     if faults:
         raise InputError(faults)
 
 
-def _within(inner: str, outer: str) -> bool:
-    return inner == outer or inner.startswith(f"{outer}.")
+def _holders(dotted: str) -> Iterator[str]:
+    """A path and those that hold it: a.b.0, a.b, a."""
+    while dotted:
+        yield dotted
+        dotted = dotted.rpartition(".")[0]
 
 
 def unknown_choice(what: str, name: str, known: Iterable[str]) -> Fault:

@@ -156,7 +156,8 @@ def _cases(source: Source, section: SweepSection, paths: Iterable[str]) -> tuple
     if isinstance(source, FileSource):
         path = source.folder_file(section.cases)
     file = read_csv(path)
-    twice = [name for name in file.names if name in set(paths)]
+    given = set(paths)
+    twice = [name for name in file.names if name in given]
     if twice:
         raise InputError(f"{path}:{file.header}: {twice[0]} varies under over too")
     columns = file.numbers(file.names)
