@@ -26,7 +26,6 @@ from spart_blocks.cache import keep, key_of, temporary_folder
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.program.compiler import LENDER, processor, shared_library, system
 
-
 _INSTRUCTIONS = re.compile(
     "(mmx|3dnow|s?sse|pni|avx|fma|f16c|xop|tbm|bmi|abm|lzcnt|popcnt|movbe|adx|cmov|v?aes|v?pclmul|"
     "sha|gfni|cx16|lahf)"
