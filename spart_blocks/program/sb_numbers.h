@@ -161,14 +161,19 @@ typedef union {
 #define SB_PICK(mask, a, b) (((mask) & (a)) | (~(mask) & (b)))
 #define sb_bits(a) ((sb_words)(a))
 #define sb_of_bits(a) ((sb_real)(a))
-SB_WITHIN int SB_ANY(sb_mask m) {
-#if SB_LANES == 2
-  return (m[0] | m[1]) != 0;
-#elif SB_LANES == 4
-  return (m[0] | m[1] | m[2] | m[3]) != 0;
-#else
-  return (m[0] | m[1] | m[2] | m[3] | m[4] | m[5] | m[6] | m[7]) != 0;
-#endif
+typedef unsigned long long sb_two __attribute__((vector_size(16)));
+#define SB_TWOS (sizeof(sb_mask) / sizeof(sb_two))
+typedef union {
+  sb_mask all;
+  sb_two of[SB_TWOS];
+} sb_twos;
+SB_WITHIN int SB_ANY(sb_mask m) { /* halves, quarters, ...: lane by lane takes three times as long */
+  sb_twos z;
+  sb_two any;
+  z.all = m;
+  any = z.of[0];
+  for (unsigned k = 1; k < SB_TWOS; k++) any |= z.of[k];
+  return (any[0] | any[1]) != 0;
 }
 SB_WITHIN sb_real SB_SELECT(sb_mask m, sb_real a, sb_real b) {
   return (sb_real)((m & (sb_mask)a) | (~m & (sb_mask)b));

@@ -17,6 +17,7 @@
      sb_slope(m, t, x, out)  the rates; sb_own_steps(m, h) puts into SB_XN the states that have
                              a map of their own
 
+   SB_FIXED: sizes and the tableau are constants: sums over stages are unrolled.
    SB_NO_STATES: there are no states, and none of this.
    SB_CONTROLS: methods may estimate their error. Then also SB_CONTROLLED(m), whether this one does;
      its weights SB_E(m); SB_EXPONENT(m), -1 / order; SB_H(m), the length of the next step;
@@ -75,6 +76,18 @@
 #define SB_RESTRICT restrict
 #endif
 
+#ifdef SB_FIXED
+#define SB_INLINE static inline __attribute__((always_inline))
+#ifdef __clang__
+#define SB_UNROLLED _Pragma("unroll")
+#else
+#define SB_UNROLLED _Pragma("GCC unroll 16")
+#endif
+#else
+#define SB_INLINE SB_FUNCTION
+#define SB_UNROLLED
+#endif
+
 #define SB_BEFORE 5e-11 /* s: stages of a step to a crossing stay before it by this, or */
 #define SB_PART 1e-3 /* by this fraction of the step, whichever is larger */
 #define SB_SHORTEN 0.2 /* least ratio of a step to the one before it */
@@ -100,6 +113,33 @@ enum { SB_EVENT, SB_STOP, SB_LIMIT, SB_MODE, SB_BEND, SB_FAULT };
 
 /* The slope at the far end, which dense output needs, lies behind those of the stages. */
 #define SB_SLOPE(m) (SB_K(m) + SB_STAGES_OF(m) * SB_N(m))
+
+#ifdef SB_FIXED
+
+/* The sum of `count` slopes of state i with these weights. */
+SB_INLINE SB_REAL sb_sum(const SB_REAL *K, const SB_SCALAR *weights, int count, int n, int i) {
+  SB_REAL sum = SB_OF(0);
+  int begun = 0;
+  SB_UNROLLED
+  for (int j = 0; j < count; j++)
+    if (weights[j] != 0) {
+      sum = begun ? sum + weights[j] * K[j * n + i] : weights[j] * K[j * n + i];
+      begun = 1;
+    }
+  return sum;
+}
+
+SB_INLINE void sb_combine(const SB_SELF *m, const SB_SCALAR *weights, int count, SB_REAL *to) {
+  for (int i = 0; i < SB_N(m); i++) to[i] = sb_sum(SB_K(m), weights, count, SB_N(m), i);
+}
+
+SB_INLINE void sb_lead(const SB_SELF *m, const SB_SCALAR *weights, int count, SB_REAL h,
+                       SB_REAL *to) {
+  for (int i = 0; i < SB_N(m); i++)
+    to[i] = SB_X(m)[i] + h * sb_sum(SB_K(m), weights, count, SB_N(m), i);
+}
+
+#else
 
 /* The sum of `count` slopes with these weights into `to`. */
 SB_FUNCTION void sb_combine(const SB_SELF *m, const SB_SCALAR *weights, int count, SB_REAL *to) {
@@ -130,14 +170,17 @@ SB_FUNCTION void sb_lead(const SB_SELF *m, const SB_SCALAR *weights, int count, 
   }
 }
 
+#endif
+
 /* The state of stage s of a step of length h, into SB_XT. */
-SB_FUNCTION void sb_stage(SB_SELF *m, int s, SB_REAL h) {
+SB_INLINE void sb_stage(SB_SELF *m, int s, SB_REAL h) {
   sb_lead(m, SB_A(m) + s * SB_STAGES_OF(m), s, h, SB_XT(m));
 }
 
 /* One trial step of length h from SB_X with the slope in SB_K: result in SB_XN. */
 SB_FUNCTION void sb_try(SB_SELF *m, SB_REAL h) {
   const int stages = (int)SB_STAGES_OF(m);
+  SB_UNROLLED
   for (int s = 1; s < stages; s++) {
     sb_stage(m, s, h);
     sb_slope(m, SB_T(m) + SB_C(m)[s] * h, SB_XT(m), SB_K(m) + s * SB_N(m));
@@ -262,6 +305,27 @@ SB_FUNCTION void sb_up_to(SB_SELF *m, SB_REAL h) {
 /* The state at t + theta h within the step just tried, into out. */
 SB_FUNCTION void sb_dense(const SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *SB_RESTRICT out) {
   const int n = (int)SB_N(m), stages = (int)SB_STAGES_OF(m);
+#ifdef SB_FIXED
+  if (SB_DENSE_ORDER(m) > 0) {
+    SB_REAL weights[SB_STAGES_OF(m)];
+    SB_UNROLLED
+    for (int j = 0; j < stages; j++) {
+      SB_REAL power = theta;
+      weights[j] = SB_OF(0);
+      SB_UNROLLED
+      for (int k = 0; k < SB_DENSE_ORDER(m); k++, power *= theta)
+        weights[j] += SB_P(m)[j * SB_DENSE_ORDER(m) + k] * power;
+      weights[j] *= h;
+    }
+    for (int i = 0; i < n; i++) {
+      SB_REAL sum = SB_X(m)[i];
+      SB_UNROLLED
+      for (int j = 0; j < stages; j++) sum += weights[j] * SB_K(m)[j * n + i];
+      out[i] = sum;
+    }
+    return;
+  }
+#else
   if (SB_DENSE_ORDER(m) > 0) {
     for (int i = 0; i < n; i++) out[i] = SB_X(m)[i];
     for (int j = 0; j < stages; j++) {
@@ -275,6 +339,7 @@ SB_FUNCTION void sb_dense(const SB_SELF *m, SB_REAL h, SB_REAL theta, SB_REAL *S
     }
     return;
   }
+#endif
   /* Cubic Hermite between both ends. */
   SB_REAL s = theta, u = 1 - theta;
   for (int i = 0; i < n; i++) {

@@ -125,6 +125,9 @@ typedef struct {
 #define SB_HANDOVER_CLOCK(k) SB_HANDOVER_CLOCKS[k]
 #define SB_FIRST(k) sb_first[k]
 #define SB_MOST_SWITCHES 1000
+#ifndef __CUDACC__ /* whose registers it would take */
+#define SB_FIXED
+#endif
 
 /* --- the program ---------------------------------------------------------------------------- */
 
