@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lane_runs import assert_lanes_as_alone, every_way, in_order, measured, nominal, spread
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError
 from spart_blocks.program.compiler import compiler_name, loaded_library
 from spart_blocks.program.lane_code import FLAGS
 from spart_blocks.simulation.gauges import Gauge
-from spart_blocks.simulation.simulate import begin, finish
 from spart_blocks.sweeps.running import lanes
 from spart_blocks.sweeps.running.joining import joined
 from spart_blocks.sweeps.running.lane_source import kernel_source
@@ -28,7 +28,6 @@ from spart_blocks.tableaus import FIXED_STEP
 pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
 
 DIAGRAMS = Path(__file__).parents[2] / "diagrams"
-SHIPPED = [path for path in sorted(DIAGRAMS.rglob("*.yaml")) if "controllers" not in path.parts]
 
 BALL = """
 name: ball
@@ -80,63 +79,6 @@ run: {T: 3.0}
 """
 
 
-def same_bits(one, other):
-    for name in ("runs", "status", "t", "steps", "x", "xd"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
-    assert one.readings.keys() == other.readings.keys()
-    for gauge, read in one.readings.items():
-        for name, values in read.items():
-            np.testing.assert_array_equal(values, other.readings[gauge][name], err_msg=str(gauge))
-    for block, times in one.events.items():
-        np.testing.assert_array_equal(times, other.events[block])
-    if one.rows is not None:
-        np.testing.assert_array_equal(one.rows, other.rows)
-
-
-def every_way(work):
-    """The runs of a work in 8 lanes, which equal those in fewer, in two threads, and alone."""
-    assert lanes.refusal(work) is None
-    whole = in_order(lanes.run(work, lanes=8, threads=1))
-    for count, threads in ((4, 1), (2, 2), (1, 1)):
-        same_bits(whole, in_order(lanes.run(work, lanes=count, threads=threads)))
-    last = in_order(lanes.run(work.part(slice(-1, None)), lanes=1, threads=1))
-    assert last.x.tolist() == whole.x[-1:].tolist()
-    return whole
-
-
-def in_order(parts):
-    done = joined(list(parts))
-    order = np.argsort(done.runs)
-    take = {n: getattr(done, n)[order] for n in ("runs", "status", "t", "steps", "x", "xd")}
-    readings = {g: {n: v[order] for n, v in r.items()} for g, r in done.readings.items()}
-    events = {b: v[order] for b, v in done.events.items()}
-    rows = None if done.rows is None else done.rows[order]
-    return replace(done, **take, readings=readings, events=events, rows=rows)
-
-
-def spread(program, count, seed=0, size=0.02):
-    """Parameters (count, np) near the nominal ones, of initial states and gains alike."""
-    rng = np.random.default_rng(seed)
-    return program.p * (1 + size * rng.uniform(-1, 1, (count, len(program.p))))
-
-
-def measured(program):
-    """Some gauges of every kind that fits."""
-    some = [s.name for s in program.signals if 0 < np.prod(s.shape, dtype=int) < 12][:3]
-    kinds = ("extremes", "square", "integral", "falling_back", "rising_back")
-    gauges = [Gauge(kind, name) for name in some for kind in kinds]
-    gauges += [Gauge("extremes", some[0], since=0.3, until=0.7), Gauge("displacement", some[0])]
-    return (*gauges, Gauge("step", some[0], some[0]))
-
-
-def nominal(program, gauges):
-    """The states, readings and events of one run by `simulate`."""
-    run = begin(program)
-    run.measure(gauges)
-    results = finish(run)
-    return run.x, run.readings, results
-
-
 @pytest.mark.parametrize("name", ["spacecraft_pd.yaml", "spacecraft_sampled.yaml"])
 def test_lanes_and_threads_do_not_change_a_bit(name):
     program = sb.trace(DIAGRAMS / name)
@@ -146,25 +88,10 @@ def test_lanes_and_threads_do_not_change_a_bit(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_lanes_of_every_shipped_diagram(path):
-    program = sb.trace(path)
-    p = np.vstack([program.p, *[program.p] * 4])
-    p[1:] = spread(program, 4, size=1e-3) if not program.plants else program.p
-    work = Work(program, np.arange(5), p, measured(program))
-    if lanes.refusal(work) == "it has no continuous states":
-        pytest.skip("it has no continuous states")
-    done = every_way(work)
-    x, readings, _ = nominal(program, work.gauges)
-    assert STATUSES[done.status[0]] != "failed"
-    np.testing.assert_allclose(done.x[0], x, atol=1e-6 * np.abs(x).max() + 1e-12)
-    for gauge, read in readings.items():
-        for name, values in read.items():
-            if name in ("when", "when_least", "when_most", "reached", "got"):
-                continue
-            size = np.abs(values[np.isfinite(values)]).max(initial=1e-6)
-            got = done.readings[gauge][name][0]
-            np.testing.assert_allclose(got, values, rtol=0, atol=1e-4 * size, err_msg=str(gauge))
+@pytest.mark.parametrize("name", ["joints/friction", "signals/limited_servo", "four_bar"])
+def test_lanes_of_a_shipped_diagram(name):
+    """Those of all diagrams: tests/nightly/test_lanes_of_every_diagram.py."""
+    assert_lanes_as_alone(sb.trace(next(DIAGRAMS.rglob(f"{name}.yaml"))))
 
 
 @pytest.mark.parametrize("method", ["RK45", *FIXED_STEP])

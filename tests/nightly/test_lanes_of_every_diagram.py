@@ -1,0 +1,24 @@
+"""Runs of every shipped diagram in lanes and threads: the same bits, and those of `simulate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lane_runs import assert_lanes_as_alone
+
+import spart_blocks as sb
+from spart_blocks.program.compiler import compiler_name
+
+pytestmark = pytest.mark.skipif(compiler_name() is None, reason="no C compiler")
+
+DIAGRAMS = Path(__file__).parents[2] / "diagrams"
+SHIPPED = [path for path in sorted(DIAGRAMS.rglob("*.yaml")) if "controllers" not in path.parts]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_lanes_of_every_diagram(path):
+    program = sb.trace(path)
+    if not len(program.x0):
+        pytest.skip("it has no continuous states")
+    assert_lanes_as_alone(program)
