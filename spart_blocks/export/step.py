@@ -67,9 +67,9 @@ class StepCode:
 
     def whole_source(self) -> str:
         """All files in one text."""
-        text = self.source
+        text, files = self.source, self.files
         for name in (f"{self.name}.h", FIXED_RATE, STEP):
-            text = text.replace(f'#include "{name}"', self.files[name], 1)
+            text = text.replace(f'#include "{name}"', files[name], 1)
         return text
 
 

@@ -20,7 +20,7 @@ def joined(parts: Sequence[Done]) -> Done:
     for gauge in dict.fromkeys(gauge for part in parts for gauge in part.readings):
         names = next(part.readings[gauge] for part in parts if gauge in part.readings)
         readings[gauge] = {
-            name: _stacked(
+            name: stacked(
                 [p.readings[gauge][name] if gauge in p.readings else _none(p) for p in parts]
             )
             for name in names
@@ -32,8 +32,8 @@ def joined(parts: Sequence[Done]) -> Done:
         status=np.concatenate([part.status for part in parts]),
         t=np.concatenate([part.t for part in parts]),
         steps=np.concatenate([part.steps for part in parts]),
-        x=_stacked([part.x for part in parts]),
-        xd=_stacked([part.xd for part in parts]),
+        x=stacked([part.x for part in parts]),
+        xd=stacked([part.xd for part in parts]),
         readings=readings,
         events={
             block: np.concatenate([part.events[block] for part in parts])
@@ -41,7 +41,7 @@ def joined(parts: Sequence[Done]) -> Done:
         },
         messages={number: text for part in parts for number, text in part.messages.items()},
         times=max(times, key=len) if times else None,
-        rows=_stacked(rows) if rows else None,
+        rows=stacked(rows) if rows else None,
     )
 
 
@@ -49,7 +49,7 @@ def _none(part: Done) -> Floats:
     return np.zeros((len(part.runs), 0))
 
 
-def _stacked(arrays: Sequence[NDArray[Any]]) -> Floats:
+def stacked(arrays: Sequence[NDArray[Any]]) -> Floats:
     """Arrays (n, ...) one after another; NaN where one has fewer entries of a run."""
     shape = [max(sizes) for sizes in zip(*(a.shape[1:] for a in arrays), strict=True)]
     if all(list(a.shape[1:]) == shape for a in arrays):

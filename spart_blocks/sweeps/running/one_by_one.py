@@ -25,6 +25,7 @@ from spart_blocks.simulation.states import set_states, vectors_of
 from spart_blocks.sweeps.running.chunks import Stop
 from spart_blocks.sweeps.running.executors import spread
 from spart_blocks.sweeps.running.failed_runs import measured_nothing
+from spart_blocks.sweeps.running.joining import stacked
 from spart_blocks.sweeps.work import (
     COMPLETE,
     FAILED,
@@ -232,17 +233,16 @@ def _done(work: Work | FileWork, first: int, ended: Sequence[_Ended]) -> Done:
     gauges = dict.fromkeys(gauge for one in ended for gauge in one.readings)
     quantities = {g: next(one.readings[g] for one in ended if g in one.readings) for g in gauges}
     times = max((one.times for one in ended), key=len)
-    rows = [one.rows for one in ended]
     return Done(
         runs=runs,
         status=np.array([STATUSES.index(one.status) for one in ended], dtype=np.uint8),
         t=np.array([one.t for one in ended]),
         steps=np.array([one.steps for one in ended], dtype=np.int64),
-        x=_stacked([one.x for one in ended]),
-        xd=_stacked([one.xd for one in ended]),
+        x=stacked([one.x[None] for one in ended]),
+        xd=stacked([one.xd[None] for one in ended]),
         readings={
             gauge: {
-                name: _stacked([one.readings.get(gauge, {}).get(name, _NONE) for one in ended])
+                name: stacked([one.readings.get(gauge, {}).get(name, _NONE)[None] for one in ended])
                 for name in names
             }
             for gauge, names in quantities.items()
@@ -255,24 +255,8 @@ def _done(work: Work | FileWork, first: int, ended: Sequence[_Ended]) -> Done:
             int(number): one.message for number, one in zip(runs, ended, strict=True) if one.message
         },
         times=times if work.every is not None else None,
-        rows=_all_rows(rows, len(times)) if work.every is not None else None,
+        rows=stacked([one.rows[None] for one in ended]) if work.every is not None else None,
     )
 
 
 _NONE = np.zeros(0)
-
-
-def _stacked(vectors: Sequence[Floats]) -> Floats:
-    """Vectors (m,) as rows (n, m); NaN for those of runs that could not begin."""
-    rows = np.full((len(vectors), max(map(len, vectors), default=0)), np.nan)
-    for row, vector in zip(rows, vectors, strict=True):
-        row[: len(vector)] = vector
-    return rows
-
-
-def _all_rows(rows: Sequence[Floats], count: int) -> Floats:
-    """The kept states of all runs (n, count, width)."""
-    out = np.full((len(rows), count, max(one.shape[1] for one in rows)), np.nan)
-    for whole, one in zip(out, rows, strict=True):
-        whole[: len(one), : one.shape[1]] = one
-    return out
