@@ -37,6 +37,7 @@ class Row:
     kind: int
     column: int
     count: int
+    references: int
     at: int
     sign: float
     since: float
@@ -44,7 +45,7 @@ class Row:
 
     def text(self) -> str:
         """The row in C."""
-        whole = map(str, (self.kind, self.column, self.count, self.at))
+        whole = map(str, (self.kind, self.column, self.count, self.references, self.at))
         numbers = map(_c, (self.sign, self.since, self.until))
         return f"{{{', '.join([*whole, *numbers])}}}"
 
@@ -90,17 +91,19 @@ def meters_of(program: Program, gauges: Iterable[Gauge]) -> Meters:
         kind, begin = _KINDS[gauge.kind], len(rows)
         sign = -1.0 if gauge.kind == "rising_back" else 1.0
         others = other * len(which) if len(other) == 1 else other
-        groups = [which] if kind == FROM_START else [[k] for k in which]
-        if others:
-            groups = [[*group, k] for group, k in zip(groups, others, strict=True)]
-        for group in groups:
-            row = Row(kind, len(columns), len(group), at, sign, gauge.since, gauge.until)
-            rows.append(row)
-            columns += group
-            at += _SIZES[kind] + (len(group) if kind == FROM_START else 0)
+        for group in [slice(None)] if kind == FROM_START else map(_alone, range(len(which))):
+            own, less = which[group], others[group]
+            sizes = len(columns), len(own), len(less)
+            rows.append(Row(kind, *sizes, at, sign, gauge.since, gauge.until))
+            columns += [*own, *less]
+            at += _SIZES[kind] + (len(own) if kind == FROM_START else 0)
         of[gauge] = slice(begin, len(rows))
     names = tuple(wanted) if rows else ()
     return Meters(names, tuple(rows), tuple(columns), of, at)
+
+
+def _alone(k: int) -> slice:
+    return slice(k, k + 1)
 
 
 def _entries(

@@ -19,10 +19,11 @@
 /* In the order of METERS in lanes.py. */
 enum { SB_EXTREMES, SB_SQUARE, SB_INTEGRAL, SB_FROM_START, SB_BACK, SB_STEP };
 
-/* kind, sign: what is measured. column, count: of which signals, the rows of sb_meter_columns.
-   at: where its numbers lie. since, until [s]: only the time between counts. */
+/* kind, sign: what is measured. column, count: of which signals, the rows of sb_meter_columns;
+   after these come their references, if it has any. at: where its numbers lie. since, until [s]:
+   only the time between counts. */
 typedef struct {
-  int kind, column, count, at;
+  int kind, column, count, references, at;
   double sign, since, until;
 } sb_meter;
 
@@ -315,40 +316,55 @@ SB_FUNCTION void sb_meters_begin(double *m) {
   }
 }
 
+/* Of the panel from a to b, the part that counts of the signal in a column, less that in another
+   (-1: none); 0 where no part does. */
+SB_FUNCTION int sb_part(sb_panel *p, const sb_meter *one, double a, double b, const double *y,
+                        int column, int less) {
+  p->a = a, p->b = b;
+  for (int n = 0; n < SB_NODES; n++) {
+    p->y[n] = y[n * SB_WIDTH + column];
+    if (less >= 0) p->y[n] -= y[n * SB_WIDTH + less];
+  }
+  return sb_trimmed(p, one->since, one->until);
+}
+
+/* The square of the distance of some signals from their first values, kept behind the extremes. */
+SB_FUNCTION void sb_from_start_take(double *own, const sb_meter *one, const int *column, double a,
+                                    double b, const double *y) {
+  double *first = own + SB_EXTREMES_SIZE;
+  sb_panel p, square;
+  p.a = a, p.b = b;
+  for (int n = 0; n < SB_NODES; n++) square.y[n] = 0;
+  for (int i = 0; i < one->count; i++) {
+    int less = one->references ? column[one->count + i] : -1;
+    if (!sb_part(&p, one, a, b, y, column[i], less)) return;
+    if (own[0] == 0) first[i] = p.y[0];
+    for (int n = 0; n < SB_NODES; n++) {
+      double d = p.y[n] - first[i];
+      square.y[n] += d * d;
+    }
+  }
+  square.a = p.a, square.b = p.b;
+  sb_extremes_take(own, &square);
+}
+
 /* Take a panel from a to b with the values y (SB_NODES by SB_WIDTH) of all measured signals. */
 SB_FUNCTION void sb_meters_take(double *m, double a, double b, const double *y) {
   for (int k = 0; k < SB_METERS; k++) {
     const sb_meter *one = &sb_meters[k];
     const int *column = sb_meter_columns + one->column;
     double *own = m + one->at;
-    sb_panel p;
-    p.a = a, p.b = b;
-    if (one->kind == SB_FROM_START) { /* the square of the distance from the first value */
-      double *first = own + SB_EXTREMES_SIZE;
-      if (own[0] == 0)
-        for (int i = 0; i < one->count; i++) first[i] = y[column[i]];
-      for (int n = 0; n < SB_NODES; n++) {
-        p.y[n] = 0;
-        for (int i = 0; i < one->count; i++) {
-          double d = y[n * SB_WIDTH + column[i]] - first[i];
-          p.y[n] += d * d;
-        }
-      }
-      sb_extremes_take(own, &p);
+    int step = one->kind == SB_STEP, less = one->references && !step ? column[1] : -1;
+    sb_panel p, r;
+    if (one->kind == SB_FROM_START) {
+      sb_from_start_take(own, one, column, a, b, y);
       continue;
     }
-    for (int n = 0; n < SB_NODES; n++) {
-      p.y[n] = y[n * SB_WIDTH + column[0]];
-      if (one->count == 2 && one->kind != SB_STEP) p.y[n] -= y[n * SB_WIDTH + column[1]];
-    }
-    if (one->kind == SB_STEP) {
-      double r[SB_NODES];
-      for (int n = 0; n < SB_NODES; n++) r[n] = y[n * SB_WIDTH + column[1]];
-      sb_answer_take(own, &p, r);
-      continue;
-    }
-    if (!sb_trimmed(&p, one->since, one->until)) continue;
-    if (one->kind == SB_EXTREMES) sb_extremes_take(own, &p);
+    if (!sb_part(&p, one, a, b, y, column[0], less)) continue;
+    if (step) {
+      sb_part(&r, one, a, b, y, column[1], -1);
+      sb_answer_take(own, &p, r.y);
+    } else if (one->kind == SB_EXTREMES) sb_extremes_take(own, &p);
     else if (one->kind == SB_BACK) sb_back_take(own, &p, one->sign);
     else sb_integral_take(own, &p, one->kind == SB_SQUARE);
   }
