@@ -74,5 +74,14 @@ def test_a_scheduler_that_does_not_answer_is_told(work, monkeypatch):
     monkeypatch.setattr(cluster, "FIRST_WAIT", 0.5)
     with pytest.raises(RunError, match=r"no scheduler of Dask answers at tcp://127.0.0.1:1"):
         list(run(work, executor="tcp://127.0.0.1:1"))
-    with pytest.raises(InputError, match="no scheduler's address"):
-        list(run(work, executor="what: ever"))
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["nonsense", "", "tcp://", "tcp://host", "tcp://host:a", "tcp://host:70000", "a://b:1"],
+)
+def test_what_is_no_address_is_told_before_anyone_connects(work, monkeypatch, address):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "Client", None)  # it speaks once more when it is collected
+    with pytest.raises(InputError, match=r"no scheduler's address[\s\S]*tcp://that-machine:8786"):
+        list(run(work, executor=address))

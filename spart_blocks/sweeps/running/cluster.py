@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-from spart_blocks.errors import Fault, InputError, MissingExtraError, RunError, told
+from spart_blocks.errors import Fault, InputError, MissingExtraError, RunError, brief, told
 from spart_blocks.sweeps.running.chunks import Answer, Chunk, do
 from spart_blocks.sweeps.running.crews import Cause, Crew
 from spart_blocks.sweeps.running.processes import WorkerEndedError
@@ -34,6 +34,8 @@ class DaskCrew(Crew):
     def __init__(self, client: Any) -> None:
         _distributed()
         self.own = isinstance(client, str)
+        if self.own:
+            _check_address(client)
         self.client = _connected(client, FIRST_WAIT) if self.own else client
         if self.client.scheduler is None:
             raise InputError(Fault("the client of Dask is closed", hint="make another"))
@@ -119,6 +121,22 @@ class DaskCrew(Crew):
             _closed(self.client)
 
 
+def _check_address(address: str) -> None:
+    """Refuse what is no address. A client would try it, and time out once more at its end."""
+    from distributed.comm.addressing import get_address_host_port, parse_address
+
+    try:
+        if parse_address(address)[0] in ("inproc", "ucx"):
+            return
+        _, port = get_address_host_port(address)
+        wrong = None if 0 < port < 65536 else f"there is no port {port}"
+    except ValueError as error:
+        wrong = str(error)
+    if wrong is not None:
+        text = f"{brief(address)} is no scheduler's address: {wrong}"
+        raise InputError(Fault(text, hint="write tcp://that-machine:8786"))
+
+
 def _connected(address: str, patience: float) -> Any:
     """A client of the scheduler at an address."""
     from distributed import Client
@@ -127,9 +145,7 @@ def _connected(address: str, patience: float) -> Any:
     while True:
         try:
             return Client(address, timeout=min(patience, 5), set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
-            if isinstance(error, ValueError):
-                raise InputError(f"{address!r} is no scheduler's address: {error}") from None
+        except (OSError, TimeoutError) as error:
             if time.monotonic() > until:
                 hint = "start one with `dask scheduler`, and workers with `dask worker ADDRESS`"
                 text = f"no scheduler of Dask answers at {address}: {told(error)}"
