@@ -124,6 +124,9 @@ def sweep(
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="Run on a graphics card: cuda.")
     ] = None,
+    precision: Annotated[
+        str, typer.Option(metavar="NAME", help="Of numbers: double, or on a card single.")
+    ] = "double",
     variants: Annotated[
         list[str] | None,
         typer.Option(
@@ -167,7 +170,7 @@ def sweep(
         given = {name: value for name, value in changes.items() if value not in (None, {})}
         options = {} if end is None else {"T": end}
         how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "device": device}
-        how |= {"until": until, "resume": resume}
+        how |= {"precision": precision, "until": until, "resume": resume}
         read = diagram_file(file, settings, root, None, blocks, quiet)
         folder = out or Path("out") / f"{default_name(file.stem)}-sweep"
         found, failure = _swept(read, given, options, {**how, "out": folder}, quiet)

@@ -64,7 +64,8 @@ def replayed(found: SweepResults, run: int) -> Replay:
         raise RunError(f"run {run} cannot begin: {reasons[run]}")
     [work] = works
     every = work.every or _every(work)
-    with Runner(workers=1, device=found.facts.get("device")) as runner:
+    device, precision = found.facts.get("device"), found.facts.get("precision", "double")
+    with Runner(workers=1, device=device, precision=precision) as runner:
         done = next(iter(runner(replace(work, every=every))))
     columns, _ = planned.evaluated(work, done)
     differences = tuple(_differences(found, columns, place))

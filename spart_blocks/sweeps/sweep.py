@@ -43,6 +43,7 @@ def sweep(
     workers: int | None = None,
     executor: Any = None,
     device: str | None = None,
+    precision: str = "double",
     out: str | Path | None = None,
     resume: bool = False,
     until: float | None = None,
@@ -71,7 +72,7 @@ def sweep(
     faults: named overrides with a time at which they begin; all of these multiply.
     workers: threads or processes, by default one for each processor. executor: where to run
     instead: an Executor of concurrent.futures, a Client of Dask, or its scheduler's address.
-    device: "cuda" for a graphics card.
+    device: "cuda" for a graphics card; precision: "double", or there "single".
     out: a new folder that keeps the results as they come; with resume, runs that it has are not
     done again. until: stop as soon as the interval of the success probability is as narrow as
     this, for each variant and fault, by a confidence sequence at this confidence.
@@ -111,7 +112,7 @@ def sweep(
         diagram = file_of(diagram, overrides, {}, blocks)
     given = {name: value for name, value in changes.items() if value is not None}
     planned = Planned.of(diagram, given, asked)
-    with Runner(workers, executor, device) as runner:
+    with Runner(workers, executor, device, precision) as runner:
         return run_planned(
             planned, runner, out=out, resume=resume, until=until, confidence=confidence,
             progress=progress,
@@ -126,12 +127,13 @@ def sweep_file(
     workers: int | None = None,
     scheduler: str | None = None,
     device: str | None = None,
+    precision: str = "double",
     **more: Any,
 ) -> SweepResults:
     """The sweep of a file with its load options. changes: entries of its section; options: of the
     runs; scheduler: the address of a Dask scheduler; more: as for `run_planned`."""
     planned = Planned.of(file, changes, options)
-    with Runner(workers, scheduler, device) as runner:
+    with Runner(workers, scheduler, device, precision) as runner:
         return run_planned(planned, runner, **more)
 
 
@@ -147,7 +149,7 @@ def run_planned(
 ) -> SweepResults:
     """Do the runs of a plan. The arguments are as for `sweep`."""
     _check_until(planned, until)
-    store = _store(description_of(planned, runner.device), out, resume)
+    store = _store(description_of(planned, runner.device, runner.precision), out, resume)
     going = Going(planned, store, runner, until, confidence, progress)
     with _kept(store, planned):
         stopped = going.go()

@@ -20,18 +20,23 @@ from spart_blocks.sweeps.work import Work
 _VERSIONS = ("spart_blocks", "numpy", "scipy", "casadi", "bdsim")
 
 
-def description_of(planned: Planned, device: str | None = None) -> Description:
-    """What a sweep is. device: where its runs are done, if not on processors."""
+def description_of(
+    planned: Planned, device: str | None = None, precision: str = "double"
+) -> Description:
+    """What a sweep is. device: where its runs are done, if not on processors; precision: in which
+    numbers."""
+    how = {"device": device} if device else {}
+    how |= {"precision": precision} if precision != "double" else {}
     plan = json.loads(planned.plan.to_json())
     work = planned.first
     title = str(planned.source.title)
     return Description(
         name=work.program.name if isinstance(work, Work) else Path(title).stem,
-        identity=_identity(planned, plan) | ({"device": device} if device else {}),
+        identity=_identity(planned, plan) | how,
         files={title: planned.plan.model},
         runs=planned.total,
         schema=planned.schema,
-        facts=_facts(planned, plan["file"]) | {"device": device},
+        facts=_facts(planned, plan["file"]) | {"device": device, "precision": precision},
         histories=form_for(_bytes_of_histories(planned)),
     )
 

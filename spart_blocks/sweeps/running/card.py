@@ -24,12 +24,12 @@ POLLED = 0.01
 
 
 class Card:
-    """The first card of this machine, with the kernel of a sweep.
+    """The first card of this machine, with the kernel of a sweep. single: in that precision.
 
     Raises MissingExtraError without the extra `cuda`, InputError where there is no card.
     """
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, made: Made, *, single: bool = False) -> None:
         self.driver = _driver()
         device = _first_card(self.driver)
         self._done("cuCtxSetCurrent", self._done("cuDevicePrimaryCtxRetain", device))
@@ -37,7 +37,7 @@ class Card:
             self._done("cuDeviceGetAttribute", attribute, device)
             for attribute in _attributes(self.driver)
         )
-        code = cubin(kernel_source(made), f"sm_{major}{minor}").code
+        code = cubin(kernel_source(made, single=single), f"sm_{major}{minor}").code
         self.module = self._done("cuModuleLoadData", code)
         self.kernel = self._done("cuModuleGetFunction", self.module, b"sb_runs")
         self.blocks = BLOCKS_OF_EACH * processors

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from spart_blocks.errors import Fault, InputError, warn
+from spart_blocks.errors import Fault, InputError, brief, warn
 from spart_blocks.sweeps.running import lanes
 from spart_blocks.sweeps.running.executors import WORTH, spread
 from spart_blocks.sweeps.running.one_by_one import each_run
@@ -26,11 +26,13 @@ class Runner:
 
     workers: threads of the lanes, or processes; by default one for each processor. executor: where
     the works go instead, as `spread` takes it. device: None for the processor, or "cuda".
+    precision: "double", or "single" on a card.
     """
 
     workers: int | None = None
     executor: Any = None
     device: str | None = None
+    precision: str = "double"
     _told: set[str] = field(default_factory=set, init=False)
     _processes: Processes | None = field(default=None, init=False)
 
@@ -38,6 +40,13 @@ class Runner:
         if self.device not in (None, "cuda"):
             hint = "device is 'cuda', or left out for the processors"
             raise InputError(Fault(f"there is no device {self.device!r}", hint=hint))
+        if self.precision not in ("double", "single"):
+            hint = "precision is 'double' or 'single'"
+            raise InputError(Fault(f"there is no precision {brief(self.precision)}", hint=hint))
+        if self.precision == "single" and self.device is None:
+            hint = "give device='cuda' (--device cuda) too, or leave out precision"
+            text = "runs in single precision are for a graphics card: processors do them in double"
+            raise InputError(Fault(text, hint=hint))
         if self.device is not None and self.executor is not None:
             raise InputError("device is of this machine, and executor of others; give one of them")
         if self.workers is not None and self.workers < 1:
@@ -53,6 +62,8 @@ class Runner:
     def __call__(self, work: Work | FileWork) -> Iterator[Done]:
         """The runs of a work, in parts, in any order."""
         why = refusal(work)
+        if self.precision == "single" and why is None and isinstance(work, Work):
+            self._refuse_single(lanes.refusal_of_single(work))
         if why is not None:
             self._refuse_device(why)
             self._tell(why)
@@ -62,7 +73,8 @@ class Runner:
         elif why is not None or not isinstance(work, Work):
             yield from self._one_by_one(work)
         else:
-            yield from lanes.run(work, threads=self.workers, device=self.device)
+            single = self.precision == "single"
+            yield from lanes.run(work, threads=self.workers, device=self.device, single=single)
 
     def _one_by_one(self, work: Work | FileWork) -> Iterator[Done]:
         """In this process while that is quick, otherwise in processes, which stay for others."""
@@ -82,6 +94,11 @@ class Runner:
         if self.device is not None:
             hint = "leave out device to run them on the processors"
             raise InputError(Fault(f"the runs cannot go to {self.device}: {why}", hint=hint))
+
+    def _refuse_single(self, why: str | None) -> None:
+        if why is not None:
+            text = f"the runs cannot have single precision: {why}"
+            raise InputError(Fault(text, hint="leave out precision for double"))
 
     def _tell(self, why: str) -> None:
         if why in self._told:

@@ -65,9 +65,11 @@ def source(made: Made, lanes: int) -> str:
     return "\n".join([*head, _whole(made), _text("entry.c")])
 
 
-def kernel_source(made: Made) -> str:
-    """The kernel sb_runs in CUDA C++, which compiles as C too: a run in each thread."""
-    return "\n".join([_whole(made), _text("kernel.cu")])
+def kernel_source(made: Made, *, single: bool = False) -> str:
+    """The kernel sb_runs in CUDA C++, which compiles as C too: a run in each thread. single: with
+    states of single precision; times and what is measured are double."""
+    head = ["#define SB_SINGLE"] if single else []
+    return "\n".join([*head, _whole(made), _text("kernel.cu")])
 
 
 def _whole(made: Made) -> str:

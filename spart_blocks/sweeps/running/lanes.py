@@ -45,19 +45,29 @@ def refusal(work: Work) -> str | None:
     return Ready.of(work).refusal
 
 
+def refusal_of_single(work: Work) -> str | None:
+    """Why runs cannot have single precision; None if they can."""
+    random = work.program.random
+    if not random:
+        return None
+    return f"{random[0]} draws from whole numbers of 32 bits, of which its states hold 24"
+
+
 def run(
     work: Work,
     *,
     threads: int | None = None,
     lanes: int | None = None,
     device: str | None = None,
+    single: bool = False,
     stop: Stop | None = None,
 ) -> Iterator[Done]:
     """The runs of a work, in chunks; in a chunk, those that were handed back come last.
 
     threads: by default one for each processor. lanes: runs at once in each thread, 1, 2, 4 or 8; by
     default what the processor's vectors hold. device: "cuda" for a graphics card, each thread of
-    which is one run; runs that are handed back run here. stop: asked now and then; once it is true,
+    which is one run; runs that are handed back run here. single: in that precision, on a card;
+    runs that are handed back have double all the same. stop: asked now and then; once it is true,
     what has ended is given, and no more. An interrupt (Ctrl-C) is raised after that too. Raises
     InputError where `refusal` gives a reason or the runs cannot begin.
     """
@@ -67,7 +77,10 @@ def run(
     assert ready.made is not None
     crew: _Crew
     if device == "cuda":
-        crew = _Cards(ready, Card(ready.made))
+        why = refusal_of_single(work) if single else None
+        if why is not None:
+            raise InputError(f"these runs cannot have single precision: {why}")
+        crew = _Cards(ready, Card(ready.made, single=single), single)
     else:
         crew = _Threads(ready, lanes or usual_lanes(), threads or os.cpu_count() or 1)
     at, size = 0, crew.at_least
@@ -108,6 +121,7 @@ class _Crew(ABC):
 
     def __init__(self, ready: Ready) -> None:
         self.ready = ready
+        self.numbers = ready.numbers
 
     def go(self, work: Work, stop: Stop | None) -> _Found:
         """What comes of the runs of a chunk."""
@@ -140,7 +154,7 @@ class _Crew(ABC):
     def struct(self, arrays: Arrays) -> WorkStruct:
         """sb_work with these arrays."""
         places = {name: array.ctypes.data for name, array in arrays.items()}
-        return WorkStruct(runs=len(arrays["status"]), **places, **self.ready.numbers)
+        return WorkStruct(runs=len(arrays["status"]), **places, **self.numbers)
 
     def room(self, n: int) -> _Found:
         """Arrays for what comes of n runs."""
@@ -156,14 +170,26 @@ class _Crew(ABC):
         )  # fmt: skip
 
 
+def numbers_of_single(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of sb_work for single precision: with smaller tolerances, steps would follow the
+    rounding of rates."""
+    return {**numbers, **{name: max(numbers[name], FINEST[name]) for name in FINEST}}
+
+
+FINEST = {"rtol": 1e-6, "atol": 1e-7}
+"""Least tolerances of runs in single precision."""
+
+
 class _Cards(_Crew):
     """A graphics card."""
 
     at_least = MOST_RUNS
 
-    def __init__(self, ready: Ready, card: Card) -> None:
+    def __init__(self, ready: Ready, card: Card, single: bool) -> None:
         super().__init__(ready)
         self.card = card
+        if single:
+            self.numbers = numbers_of_single(ready.numbers)
 
     def fill(self, arrays: Arrays, found: _Found, stop: Stop | None) -> bool:
         return self.card.go(arrays, self.struct(arrays), stop)

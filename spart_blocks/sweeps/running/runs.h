@@ -19,7 +19,10 @@
      SB_PROJECTS SB_DRIFTS SB_REACHES SB_HELD SB_STEPPED, sb_stepped[]
      SB_ACTS SB_SWITCHES           crossings that act; that let blocks switch; sb_first[k],
                                    sb_kind[k], sb_direction[k], and sb_mode_states[k][i]
-     SB_STAGES_COUNT, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p */
+     SB_STAGES_COUNT, sb_a, sb_b, sb_c, SB_IS_CONTROLLED, sb_e, SB_ORDER, SB_DENSE, sb_p
+
+   In single precision, for one lane alone, times keep double precision, so that stops are met
+   exactly, and so do meters; states, rates and signals have the other. */
 
 enum { SB_PENDING = 255, SB_COMPLETE = 0, SB_STOPPED = 1, SB_FAILED = 2, SB_HANDED_BACK = 3 };
 enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
@@ -32,11 +35,24 @@ enum { SB_NO_STEP = 1, SB_BAD_TICK, SB_BAD_VALUE };
 #define SB_STIFF_FROM 1000  /* steps after which stiffness is looked for */
 #define SB_PRICE 1000.0     /* explicit steps that cost as much as one start of an implicit method */
 #define SB_STARTS 50.0      /* and this many starts the steps of such a method cost */
-#define SB_PROBED 1e-3      /* part of the longest step over which rates of signals are differenced */
 #define SB_TURNED 1e-9      /* a reset turns a signal back if it leaves less of the signal's rate */
 #define SB_FLIGHT 1e-9      /* s: a signal that is back sooner rests at zero */
 #define SB_HALVINGS 5       /* of a panel that is not smooth */
 #define SB_SMOOTH 3e-6      /* largest error of a panel between its nodes, relative to a signal's range */
+
+#ifdef SB_SINGLE
+#define SB_TIME double
+#define SB_ROUNDED 4e-6     /* of a signal's size: what rounding may leave between nodes */
+#define SB_PROBED 5e-2      /* part of the longest step over which rates of signals are differenced */
+#define SB_SEES_RETURNS 0   /* whether numbers tell what a signal does within SB_AHEAD */
+#define SB_BEFORE_START -1e-44 /* a time */
+#else
+#define SB_TIME SB_REAL
+#define SB_ROUNDED 1e-11
+#define SB_PROBED 1e-3
+#define SB_SEES_RETURNS 1
+#define SB_BEFORE_START -5e-324
+#endif
 
 /* The runs of a call, and what comes of them. */
 typedef struct {
@@ -69,14 +85,15 @@ typedef struct {
 #endif
 
 typedef struct {
-  SB_REAL t, h, x[SB_MOST(SB_STATES)], xn[SB_MOST(SB_STATES)], xt[SB_MOST(SB_STATES)], xm[SB_MOST(SB_STATES)];
+  SB_TIME t, stop, lo, hi;
+  SB_REAL h, x[SB_MOST(SB_STATES)], xn[SB_MOST(SB_STATES)], xt[SB_MOST(SB_STATES)], xm[SB_MOST(SB_STATES)];
   SB_REAL K[(SB_STAGES_COUNT + 1) * SB_MOST(SB_STATES)];
   SB_REAL kept[SB_MOST(SB_STATES)], far[SB_MOST(SB_STATES)];
   SB_REAL xd[SB_MOST(SB_DISCRETE)], xdn[SB_MOST(SB_DISCRETE)], xdo[SB_MOST(SB_DISCRETE)], p[SB_MOST(SB_PARAMETERS)];
   SB_REAL g0[SB_MOST(SB_WATCHED)], g1[SB_MOST(SB_WATCHED)], gs[SB_MOST(SB_WATCHED)], g[SB_MOST(SB_WATCHED)];
   SB_REAL v[(SB_NODES + 1) * SB_MOST(SB_WIDTH)], f[SB_MOST(SB_STATES + SB_DISCRETE)];
   SB_REAL low[SB_MOST(SB_WIDTH)], high[SB_MOST(SB_WIDTH)]; /* the range of measured signals */
-  SB_REAL stop, lo, hi, limit, longest;
+  SB_REAL limit, longest;
   SB_MASK alive, sloped, within, known; /* within: of sb_watch_modes */
   SB_MASK due[SB_MOST(SB_TICKING)], hit[SB_MOST(SB_WATCHED)];
   SB_INDEX crossed, staged;
@@ -131,11 +148,23 @@ typedef struct {
 
 /* --- the program ---------------------------------------------------------------------------- */
 
-SB_FUNCTION SB_REAL sb_seen(const sb_crew *m, SB_REAL t) {
-  return SB_SELECT(t < m->lo, m->lo, SB_SELECT(t > m->hi, m->hi, t));
+/* A time within the segment, in the precision of states: rounded, it stays within. */
+SB_FUNCTION SB_REAL sb_inside(const sb_crew *m, SB_TIME t) {
+#ifdef SB_SINGLE
+  SB_REAL near = (SB_REAL)t;
+  if (near > m->hi) return SB_MATH(nextafter)(near, -(SB_REAL)INFINITY);
+  return near < m->lo ? SB_MATH(nextafter)(near, (SB_REAL)INFINITY) : near;
+#else
+  (void)m;
+  return t;
+#endif
 }
 
-SB_FUNCTION void sb_slope(sb_crew *m, SB_REAL t, const SB_REAL *x, SB_REAL *out) {
+SB_FUNCTION SB_REAL sb_seen(const sb_crew *m, SB_TIME t) {
+  return sb_inside(m, SB_SELECT(t < m->lo, m->lo, SB_SELECT(t > m->hi, m->hi, t)));
+}
+
+SB_FUNCTION void sb_slope(sb_crew *m, SB_TIME t, const SB_REAL *x, SB_REAL *out) {
 #if SB_HELD
   program_rates(sb_seen(m, t), x, m->xd, m->p, m->x, out); /* limits act by the step's start */
 #else
@@ -162,9 +191,9 @@ SB_FUNCTION SB_REAL sb_reach(sb_crew *m) {
 #endif
 }
 
-SB_FUNCTION void sb_watch(sb_crew *m, SB_REAL t, const SB_REAL *x, SB_REAL *out) {
+SB_FUNCTION void sb_watch(sb_crew *m, SB_TIME t, const SB_REAL *x, SB_REAL *out) {
 #if SB_WATCHED
-  program_cross(t, x, m->xd, m->p, out);
+  program_cross(sb_inside(m, t), x, m->xd, m->p, out);
 #else
   (void)m, (void)t, (void)x, (void)out;
 #endif
@@ -194,14 +223,14 @@ SB_FUNCTION void sb_tick_clock(sb_crew *m, int c, SB_REAL *before, SB_REAL *xd) 
 #endif
 
 #if SB_SWITCHES
-SB_FUNCTION void sb_watch_modes(sb_crew *m, SB_REAL t, SB_REAL *x, SB_REAL *xd, SB_REAL *g) {
+SB_FUNCTION void sb_watch_modes(sb_crew *m, SB_TIME t, SB_REAL *x, SB_REAL *xd, SB_REAL *g) {
   program_cross(t, x, xd, m->p, g);
   for (int k = 0; k < SB_WATCHED; k++) g[k] = SB_SELECT(m->within, g[k], SB_OF(-1));
 }
 
 SB_FUNCTION void sb_happened(sb_crew *m, int k, SB_MASK where);
 
-SB_FUNCTION void sb_switch(sb_crew *m, SB_REAL t, int k, SB_MASK where, SB_REAL *x, SB_REAL *xd) {
+SB_FUNCTION void sb_switch(sb_crew *m, SB_TIME t, int k, SB_MASK where, SB_REAL *x, SB_REAL *xd) {
   program_switched(t, x, xd, m->p, m->far);
   for (int i = 0; i < SB_STATES; i++)
     if (sb_mode_states[k][i]) x[i] = SB_SELECT(where, m->far[i], x[i]);
@@ -219,7 +248,7 @@ SB_FUNCTION SB_MASK sb_finite_all(const SB_REAL *v, int n) {
 }
 
 /* x on its constraints, where a mask says so. */
-SB_FUNCTION void sb_project_where(sb_crew *m, SB_MASK where, SB_REAL t, SB_REAL *x) {
+SB_FUNCTION void sb_project_where(sb_crew *m, SB_MASK where, SB_TIME t, SB_REAL *x) {
 #if SB_PROJECTS && SB_STATES
   program_project(t, x, m->xd, m->p, m->far);
   for (int i = 0; i < SB_STATES; i++) x[i] = SB_SELECT(where, m->far[i], x[i]);
@@ -340,7 +369,8 @@ typedef struct {
 /* The motion of the signal of crossing j from a state on; beyond zero counts as positive. */
 SB_FUNCTION sb_motion sb_motion_of(sb_crew *m, int j, const SB_REAL *x, SB_REAL span) {
   const double sign = sb_direction[j] == 0 ? 1 : sb_direction[j];
-  SB_REAL at[SB_MOST(SB_STATES)], slope[SB_MOST(SB_STATES)], rate[SB_MOST(SB_STATES)], q[3], t = m->t;
+  SB_REAL at[SB_MOST(SB_STATES)], slope[SB_MOST(SB_STATES)], rate[SB_MOST(SB_STATES)], q[3];
+  SB_TIME t = m->t;
   sb_motion found;
   sb_slope(m, t, x, slope);
   program_cross(t, x, m->xd, m->p, m->gs);
@@ -466,7 +496,7 @@ SB_FUNCTION void sb_hits(sb_crew *m, SB_MASK where) {
     if (sb_kind[j] == SB_BEND) bends = bends | m->hit[j];
     else if (sb_kind[j] != SB_LIMIT) acts = acts | m->hit[j];
   }
-  if (SB_STATES && SB_ANY(bends)) {
+  if (SB_STATES && SB_SEES_RETURNS && SB_ANY(bends)) {
     sb_slope(m, m->t, m->x, m->xm);
     for (int i = 0; i < SB_STATES; i++) m->xt[i] = m->x[i] + SB_AHEAD * m->xm[i];
     program_cross(m->t + SB_AHEAD, m->xt, m->xd, m->p, m->gs);
@@ -559,7 +589,8 @@ SB_FUNCTION void sb_state_within(sb_crew *m, SB_REAL h, SB_REAL theta) {
 /* A part of a step that is measured, in panels: equal ones, each of them halved where it is not
    smooth. count: how many; index: of how many before this one; part, of pieces: of a halved one. */
 typedef struct {
-  SB_REAL from, span, until, count, index, part, pieces, a, b;
+  SB_TIME from, span, until, a, b;
+  SB_REAL count, index, part, pieces;
 } sb_panels;
 
 /* The ends of the panels that are next. */
@@ -587,10 +618,10 @@ SB_FUNCTION SB_MASK sb_past_panels(sb_panels *p, SB_MASK where) {
 }
 
 /* The values of what is measured at a fraction of the panels, into `to`. */
-SB_FUNCTION void sb_values(sb_crew *m, SB_REAL h, SB_REAL t, SB_REAL *to) {
+SB_FUNCTION void sb_values(sb_crew *m, SB_REAL h, SB_TIME t, SB_REAL *to) {
   SB_REAL theta = SB_SELECT(h > 0, (t - m->t) / SB_SELECT(h > 0, h, SB_OF(1)), SB_OF(0));
   sb_state_within(m, h, theta);
-  program_measured(t, m->kept, m->xd, m->p, to);
+  program_measured(sb_inside(m, t), m->kept, m->xd, m->p, to);
 }
 
 /* Where the panels at m->v are rough: the polynomial through the nodes misses a value between them,
@@ -614,7 +645,7 @@ SB_FUNCTION SB_MASK sb_rough(sb_crew *m, SB_MASK open, SB_MASK *bad) {
     m->low[j] = low = SB_SELECT(open, low, m->low[j]);
     m->high[j] = high = SB_SELECT(open, high, m->high[j]);
     size = SB_SELECT(SB_ABS(low) > SB_ABS(high), SB_ABS(low), SB_ABS(high));
-    slack = SB_SMOOTH * (high - low) + 1e-11 * size + 1e-14;
+    slack = SB_SMOOTH * (high - low) + SB_ROUNDED * size + 1e-14;
     rough = rough | (SB_ABS(missed) > slack);
     if (sb_squared[j]) rough = rough | (SB_ABS(fourth) > slack);
   }
@@ -623,7 +654,7 @@ SB_FUNCTION SB_MASK sb_rough(sb_crew *m, SB_MASK open, SB_MASK *bad) {
 }
 
 /* Measure the step of length h, from `from` to `until` (times), where a mask says so. */
-SB_FUNCTION void sb_measure(sb_crew *m, SB_MASK where, SB_REAL h, SB_REAL from, SB_REAL until) {
+SB_FUNCTION void sb_measure(sb_crew *m, SB_MASK where, SB_REAL h, SB_TIME from, SB_TIME until) {
   SB_MASK open = where & (until > from), taken = open, bad;
   SB_REAL zero = SB_OF(0), one = SB_OF(1);
   sb_panels p;
@@ -659,7 +690,7 @@ SB_FUNCTION void sb_measure(sb_crew *m, SB_MASK where, SB_REAL h, SB_REAL from, 
 #endif
 
 /* Keep the samples of the step of length h before `until`, where a mask says so. */
-SB_FUNCTION void sb_sample(sb_crew *m, SB_MASK where, SB_REAL h, SB_REAL until) {
+SB_FUNCTION void sb_sample(sb_crew *m, SB_MASK where, SB_REAL h, SB_TIME until) {
   const sb_work *w = m->w;
   while (w->nsamples) {
     SB_REAL theta = SB_OF(0);
@@ -732,7 +763,8 @@ SB_FUNCTION void sb_look_at_progress(sb_crew *m, SB_MASK done) {
 SB_FUNCTION void sb_go_on(sb_crew *m) {
   const SB_REAL zero = SB_OF(0);
   SB_MASK on = m->alive, last, good, tiny, cut = SB_NOT(on == on);
-  SB_REAL left = SB_SELECT(on, m->stop - m->t, zero), h, before = m->h, until, taken, theta;
+  SB_TIME left = SB_SELECT(on, m->stop - m->t, zero), until;
+  SB_REAL h, before = m->h, taken, theta;
   SB_REAL *far_slope = m->K + SB_STAGES_COUNT * SB_STATES;
   if (SB_ANY(on & SB_NOT(m->sloped))) {
     sb_slope(m, m->t, m->x, m->far);
@@ -811,11 +843,11 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
 #if SB_WIDTH
   {
     SB_MASK plain = SB_NOT(cut) & SB_NOT(last);
-    SB_REAL to = until;
+    SB_TIME to = until;
     for (int k = 0; k < SB_LANES; k++)
       if (SB_LANE(good, k) && !SB_LANE(plain, k))
         SB_LANE_SET(to, k, sb_just(SB_LANE(until, k), -1));
-    sb_measure(m, good, taken, SB_MAX(m->t, m->lo), to);
+    sb_measure(m, good, taken, SB_SELECT(m->t < m->lo, m->lo, m->t), to);
     good = good & m->alive;
     cut = cut & good;
   }
@@ -877,7 +909,7 @@ SB_FUNCTION void sb_refill(sb_crew *m, const long long *last, long long *next) {
   if (!any) return;
   sb_project_where(m, fresh, m->t, m->x);
 #if SB_WATCHED
-  program_cross(SB_OF(-5e-324), m->x, m->xd, m->p, m->g);
+  program_cross(SB_OF(SB_BEFORE_START), m->x, m->xd, m->p, m->g);
   for (int j = 0; j < SB_WATCHED; j++) m->g0[j] = SB_SELECT(fresh, m->g[j], m->g0[j]);
 #endif
   m->longest = SB_OF(SB_IS_CONTROLLED ? m->w->max_step : m->w->fixed_step);
