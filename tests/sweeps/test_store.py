@@ -208,6 +208,40 @@ def test_a_damaged_part_is_named(tmp_path, kind):
         Folder.opened(tmp_path)
 
 
+def test_a_damaged_part_may_be_removed_and_its_runs_are_done_again(tmp_path, kind):
+    first = Folder.made(tmp_path, described())
+    first.add(rows(0, 1), histories(0, 1))
+    first.add(rows(2), histories(2))
+    first.close()
+    damaged = tmp_path / "table" / f"000000.{kind}"
+    damaged.write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"remove it[\s\S]*--resume"):
+        Folder.opened(tmp_path).runs()
+    damaged.unlink()
+    again = Folder.resumed(tmp_path, described())
+    assert again.runs().tolist() == [2]
+    again.add(rows(3, 1))
+    again.add(rows(0), histories(0))
+    again.close()
+    found = Folder.opened(tmp_path)
+    check_rows(found)
+    assert found.histories().runs.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("form", ["npz", "zarr"])
+def test_damaged_histories_are_named(tmp_path, form):
+    pytest.importorskip("zarr")
+    kept = Folder.made(tmp_path, described(histories=form))
+    kept.add(rows(0, 1), histories(0, 1))
+    kept.close()
+    files = [p for p in tmp_path.glob("histories*/**/*") if p.is_file()]
+    for path in files:
+        path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(InputError, match=r"histories[\s\S]*cannot be read"):
+        Folder.opened(tmp_path).histories()
+    assert Folder.opened(tmp_path).runs().tolist() == [0, 1]
+
+
 def test_a_full_disk_is_one_error_and_keeps_what_was_written(tmp_path, monkeypatch):
     kept = Folder.made(tmp_path, described())
     kept.add(rows(0, 1))

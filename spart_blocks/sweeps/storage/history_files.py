@@ -1,13 +1,14 @@
 """Histories in the folder of a sweep: an NPZ file for each part, or one Zarr store of shards.
 
 A part's histories are written before its table, which makes them count. What a killed process has
-left without a table is overwritten by the next part.
+left without a table is never read, and its number is not used again.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -15,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import InputError, MissingExtraError, told
+from spart_blocks.errors import Fault, InputError, MissingExtraError, SpartError, told
 from spart_blocks.results.files import write_whole
 from spart_blocks.sweeps.storage.histories import Histories
 from spart_blocks.sweeps.storage.parts import EXTRA, from_npz, to_npz
@@ -44,6 +45,22 @@ class HistoryFiles(Protocol):
     def read(self, parts: Iterable[int]) -> Iterator[Histories]:
         """The histories of these parts, where there are any."""
 
+    def last(self) -> int:
+        """The greatest number of a part that was written, -1 without any."""
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Context in which what a library cannot read is one error, which names the file."""
+    try:
+        yield
+    except SpartError:
+        raise
+    except Exception as error:
+        hint = "remove it; the table is whole without it, and a replay gives a run's histories"
+        text = f"{path}: cannot be read as histories of a sweep ({told(error)})"
+        raise InputError(Fault(text, hint=hint)) from error
+
 
 def history_files(form: Form, folder: Path) -> HistoryFiles:
     """The histories in the folder of a sweep."""
@@ -66,7 +83,13 @@ class NpzHistories:
         for part in parts:
             path = self._file(part)
             if path.exists():
-                yield _from_arrays(path, from_npz(path))
+                with _readable(path):
+                    found = _from_arrays(path, from_npz(path))
+                yield found
+
+    def last(self) -> int:
+        names = (path.stem for path in self.folder.glob("*.npz"))
+        return max((int(name) for name in names if name.isdecimal()), default=-1)
 
     def _file(self, part: int) -> Path:
         return self.folder / f"{part:06d}.npz"
@@ -112,6 +135,17 @@ class ZarrHistories:
     def read(self, parts: Iterable[int]) -> Iterator[Histories]:
         if not self.path.exists():
             return
+        with _readable(self.path):
+            yield from self._read(parts)
+
+    def last(self) -> int:
+        if not self.path.exists():
+            return -1
+        with _readable(self.path):
+            group = self._group("r")
+            return int(group["run"].shape[0]) // SHARD - 1 if "run" in group else -1
+
+    def _read(self, parts: Iterable[int]) -> Iterator[Histories]:
         group = self._group("r")
         times = group["time"][:]
         arrays = {name: array for name, array in group.arrays() if name not in ("run", "time")}
@@ -131,8 +165,9 @@ class ZarrHistories:
             import xarray
         except ImportError:
             raise MissingExtraError("xarray", EXTRA, "histories of a sweep") from None
-        whole = xarray.open_zarr(self.path, chunks=None, consolidated=False)
-        runs = whole["run"].values
+        with _readable(self.path):
+            whole = xarray.open_zarr(self.path, chunks=None, consolidated=False)
+            runs = whole["run"].values
         rows = np.flatnonzero((runs >= 0) & np.isin(np.arange(len(runs)) // SHARD, parts))
         return whole.isel(run=rows[np.argsort(runs[rows], kind="stable")])
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spart_blocks.errors import InputError, MissingExtraError, told
+from spart_blocks.errors import Fault, InputError, MissingExtraError, told
 from spart_blocks.results.archives import opened, read_array
 from spart_blocks.sweeps.storage.columns import UNKNOWN, Array, Column
 
@@ -44,7 +44,9 @@ def read_part(
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{path}: cannot be read as a part of a sweep ({told(error)})") from error
+        hint = "remove it, and the sweep's command with --resume does its runs again"
+        text = f"{path}: cannot be read as a part of a sweep ({told(error)})"
+        raise InputError(Fault(text, hint=hint)) from error
 
 
 def _to_parquet(schema: Sequence[Column], columns: Mapping[str, Array]) -> bytes:

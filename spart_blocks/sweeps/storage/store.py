@@ -8,6 +8,7 @@ a part's table is written last, so that a killed process loses at most the part 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -161,7 +162,7 @@ class Folder(Store):
         super().__init__(description)
         self.folder, self._lock = folder, lock
         self.files: HistoryFiles = history_files(description.histories, folder)
-        self._parts = sum(1 for _ in _parts_in(folder, description.table))
+        self._parts = _parts_in(folder, description.table)
         self.begun = self._written = time.monotonic()
         self.count = len(self._whole("run"))
 
@@ -218,11 +219,12 @@ class Folder(Store):
             for column in self.schema
         }
         histories = joined(self._histories)
+        number = self._next
         try:
             if histories is not None:
-                self.files.write(self._parts, histories)
+                self.files.write(number, histories)
             data = as_bytes(self.description.table, self.schema, rows)
-            write_whole(_part(self._path, self._parts, self.description.table), data)
+            write_whole(_part(self._path, number, self.description.table), data)
         except (InputError, OSError, MemoryError) as error:
             kept = self.count - len(rows["run"])
             hint = (
@@ -232,7 +234,7 @@ class Folder(Store):
             raise RunError(told_of(error), hint=hint) from error
         self._columns.clear()
         self._histories.clear()
-        self._parts += 1
+        self._parts.append(number)
         self._written = time.monotonic()
 
     def close(self) -> None:
@@ -248,6 +250,11 @@ class Folder(Store):
             self._lock = None
 
     @property
+    def _next(self) -> int:
+        """The number of the next part, after all that are or were there."""
+        return max([*self._parts, self.files.last()], default=-1) + 1
+
+    @property
     def _path(self) -> Path:
         assert self.folder is not None
         return self.folder
@@ -255,19 +262,19 @@ class Folder(Store):
     def _whole(self, name: str) -> Array:
         kind, schema = self.description.table, self.schema
         column = next(one for one in schema if one.name == name)
-        files = [_part(self._path, k, kind) for k in range(self._parts)]
+        files = [_part(self._path, k, kind) for k in self._parts]
         written = [read_part(kind, file, schema, (name,))[name] for file in files]
         waiting = [columns[name] for columns in self._columns]
         return np.concatenate([column.stored([]), *written, *waiting])
 
     def histories(self) -> Histories | None:
-        return joined([*self.files.read(range(self._parts)), *self._histories])
+        return joined([*self.files.read(self._parts), *self._histories])
 
     def dataset(self) -> Any:
         if not isinstance(self.files, ZarrHistories) or not self.files.path.exists():
             return None
         self.flush()
-        return self.files.dataset(np.arange(self._parts))
+        return self.files.dataset(np.array(self._parts, dtype=np.int64))
 
 
 def told_of(error: BaseException) -> str:
@@ -287,7 +294,9 @@ def described(folder: Path) -> Description:
             raise ValueError("it is too large to be one")
         return Description.from_plain(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: not the description of a sweep ({told(error)})") from error
+        text = f"{path}: not the description of a sweep ({told(error)})"
+        hint = "without it the folder cannot be read; the sweep's files in table/ are whole"
+        raise InputError(Fault(text, hint=hint)) from error
 
 
 def holds_sweep(path: Path) -> bool:
@@ -343,12 +352,11 @@ def _part(folder: Path, number: int, kind: Format) -> Path:
     return folder / "table" / f"{number:06d}.{kind}"
 
 
-def _parts_in(folder: Path, kind: Format) -> Iterator[int]:
-    """The numbers of the parts of the table, up to the first that is missing."""
-    number = 0
-    while _part(folder, number, kind).is_file():
-        yield number
-        number += 1
+def _parts_in(folder: Path, kind: Format) -> list[int]:
+    """The numbers of the parts of the table that are there, in order."""
+    found = (re.fullmatch(rf"(\d{{6,9}})\.{kind}", path.name) for path in folder.glob("table/*"))
+    numbers = {int(name[1]) for name in found if name}
+    return sorted(k for k in numbers if _part(folder, k, kind).is_file())
 
 
 def _locked(folder: Path) -> IO[bytes] | None:
