@@ -175,7 +175,7 @@ def sweep(
         folder = out or Path("out") / f"{default_name(file.stem)}-sweep"
         found, failure = _swept(read, given, options, {**how, "out": folder}, quiet)
         with writing():
-            code = _finished(found, folder, pages, quiet)
+            code = _finished(found, folder, pages, quiet, whole=failure is None)
         if failure is not None:
             code = report(failure)
         if code:
@@ -197,8 +197,11 @@ def _swept(
             return error.results, error
 
 
-def _finished(found: SweepResults, folder: Path, pages: tuple[Path, ...], quiet: bool) -> int:
-    """Print and write the results; returns the exit code."""
+def _finished(
+    found: SweepResults, folder: Path, pages: tuple[Path, ...], quiet: bool, *, whole: bool
+) -> int:
+    """Print and write the results; returns the exit code. whole: whether all are in the folder;
+    an error tells otherwise."""
     from spart_blocks.sweeps.running.going import ENOUGH
 
     code = 0
@@ -207,7 +210,8 @@ def _finished(found: SweepResults, folder: Path, pages: tuple[Path, ...], quiet:
     _name_failed(found, folder)
     if not quiet:
         left = found.planned_runs - len(found)
-        typer.echo(f"{len(found):,} runs are in {folder}")
+        if whole:
+            typer.echo(f"{len(found):,} runs are in {folder}")
         if found.stopped == ENOUGH:
             typer.echo(f"{found.stopped}; the other {left:,} runs were not needed")
     for path in pages:
@@ -218,7 +222,8 @@ def _finished(found: SweepResults, folder: Path, pages: tuple[Path, ...], quiet:
         complain(
             f"the sweep was {found.stopped} after {len(found):,} of {found.planned_runs:,} runs"
         )
-        say("  the same command with --resume does the rest")
+        if whole:
+            say("  the same command with --resume does the rest")
         code = FAILED
     if len(found) and len(found.failed) == len(found):
         complain("all runs failed")

@@ -168,6 +168,19 @@ def test_a_run_of_a_sweep_is_replayed(spart, study, tmp_path):
     assert spart("run", "--from-sweep", "out/study-sweep", "--run", 7).code == 2
 
 
+def test_runs_that_could_not_be_written_are_not_said_to_be_there(spart, study, monkeypatch):
+    def full(*given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store, "write_whole", full)
+    answer = spart("sweep", study)
+    assert answer.code == 1
+    assert "20 runs are in" not in answer.out
+    assert "No space left on device" in answer.err
+    assert "0 runs are kept in out/study-sweep; make room there" in answer.err
+    assert answer.err.count("--resume") == 1
+
+
 def test_the_replay_of_a_failed_run_tells_why_it_failed(spart, tmp_path):
     (tmp_path / "failing.yaml").write_text(FAILING, encoding="utf-8")
     spart("sweep", "failing.yaml", "-q")

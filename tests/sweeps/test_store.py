@@ -228,6 +228,14 @@ def test_a_damaged_part_may_be_removed_and_its_runs_are_done_again(tmp_path, kin
     assert found.histories().runs.tolist() == [0, 2]
 
 
+def test_a_folder_that_cannot_be_written_is_not_resumed(tmp_path):
+    Folder.made(tmp_path, described()).close()
+    (tmp_path / ".lock").unlink()
+    (tmp_path / ".lock").mkdir()
+    with pytest.raises(InputError, match=f"cannot write into {tmp_path}: Is a directory"):
+        Folder.resumed(tmp_path, described())
+
+
 @pytest.mark.parametrize("form", ["npz", "zarr"])
 def test_damaged_histories_are_named(tmp_path, form):
     pytest.importorskip("zarr")

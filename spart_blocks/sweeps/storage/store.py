@@ -365,7 +365,10 @@ def _locked(folder: Path) -> IO[bytes] | None:
         import fcntl
     except ImportError:
         return None
-    file = open(folder / ".lock", "ab")  # noqa: SIM115
+    try:
+        file = open(folder / ".lock", "ab")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"cannot write into {folder}: {error.strerror}") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
