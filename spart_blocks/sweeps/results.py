@@ -96,6 +96,11 @@ class SweepResults(Looking):
         return len(self.facts.get("factors", ())) + 2 if self.design == "saltelli" else 1
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """The entries of `expect:` that no single run decides."""
+        return tuple(self.facts.get("left_out", ()))
+
+    @property
     def planned_runs(self) -> int:
         """How many runs the whole sweep has."""
         return self.store.description.runs

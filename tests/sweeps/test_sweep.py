@@ -457,3 +457,43 @@ def test_a_plain_grid_has_no_probability_in_its_report(spring, tmp_path):
     page = found.report(tmp_path / "page.html").read_text()
     assert "the probability lies" not in page
     assert "nan" not in page.split("What was run")[0]
+
+
+CLAIMED = (
+    SPRING
+    + """
+expect:
+  final: [{signal: x, value: 0, within: 0.2}, {signal: x, value: 0, within: 0.5}]
+  stays_within: [{signal: v, low: -2}]
+  engines: {}
+"""
+)
+
+
+def test_the_table_and_the_statistics_tell_which_claims_were_missed(diagram_file, tmp_path):
+    found = sb.sweep(diagram_file(CLAIMED), runs=20, out=tmp_path / "out")
+    lines = (found["stiff.K"] == -9) & (found["x0"] > 1)
+    assert lines.any()
+    for k in range(len(found)):
+        missed = set(filter(None, found["missed"][k].split("; ")))
+        last = abs(found["last"][k])
+        assert ("final x" in missed) == (last > 0.2)
+        assert ("final x (2)" in missed) == (last > 0.5)
+        assert bool(missed) == (not found["passed"][k])
+    counts = found.statistics().groups[0].missed
+    assert counts["final x"] == sum("final x" in text.split("; ") for text in found["missed"])
+    text = str(found.statistics())
+    assert "claim not met" in text
+    assert "stays_within v" in text
+    assert "left out of expect: engines" in text
+    page = found.report(tmp_path / "page.html").read_text()
+    assert "claim not met" in page
+    assert "left out of expect: engines" in page
+    assert found["missed"][~found.success()][0] in page
+    again = sb.SweepResults.load(tmp_path / "out")
+    assert again["missed"].tolist() == found["missed"].tolist()
+    assert again.statistics().groups[0].missed == counts
+
+
+def test_a_sweep_without_claims_has_no_column_of_them(spring):
+    assert "missed" not in sb.sweep(spring, runs=1).columns

@@ -32,6 +32,7 @@ def study_of(found: SweepResults, traces: bool = True) -> Study:
         seed=int(facts.get("seed", 0)),
         design=found.design,
         together=found.together,
+        left_out=found.left_out,
         plan=tuple((str(what), str(text)) for what, text in facts.get("told", ())),
         planned=None if found.complete else found.planned_runs,
         traces=all_traces(found) if traces else {},
@@ -117,8 +118,8 @@ class Looking:
         shares (of quantiles)."""
         from spart_blocks.sweeps.statistics import summarize
 
-        drawn = {"together": self.together, "design": self.design}
-        return summarize(self.columns, self.metrics, **{**drawn, **options})
+        known = {"together": self.together, "design": self.design, "left_out": self.left_out}
+        return summarize(self.columns, self.metrics, **{**known, **options})
 
     def compare_variants(self: SweepResults, **options: Any) -> Any:  # type: ignore[misc]
         """The differences of all pairs of variants, draw by draw, in metrics and success: prints as

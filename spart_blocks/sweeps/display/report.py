@@ -53,6 +53,7 @@ def _sections(study: Study) -> Iterator[tuple[str, str]]:
         confidence=study.confidence,
         together=study.together,
         design=study.design,
+        left_out=study.left_out,
     )
     yield "Success", _success(study, summary)
     yield "Metrics", "".join(_metrics(study, summary))
@@ -88,9 +89,9 @@ def _head(study: Study) -> str:
 def _success(study: Study, summary: Summary) -> str:
     notes = [html.paragraph(f"{note[0].upper()}{note[1:]}.", "note") for note in summary.notes()]
     notes += [html.paragraph(_FIXED, "note")] if study.independent else []
-    return html.table(summary.outcome_head, summary.outcome_rows(), _words(summary)) + "".join(
-        notes
-    )
+    outcome = html.table(summary.outcome_head, summary.outcome_rows(), _words(summary))
+    claims = html.table(summary.claim_head, summary.claim_rows(), _words(summary) + 1)
+    return outcome + claims + "".join(notes)
 
 
 _FIXED = (
@@ -217,6 +218,7 @@ def _unlike(varied: Sequence[Quantity]) -> list[Quantity]:
 def _listed(study: Study, which: NDArray[np.bool_]) -> str:
     """The runs with their messages, and the commands that repeat them."""
     rows = np.flatnonzero(which)
+    claimed = "missed" in study.columns
     columns = ("run", "draw", "variant", "fault", "t_end [s]", "message", "repeat it alone")
     lines = [
         (
@@ -225,7 +227,7 @@ def _listed(study: Study, which: NDArray[np.bool_]) -> str:
             str(study.columns["variant"][k]),
             str(study.columns["fault"][k]),
             f"{study.columns['t_end'][k]:.6g}",
-            str(study.columns["message"][k] or ""),
+            str(study.columns["message"][k] or (study.columns["missed"][k] if claimed else "")),
             replay_command(study, int(study.columns["run"][k])),
         )
         for k in rows[:MOST_LISTED]

@@ -29,9 +29,10 @@ class Study:
     name: of the diagram. columns: a value of each run by name, as `SweepResults` has them: run,
     draw, variant, fault, status, message, passed, varied values, metrics. varied, metrics: names of
     columns. units: by column or signal. grid: varied values that lie on a grid. seed, design: of
-    the draws. together: number of consecutive draws that count as one. plan: what was run, in
-    words, by subject. planned: how many runs there are to be. traces: histories by signal. indices:
-    Sobol indices by metric. versions: of the packages. folder: where the results are.
+    the draws. together: number of consecutive draws that count as one. left_out: entries of
+    `expect:` that no single run decides. plan: what was run, in words, by subject. planned: how
+    many runs there are to be. traces: histories by signal. indices: Sobol indices by metric.
+    versions: of the packages. folder: where the results are.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Study:
     seed: int = 0
     design: str = "random"
     together: int = 1
+    left_out: tuple[str, ...] = ()
     plan: tuple[tuple[str, str], ...] = ()
     planned: int | None = None
     traces: Mapping[str, Traces] = field(default_factory=dict)

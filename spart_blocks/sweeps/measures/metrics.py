@@ -32,7 +32,8 @@ Given = Mapping[str, str | Function]
 """Metrics by name: a formula, or a Python function of `OneRun`."""
 
 COLUMNS = (
-    "run", "draw", "grid", "variant", "fault", "status", "message", "passed", "t_end", "steps",
+    "run", "draw", "grid", "variant", "fault", "status", "message", "passed", "missed", "t_end",
+    "steps",
 )  # fmt: skip
 """The columns of a sweep's table besides what varies and the metrics."""
 EVENTFUL = ("stop", "event", "mode")

@@ -25,14 +25,30 @@ from spart_blocks.program import Program
 from spart_blocks.program.added_signals import entries
 from spart_blocks.results.signal_names import element_names, split_index
 from spart_blocks.simulation.gauges import Gauge
+from spart_blocks.sweeps.storage.columns import SEPARATOR
 from spart_blocks.sweeps.work import FAILED, STATUSES, Done
+
+
+def claim_names(section: ExpectSection | None) -> tuple[str, ...]:
+    """The names of the claims about signals: `settles angle`, numbered where several are alike."""
+    names: list[str] = []
+    for keys, claim in section.claims() if section else ():
+        name = f"{keys[0]} {claim.signal}"
+        before = sum(other.partition(" (")[0] == name for other in names)
+        names.append(f"{name} ({before + 1})" if before else name)
+    return tuple(names)
+
+
+def left_out_of(section: ExpectSection | None) -> tuple[str, ...]:
+    """The entries of a section that no single run of a sweep decides."""
+    return tuple(n for n in NOT_OF_A_RUN if section and getattr(section, n) is not None)
 
 
 class Verdicts:
     """The claims about signals of a diagram's `expect:`, for the runs of one of its programs.
 
-    gauges: what is to be measured of each run. left_out: the entries of the section that no single
-    run decides. Without claims, or without a section, every run passes that does not fail.
+    gauges: what is to be measured of each run. names: of the claims. Without claims, or without a
+    section, every run passes that does not fail.
     """
 
     def __init__(
@@ -63,9 +79,7 @@ class Verdicts:
         if faults:
             raise InputError(faults)
         self.gauges = tuple(dict.fromkeys(gauge for _, _, gauge in self._claims))
-        self.left_out = tuple(
-            name for name in NOT_OF_A_RUN if section and getattr(section, name) is not None
-        )
+        self.names = claim_names(section)
 
     def _check(self, kind: str, claim: Any) -> None:
         """Judge supposed readings, for the shapes of the claim's values."""
@@ -76,16 +90,34 @@ class Verdicts:
 
     def passed(self, done: Done) -> NDArray[np.bool_]:
         """Whether each run (n,) fulfils all claims. One that failed does not."""
-        passed = np.asarray(done.status != STATUSES.index(FAILED))
-        for kind, claim, gauge in self._claims:
+        failed = np.asarray(done.status == STATUSES.index(FAILED))
+        return ~failed & self._held(done).all(axis=0)
+
+    def missed(self, done: Done) -> NDArray[np.object_]:
+        """The names of the claims that each run (n,) does not fulfil, as one text: none for one
+        that passed, and for one that failed, which is not judged."""
+        if not self.names or not len(done.runs):
+            return np.full(len(done.runs), "", dtype=object)
+        missed = ~self._held(done) & (done.status != STATUSES.index(FAILED))
+        kinds, which = np.unique(missed.T, axis=0, return_inverse=True)
+        texts = [
+            SEPARATOR.join(n for n, wrong in zip(self.names, kind, strict=True) if wrong)
+            for kind in kinds
+        ]
+        return np.array(texts, dtype=object)[which.ravel()]
+
+    def _held(self, done: Done) -> NDArray[np.bool_]:
+        """Whether each claim is fulfilled in each run (claims, n)."""
+        held = np.zeros((len(self._claims), len(done.runs)), dtype=bool)
+        for row, (kind, claim, gauge) in zip(held, self._claims, strict=True):
             found = done.readings.get(gauge)
             if found is None:
-                return np.zeros(len(done.runs), dtype=bool)
+                continue
             shape = self._shapes[claim.signal]
             with np.errstate(invalid="ignore"):
                 band = measured_band(kind, claim, found, shape, done.t)
-            passed = passed & measured(kind, found) & band.held()
-        return passed
+            row[:] = measured(kind, found) & band.held()
+        return held
 
     def reasons(self, done: Done, k: int) -> list[str]:
         """Why run number k of these did not pass, a line for each claim; empty if it passed."""

@@ -11,6 +11,7 @@ from typing import Any
 from spart_blocks.diagram.sweep_section import SweepSection
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.simulation.from_file import DiagramFile
+from spart_blocks.sweeps.measures.verdicts import left_out_of
 from spart_blocks.sweeps.plans.planned import Planned, expectations
 from spart_blocks.sweeps.plans.words import plan_in_words
 from spart_blocks.sweeps.storage.history_files import form_for
@@ -109,6 +110,7 @@ def _facts(planned: Planned, file: Any) -> dict[str, Any]:
         "seed": plan.seed,
         "design": plan.design,
         "grid": [path for axis in plan.axes for path in axis.paths if path in columns],
+        "left_out": list(left_out_of(planned.expected.section if planned.expected else None)),
         "factors": [factor.path for factor in plan.factors],
         "units": dict(work.program.display.units) if isinstance(work, Work) else {},
         "told": list(_told(planned)),

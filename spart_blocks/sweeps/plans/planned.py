@@ -215,6 +215,7 @@ class Planned:
     def evaluated(self, work: AnyWork, done: Done) -> tuple[Mapping[str, Array], Histories | None]:
         values = self.plan.columns(done.runs)
         passed = np.full(len(done.runs), UNKNOWN, dtype=np.int8)
+        missed: Array = np.full(len(done.runs), "", dtype=object)
         metrics: Mapping[str, Array] = {}
         if isinstance(work, Work):
             found = self._measured_of(work.program)
@@ -222,8 +223,10 @@ class Planned:
             self._check_names(found.metrics)
             if self.claimed:
                 passed = found.verdicts.passed(done).astype(np.int8)
+                missed = found.verdicts.missed(done)
         numbers = self.plan.numbers(done.runs)
-        columns = columns_of(self.schema, numbers, spread(values), done, passed, metrics)
+        varied = spread(values)
+        columns = columns_of(self.schema, numbers, varied, done, passed, metrics, missed)
         which = self._kept_of(done, passed)
         histories = histories_of(work, done, which) if len(which) else None
         return columns, histories
@@ -239,7 +242,8 @@ class Planned:
         metrics = dict.fromkeys(self.metric_columns, nothing)
         passed = np.full(n, FALSE if self.claimed else UNKNOWN, dtype=np.int8)
         varied = spread(self.plan.columns(runs))
-        return columns_of(self.schema, self.plan.numbers(runs), varied, done, passed, metrics)
+        numbers, missed = self.plan.numbers(runs), np.full(n, "", dtype=object)
+        return columns_of(self.schema, numbers, varied, done, passed, metrics, missed)
 
     def reasons(self, work: AnyWork, done: Done) -> list[str]:
         """Why the first of some runs did not pass, a line for each claim; none if it did."""
@@ -275,7 +279,8 @@ class Planned:
             Column(name, "float" if array.dtype.kind in "iufb" else "text")
             for name, array in values.items()
         ]
-        return schema_of(varied, metrics, self.plan.variant_names, self.plan.fault_names)
+        names = self.plan.variant_names, self.plan.fault_names
+        return schema_of(varied, metrics, *names, claimed=self.claimed)
 
 
 def spread(values: Mapping[str, Array]) -> dict[str, Array]:

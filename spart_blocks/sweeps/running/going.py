@@ -169,10 +169,10 @@ def _without(runs: Ints, done: Ints) -> Ints:
 
 def columns_of(
     schema: Any, numbers: Any, varied: Mapping[str, Array], done: Done, passed: Array,
-    metrics: Mapping[str, Array],
+    metrics: Mapping[str, Array], missed: Any = None,
 ) -> dict[str, Array]:  # fmt: skip
     """All columns of runs that have ended, by name. numbers: their draw, grid, variant, fault.
-    varied: columns of what varies."""
+    varied: columns of what varies. missed: the names of the claims that each does not fulfil."""
     found: dict[str, Any] = {
         "run": done.runs,
         "draw": numbers.draw,
@@ -183,6 +183,7 @@ def columns_of(
         "status": done.status,
         "message": [done.messages.get(int(run), "") for run in done.runs],
         "passed": passed,
+        "missed": missed,
         "t_end": done.t,
         "steps": done.steps,
         **metrics,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from spart_blocks.sweeps.statistics.intervals import (
     success_of,
 )
 from spart_blocks.sweeps.statistics.tables import percent, text_table
+from spart_blocks.sweeps.storage.columns import SEPARATOR
 from spart_blocks.sweeps.work import STATUSES
 
 SHARES = (0.05, 0.5, 0.95)
@@ -58,7 +59,8 @@ class GroupSummary:
     """Runs with the same values in some columns, such as variant and fault.
 
     status: numbers of runs by how they ended. success: of the success probability, by Clopper and
-    Pearson; wilson: its interval by Wilson. draws: independent ones.
+    Pearson; wilson: its interval by Wilson. draws: independent ones. missed: by claim, the number
+    of runs that do not fulfil it.
     """
 
     group: Mapping[str, Any]
@@ -69,13 +71,14 @@ class GroupSummary:
     success: Interval
     wilson: Interval
     metrics: tuple[MetricSummary, ...]
+    missed: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Summary:
     """A sweep's numbers. by: the columns that make groups. judged: whether runs had claims to
     meet; if not, a success is a run that no error ended. design: of the draws. together: number of
-    consecutive draws that count as one."""
+    consecutive draws that count as one. left_out: claims that no single run decides."""
 
     runs: int
     status: Mapping[str, int]
@@ -86,6 +89,7 @@ class Summary:
     groups: tuple[GroupSummary, ...]
     design: str = "random"
     together: int = 1
+    left_out: tuple[str, ...] = ()
 
     @property
     def outcome_head(self) -> tuple[str, ...]:
@@ -130,10 +134,32 @@ class Summary:
             for m in (g.metrics[k],)
         ]
 
+    @property
+    def claim_head(self) -> tuple[str, ...]:
+        """Names of the columns of `claim_rows`."""
+        return ("claim not met", *self._told, "runs", "share")
+
+    def claim_rows(self) -> list[tuple[str, ...]]:
+        """A row of texts for each claim that some runs of a group do not fulfil."""
+        claims = dict.fromkeys(claim for g in self.groups for claim in g.missed)
+        return [
+            (
+                claim,
+                *(_text(g.group[name]) for name in self._told),
+                f"{g.missed[claim]:,}",
+                percent(g.missed[claim] / g.runs),
+            )
+            for claim in claims
+            for g in self.groups
+            if claim in g.missed
+        ]
+
     def notes(self) -> list[str]:
         """What to know of the numbers."""
         meant = "met its claims" if self.judged else "was not ended by an error"
         found = [f"success: the run {meant}; intervals: {percent(self.confidence)}"]
+        if self.left_out:
+            found.append(f"not of single runs, and left out of expect: {', '.join(self.left_out)}")
         missing = sum(m.missing for g in self.groups for m in g.metrics[:1])
         if missing:
             found.append(f"metrics leave out runs without a value, {missing:,} of the first metric")
@@ -154,6 +180,8 @@ class Summary:
         lines = [f"{self.runs:,} runs: {ended}" if ended else "no runs"]
         if self.groups:
             lines += ["", *text_table(self.outcome_head, self.outcome_rows())]
+            if claims := self.claim_rows():
+                lines += ["", *text_table(self.claim_head, claims)]
             if self.groups[0].metrics:
                 lines += ["", *text_table(self.metric_head, self.metric_rows())]
             lines += ["", *self.notes()]
@@ -163,6 +191,8 @@ class Summary:
         from spart_blocks.html import lines, table
 
         shown = table(self.outcome_head, self.outcome_rows())
+        if claims := self.claim_rows():
+            shown += table(self.claim_head, claims)
         if self.groups and self.groups[0].metrics:
             shown += table(self.metric_head, self.metric_rows())
         return shown + lines(self.notes())
@@ -182,14 +212,16 @@ def summarize(
     shares: Sequence[float] = SHARES,
     together: int = 1,
     design: str = "random",
+    left_out: Sequence[str] = (),
 ) -> Summary:
     """Summarize a sweep. table: its columns by name. by: columns whose values make groups.
     together: number of consecutive draws that depend on each other: d + 2 in a saltelli design for
-    d quantities. design: of the draws, for the notes."""
+    d quantities. design, left_out: of the draws and of the claims, for the notes."""
     from spart_blocks.errors import Fault, InputError
 
     check_confidence(confidence)
     status, names = coded(table, "status")
+    claims = _Claims(table)
     good = succeeded(table).astype(float)
     judged = bool((verdicts(table) >= 0).any())
     columns = {name: numbers(table, name) for name in metrics}
@@ -213,6 +245,7 @@ def summarize(
                     _metric(name, values[rows], draws, confidence, shares)
                     for name, values in columns.items()
                 ),
+                claims.missed(rows),
             )
         )
     return Summary(
@@ -225,7 +258,29 @@ def summarize(
         tuple(found),
         design,
         together,
+        tuple(left_out),
     )
+
+
+class _Claims:
+    """The claims that runs do not fulfil, by the column `missed`; none without it."""
+
+    def __init__(self, table: Table) -> None:
+        self.codes: NDArray[np.int64] | None = None
+        texts: list[str] = []
+        if "missed" in table:
+            self.codes, texts = coded(table, "missed")
+        self.of = [text.split(SEPARATOR) if text else [] for text in texts]
+
+    def missed(self, rows: NDArray[np.intp]) -> dict[str, int]:
+        """By claim, how many of some runs do not fulfil it; those that none misses are absent."""
+        found: dict[str, int] = {}
+        if self.codes is not None:
+            counts = np.bincount(self.codes[rows], minlength=len(self.of)).tolist()
+            for claims, count in zip(self.of, counts, strict=True):
+                for claim in claims if count else ():
+                    found[claim] = found.get(claim, 0) + count
+        return found
 
 
 def _metric(

@@ -24,6 +24,8 @@ DTYPES: Mapping[Kind, type] = {
 }
 UNKNOWN, FALSE, TRUE = -1, 0, 1
 """Entries of a column of kind "truth"."""
+SEPARATOR = "; "
+"""Between the names of the claims that a run does not fulfil, in the column `missed`."""
 
 
 @dataclass(frozen=True)

@@ -378,9 +378,13 @@ def _locked(folder: Path) -> IO[bytes] | None:
 
 
 def schema_of(
-    varied: Sequence[Column], metrics: Sequence[str], variants: Sequence[str], faults: Sequence[str]
+    varied: Sequence[Column],
+    metrics: Sequence[str],
+    variants: Sequence[str],
+    faults: Sequence[str],
+    claimed: bool = False,
 ) -> tuple[Column, ...]:
-    """The columns of a sweep's table."""
+    """The columns of a sweep's table. claimed: whether there are claims about each run."""
     from spart_blocks.sweeps.work import STATUSES
 
     return (
@@ -391,6 +395,7 @@ def schema_of(
         Column("status", "name", STATUSES),
         Column("message", "text"),
         Column("passed", "truth"),
+        *([Column("missed", "text")] if claimed else []),
         Column("t_end", "float"),
         Column("steps", "int"),
         *(Column(name, "float") for name in metrics),
