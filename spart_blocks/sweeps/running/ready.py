@@ -52,12 +52,14 @@ class Ready:
     """A program with what is measured of its runs.
 
     begun: a run with the nominal parameters, at its start, for its clocks, samples and options.
+    look [s]: longest step without continuous states, after which crossings are looked for.
     """
 
     program: Program
     begun: Run
     made: Made | None
     samples: Floats
+    look: float
     _libraries: dict[int, ctypes.CDLL | None] = field(default_factory=dict)
 
     @staticmethod
@@ -81,8 +83,6 @@ class Ready:
     def _refusal(self) -> str | None:
         if self.program.run.sliding != "error":
             return "run: sliding is filippov"
-        if not len(self.program.x0):
-            return "it has no continuous states"
         if self.made is None:
             return f"solver {self.begun.options.solver} is not an explicit method of ours"
         why = refused(self.made)
@@ -117,7 +117,8 @@ class Ready:
         return {
             "nticks": len(self.ticks[0]), "nsamples": len(self.samples), "end": float(run.end),
             "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step or np.inf,
-            "fixed_step": run.fixed_step, "coarse": float(run.end) / LOOKS,
+            "fixed_step": run.fixed_step if len(self.program.x0) else self.look,
+            "coarse": float(run.end) / LOOKS,
             "heeds_stiffness": self.program.run.solver == "auto" and not run.engine.damped,
         }  # fmt: skip
 
@@ -173,11 +174,23 @@ def _ready(work: Work) -> Ready:
     begun.bound_steps()
     begun.event_times = []  # each run has its own
     samples = np.zeros(0) if work.every is None else begun.sample_times()
-    method = tableau(begun.options.solver)
+    # Without continuous states every step leads from stop to stop, whatever the method.
+    method = tableau(begun.options.solver if len(program.x0) else IDLE)
     made = None
     if method is not None:
         made = Made(program, method, meters_of(program, work.gauges), work.blocks)
-    return Ready(program, begun, made, samples)
+    return Ready(program, begun, made, samples, _look(program))
+
+
+IDLE = "euler"
+
+
+def _look(program: Program) -> float:
+    """The interval at which `simulate` looks for crossings without continuous states: that of its
+    samples, whatever rows are kept."""
+    if len(program.x0) or not program.crossings:
+        return np.inf
+    return float(prepare(Native(program), None, None).samples.every)
 
 
 def usual_lanes() -> int:

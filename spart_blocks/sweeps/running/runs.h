@@ -799,7 +799,7 @@ SB_FUNCTION void sb_go_on(sb_crew *m) {
   sb_over_where(m, on & SB_NOT(good) & SB_NOT(tiny), SB_FAILED, SB_NO_STEP);
 #endif
   good = good & SB_NOT(tiny) & m->alive;
-  for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_LANE(good, k) != 0;
+  for (int k = 0; k < SB_LANES; k++) m->steps[k] += SB_STATES && SB_LANE(good, k);
   m->limit = SB_SELECT(good, SB_OF((double)INFINITY), m->limit);
   until = SB_SELECT(last, m->stop, m->t + h);
 #if SB_IS_CONTROLLED && SB_STATES
