@@ -120,6 +120,7 @@ def compare(
         if plots is not None:
             check_folder(plots)
         outputs = Outputs(files, plots, has_display() and not headless, "-compare")
+        _refuse_unlike(file, other)
         if other is not None:
             _refuse_for_sweeps(variants, cases, settings, end, jobs, root, blocks)
             code = _compared_sweeps((file, other), outputs, quiet)
@@ -132,6 +133,26 @@ def compare(
         code = _finished(found, outputs, quiet, debug)
         if code:
             raise typer.Exit(code)
+
+
+def _refuse_unlike(file: Path, other: Path | None) -> None:
+    """Refuse one sweep, a sweep and a file, and two files."""
+    from spart_blocks.sweeps.storage.store import holds_sweep
+
+    if other is None:
+        if holds_sweep(file):
+            hint = f"name the folder of another: spart compare {file} DIR"
+            raise InputError(Fault(f"{file} is one sweep; two are compared", hint=hint))
+        return
+    files = [path for path in (file, other) if path.is_file()]
+    if len(files) == 2:
+        text = f"{file} and {other} are files; two sweeps are compared, or variants of one diagram"
+        raise InputError(Fault(text, hint=f"spart compare {file} --case NAME:PATH=VALUE"))
+    if files:
+        sweep = other if files[0] == file else file
+        text = f"{files[0]} is a file, no folder of a sweep; two sweeps are compared"
+        hint = f"spart sweep {files[0]} --out DIR; spart compare {sweep} DIR"
+        raise InputError(Fault(text, hint=hint))
 
 
 def _refuse_for_sweeps(*given: object) -> None:

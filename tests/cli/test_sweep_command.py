@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from spart_blocks.cli.progress import RunsBar
 from spart_blocks.sweeps.results import SweepResults
 from spart_blocks.sweeps.storage import store
 
@@ -272,3 +273,42 @@ def test_a_killed_process_loses_no_part_that_was_written(process, tmp_path):
     assert 0 < len(kept) < 500
     description = json.loads((tmp_path / "there" / "sweep.json").read_text())
     assert description["runs"] == 500
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("out/study-sweep",), "is one sweep; two are compared"),
+        (("out/study-sweep", "study.yaml"), "study.yaml is a file, no folder of a sweep"),
+        (("study.yaml", "out/study-sweep"), "study.yaml is a file, no folder of a sweep"),
+        (("study.yaml", "study.yaml"), "are files; two sweeps are compared"),
+        (("out/study-sweep", "out/nowhere"), "out/nowhere: there is no such folder"),
+    ],
+)
+def test_what_is_no_pair_of_sweeps_is_told_in_one_line(spart, study, given, said):
+    spart("sweep", study, "-q", "--runs", 2)
+    answer = spart("compare", *given)
+    assert answer.code == 2
+    assert said in answer.err
+    assert answer.err.count("error:") == 1
+
+
+def test_the_sweep_of_a_test_shows_its_progress_on_a_terminal(spart, study, monkeypatch):
+    told = []
+    monkeypatch.setattr("spart_blocks.cli.progress._watched", lambda: True)
+    monkeypatch.setattr("spart_blocks.cli.progress._PATIENCE", -1.0)
+    monkeypatch.setattr("spart_blocks.cli.progress._PERIOD", 0.0)
+    inner = RunsBar._told
+
+    def noted(self, done, total):
+        told.append((done, inner(self, done, total)))
+        return told[-1][1]
+
+    monkeypatch.setattr(RunsBar, "_told", noted)
+    study.write_text(STUDY.replace("expect:", "expect:\n  success: {at_least: 0.1}"))
+    assert spart("test", study).code == 0
+    assert told[-1][0] == 20
+    assert "20 of 20 runs" in told[-1][1]
+    told.clear()
+    assert spart("test", study, "-q").code == 0
+    assert not told
