@@ -34,8 +34,14 @@ class ProgressBar:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Take the bar away; a terminal shows one at a time."""
+        self.due = float("inf")
         if self.bar is not None:
             self.bar.stop()
+            self.bar = None
 
     def __call__(self, t: float, end: float) -> None:
         if self.start is None:

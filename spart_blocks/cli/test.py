@@ -13,7 +13,7 @@ import typer
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Blocks, Quiet, Root
 from spart_blocks.cli.outputs import check_folder
-from spart_blocks.cli.progress import ProgressBar
+from spart_blocks.cli.progress import ProgressBar, RunsBar
 from spart_blocks.cli.reporting import FAILED, WRONG_INPUT, Debug, reporting
 from spart_blocks.cli.terminal import complain, say, warn
 from spart_blocks.errors import Fault, InputError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from spart_blocks.regression.check import Manner
     from spart_blocks.regression.files import Case
     from spart_blocks.regression.outcome import Outcome
+    from spart_blocks.simulation.run import Progress
 
 HOME = Path("diagrams")
 
@@ -103,6 +104,16 @@ def _cases(paths: Sequence[Path], root: Path | None, blocks: tuple[str, ...]) ->
     return found
 
 
+def _after(first: ProgressBar, then: ProgressBar) -> Progress:
+    """The progress of a second bar, which takes the place of the first."""
+
+    def told(done: float, total: float) -> None:
+        first.end()
+        then(done, total)
+
+    return told
+
+
 class _Session:
     """Runs the tests one after another, and prints the lines of each; ends early at Ctrl-C."""
 
@@ -117,8 +128,9 @@ class _Session:
         interrupted = False
         try:
             for case in cases:
-                with ProgressBar(wanted=not self.quiet) as progress:
-                    outcome = check(case, self.manner, progress)
+                shown = not self.quiet
+                with ProgressBar(wanted=shown) as run, RunsBar(wanted=shown) as runs:
+                    outcome = check(case, self.manner, run, _after(run, runs))
                 if outcome.interrupted:
                     interrupted = True
                     break

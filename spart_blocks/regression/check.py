@@ -74,19 +74,31 @@ def check_file(
     return check(Case(file, file.stem, overrides, root, variants, blocks), manner)
 
 
-def check(case: Case, manner: Manner | None = None, progress: Progress | None = None) -> Outcome:
+def check(
+    case: Case,
+    manner: Manner | None = None,
+    progress: Progress | None = None,
+    runs: Progress | None = None,
+) -> Outcome:
     """Run a test. Failures and faults are in the outcome; they are not raised, and no baseline
-    is written: see `baselines.record`.
+    is written: see `baselines.record`. progress: called with (t, T) during the run. runs: with
+    (runs that have ended, all runs) during its sweep.
     """
     started = time.perf_counter()
     heard: list[str] = []
     with _overheard(heard):
-        outcome = _outcome(case, manner or Manner(), progress, heard)
+        outcome = _outcome(case, manner or Manner(), progress, runs, heard)
     seconds = time.perf_counter() - started
     return replace(outcome, warnings=tuple(dict.fromkeys(heard)), seconds=seconds)
 
 
-def _outcome(case: Case, manner: Manner, progress: Progress | None, heard: list[str]) -> Outcome:
+def _outcome(
+    case: Case,
+    manner: Manner,
+    progress: Progress | None,
+    runs: Progress | None,
+    heard: list[str],
+) -> Outcome:
     try:
         file = DiagramFile(case.path, case.overrides, case.root, case.variants, case.blocks)
         run = begin(file, progress=progress)
@@ -105,7 +117,7 @@ def _outcome(case: Case, manner: Manner, progress: Progress | None, heard: list[
             failure = Failure("run", f"it was {results.stopped or 'stopped early'}")
             interrupted = "interrupted" in (results.stopped or "")
             return Outcome(case, failures=(failure,), interrupted=interrupted)
-        judging = _Judging(case, expected, results, run.readings, run.options, manner, heard)
+        judging = _Judging(case, expected, results, run.readings, run.options, manner, heard, runs)
         return judging.outcome(file)
     except InputError as error:
         return Outcome(case, faults=error.faults)
@@ -137,6 +149,7 @@ class _Judging:
     options: RunOptions
     manner: Manner
     heard: list[str]
+    runs: Progress | None = None
     claims: int = 0
 
     def outcome(self, file: DiagramFile) -> Outcome:
@@ -322,7 +335,7 @@ class _Judging:
         self.claims += 1
         place = self._place(("success",))
         try:
-            shown = missed(file, claim, self._folder)
+            shown = missed(file, claim, self._folder, self.runs)
         except InputError:
             raise
         except SpartError as error:

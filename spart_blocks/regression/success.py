@@ -14,6 +14,7 @@ import numpy as np
 from spart_blocks.diagram.expectations import SuccessClaim
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.simulation import DiagramFile
+from spart_blocks.simulation.run import Progress
 
 if TYPE_CHECKING:
     from spart_blocks.sweeps.results import SweepResults
@@ -30,7 +31,9 @@ class Shown:
     bound: float
 
 
-def missed(file: DiagramFile, claim: SuccessClaim, folder: Path | None) -> Shown | None:
+def missed(
+    file: DiagramFile, claim: SuccessClaim, folder: Path | None, progress: Progress | None = None
+) -> Shown | None:
     """Run the sweep of a file; None if enough of its runs pass.
 
     folder: where the runs are kept if they do not, so that one can be replayed; None keeps none. A
@@ -39,7 +42,7 @@ def missed(file: DiagramFile, claim: SuccessClaim, folder: Path | None) -> Shown
     """
     from spart_blocks.sweeps.sweep import sweep
 
-    found = sweep(file)
+    found = sweep(file, progress=progress)
     if not found.complete:
         raise RunError(f"the sweep was interrupted after {len(found):,} runs")
     passed = np.asarray(found.success(), dtype=bool)

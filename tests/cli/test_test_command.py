@@ -162,11 +162,11 @@ def test_an_interrupt_ends_the_tests_and_says_what_was_done(spart, expecting, mo
 
     honest, seen = module.check, []
 
-    def checked(case, manner, progress):
+    def checked(case, manner, *progress):
         if seen:
             raise KeyboardInterrupt
         seen.append(case)
-        return honest(case, manner, progress)
+        return honest(case, manner, *progress)
 
     monkeypatch.setattr(module, "check", checked)
     answer = spart("test")
