@@ -76,6 +76,10 @@ def with_signals(program: Program, added: Mapping[str, Callable[[Symbols], Any]]
     """
     if not added:
         return program
+    if program.outputs is None:
+        text = "a formula of signals is measured only where the diagram can be traced"
+        hint = "measure single signals: abs(final(x)), not final(abs(x)); spart check says why"
+        raise InputError(Fault(text, hint=hint))
     arguments = program.outputs.sx_in()
     column = program.outputs(*arguments)
     known = Symbols(program, arguments, column)

@@ -400,8 +400,36 @@ def test_a_diagram_that_cannot_be_traced_runs_by_its_blocks(diagram_file):
     data = found.histories("plant")
     assert data["time"].values.tolist() == [0, 0.5, 1.0]
     assert np.isfinite(data["plant"].values).all()
-    with pytest.raises(InputError, match="has no metrics in sweeps"):
-        sb.sweep(path, blocks=own, metrics={"last": "final(plant)"})
+
+
+@pytest.mark.filterwarnings("ignore:.*one by one")
+def test_metrics_and_claims_of_a_diagram_that_cannot_be_traced(diagram_file, tmp_path):
+    own = diagram_file(BRANCHING, "own.py")
+    path = diagram_file(UNTRACED + "expect: {final: [{signal: plant, value: 0, within: 0.1}]}\n")
+    metrics = {
+        "last": "final(plant)",
+        "size": "sqrt(integral(plant**2))",
+        "steep": "most(bend) / bend.level if bend.level > 0 else 0",
+        "both": lambda run: run["last"] + run["duration"],
+    }
+    found = sb.sweep(
+        path, {"bend.level": [0, 0.05, 0.3]}, blocks=own, metrics=metrics, keep="all", every=0.01,
+        workers=1, out=tmp_path / "out",
+    )  # fmt: skip
+    assert found.metrics == tuple(metrics)
+    plant = found.histories("plant")["plant"].values
+    np.testing.assert_allclose(found["last"], plant[:, -1], rtol=1e-12)
+    size = np.sqrt(np.trapezoid(plant**2, dx=0.01, axis=1))
+    np.testing.assert_allclose(found["size"], size, rtol=1e-3)
+    np.testing.assert_array_equal(found["both"], found["last"] + 1)
+    held = abs(plant[:, -1]) <= 0.1
+    assert found["passed"].tolist() == held.tolist()
+    assert found["missed"].tolist() == ["" if ok else "final plant" for ok in held]
+    with pytest.raises(InputError, match="formula of signals is measured only where") as refused:
+        sb.sweep(path, blocks=own, metrics={"worst": "most(abs(plant))"})
+    assert "metric worst" in str(refused.value)
+    with pytest.raises(InputError, match="there is no signal 'plan'"):
+        sb.sweep(path, blocks=own, metrics={"last": "final(plan)"})
 
 
 def test_draws_of_a_base_point_count_together_in_all_that_is_said(diagram_file, tmp_path):

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.diagram.sweep_section import SweepSection
-from spart_blocks.errors import Fault, InputError, warn
+from spart_blocks.errors import Fault, InputError
 from spart_blocks.results.signal_names import element_names
 from spart_blocks.simulation.from_file import DiagramFile
+from spart_blocks.sweeps.measures.block_signals import signals_of
 from spart_blocks.sweeps.measures.metrics import Metrics
 from spart_blocks.sweeps.measures.verdicts import Verdicts
 from spart_blocks.sweeps.plans.placing import works_of
@@ -138,27 +139,27 @@ class Planned:
     def measured(self, work: AnyWork) -> AnyWork:
         """A work with what is to be measured and kept of its runs."""
         every = self._every(work) if self._keeps(work.runs) else None
+        found = self._measured(work)
+        gauges = tuple(dict.fromkeys((*found.metrics.gauges, *found.verdicts.gauges)))
+        blocks = found.metrics.blocks
         if isinstance(work, FileWork):
-            return replace(self._unmeasured(work), every=every)
-        found = self._measured_of(work.program)
-        gauges = dict.fromkeys((*found.metrics.gauges, *found.verdicts.gauges))
-        return replace(
-            work,
-            program=found.metrics.program,
-            gauges=tuple(gauges),
-            blocks=found.metrics.blocks,
-            every=every,
-        )
+            return replace(work, gauges=gauges, blocks=blocks, every=every)
+        program = found.metrics.program
+        return replace(work, program=program, gauges=gauges, blocks=blocks, every=every)
 
-    def _unmeasured(self, work: FileWork) -> FileWork:
-        """A work whose signals are unknown before it runs. Raises InputError for metrics."""
-        if self.section.metrics or self.functions:
-            text = "a diagram that cannot be traced has no metrics in sweeps"
-            hint = "spart check FILE says why it cannot; keep: all keeps its histories"
-            raise InputError(Fault(text, hint=hint))
-        if self.claimed:
-            warn("a diagram that cannot be traced is not held to its claims in sweeps")
-        return work
+    def _measured(self, work: AnyWork) -> _Measured:
+        """The metrics and verdicts of a work."""
+        if isinstance(work, Work):
+            return self._measured_of(work.program)
+        key = work.file.variants
+        if key not in self._signals:
+            self._signals[key] = signals_of(work)
+        return self._measured_of(self._signals[key])
+
+    @cached_property
+    def _signals(self) -> dict[Any, Program]:
+        """Of diagrams without a program what stands for it, by their variants."""
+        return {}
 
     def _keeps(self, runs: Ints) -> bool:
         keep = self.section.keep
@@ -216,14 +217,12 @@ class Planned:
         values = self.plan.columns(done.runs)
         passed = np.full(len(done.runs), UNKNOWN, dtype=np.int8)
         missed: Array = np.full(len(done.runs), "", dtype=object)
-        metrics: Mapping[str, Array] = {}
-        if isinstance(work, Work):
-            found = self._measured_of(work.program)
-            metrics = found.metrics.columns(done, values)
-            self._check_names(found.metrics)
-            if self.claimed:
-                passed = found.verdicts.passed(done).astype(np.int8)
-                missed = found.verdicts.missed(done)
+        found = self._measured(work)
+        metrics = found.metrics.columns(done, values)
+        self._check_names(found.metrics)
+        if self.claimed:
+            passed = found.verdicts.passed(done).astype(np.int8)
+            missed = found.verdicts.missed(done)
         numbers = self.plan.numbers(done.runs)
         varied = spread(values)
         columns = columns_of(self.schema, numbers, varied, done, passed, metrics, missed)
@@ -247,9 +246,7 @@ class Planned:
 
     def reasons(self, work: AnyWork, done: Done) -> list[str]:
         """Why the first of some runs did not pass, a line for each claim; none if it did."""
-        if not isinstance(work, Work):
-            return []
-        return self._measured_of(work.program).verdicts.reasons(done, 0)
+        return self._measured(work).verdicts.reasons(done, 0)
 
     def _kept_of(self, done: Done, passed: Array) -> NDArray[np.intp]:
         """The places of the runs whose histories are kept."""
@@ -273,7 +270,7 @@ class Planned:
     def schema(self) -> tuple[Column, ...]:
         """The columns of the table."""
         work = self.first
-        metrics = self._measured_of(work.program).metrics.names if isinstance(work, Work) else ()
+        metrics = self._measured(work).metrics.names
         values = spread(self.plan.columns(np.zeros(1, dtype=np.int64)))
         varied = [
             Column(name, "float" if array.dtype.kind in "iufb" else "text")
