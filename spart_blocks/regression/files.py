@@ -52,7 +52,7 @@ def _with(case: Case, chosen: str) -> Case:
 
 def _other_choices(path: Path) -> list[str]:
     """The choices besides the defaults, as `slot=choice`, of a file with `each_variant`."""
-    if not _EACH.search(path.read_bytes()):
+    if not _EACH.search(_text(path)):
         return []
     from spart_blocks.diagram import load_expectations
     from spart_blocks.diagram.variants import choices_in
@@ -72,18 +72,24 @@ def is_test(path: Path) -> bool:
     """Whether a file looks like a diagram with `expect:`. Never raises."""
     if path.suffix.lower() not in SUFFIXES:
         return False
+    text = _text(path)
+    return all(section.search(text) for section in _SECTIONS)
+
+
+def _text(path: Path) -> bytes:
+    """What a file holds; nothing where it is too large for a diagram, cannot be read, or is no
+    regular file: a pipe would be waited for."""
     try:
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
-            return False
-        text = path.read_bytes()
+            return b""
+        return path.read_bytes()
     except (OSError, ValueError):
-        return False
-    return all(section.search(text) for section in _SECTIONS)
+        return b""
 
 
 def line_of_expect(path: Path) -> int:
     """The line, from 0, in which `expect:` stands; 0 where it is not found."""
-    text = path.read_bytes()
+    text = _text(path)
     found = _SECTIONS[0].search(text)
     return text.count(b"\n", 0, found.start()) if found else 0
 

@@ -7,6 +7,7 @@ are not requested may contain anything.
 from __future__ import annotations
 
 import csv
+import stat
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -124,7 +125,10 @@ def read_csv(path: str | Path) -> CsvFile:
     """A .csv file's names and rows. InputError where it cannot be read."""
     source = Path(path)
     try:
-        if source.stat().st_size > MOST_TEXT:
+        about = source.stat()
+        if not stat.S_ISREG(about.st_mode):
+            raise InputError(f"cannot read {source}: it is not a file")
+        if about.st_size > MOST_TEXT:
             raise InputError(f"{source} has more than {MOST_TEXT:,} bytes")
         text = source.read_text(encoding="utf-8-sig")
     except OSError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 EXPECTING = """
@@ -104,6 +106,13 @@ def test_a_file_that_is_named_must_have_claims(spart, ramp):
     answer = spart("test", ramp)
     assert answer.code == 2
     assert "has no section expect:" in answer.out
+
+
+def test_a_pipe_is_no_diagram_and_nobody_waits_for_it(spart, expecting, tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    answer = spart("test", "pipe.yaml")
+    assert answer.code == 2
+    assert "pipe.yaml: is not a file" in answer.out
 
 
 def test_update_shows_what_changes_and_then_records_it(spart, expecting, tmp_path):

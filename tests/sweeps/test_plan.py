@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import spart_blocks as sb
 from spart_blocks.errors import DiagramError, InputError
 from spart_blocks.sweeps.plans.plan import Plan
 from spart_blocks.sweeps.plans.planning import plan_of, section_of
@@ -135,6 +137,12 @@ def test_a_file_of_cases_is_one_axis(file):
         plan_of(path)
     with pytest.raises(InputError, match=r"none\.csv does not exist"):
         plan_of(file("sweep: {cases: none.csv}\n"))
+
+
+def test_a_file_of_cases_is_a_regular_file(file, tmp_path):
+    os.mkfifo(tmp_path / "cases.csv")
+    with pytest.raises(InputError, match="is not a file"):
+        plan_of(sb.load(file()), cases=str(tmp_path / "cases.csv"))
 
 
 def test_a_file_of_cases_may_have_very_many_columns(file, tmp_path):
