@@ -366,6 +366,11 @@ def _expected(entry: Any) -> str:
         return f"must be less than {context['lt']:g}"
     if kind == "less_than_equal":
         return f"must be {context['le']:g} or less"
+    if kind == "too_short":
+        least = context["min_length"]
+        return "must not be empty" if least == 1 else f"must have {least:,} entries or more"
+    if kind == "too_long":
+        return f"must have {context['max_length']:,} entries or fewer"
     if kind == "literal_error":
         return f"must be {context['expected']}"
     return str(entry["msg"]).lower().replace("input should", "must")

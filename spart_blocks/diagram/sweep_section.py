@@ -233,9 +233,22 @@ def _rotation(raw: Any) -> Any:
 # --- what varies ---------------------------------------------------------------------------------
 
 
+def _check_plain(value: Any) -> None:
+    """Refuse a value that no file could hold."""
+    if isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_plain(item)
+    elif not isinstance(value, str | int | float | None):
+        raise ValueError(f"takes numbers, texts, lists and mappings, not {brief(value)}")
+
+
 def _listed(raw: Any) -> Any:
     """A list stands for its values."""
     if isinstance(raw, list | tuple):
+        if not raw:
+            raise ValueError("takes at least one value")
+        for value in raw:
+            _check_plain(value)
         return {"values": raw}
     if not isinstance(raw, dict | BaseModel):
         raise ValueError(

@@ -100,7 +100,7 @@ def _differences(found: SweepResults, columns: Mapping[str, Array], place: int) 
     for name in (*_COMPARED, *found.metrics):
         stored, new = found.columns.kept(name)[place], columns[name][0]
         if stored != new and not (stored != stored and new != new):
-            shown = found.columns.shown(name, np.array([stored, new]))
+            shown = found.columns.shown(name, np.array([stored, new])).tolist()
             lines.append(f"{name}: {shown[0]!r} stored, {shown[1]!r} now")
     return lines
 

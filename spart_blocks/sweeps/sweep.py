@@ -149,6 +149,8 @@ def run_planned(
 ) -> SweepResults:
     """Do the runs of a plan. The arguments are as for `sweep`."""
     _check_until(planned, until)
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is a function of two numbers, not {brief(progress)}")
     store = _store(description_of(planned, runner.device, runner.precision), out, resume)
     going = Going(planned, store, runner, until, confidence, progress)
     with _kept(store, planned):

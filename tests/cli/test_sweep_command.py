@@ -166,7 +166,10 @@ def test_a_run_of_a_sweep_is_replayed(spart, study, tmp_path):
     moved = study.rename(tmp_path / "moved.yaml")
     there = spart("run", moved, "--from-sweep", "out/study-sweep", "--run", 7)
     assert there.code == 0
-    assert spart("run", "--from-sweep", "out/study-sweep", "--run", 7).code == 2
+    gone = spart("run", "--from-sweep", "out/study-sweep", "--run", 7)
+    assert gone.code == 2
+    assert "study.yaml, of which the sweep is, is not there" in gone.err
+    assert "spart run FILE --from-sweep" in gone.err
 
 
 def test_runs_that_could_not_be_written_are_not_said_to_be_there(spart, study, monkeypatch):
@@ -206,6 +209,7 @@ def test_a_replay_that_is_not_the_stored_run_is_an_error(spart, study, monkeypat
     answer = spart("run", "--from-sweep", "out/study-sweep", "--run", 7)
     assert answer.code == 1
     assert "run 7 is not as the sweep has stored it" in answer.err
+    assert "last: 0.62" in answer.err
 
 
 @pytest.mark.parametrize(

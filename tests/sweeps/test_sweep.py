@@ -318,6 +318,16 @@ def test_the_plan_comes_back_from_a_folder(spring, tmp_path):
         ({"resume": True}, "resume needs the folder"),
         ({"device": "gpu"}, "there is no device 'gpu'"),
         ({"workers": 0}, "workers is a number"),
+        ({"workers": "two"}, "workers is a number of threads or processes, not 'two'"),
+        ({"workers": 1.5}, "workers is a number of threads or processes, not 1.5"),
+        ({"progress": 5}, "progress is a function of two numbers, not 5"),
+        ({"metrics": ["least(x)"]}, "metrics are formulas or functions by name, not ['least(x)']"),
+        ({"over": {"x": [1j]}}, "sweep.over.x: takes numbers, texts, lists and mappings, not 1j"),
+        ({"over": {"x": []}}, "sweep.over.x: takes at least one value"),
+        (
+            {"over": {"x": {"choice": {"values": []}}}},
+            "sweep.over.x.choice.values must not be empty",
+        ),
         ({"keep": "some"}, "none, failed, all or a number"),
         ({"rtol": -1}, "rtol"),
         ({"metrics": {"low": "least(y)"}}, "'y'"),
@@ -327,6 +337,11 @@ def test_the_plan_comes_back_from_a_folder(spring, tmp_path):
 def test_wrong_input_is_refused(spring, asked, said):
     with pytest.raises(InputError, match=re.escape(said)):
         sb.sweep(spring, **asked)
+
+
+def test_a_sweep_is_compared_with_a_sweep(spring):
+    with pytest.raises(InputError, match="a sweep is compared with the results of another, not 5"):
+        sb.sweep(spring).compare(5)
 
 
 # --- diagrams in memory ------------------------------------------------------------------

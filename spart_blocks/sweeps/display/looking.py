@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spart_blocks.errors import Fault, InputError, did_you_mean
+from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.results.signal_names import element_names, select, split_index
 from spart_blocks.sweeps.display.shown import Quantity, Traces
 from spart_blocks.sweeps.display.study import Study
@@ -139,6 +139,9 @@ class Looking:
         prints as a table. options: confidence."""
         from spart_blocks.sweeps.display.compare_sweeps import compare_studies
 
+        if not isinstance(other, type(self)):
+            text = f"a sweep is compared with the results of another, not {brief(other)}"
+            raise InputError(text)
         return compare_studies(study_of(self), study_of(other), names, **options)
 
     def sobol(self: SweepResults, metric: str, **options: Any) -> SobolIndices:  # type: ignore[misc]

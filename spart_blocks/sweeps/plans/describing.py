@@ -59,6 +59,9 @@ def planned_of(description: Description, file: Path | None = None) -> Planned:
         tuple(given["variants"]),
         tuple(given["blocks"]),
     )
+    if not Path(read.path).exists():
+        hint = "if it has moved, name it: spart run FILE --from-sweep DIR --run N"
+        raise InputError(Fault(f"{read.path}, of which the sweep is, is not there", hint=hint))
     section = SweepSection.model_validate(facts["section"])
     planned = Planned(read, section, {}, dict(facts["options"]), expectations(read))
     if planned.plan.model not in description.files.values():

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.diagram.sweep_section import SweepSection
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.results.signal_names import element_names
 from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.sweeps.measures.block_signals import signals_of
@@ -70,7 +70,15 @@ class Planned:
     def of(diagram: Any, changes: Mapping[str, Any], options: Mapping[str, Any] = {}) -> Planned:
         """What is asked for in a diagram's file, and in a call. changes: entries of the section in
         place of the file's. Raises InputError."""
-        metrics = dict(changes.get("metrics") or {})
+        named = changes.get("metrics") or {}
+        if not isinstance(named, Mapping):
+            raise InputError(
+                Fault(
+                    f"metrics are formulas or functions by name, not {brief(named)}",
+                    hint="write {'miss': 'abs(final(x))'}",
+                )
+            )
+        metrics = dict(named)
         functions = {name: one for name, one in metrics.items() if callable(one)}
         texts = {name: one for name, one in metrics.items() if not callable(one)}
         given = with_options(diagram, options)

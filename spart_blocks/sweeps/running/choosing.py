@@ -49,8 +49,9 @@ class Runner:
             raise InputError(Fault(text, hint=hint))
         if self.device is not None and self.executor is not None:
             raise InputError("device is of this machine, and executor of others; give one of them")
-        if self.workers is not None and self.workers < 1:
-            raise InputError(f"workers is a number of threads or processes, not {self.workers}")
+        if self.workers is not None and not (isinstance(self.workers, int) and self.workers > 0):
+            given = brief(self.workers)
+            raise InputError(f"workers is a number of threads or processes, not {given}")
 
     def __enter__(self) -> Self:
         return self
