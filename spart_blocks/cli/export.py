@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from spart_blocks.cli.help_texts import epilog, with_examples
 from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
+    Precision,
     Quiet,
     Root,
     Settings,
@@ -31,13 +31,6 @@ if TYPE_CHECKING:
     from spart_blocks.export import StepCode, Verification
 
 HORIZON = 1.0  # s
-
-
-class Precision(StrEnum):
-    """The numbers of the code."""
-
-    double = "double"
-    float = "float"
 
 
 PartOption = Annotated[

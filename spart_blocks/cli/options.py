@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from difflib import get_close_matches
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,6 +64,13 @@ EndTime = Annotated[
     typer.Option("--t", "-t", metavar="SECONDS", help="End time, instead of run.T."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and errors.")]
+
+
+class Precision(StrEnum):
+    """Of numbers."""
+
+    double = "double"
+    float = "float"
 
 
 def diagram_file(

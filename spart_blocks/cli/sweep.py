@@ -13,6 +13,7 @@ from spart_blocks.cli.options import (
     Blocks,
     DiagramFile,
     EndTime,
+    Precision,
     Quiet,
     Root,
     Settings,
@@ -125,8 +126,9 @@ def sweep(
         str | None, typer.Option(metavar="NAME", help="Run on a graphics card: cuda.")
     ] = None,
     precision: Annotated[
-        str, typer.Option(metavar="NAME", help="Of numbers: double, or on a card single.")
-    ] = "double",
+        Precision | None,
+        typer.Option(help="Of states, by default double; float on a card.", show_default=False),
+    ] = None,
     variants: Annotated[
         list[str] | None,
         typer.Option(
@@ -170,7 +172,11 @@ def sweep(
         given = {name: value for name, value in changes.items() if value not in (None, {})}
         options = {} if end is None else {"T": end}
         how: dict[str, Any] = {"workers": workers, "scheduler": scheduler, "device": device}
-        how |= {"precision": precision, "until": until, "resume": resume}
+        how |= {
+            "precision": (precision or Precision.double).value,
+            "until": until,
+            "resume": resume,
+        }
         read = diagram_file(file, settings, root, None, blocks, quiet)
         folder = out or Path("out") / f"{default_name(file.stem)}-sweep"
         found, failure = _swept(read, given, options, {**how, "out": folder}, quiet)

@@ -72,7 +72,7 @@ def sweep(
     faults: named overrides with a time at which they begin; all of these multiply.
     workers: threads or processes, by default one for each processor. executor: where to run
     instead: an Executor of concurrent.futures, a Client of Dask, or its scheduler's address.
-    device: "cuda" for a graphics card; precision: "double", or there "single".
+    device: "cuda" for a graphics card; precision: "double", or there "float".
     out: a new folder that keeps the results as they come; with resume, runs that it has are not
     done again. until: stop as soon as the interval of the success probability is as narrow as
     this, for each variant and fault, by a confidence sequence at this confidence.

@@ -117,17 +117,17 @@ def test_shipped_diagrams_are_near_to_double(name):
 
 def test_precision_is_refused_where_it_is_not_there(diagram_file, work_of):
     with pytest.raises(InputError, match=r"for a graphics card[\s\S]*--device cuda"):
-        sb.sweep(diagram_file(SAMPLED), {"kp": [3, 4]}, precision="single")
+        sb.sweep(diagram_file(SAMPLED), {"kp": [3, 4]}, precision="float")
     with pytest.raises(InputError, match="no precision 'half'"):
         Runner(device="cuda", precision="half")
     work = work_of(diagram_file(NOISY), {"x.x0": np.zeros((2, 1))})
     with pytest.raises(InputError, match=r"single precision: w draws[\s\S]*leave out precision"):
-        list(Runner(device="cuda", precision="single")(work))
+        list(Runner(device="cuda", precision="float")(work))
 
 
 def test_a_sweep_in_single_precision_is_another_sweep(diagram_file):
     planned = Planned.of(diagram_file(SAMPLED), {"over": {"kp": [3, 4]}}, {})
-    double, single = (description_of(planned, "cuda", p) for p in ("double", "single"))
+    double, single = (description_of(planned, "cuda", p) for p in ("double", "float"))
     assert double.identity != single.identity
-    assert single.facts["precision"] == "single"
+    assert single.facts["precision"] == "float"
     assert description_of(planned).identity == description_of(planned, None, "double").identity

@@ -26,7 +26,7 @@ class Runner:
 
     workers: threads of the lanes, or processes; by default one for each processor. executor: where
     the works go instead, as `spread` takes it. device: None for the processor, or "cuda".
-    precision: "double", or "single" on a card.
+    precision: "double", or "float" on a card.
     """
 
     workers: int | None = None
@@ -40,10 +40,10 @@ class Runner:
         if self.device not in (None, "cuda"):
             hint = "device is 'cuda', or left out for the processors"
             raise InputError(Fault(f"there is no device {self.device!r}", hint=hint))
-        if self.precision not in ("double", "single"):
-            hint = "precision is 'double' or 'single'"
+        if self.precision not in ("double", "float"):
+            hint = "precision is 'double' or 'float'"
             raise InputError(Fault(f"there is no precision {brief(self.precision)}", hint=hint))
-        if self.precision == "single" and self.device is None:
+        if self.precision == "float" and self.device is None:
             hint = "give device='cuda' (--device cuda) too, or leave out precision"
             text = "runs in single precision are for a graphics card: processors do them in double"
             raise InputError(Fault(text, hint=hint))
@@ -63,7 +63,7 @@ class Runner:
     def __call__(self, work: Work | FileWork) -> Iterator[Done]:
         """The runs of a work, in parts, in any order."""
         why = refusal(work)
-        if self.precision == "single" and why is None and isinstance(work, Work):
+        if self.precision == "float" and why is None and isinstance(work, Work):
             self._refuse_single(lanes.refusal_of_single(work))
         if why is not None:
             self._refuse_device(why)
@@ -74,7 +74,7 @@ class Runner:
         elif why is not None or not isinstance(work, Work):
             yield from self._one_by_one(work)
         else:
-            single = self.precision == "single"
+            single = self.precision == "float"
             yield from lanes.run(work, threads=self.workers, device=self.device, single=single)
 
     def _one_by_one(self, work: Work | FileWork) -> Iterator[Done]:
