@@ -104,6 +104,21 @@ def test_runs_with_clocks_steps_and_stops_are_near_to_double(diagram_file, work_
 
 
 @compiled
+def test_rates_that_are_no_numbers_from_the_start_fail_at_once(diagram_file, work_of):
+    text = """
+name: no-number
+params: {inertia: 1.0}
+blocks:
+  accel: {type: FCN, params: {J: $inertia}, expression: -u / J}
+  x: {type: INTEGRATOR, x0: 0.0}
+wires: [x -> accel, accel -> x]
+run: {T: 1.0}
+"""
+    found, _ = as_c(work_of(diagram_file(text), {"inertia": [1.0, 0.0]}), single=True)
+    assert [STATUSES[k] for k in found.status] == ["complete", "failed"]
+
+
+@compiled
 @pytest.mark.parametrize(
     "name", ["spacecraft_pd", "spacecraft_sampled", "signals/thrusters", "signals/recorded_motion"]
 )

@@ -272,7 +272,7 @@ SB_FUNCTION double sb_next_stop(const sb_crew *m, int k) {
 SB_FUNCTION double sb_just(double t, int way) { return t + way * (1.7763568394002505e-15 * t + 4e-323); }
 
 /* The shortest step at a time t >= 0: ten units in the last place, at zero too. */
-SB_FUNCTION SB_REAL sb_shortest(SB_REAL t) { return 2.3e-15 * t + 5e-323; }
+SB_FUNCTION SB_TIME sb_shortest(SB_TIME t) { return 2.3e-15 * t + 5e-323; }
 
 /* A segment begins in lane k: rates look no further than just inside its stops. */
 SB_FUNCTION void sb_bound(sb_crew *m, int k) {
