@@ -1,8 +1,9 @@
-"""The sets of tests: quick, which a plain `pytest` runs, and the slow rest (`pytest -m slow`).
+"""The sets of tests: quick, which a plain `pytest` runs, slow (`pytest -m slow`), and long.
 
 Slow is what slow.txt lists: functions of which a case took longer than SLOW, and diagrams that
-did. Whoever names tests or folders gets all of them. `pytest --part-sets -m "slow or not slow"`
-measures anew and writes the list.
+did. Long is what long.txt lists: cases of these that took longer than LONG, which run by night
+(`pytest -m long`), but for those of the documentation. Whoever names tests or folders gets all of
+them. `pytest --part-sets -m "slow or long or not slow"` measures anew and writes the lists.
 """
 
 from __future__ import annotations
@@ -11,23 +12,24 @@ from pathlib import Path
 
 import pytest
 
-SLOW = 0.7  # s
-LIST = Path(__file__).with_name("slow.txt")
+SLOW, LONG = 0.7, 6.0  # s
+LIST, LONG_LIST = (Path(__file__).with_name(name) for name in ("slow.txt", "long.txt"))
 
 
 def pytest_addoption(parser):
-    parser.addoption("--part-sets", action="store_true", help="write tests/slow.txt anew")
+    parser.addoption("--part-sets", action="store_true", help="write the lists of sets anew")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: takes long, and is left out unless it is asked for")
+    config.addinivalue_line("markers", "slow: takes a while, left out unless it is asked for")
+    config.addinivalue_line("markers", "long: takes long, and runs by night")
     if hasattr(config, "workerinput"):
         config.option.markexpr = config.workerinput["markexpr"]
         return
     named = config.args_source is not config.ArgsSource.TESTPATHS
     if not (named or config.option.markexpr or config.option.keyword):
-        config.option.markexpr = "not slow"
+        config.option.markexpr = "not slow and not long"
     if config.option.part_sets:
         config.pluginmanager.register(_Parting(), "parting")
 
@@ -40,10 +42,18 @@ def pytest_configure_node(node):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    slow = frozenset(LIST.read_text(encoding="utf-8").split())
+    slow, long = (frozenset(read(path)) for path in (LIST, LONG_LIST))
     for item in items:
-        if _function(item.nodeid) in slow:
+        if item.nodeid in long:
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
+            item.add_marker(pytest.mark.long)
+        elif _function(item.nodeid) in slow:
             item.add_marker(pytest.mark.slow)
+
+
+def read(path: Path) -> list[str]:
+    """What a list names, a line each."""
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
 def _function(nodeid: str) -> str:
@@ -53,15 +63,20 @@ def _function(nodeid: str) -> str:
 
 
 class _Parting:
-    """Notes how long each function took at most."""
+    """Notes how long each case took."""
 
     def __init__(self):
-        self.longest: dict[str, float] = {}
+        self.took: dict[str, float] = {}
 
     def pytest_runtest_logreport(self, report):
-        name = _function(report.nodeid)
-        self.longest[name] = max(self.longest.get(name, 0.0), report.duration)
+        self.took[report.nodeid] = self.took.get(report.nodeid, 0.0) + report.duration
 
     def pytest_sessionfinish(self):
-        slow = sorted(name for name, seconds in self.longest.items() if seconds > SLOW)
-        LIST.write_text("\n".join(slow) + "\n", encoding="utf-8")
+        slow = {_function(case) for case, seconds in self.took.items() if seconds > SLOW}
+        long = {
+            case
+            for case, seconds in self.took.items()
+            if seconds > LONG and not case.startswith("tests/docs/")
+        }
+        for path, names in ((LIST, slow), (LONG_LIST, long)):
+            path.write_text("".join(f"{name}\n" for name in sorted(names)), encoding="utf-8")
