@@ -30,10 +30,10 @@ class PortSpec:
     """A port as a class of blocks declares it.
 
     shape: sizes and symbols, such as "3, 3", "nu" or "6+6n, 6+nu". "" is a number, "any" a number
-    or an array, "float or n" a number or a vector. unit: "" where there is none. optional: an input
-    that is zeros where no wire reaches it. of_joints: it has one entry per joint. Its unit lists
-    those of revolute and of prismatic joints, "rad, m"; if a robot has joints of one kind only,
-    theirs is used.
+    or an array, "float or n" a number or a vector. unit: "" where there is none; the name of a
+    parameter where that gives it. optional: an input that is zeros where no wire reaches it.
+    of_joints: it has one entry per joint. Its unit lists those of revolute and of prismatic joints,
+    "rad, m"; if a robot has joints of one kind only, theirs is used.
     """
 
     name: str
@@ -129,21 +129,23 @@ class Declared:
         optional: str = "",
         more: tuple[Sequence[Port], Sequence[Port]] = ((), ()),
         shapes: Mapping[str, Shape] | None = None,
+        units: Mapping[str, str] | None = None,
         **sizes: Size,
     ) -> dict[str, Any]:
         """Set the ports of the block; returns the arguments of bdsim's constructor.
 
         without, optional: names of ports that are absent, or need no wire, in this instance. more:
-        inputs and outputs that only some robots need. sizes: the values of symbols. shapes: by name
-        of a port, where they differ from its symbols.
+        inputs and outputs that only some robots need. sizes: the values of symbols. shapes, units:
+        by name of a port, where they differ from the declared ones.
         """
         sides = []
         for specs, extra in zip((self.takes, self.gives), more, strict=True):
             kept = (spec for spec in specs if spec.name not in without.split())
             sides.append((*resolved(kept, robot, **sizes), *extra))
         changes: dict[str, dict[str, Any]] = {name: {"optional": True} for name in optional.split()}
-        for name, shape in (shapes or {}).items():
-            changes[name] = {"shape": shape}
+        for field, given in (("shape", shapes or {}), ("unit", units or {})):
+            for name, value in given.items():
+                changes.setdefault(name, {})[field] = value
         self.in_ports, self.out_ports = (
             tuple(replace(port, **changes.get(port.name, {})) for port in side) for side in sides
         )

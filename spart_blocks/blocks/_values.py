@@ -36,6 +36,13 @@ def number(value: Any, name: str) -> float:
     return float(numbers(value, name, ()))
 
 
+def counted(value: Any, name: str, most: int = 1000) -> int:
+    """A whole number from 1 to the most; an InputError otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= most:
+        raise InputError(f"{name} must be a whole number from 1 to {most}, not {brief(value)}")
+    return value
+
+
 def scalar_or_vector(value: Any, name: str) -> Any:
     """A float () or a vector (n,) of floats; ValueError unless all are finite numbers."""
     out = numbers(value, name)

@@ -39,7 +39,7 @@ class Fcn(Declared, FunctionBlock):
     scalar formulas gives a vector. The text is parsed, never evaluated with `eval`.
 
     A solver's step ends where a comparison changes, where the argument of abs or sign is zero,
-    where min, max and clip change sides, and where floor, ceil, round and % jump.
+    where min, max and clip change sides, and where floor, ceil, round, % and atan2 jump.
 
     :param expression: the formula, or a list of them
     :type expression: str or list of str

@@ -11,8 +11,8 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import chosen, scalar_or_vector
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.blocks._values import chosen, counted, scalar_or_vector
+from spart_blocks.errors import Fault, InputError
 from spart_blocks.formulas.crossings import (
     COMPARISONS,
     bare,
@@ -23,7 +23,6 @@ from spart_blocks.formulas.crossings import (
 from spart_blocks.ports import Port, port_arguments
 
 CRITERIA = (">=", ">", "!=")
-MOST_INPUTS = 1000
 
 
 class Switch(Declared, FunctionBlock):
@@ -125,11 +124,9 @@ class Logic(Declared, FunctionBlock):
         self.operator = chosen(operator, "operator", tuple(_LOGIC))
         if nin is None:
             nin = 1 if operator == "not" else 2
-        if isinstance(nin, bool) or not isinstance(nin, int) or not 0 < nin <= MOST_INPUTS:
-            raise InputError(f"nin must be from 1 to {MOST_INPUTS}, not {brief(nin)}")
         if operator == "not" and nin != 1:
             raise InputError(Fault("not takes one input", hint="use nor, or a block for each"))
-        self.in_ports = tuple(Port(f"u{k + 1}") for k in range(nin))
+        self.in_ports = tuple(Port(f"u{k + 1}") for k in range(counted(nin, "nin")))
         self.out_ports = (Port("y"),)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 

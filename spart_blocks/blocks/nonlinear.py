@@ -10,8 +10,15 @@ import numpy as np
 from bdsim.components import ContinuousBlock, FunctionBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import above_zero, chosen, common_shape, in_order, scalar_or_vector
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.blocks._values import (
+    above_zero,
+    chosen,
+    common_shape,
+    counted,
+    in_order,
+    scalar_or_vector,
+)
+from spart_blocks.errors import Fault, InputError
 from spart_blocks.formulas.crossings import (
     bare,
     flat,
@@ -163,7 +170,7 @@ class Relay(Declared, ContinuousBlock):
         self.off_value = scalar_or_vector(off_value, "off_value")
         values = {n: self.__dict__[n] for n in self.tunable}
         if width is not None:
-            values["width"] = np.zeros(_count(width))
+            values["width"] = np.zeros(counted(width, "width", 10_000))
         shape = common_shape(**values)
         in_order(self.off, self.on, ("off", "on"))
         start = np.full(shape or (1,), _MODES[chosen(initial, "initial", tuple(_MODES))])
@@ -198,9 +205,3 @@ _MODES = {"off": 0.0, "on": 1.0, "auto": 0.5}
 
 def _undecided(mode: Any) -> Any:
     return np.logical_and(mode > 0.25, mode < 0.75)
-
-
-def _count(width: Any) -> int:
-    if isinstance(width, bool) or not isinstance(width, int) or not 0 < width <= 10_000:
-        raise InputError(f"width must be a whole number from 1 to 10000, not {brief(width)}")
-    return width

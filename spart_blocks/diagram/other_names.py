@@ -58,8 +58,20 @@ Lookup Table, 1-D Lookup Table: LOOKUP INTERPOLATE
 Sum, Add, Subtract: SUM
 Gain, Slider Gain, Unary Minus: GAIN
 Product, Divide, Matrix Multiply: PROD GAIN
-Fcn, Abs, Sign, Sqrt, Bias, Polynomial, MinMax: FCN
-Math Function, Trigonometric Function, Rounding Function: FCN POW
+Sum of Elements: ELEMENT_SUM
+Product of Elements: ELEMENT_PRODUCT
+Dot Product: DOT
+Cross Product, 3x3 Cross Product: CROSS
+Abs: ABS FCN
+Sign: SIGN FCN
+MinMax: MINMAX FCN
+Fcn, Bias: FCN
+Polynomial: POLYNOMIAL FCN
+Math Function: MATH FCN POW
+Sqrt, Signed Sqrt, Reciprocal Sqrt: MATH FCN
+Trigonometric Function: TRIG FCN
+Rounding Function: ROUND FCN
+Unit Conversion, Angle Conversion, Length Conversion, Mass Conversion: UNIT_CONVERSION
 MATLAB Function, Interpreted MATLAB Function: FCN; or a block of your own: docs/own_blocks.md
 S-Function, MATLAB System: ; a block of your own in a Python file: docs/own_blocks.md
 Reshape: FLATTEN

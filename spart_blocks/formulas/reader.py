@@ -67,12 +67,17 @@ def _lead_changes(lead: Callable[[Any, Any], Any]) -> Callable[..., list[Any]]:
     return changes
 
 
+def _angle_jumps(y: Any, x: Any) -> list[Any]:
+    """atan2 jumps by a turn where y passes zero and x is negative."""
+    return flat(np.where(np.less(x, 0.0), -y, -1.0))
+
+
 FUNCTIONS: dict[str, Function] = {
     **{name: Function(getattr(np, name)) for name in (
         "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "log10", "sqrt")},
     **{short: Function(getattr(np, name)) for short, name in (
         ("asin", "arcsin"), ("acos", "arccos"), ("atan", "arctan"))},
-    "atan2": Function(np.arctan2, 2, 2),
+    "atan2": Function(np.arctan2, 2, 2, _angle_jumps),
     "hypot": Function(np.hypot, 2, 2),
     "abs": Function(np.abs, crossings=lambda v: flat(v)),
     "sign": Function(np.sign, crossings=lambda v: flat(v, -v)),

@@ -222,6 +222,10 @@ CASES = {
     ),
     "DEADZONE": (built("DEADZONE", (2,)), {"lower": (-0.1, -0.3), "upper": (0.1, 0.3)}),
     "QUANTIZER": (built("QUANTIZER", (2,)), {"interval": (0.1, 0.3), "offset": (0.0, 0.05)}),
+    "POLYNOMIAL": (
+        built("POLYNOMIAL", (2,)),
+        {"coefficients": ([1.0, -2.0, 0.5], [0.3, 0.2, 0.1])},
+    ),
     "RELAY": (
         built("RELAY", ()),
         {"on": (0.3, 0.5), "off": (-0.3, -0.1), "on_value": (1.0, 2.0), "off_value": (0.0, -1.0)},

@@ -1,0 +1,324 @@
+"""Mathematical functions of signals. A solver step ends where one has a kink or a jump."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import FunctionBlock
+
+from spart_blocks import spatial
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._functions import MATHEMATICS, ROUNDINGS, TRIGONOMETRY
+from spart_blocks.blocks._units import unit_of
+from spart_blocks.blocks._values import chosen, counted, scalar_or_vector
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.formulas.crossings import bare, flat
+from spart_blocks.formulas.reader import FUNCTIONS, Function
+from spart_blocks.ports import Port, port_arguments
+
+
+class _Calls(Declared):
+    """A block that applies one function to its inputs, elementwise."""
+
+    law: Function
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        with np.errstate(all="ignore"):
+            return [bare(self.law.call(*_floats(inputs)))]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        if self.law.crossings is None:
+            return []
+        with np.errstate(all="ignore"):
+            return self.law.crossings(*_floats(inputs))
+
+
+def _floats(values: list[Any]) -> list[Any]:
+    """Values as NumPy's numbers, of which 1/0 is infinite."""
+    return [np.float64(value) if isinstance(value, (int, float)) else value for value in values]
+
+
+class Abs(_Calls, FunctionBlock):
+    """Absolute value, elementwise. y = |u|. A step ends where u passes zero."""
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (PortSpec("y", "any", "", "its absolute value, in the unit of u"),)
+
+    def __init__(self, **blockargs: Any) -> None:
+        self.law = FUNCTIONS["abs"]
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+
+class Sign(_Calls, FunctionBlock):
+    """Sign, elementwise: 1, 0 or -1. A step ends where u becomes zero or leaves it."""
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (PortSpec("y", "any", "", "1 where u > 0, 0 where u = 0, -1 where u < 0"),)
+
+    def __init__(self, **blockargs: Any) -> None:
+        self.law = FUNCTIONS["sign"]
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+
+class Minmax(_Calls, FunctionBlock):
+    """The smallest or the largest of signals.
+
+    With several inputs elementwise, scalars with each entry of the others. With one input over all
+    its entries. A step ends where another input or entry becomes the smallest or the largest.
+
+    :param function: min or max
+    :type function: str
+    :param nin: number of inputs
+    :type nin: int
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("u1", "any", "", "a signal; with `nin: 1` a vector, of which y is an entry"),
+        PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
+    )
+    gives = (PortSpec("y", "any", "", "the smallest or the largest, in the unit of the inputs"),)
+
+    def __init__(self, function: str = "min", nin: int = 2, **blockargs: Any) -> None:
+        self.law = FUNCTIONS[chosen(function, "function", ("min", "max"))]
+        self.in_ports = tuple(Port(f"u{k + 1}") for k in range(counted(nin, "nin")))
+        self.out_ports = (Port("y", () if nin == 1 else None),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return super().output(t, self._candidates(inputs), x)
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return super().watch(t, self._candidates(inputs), x)
+
+    def _candidates(self, inputs: list[Any]) -> list[Any]:
+        return flat(inputs[0]) if len(inputs) == 1 else inputs
+
+
+class Math(_Calls, FunctionBlock):
+    """A mathematical function, elementwise.
+
+    Of u: exp, log, log2, log10, 10^u, square, sqrt, signed_sqrt (sign(u) sqrt(abs(u))),
+    reciprocal_sqrt, reciprocal, cube_root. Of u and v: pow (u to the power v), hypot, mod (u - v
+    floor(u/v), with the sign of v; u where v is 0) and rem (u - v fix(u/v), with the sign of u).
+    A step ends where mod and rem jump, and where signed_sqrt and cube_root are vertical. Outside a
+    function's domain the output is not a number, or infinite, which ends the run.
+
+    :param function: the function, by one of these names
+    :type function: str
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("u", "any", "", "the argument"),
+        PortSpec("v", "any", "", "the second one, of pow, hypot, mod and rem alone"),
+    )
+    gives = (PortSpec("y", "any", "", "the function's value"),)
+
+    def __init__(self, function: str = "exp", **blockargs: Any) -> None:
+        self.law = MATHEMATICS[chosen(function, "function", tuple(MATHEMATICS))]
+        super().__init__(**_with_arguments(self, "v"), **blockargs)
+
+
+class Trig(_Calls, FunctionBlock):
+    """A trigonometric or hyperbolic function, elementwise.
+
+    Of u: sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh, acosh, atanh. Of u and v: atan2,
+    the angle of the point (v, u), from -pi to pi. Angles are in rad. A step ends where atan2 jumps.
+    Outside a function's domain, such as asin(2), the output is not a number, which ends the run.
+
+    :param function: the function, by one of these names
+    :type function: str
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("u", "any", "", "the argument, of atan2 the ordinate"),
+        PortSpec("v", "any", "", "the abscissa, of atan2 alone"),
+    )
+    gives = (PortSpec("y", "any", "", "the function's value"),)
+
+    def __init__(self, function: str = "sin", **blockargs: Any) -> None:
+        self.law = TRIGONOMETRY[chosen(function, "function", tuple(TRIGONOMETRY))]
+        super().__init__(**_with_arguments(self, "v"), **blockargs)
+
+
+def _with_arguments(block: _Calls, second: str) -> dict[str, Any]:
+    return block.resolve_ports(without=second if block.law.most == 1 else "")
+
+
+class Round(_Calls, FunctionBlock):
+    """A signal rounded to whole numbers, elementwise.
+
+    floor: down; ceil: up; fix: towards zero; round: to the nearest, halves away from zero, as in
+    Simulink's Rounding Function. A step ends where the output jumps; a step over up to 15 levels is
+    ended at the first of them.
+
+    :param function: floor, ceil, fix or round
+    :type function: str
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (PortSpec("y", "any", "", "whole numbers, in the unit of u"),)
+
+    def __init__(self, function: str = "round", **blockargs: Any) -> None:
+        self.law = ROUNDINGS[chosen(function, "function", tuple(ROUNDINGS))]
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+
+class Element_Sum(Declared, FunctionBlock):
+    """The sum of the entries of a vector or a matrix; of a scalar, itself.
+
+    :param axis: 0 sums the rows of a matrix (a sum of each column), 1 its columns; by default all
+    :type axis: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (PortSpec("y", "any", "", "the sum, in the unit of u"),)
+
+    def __init__(self, axis: int | None = None, **blockargs: Any) -> None:
+        self.axis = _axis(axis)
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [bare(np.sum(_with_axis(inputs[0], self.axis), axis=self.axis))]
+
+
+class Element_Product(Declared, FunctionBlock):
+    """The product of the entries of a vector or a matrix; of a scalar, itself.
+
+    :param axis: 0 multiplies the rows of a matrix (a product of each column), 1 its columns; by
+        default all
+    :type axis: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (PortSpec("y", "any", "", "the product"),)
+
+    def __init__(self, axis: int | None = None, **blockargs: Any) -> None:
+        self.axis = _axis(axis)
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [bare(np.prod(_with_axis(inputs[0], self.axis), axis=self.axis))]
+
+
+def _axis(value: Any) -> int | None:
+    if value is None or (type(value) is int and value in (0, 1)):
+        return value
+    hint = "0 for each column, 1 for each row; leave it out for all entries"
+    raise InputError(Fault(f"axis must be 0 or 1, not {brief(value)}", hint=hint))
+
+
+def _with_axis(u: Any, axis: int | None) -> Any:
+    if axis is not None and axis >= np.ndim(u):
+        raise ValueError(f"u is {np.shape(u)}, it has no axis {axis}")
+    return u
+
+
+class Dot(Declared, FunctionBlock):
+    """Scalar product. y = a1 b1 + a2 b2 + ... of vectors of one length, or of scalars."""
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("a", "any", "", "a vector"),
+        PortSpec("b", "any", "", "a vector of the same length"),
+    )
+    gives = (PortSpec("y", "", "", "their scalar product"),)
+
+    def __init__(self, **blockargs: Any) -> None:
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        a, b = inputs
+        if np.shape(a) != np.shape(b) or np.ndim(a) > 1:
+            raise ValueError(f"a is {np.shape(a)} and b {np.shape(b)}, they must be of one length")
+        return [bare(np.sum(a * b))]
+
+
+class Cross(Declared, FunctionBlock):
+    """Vector product. y = a x b, with y1 = a2 b3 - a3 b2 and so on."""
+
+    nin = 2
+    nout = 1
+    takes = (PortSpec("a", "3", "", "a vector"), PortSpec("b", "3", "", "a vector"))
+    gives = (PortSpec("y", "3", "", "their vector product"),)
+
+    def __init__(self, **blockargs: Any) -> None:
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [spatial.cross(*inputs)]
+
+
+class Polynomial(Declared, FunctionBlock):
+    """A polynomial, elementwise. y = c1 u^n + ... + cn u + c(n+1), by Horner's scheme.
+
+    :param coefficients: that of the highest power first, as in MATLAB's polyval
+    :type coefficients: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (PortSpec("y", "any", "", "the polynomial's value"),)
+    tunable = ("coefficients",)
+
+    def __init__(self, coefficients: Any, **blockargs: Any) -> None:
+        self.coefficients = np.atleast_1d(scalar_or_vector(coefficients, "coefficients"))
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        value = 0.0 * inputs[0]
+        for coefficient in self.coefficients:
+            value = value * inputs[0] + coefficient
+        return [value]
+
+
+class Unit_Conversion(Declared, FunctionBlock):
+    """A signal in another unit, elementwise.
+
+    Units are products of names with whole powers, such as `deg/s`, `N m` or `kg m^2`; a slash
+    divides by the one factor after it. Names are those of SI, with prefixes from p to G, and in ft
+    yd mi nmi au l, t lb oz slug, min h d, deg arcmin arcsec rev rpm, kn mph g0, lbf kgf, cal Wh eV
+    hp, bar atm psi, G, %, 1, degC degF. An angle has a dimension of its own: rpm is rad/s, and
+    Hz is 1/s. Source: NIST Special Publication 811 (2008), appendix B.
+
+    :param from_unit: the unit of u
+    :type from_unit: str
+    :param to_unit: the unit of y, of the same dimension
+    :type to_unit: str
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "from_unit", "any signal"),)
+    gives = (PortSpec("y", "any", "to_unit", "the same in the other unit"),)
+
+    def __init__(self, from_unit: str, to_unit: str, **blockargs: Any) -> None:
+        one, other = unit_of(from_unit, "from_unit"), unit_of(to_unit, "to_unit")
+        if one.dimension != other.dimension:
+            told = f"{from_unit} is {one.in_si} in SI units, and {to_unit} is {other.in_si}"
+            raise InputError(Fault(told, hint="give units of one dimension"))
+        self.from_unit, self.to_unit = from_unit, to_unit
+        self.gain = one.factor / other.factor
+        self.offset = (one.offset - other.offset) / other.factor
+        super().__init__(**self.resolve_ports(units={"u": from_unit, "y": to_unit}), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self.gain * inputs[0] + self.offset]
