@@ -96,8 +96,8 @@ class Noise(Declared, SampledBlock):
     def _check_signs(self) -> None:
         if self.distribution == "uniform" and (self.high < self.low).any():
             raise ValueError(f"high must not be below low, {self.low}, as {self.high} is")
-        if self.distribution == "normal" and (self.std < 0).any():
-            raise ValueError(f"std must not be negative, as {self.std} is")
+        if self.distribution == "normal":
+            _not_negative(self.std, "std")
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         u = uniform(x.reshape(self.channels, NUMBERS))
@@ -113,6 +113,110 @@ class Noise(Declared, SampledBlock):
         return np.ravel(advanced(x.reshape(self.channels, NUMBERS)))
 
 
+class Band_Limited_Noise(Declared, SampledBlock):
+    """White noise of a given power spectral density, drawn at each tick of a clock.
+
+    y = sqrt(S / T) z, with the clock's period T [s] and independent normal numbers z: held until
+    the next tick, it has the two-sided density S at frequencies far below 1 / T. The numbers are
+    those of a NOISE of this seed.
+
+    Source: J. L. Crassidis and J. L. Junkins, "Optimal Estimation of Dynamic Systems" (2012), sec.
+    3.4, for the variance S / T.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param power: power spectral density S, two-sided [unit^2/Hz]
+    :type power: float or array_like(N)
+    :param size: length of the vector, if power is a scalar
+    :type size: int
+    :param seed: an integer that selects the sequence
+    :type seed: int
+    """
+
+    nin = 0
+    nout = 1
+    gives = (PortSpec("y", "float or N", "", "white noise up to the clock's frequency"),)
+    tunable = ("power",)
+    is_random: ClassVar[bool] = True
+
+    def __init__(
+        self, clock: Any, power: Any, size: int | None = None, seed: int = 0, **blockargs: Any
+    ) -> None:
+        self.power = _not_negative(_vector(power, 0.0, "power"), "power")
+        width = _width(size, {"power": self.power})
+        self.channels = 1 if width is None else width
+        self.vector, self.T = width is not None, float(clock.T)
+        start = advanced(seeded(_whole(seed, "seed"), self.channels))
+        ports = self.resolve_ports(N=() if width is None else width)
+        super().__init__(clock=clock, x0=start.ravel(), **ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        z = normal(uniform(x.reshape(self.channels, NUMBERS)))
+        y = np.sqrt(self.power / self.T) * z
+        return [y if self.vector else y[0]]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return np.ravel(advanced(x.reshape(self.channels, NUMBERS)))
+
+
+class Random_Walk(Declared, SampledBlock):
+    """A random walk (Wiener process), as of a gyro's bias, at the ticks of a clock.
+
+    At each tick y becomes y + std sqrt(T) z, with the clock's period T [s] and independent normal
+    numbers z: after a time t the variance of y - y0 is std^2 t, whatever the period. The numbers
+    are those of a NOISE of this seed.
+
+    Source: J. L. Crassidis and J. L. Junkins, "Optimal Estimation of Dynamic Systems" (2012), sec.
+    4.7, for its steps.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param std: standard deviation after one second, in the unit of y per sqrt(s)
+    :type std: float or array_like(N)
+    :param y0: y before the first tick, in the unit of y
+    :type y0: float or array_like(N)
+    :param size: length of the vector, if the other parameters are scalars
+    :type size: int
+    :param seed: an integer that selects the sequence
+    :type seed: int
+    """
+
+    nin = 0
+    nout = 1
+    gives = (PortSpec("y", "float or N", "", "the sum of the steps so far"),)
+    tunable = ("std",)
+    is_random: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        clock: Any,
+        std: Any = 1.0,
+        y0: Any = 0.0,
+        size: int | None = None,
+        seed: int = 0,
+        **blockargs: Any,
+    ) -> None:
+        self.std = _not_negative(_vector(std, 1.0, "std"), "std")
+        begin = _vector(y0, 0.0, "y0")
+        width = _width(size, {"std": self.std, "y0": begin})
+        self.channels = 1 if width is None else width
+        self.vector, self.T = width is not None, float(clock.T)
+        self.random_entries = self.channels * NUMBERS
+        drawn = advanced(seeded(_whole(seed, "seed"), self.channels)).ravel()
+        x0 = np.concatenate([drawn, np.broadcast_to(begin, (self.channels,))])
+        ports = self.resolve_ports(N=() if width is None else width)
+        super().__init__(clock=clock, x0=x0, **ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        y = x[self.random_entries :]
+        return [y if self.vector else y[0]]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        drawn = x[: self.random_entries].reshape(self.channels, NUMBERS)
+        step = self.std * np.sqrt(self.T) * normal(uniform(drawn))
+        return np.concatenate([np.ravel(advanced(drawn)), x[self.random_entries :] + step])
+
+
 def _refuse_others(distribution: str, **given: Any) -> None:
     """Refuse parameters of the other distribution."""
     theirs = "uniform" if "low" in given else "normal"
@@ -125,6 +229,12 @@ def _vector(given: Any, default: float, name: str) -> Array:
     value = numbers(default if given is None else given, name)
     if value.ndim > 1:
         raise ValueError(f"{name} must be a number or a list of them, not {value.shape}")
+    return value
+
+
+def _not_negative(value: Array, name: str) -> Array:
+    if (value < 0).any():
+        raise ValueError(f"{name} must not be negative, as {value} is")
     return value
 
 

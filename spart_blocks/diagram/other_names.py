@@ -17,10 +17,15 @@ _SIMULINK = """
 Constant, Ground: CONSTANT; an optional input that no wire reaches is zeros anyhow
 Step: STEP
 Ramp: RAMP
-Sine Wave, Signal Generator, Pulse Generator, Waveform Generator: WAVEFORM
-Chirp Signal: FCN; a formula of time, such as sin(2 * t**2)
+Sine Wave, Signal Generator, Waveform Generator: WAVEFORM
+Pulse Generator: PULSE WAVEFORM
+Chirp Signal: CHIRP
+Repeating Sequence: REPEATING
+Repeating Sequence Stair, Repeating Sequence Interpolated: REPEATING; `previous` holds values
+PN Sequence Generator: PRBS PRBS_S
 Clock, Digital Clock: TIME; a sampling clock is an entry of `clocks:`
-Random Number, Uniform Random Number, Band-Limited White Noise: NOISE
+Random Number, Uniform Random Number: NOISE
+Band-Limited White Noise: BAND_LIMITED_NOISE
 From Workspace, From File, From Spreadsheet, Playback: DATA
 Signal Builder, Signal Editor: PIECEWISE DATA
 Scope, Floating Scope, Time Scope: SCOPE

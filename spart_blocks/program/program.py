@@ -56,8 +56,8 @@ class Program:
     signals, which are in an order of evaluation. p: nominal values. start: the parameter
     that is the initial state of a block, by default 'block.x0'. given: by the names of the
     file's `params:` that are no parameters, those that took their values. plants: of blocks
-    whose start has entries such as qm, the layout of the state. random: the blocks whose state is
-    that of a random sequence (random_numbers.py).
+    whose start has entries such as qm, the layout of the state. random: of random blocks, how many
+    entries at the start of their state are random sequences (random_numbers.py).
     run, display: default run options, and the signals shown.
 
     Functions are CasADi's, of (t, x, xd, p) unless stated otherwise; their results are dense
@@ -113,7 +113,7 @@ class Program:
     edges: Any
     project: Any
     advance: Any
-    random: tuple[str, ...]
+    random: Mapping[str, int]
     drifting: tuple[str, ...]
     damped: tuple[str, ...]
     reach: Any
@@ -122,7 +122,7 @@ class Program:
         p = np.array(self.p, dtype=float)
         p.flags.writeable = False
         object.__setattr__(self, "p", p)
-        for name in ("start", "given", "plants", "updates", "resets"):
+        for name in ("start", "random", "given", "plants", "updates", "resets"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:

@@ -78,9 +78,10 @@ def passes_singular(block: Any) -> bool:
     return bool(getattr(block, "passes_singular", False))
 
 
-def is_random(block: Any) -> bool:
-    """Whether a block's state is that of a random sequence, as `random_numbers` has them."""
-    return bool(getattr(block, "is_random", False))
+def random_entries(block: Any, size: int) -> int:
+    """How many entries at the start of a block's state (size,) are those of random sequences, as
+    `random_numbers` has them; all of a random block that does not say it in `random_entries`."""
+    return int(getattr(block, "random_entries", size)) if getattr(block, "is_random", False) else 0
 
 
 def _vector(value: Any) -> Any:

@@ -43,7 +43,7 @@ def to_text(program: Program) -> str:
     plain["run"] = program.run.model_dump()
     plain["display"] = asdict(program.display)
     plain["p"] = program.p.tolist()
-    plain["start"] = dict(program.start)
+    plain["start"], plain["random"] = dict(program.start), dict(program.random)
     for name in ("states", "discrete", "parameters", "signals", "crossings"):
         plain[name] = [asdict(item) for item in plain[name]]
     plain["clocks"] = [
@@ -81,7 +81,7 @@ def from_text(text: str) -> Program:
     for name in ("states", "discrete", "parameters", "signals"):
         plain[name] = tuple(_slots(plain[name]))
     plain["given"] = {name: tuple(taken) for name, taken in plain["given"].items()}
-    for name in ("switching", "stepped", "fixed", "random", "drifting", "damped"):
+    for name in ("switching", "stepped", "fixed", "drifting", "damped"):
         plain[name] = tuple(plain[name])
     for name in _FUNCTIONS:
         plain[name] = plain[name] and ca.Function.deserialize(plain[name])

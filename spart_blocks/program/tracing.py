@@ -20,9 +20,9 @@ from spart_blocks.program.resets import BlockStates, call_event
 from spart_blocks.program.rules import (
     correction,
     drifts,
-    is_random,
     needs_fixed_steps,
     passes_singular,
+    random_entries,
     rule_of,
 )
 from spart_blocks.program.switching import Crossing, crossings_of, started
@@ -82,7 +82,7 @@ def _traced(diagram: Diagram, wiring: FlatDiagram, resets: bool) -> Program:
         fixed=tuple(n.name for n in wiring.of_kind("continuous") if needs_fixed_steps(n.block)),
         advance=advance,
         reach=_reach(traced, wiring),
-        random=tuple(n.name for n in wiring.of_kind("sampled") if is_random(n.block)),
+        random=_random(traced, wiring),
         drifting=tuple(n.name for n in wiring.of_kind("continuous") if drifts(n.block)),
         damped=tuple(n.name for n in wiring.of_kind("continuous") if passes_singular(n.block)),
         resets=_resets(traced) if resets else {},
@@ -141,6 +141,15 @@ def _edges(traced: Evaluation, until: float) -> tuple[tuple[str, ...], Any, floa
     column = ca.densify(column_of(rows))
     function = ca.Function("edges", [traced.parameters.column], [column], ["p"], ["edges"])
     return tuple(names), function, until if declared else None
+
+
+def _random(traced: Evaluation, wiring: FlatDiagram) -> dict[str, int]:
+    """Of random blocks, how many entries of their state are random sequences."""
+    found = {
+        node.name: random_entries(node.block, len(traced.state[node.index]))
+        for node in wiring.of_kind("sampled")
+    }
+    return {name: count for name, count in found.items() if count}
 
 
 def _projection(traced: Evaluation, wiring: FlatDiagram) -> Any:

@@ -47,6 +47,9 @@ ARGUMENTS = {  # what a block needs besides a robot
     "RATE_LIMITER": {"rising": 1.0},
     "RATE_LIMITER_S": {"rising": 1.0, "clock": bdsim.Clock(1.0)},
     "FCN": {"expression": "u"},
+    "CHIRP": {"f0": 1.0, "f1": 2.0, "duration": 1.0},
+    "MULTISINE": {"frequencies": [1.0, 2.0]},
+    "REPEATING": {"times": [0.0, 1.0], "values": [0.0, 1.0]},
     "LQR": {"K": {"lqr": {"plant": "plant", "Q": 1, "R": 1}}},
     "COMPUTED_TORQUE": {"kp": 1.0, "kd": 1.0},
     "CLOSED_ID": {"actuated": ROBOT.active_joints[:2]},
@@ -80,6 +83,7 @@ ARGUMENTS |= {
     "POLYNOMIAL": {"coefficients": [1.0, 2.0]},
     "UNIT_CONVERSION": {"from_unit": "rpm", "to_unit": "deg/s"},
 }
+SAMPLED |= {"RANDOM_WALK": {}, "PRBS_S": {}, "BAND_LIMITED_NOISE": {"power": 1.0}}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,

@@ -216,6 +216,52 @@ CASES = {
     ),
     "SWITCH": (built("SWITCH", (2,), (), (2,)), {"threshold": (0.1, 0.4)}),
     "COMPARE": (built("COMPARE", (2,), operator=">"), {"constant": (0.1, 0.4)}),
+    "PULSE": (
+        built("PULSE"),
+        {
+            "amplitude": ([1.0, 2.0], [3.0, -1.0]),
+            "period": (1.0, 0.7),
+            "width": (0.5, 0.3),
+            "delay": (0.1, 0.6),
+            "offset": (0.0, 2.0),
+        },
+    ),
+    "CHIRP": (
+        built("CHIRP", method="logarithmic"),
+        {
+            "f0": (1.0, 1.5),
+            "f1": (3.0, 4.0),
+            "duration": (2.0, 2.7),
+            "amplitude": (1.0, 3.0),
+            "phase": (0.0, 0.4),
+            "offset": (0.0, 2.0),
+        },
+    ),
+    "MULTISINE": (
+        built("MULTISINE"),
+        {
+            "frequencies": ([1.0, 2.0], [1.0, 2.5]),
+            "amplitudes": ([1.0, 1.0], [2.0, 3.0]),
+            "phases": ([0.0, 0.1], [0.3, -1.0]),
+        },
+    ),
+    "MULTISINE with Schroeder's phases": (
+        built("MULTISINE", frequencies=[1.0, 2.0]),
+        {"amplitudes": ([1.0, 1.0], [2.0, 3.0])},
+    ),
+    "PRBS": (
+        built("PRBS", order=3),
+        {"interval": (0.3, 0.4), "amplitude": (1.0, 3.0), "offset": (0.0, 2.0)},
+    ),
+    "PRBS_S": (
+        built("PRBS_S", clocked=True),
+        {"amplitude": (1.0, 3.0), "offset": (0.0, 2.0)},
+    ),
+    "BAND_LIMITED_NOISE": (
+        built("BAND_LIMITED_NOISE", clocked=True),
+        {"power": ([0.1, 0.2], [0.3, 0.5])},
+    ),
+    "RANDOM_WALK": (built("RANDOM_WALK", clocked=True, size=2), {"std": (0.1, 0.3)}),
     "SATURATION": (
         built("SATURATION", (2,)),
         {"lower": (-0.5, -0.1), "upper": (0.5, 0.1)},

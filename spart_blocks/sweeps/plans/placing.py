@@ -93,7 +93,7 @@ class Placer:
     _known: dict[int, Kinds] = field(default_factory=dict)
     _made: dict[str, Structure | str] = field(default_factory=dict)
     _options: dict[tuple[int, str], Any] = field(default_factory=dict)
-    _random: dict[int, Mapping[str, int]] = field(default_factory=dict)
+    _random: dict[int, Mapping[str, tuple[int, NDArray[np.float64]]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.source = source_of(self.given)
@@ -205,18 +205,20 @@ class Placer:
         )
         draws = noise_draws(self.plan.design, len(self.plan.factors), group.draws)
         start = {
-            name: sequence_states(self.plan.seed, name, draws, size)
-            for name, size in self._random_blocks(group.variant, file).items()
+            name: _begun(sequence_states(self.plan.seed, name, draws, count), state)
+            for name, (count, state) in self._random_blocks(group.variant, file).items()
         }
         return FileWork(file, group.runs, overrides, start=start)
 
-    def _random_blocks(self, variant: int, file: DiagramFile) -> Mapping[str, int]:
-        """The random blocks of a file without a program, with the sizes of their states."""
+    def _random_blocks(
+        self, variant: int, file: DiagramFile
+    ) -> Mapping[str, tuple[int, NDArray[np.float64]]]:
+        """As `random_blocks`, of those whose seed the plan does not choose."""
         if variant not in self._random:
             taken = {dotted(path).removeprefix("blocks.") for path in self.finder.paths}
             self._random[variant] = {
-                name: size
-                for name, size in random_blocks(file).items()
+                name: found
+                for name, found in random_blocks(file).items()
                 if f"{name}.seed" not in taken
             }
         return self._random[variant]
@@ -318,16 +320,29 @@ def _parted(
         )
 
 
-def random_blocks(file: DiagramFile) -> dict[str, int]:
-    """The random blocks of a file, with the sizes of their states."""
-    from spart_blocks.program.rules import is_random
+def random_blocks(file: DiagramFile) -> dict[str, tuple[int, NDArray[np.float64]]]:
+    """The random blocks of a file: how many entries at the start of their state are random
+    sequences, and the state.
+    """
+    from spart_blocks.program.rules import random_entries
     from spart_blocks.simulation.interpreter import Interpreter
 
     blocks = file.reference()
     assert isinstance(blocks, Interpreter)
-    sizes = {name: part.stop - part.start for name, part in blocks.sampled.items()}
-    nodes = blocks.node
-    return {name: n for name, n in sizes.items() if name in nodes and is_random(nodes[name].block)}
+    nodes, (_, xd) = blocks.node, blocks.initial()
+    found = {
+        name: (random_entries(nodes[name].block, part.stop - part.start), xd[part])
+        for name, part in blocks.sampled.items()
+        if name in nodes
+    }
+    return {name: (count, state) for name, (count, state) in found.items() if count}
+
+
+def _begun(sequences: NDArray[np.float64], state: NDArray[np.float64]) -> NDArray[np.float64]:
+    """States (n, size) that begin with sequences (n, m), and continue as a state (size,)."""
+    states = np.tile(state, (len(sequences), 1))
+    states[:, : sequences.shape[1]] = sequences
+    return states
 
 
 def _any(parts: Sequence[tuple[Ints, Any]]) -> bool:

@@ -231,7 +231,8 @@ class Structure:
         for name, state in sequences(self.program, seed, draws).items():
             slot = start_of(self.program, name)
             if name not in self.kept and slot is not None:
-                rows.p[:, slot.part] = state
+                begin = slot.part.start
+                rows.p[:, begin : begin + state.shape[1]] = state
 
     def _put(self, rows: Rows, path: str, column: Values) -> None:
         target = self.found[path].places
@@ -309,13 +310,13 @@ def refuse_matter(
 
 
 def sequences(program: Program, seed: int, draws: Ints) -> dict[str, Floats]:
-    """The states (n, m) at which the random blocks of a program start, in draws (n,)."""
-    found = {}
-    for name in program.random:
-        slot = start_of(program, name)
-        if slot is not None:
-            found[name] = sequence_states(seed, name, draws, slot.part.stop - slot.part.start)
-    return found
+    """The first entries (n, m) of the states at which the random blocks of a program start, in
+    draws (n,)."""
+    return {
+        name: sequence_states(seed, name, draws, count)
+        for name, count in program.random.items()
+        if start_of(program, name) is not None
+    }
 
 
 def sequence_states(seed: int, block: str, draws: Ints, size: int) -> Floats:

@@ -50,7 +50,7 @@ def refusal_of_single(work: Work) -> str | None:
     random = work.program.random
     if not random:
         return None
-    return f"{random[0]} draws from whole numbers of 32 bits, of which its states hold 24"
+    return f"{next(iter(random))} draws from whole numbers of 32 bits, of which its states hold 24"
 
 
 def run(

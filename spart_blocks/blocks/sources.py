@@ -1,0 +1,367 @@
+"""Periodic and test signals as functions of time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import SampledBlock, SourceBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._shift_registers import TAPS, start_of, two_levels
+from spart_blocks.blocks._tables import rising, table_numbers
+from spart_blocks.blocks._values import (
+    above_zero,
+    chosen,
+    common_shape,
+    number,
+    positive_number,
+    scalar_or_vector,
+)
+from spart_blocks.curves.lines import Line
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.spatial import Array
+
+MOST_BENDS = 256
+"""Largest number of points of a repeated table at whose kinks steps end."""
+LARGEST_TABLE = 16
+"""Largest order of a PRBS that is a table of its period, of 2^16 - 1 values."""
+
+
+class Pulse(Declared, SourceBlock):
+    """Rectangular pulses at known times.
+
+    y = offset + amplitude while delay + k period <= t < delay + (k + width) period, k = 0, 1, ...;
+    otherwise offset. Steps end at the edges.
+
+    :param amplitude: height of a pulse, in the unit of y
+    :type amplitude: float or array_like(n)
+    :param period: time from a pulse to the next [s]
+    :type period: float
+    :param width: part of the period during which the pulse lasts, above 0 and below 1
+    :type width: float
+    :param delay: time of the first pulse [s]
+    :type delay: float
+    :param offset: output between pulses, in the unit of y
+    :type offset: float or array_like(n)
+    """
+
+    nin = 0
+    nout = 1
+    gives = (PortSpec("y", "float or n", "", "the pulses"),)
+    tunable = ("amplitude", "period", "width", "delay", "offset")
+
+    def __init__(
+        self,
+        amplitude: Any = 1.0,
+        period: float = 1.0,
+        width: float = 0.5,
+        delay: float = 0.0,
+        offset: Any = 0.0,
+        **blockargs: Any,
+    ) -> None:
+        self.amplitude = scalar_or_vector(amplitude, "amplitude")
+        self.offset = scalar_or_vector(offset, "offset")
+        self.period = positive_number(period, "period", "s")
+        self.width, self.delay = number(width, "width"), number(delay, "delay")
+        if not 0 < self.width < 1:
+            hint = "it is a part of the period: 0.5 is half of it"
+            raise InputError(Fault(f"width must be above 0 and below 1, not {width}", hint=hint))
+        shape = common_shape(amplitude=self.amplitude, offset=self.offset)
+        super().__init__(**self.resolve_ports(n=shape), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        turns = (t - self.delay) / self.period
+        on = np.logical_and(turns >= 0, turns - np.floor(turns) < self.width)
+        return [self.offset + self.amplitude * np.where(on, 1.0, 0.0)]
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        """The start and the end of each pulse."""
+        return [
+            (self.delay, self.period),
+            (self.delay + self.width * self.period, self.period),
+        ]
+
+
+class Chirp(Declared, SourceBlock):
+    """A sine whose frequency changes with time.
+
+    y = offset + amplitude sin(phase + 2 pi integral of f dt). In a sweep of the given duration D
+    the frequency goes from f0 to f1: ``linear`` f = f0 + (f1 - f0) t / D, ``logarithmic``
+    f = f0 (f1 / f0)^(t / D). After it ``hold`` stays at f1, ``repeat`` sweeps again from f0. The
+    signal is continuous; a step ends where the frequency jumps.
+
+    Source: the phase is that of `scipy.signal.chirp`, with a sine in place of its cosine.
+
+    :param f0: frequency at the start [Hz]
+    :type f0: float
+    :param f1: frequency at the end of the sweep [Hz]
+    :type f1: float
+    :param duration: duration of the sweep [s]
+    :type duration: float
+    :param method: linear or logarithmic
+    :type method: str
+    :param after: hold or repeat
+    :type after: str
+    :param amplitude: amplitude, in the unit of y
+    :type amplitude: float
+    :param phase: phase at t = 0 [rad]
+    :type phase: float
+    :param offset: mean, in the unit of y
+    :type offset: float
+    """
+
+    nin = 0
+    nout = 1
+    gives = (PortSpec("y", "", "", "the signal"),)
+    tunable = ("f0", "f1", "duration", "amplitude", "phase", "offset")
+
+    def __init__(
+        self,
+        f0: float,
+        f1: float,
+        duration: float,
+        method: str = "linear",
+        after: str = "hold",
+        amplitude: float = 1.0,
+        phase: float = 0.0,
+        offset: float = 0.0,
+        **blockargs: Any,
+    ) -> None:
+        self.method = chosen(method, "method", ("linear", "logarithmic"))
+        self.after = chosen(after, "after", ("hold", "repeat"))
+        self.f0, self.f1 = number(f0, "f0"), number(f1, "f1")
+        self.duration = positive_number(duration, "duration", "s")
+        self.amplitude, self.phase = number(amplitude, "amplitude"), number(phase, "phase")
+        self.offset = number(offset, "offset")
+        if self.method == "logarithmic":
+            above_zero(self.f0, "f0", "Hz")
+            above_zero(self.f1, "f1", "Hz")
+            if self.f0 == self.f1:
+                hint = "a WAVEFORM has a constant frequency"
+                raise InputError(
+                    Fault("a logarithmic sweep needs f0 and f1 that differ", hint=hint)
+                )
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        s, whole = t / self.duration, self._turns(1.0)
+        if self.after == "repeat":
+            sweeps = np.floor(s)
+            turns = sweeps * whole + self._turns(s - sweeps)
+        else:
+            turns = self._turns(np.minimum(s, 1.0)) + self.f1 * np.maximum(t - self.duration, 0.0)
+        return [self.offset + self.amplitude * np.sin(self.phase + 2 * np.pi * turns)]
+
+    def _turns(self, s: Any) -> Any:
+        """The periods in the part s of a sweep, from 0 to 1."""
+        if self.method == "linear":
+            return self.duration * (self.f0 * s + 0.5 * (self.f1 - self.f0) * s * s)
+        ratio = np.log(self.f1 / self.f0)
+        return self.duration * self.f0 * (np.exp(ratio * s) - 1.0) / ratio
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        return [(self.duration, self.duration if self.after == "repeat" else 0.0)]
+
+
+class Multisine(Declared, SourceBlock):
+    """A sum of cosines, to excite a system at chosen frequencies.
+
+    y = sum of A_k cos(2 pi f_k t + phi_k). By default the phases are Schroeder's, phi_k = -2 pi
+    sum over l < k of (k - l) p_l, with the relative powers p_l = A_l^2 / sum of A^2; for harmonics
+    of one frequency they keep the peaks low.
+
+    Source: M. R. Schroeder, "Synthesis of low-peak-factor signals and binary sequences with low
+    autocorrelation", IEEE Transactions on Information Theory 16 (1970), 85-89.
+
+    :param frequencies: the frequencies f_k [Hz]
+    :type frequencies: array_like(n)
+    :param amplitudes: their amplitudes A_k, in the unit of y
+    :type amplitudes: float or array_like(n)
+    :param phases: their phases [rad], by default Schroeder's
+    :type phases: float or array_like(n), optional
+    """
+
+    nin = 0
+    nout = 1
+    gives = (PortSpec("y", "", "", "the signal"),)
+    tunable = ("frequencies", "amplitudes", "phases")
+
+    def __init__(
+        self, frequencies: Any, amplitudes: Any = 1.0, phases: Any = None, **blockargs: Any
+    ) -> None:
+        self.frequencies = np.atleast_1d(scalar_or_vector(frequencies, "frequencies"))
+        above_zero(self.frequencies, "frequencies", "Hz")
+        given = {"frequencies": self.frequencies}
+        self.amplitudes = given["amplitudes"] = scalar_or_vector(amplitudes, "amplitudes")
+        self.phases = None
+        if phases is not None:
+            self.phases = given["phases"] = scalar_or_vector(phases, "phases")
+        (count,) = common_shape(**given)
+        if not np.any(np.asarray(self.amplitudes)):
+            raise InputError("amplitudes must not all be zero")
+        place = np.arange(count)
+        # The relative powers of the lines below each, weighted by their distance.
+        self._distances: Array = np.maximum(place[:, None] - place, 0.0)
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        A = self.amplitudes * np.ones(len(self._distances))
+        phases = self.phases
+        if phases is None:
+            power = A * A
+            phases = -2 * np.pi * (self._distances @ power) / np.sum(power)
+        return [np.sum(A * np.cos(2 * np.pi * t * self.frequencies + phases))]
+
+
+class Prbs(Declared, SourceBlock):
+    """A pseudo-random binary signal, at known switching times.
+
+    A maximum-length sequence: a shift register of N bits gives 2^N - 1 bits before it repeats, each
+    for the time of an interval. y = offset + amplitude for a one, offset - amplitude for a zero.
+    Over a period its mean is offset + amplitude / (2^N - 1), and its autocorrelation at the other
+    shifts is -amplitude^2 / (2^N - 1) about the offset. PRBS_S gives the bits on a clock.
+
+    Source: L. Ljung, "System Identification" (1999), sec. 13.3; the bits are those of
+    `scipy.signal.max_len_seq`.
+
+    :param order: bits N of the shift register, from 2 to 16
+    :type order: int
+    :param interval: time of a bit [s]
+    :type interval: float
+    :param amplitude: distance of both levels from the offset, in the unit of y
+    :type amplitude: float
+    :param offset: mean of the levels, in the unit of y
+    :type offset: float
+    :param seed: a whole number that selects where in its period it starts
+    :type seed: int
+    """
+
+    nin = 0
+    nout = 1
+    gives = (PortSpec("y", "", "", "one of the two levels"),)
+    tunable = ("interval", "amplitude", "offset")
+
+    def __init__(
+        self,
+        order: int = 7,
+        interval: float = 1.0,
+        amplitude: float = 1.0,
+        offset: float = 0.0,
+        seed: int = 0,
+        **blockargs: Any,
+    ) -> None:
+        self.interval = positive_number(interval, "interval", "s")
+        self.amplitude, self.offset = number(amplitude, "amplitude"), number(offset, "offset")
+        register = start_of(order, seed, LARGEST_TABLE)
+        self.bits = two_levels(register)
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        count = len(self.bits)
+        k = np.floor(t / self.interval)
+        level = np.interp(k - count * np.floor(k / count), np.arange(float(count)), self.bits)
+        return [self.offset + self.amplitude * level]
+
+    def edges(self) -> list[tuple[Any, Any]]:
+        return [(0.0, self.interval)]
+
+
+class Prbs_S(Declared, SampledBlock):
+    """A pseudo-random binary signal, a bit at each tick of a clock.
+
+    A maximum-length sequence: a shift register of N bits gives 2^N - 1 bits before it repeats.
+    y = offset + amplitude for a one, offset - amplitude for a zero. The register is its state. PRBS
+    gives the same bits as a function of time.
+
+    Source: L. Ljung, "System Identification" (1999), sec. 13.3; the bits are those of
+    `scipy.signal.max_len_seq`.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param order: bits N of the shift register, from 2 to 32
+    :type order: int
+    :param amplitude: distance of both levels from the offset, in the unit of y
+    :type amplitude: float
+    :param offset: mean of the levels, in the unit of y
+    :type offset: float
+    :param seed: a whole number that selects where in its period it starts
+    :type seed: int
+    """
+
+    nin = 0
+    nout = 1
+    gives = (PortSpec("y", "", "", "one of the two levels"),)
+    tunable = ("amplitude", "offset")
+
+    def __init__(
+        self,
+        clock: Any,
+        order: int = 7,
+        amplitude: float = 1.0,
+        offset: float = 0.0,
+        seed: int = 0,
+        **blockargs: Any,
+    ) -> None:
+        self.amplitude, self.offset = number(amplitude, "amplitude"), number(offset, "offset")
+        start = start_of(order, seed, max(TAPS))
+        self.taps = TAPS[len(start)]
+        super().__init__(clock=clock, x0=start, **self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self.offset + self.amplitude * (2.0 * x[0] - 1.0)]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        fed = x[0]
+        for tap in self.taps:
+            fed = np.abs(fed - x[tap])  # exclusive or
+        return np.concatenate([x[1:], np.ravel(fed)])
+
+
+class Repeating(Declared, SourceBlock):
+    """A table of times and values, repeated.
+
+    The first time is 0, the last one the period. ``linear`` interpolates linearly, ``previous``
+    holds each value until the next time, so that the last value is never reached. Where the first
+    and the last value differ, the signal jumps at the end of each period. Steps end at the times,
+    with ``linear`` at those of tables of up to 256.
+
+    :param times: times within the period [s], increasing from 0, two or more
+    :type times: array_like(n)
+    :param values: the values there, numbers or vectors
+    :type values: array_like(n) or array_like(n, m)
+    :param interpolation: linear or previous
+    :type interpolation: str
+    """
+
+    nin = 0
+    nout = 1
+    gives = (PortSpec("y", "any", "", "the value of the table"),)
+
+    def __init__(
+        self, times: Any, values: Any, interpolation: str = "linear", **blockargs: Any
+    ) -> None:
+        self._times, found = rising(times, "times"), table_numbers(values, "values")
+        if self._times[0] != 0:
+            hint = "the last one is the period; shift them all"
+            raise InputError(Fault(f"times must begin at 0, not {self._times[0]:g}", hint=hint))
+        if found.ndim not in (1, 2) or len(found) != len(self._times):
+            raise ValueError(
+                f"values must have a number or a vector for each of the {len(self._times)} "
+                f"times, it has shape {found.shape}"
+            )
+        self._held = chosen(interpolation, "interpolation", ("linear", "previous")) == "previous"
+        self._line = Line(self._times, found.reshape(len(found), -1), interpolation)
+        self._vectors = found.ndim == 2
+        super().__init__(**self.resolve_ports(any=found.shape[1:]), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        period = self._times[-1]
+        out = self._line.at(t - period * np.floor(t / period))
+        return [np.array(out) if self._vectors else out[0]]
+
+    def edges(self) -> list[tuple[float, float]]:
+        period = float(self._times[-1])
+        every = self._held or len(self._times) <= MOST_BENDS
+        times = self._times[1:] if every else self._times[-1:]
+        return [(float(t), period) for t in times]
