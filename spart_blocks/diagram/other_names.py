@@ -38,15 +38,24 @@ Stop Simulation, Assertion: STOP; what a run must show stands under `expect:`
 Integrator, Integrator Limited: INTEGRATOR
 Second-Order Integrator: INTEGRATOR; two in a row
 Derivative: DERIV DERIV2
-Transfer Fcn, Zero-Pole: LTI_SISO
-State-Space: LTI_SS
+Transfer Fcn: TRANSFER_FUNCTION LTI_SISO
+Zero-Pole: ZERO_POLE
+State-Space: STATE_SPACE LTI_SS
+Analog Filter Design: LOW_PASS NOTCH
+Varying Lowpass Filter: LOW_PASS; its cut-off is a parameter
+Notch Filter, Varying Notch Filter: NOTCH NOTCH_S
+Lowpass Filter: LOW_PASS_S
+Lead-Lag Filter: LEAD_LAG LEAD_LAG_S
 PID Controller: PID JOINT_PID
 PID Controller (2DOF): JOINT_PID
 Transport Delay, Variable Transport Delay: TRANSPORT_DELAY; its delay is constant
 Discrete-Time Integrator: INTEGRATOR_S
 Discrete Derivative, Difference: DERIV_S
-Discrete Transfer Fcn, Discrete Filter, Discrete Zero-Pole: LTI_SISO_S
-Discrete State-Space: LTI_SS_S
+Discrete Transfer Fcn, Discrete Filter: TRANSFER_FUNCTION_S LTI_SISO_S; with method: none
+Transfer Fcn First Order: PT1_S
+Transfer Fcn Lead or Lag: LEAD_LAG_S
+Discrete Zero-Pole: ZERO_POLE_S; with method: none
+Discrete State-Space: STATE_SPACE_S LTI_SS_S; with method: none
 Discrete PID Controller: PID_S JOINT_PID_S
 Unit Delay, Delay, Memory: UNIT_DELAY
 Zero-Order Hold, Rate Transition: ZOH UNIT_DELAY
@@ -130,8 +139,9 @@ Integrator: INTEGRATOR
 DiscreteTimeIntegrator: INTEGRATOR_S
 DiscreteDerivative, StateInterpolatorWithDiscreteDerivative: DERIV_S
 DiscreteTimeDelay: UNIT_DELAY
-FirstOrderLowPassFilter, TransferFunction: LTI_SISO
-LinearSystem: LTI_SS LTI_SS_S
+FirstOrderLowPassFilter: PT1
+TransferFunction: TRANSFER_FUNCTION LTI_SISO
+LinearSystem: STATE_SPACE STATE_SPACE_S
 SymbolicVectorSystem: FCN
 Multiplexer: MUX
 Demultiplexer: DEMUX

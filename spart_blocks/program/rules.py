@@ -495,6 +495,7 @@ def rule_of(block: Any) -> Rule:
         tunable=tuple(getattr(block, "tunable", ())),
         # A block that calls what cannot be traced says so in `untraced`.
         reason=getattr(block, "untraced", None),
+        delays=bool(getattr(block, "delays", False)),
     )
 
 

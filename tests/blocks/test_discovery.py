@@ -75,6 +75,17 @@ ARGUMENTS = {  # what a block needs besides a robot
         for way in ("IN", "OUT")
     },
 }
+LINEAR = {
+    "STATE_SPACE": {"A": -1.0, "B": 1.0, "C": 1.0},
+    "TRANSFER_FUNCTION": {"num": 1.0, "den": [1.0, 1.0]},
+    "ZERO_POLE": {"zeros": [], "poles": [-1.0]},
+    "PT1": {"gain": 1.0, "tau": 1.0},
+    "PT2": {"gain": 1.0, "omega": 1.0},
+    "LEAD_LAG": {"lead": 1.0, "lag": 0.1},
+    "NOTCH": {"frequency": 0.1, "bandwidth": 0.01},
+    "LOW_PASS": {"cutoff": 0.1},
+}
+ARGUMENTS |= LINEAR
 ALONE = ("QUINTIC", "TRAPEZOID")  # their robot is optional, and says how long q0 is
 SAMPLED = {"UNIT_DELAY": {}, "TRANSPORT_DELAY": {"delay": 2.0}, "NOISE": {}}
 ARGUMENTS |= {
@@ -84,6 +95,7 @@ ARGUMENTS |= {
     "UNIT_CONVERSION": {"from_unit": "rpm", "to_unit": "deg/s"},
 }
 SAMPLED |= {"RANDOM_WALK": {}, "PRBS_S": {}, "BAND_LIMITED_NOISE": {"power": 1.0}}
+SAMPLED |= {f"{kind}_S": given for kind, given in LINEAR.items()}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,

@@ -46,6 +46,12 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("PULSE", "CHIRP", "MULTISINE", "PRBS", "PRBS_S", "REPEATING"),
     *("BAND_LIMITED_NOISE", "RANDOM_WALK"),
     *("UNIT_DELAY", "TRANSPORT_DELAY", "LOOKUP", "LOOKUP_2D", "NOISE", "DATA"),
+    *(
+        f"{kind}{sampled}"
+        for kind in ("STATE_SPACE", "TRANSFER_FUNCTION", "ZERO_POLE", "PT1", "PT2", "LEAD_LAG")
+        for sampled in ("", "_S")
+    ),
+    *("NOTCH", "NOTCH_S", "LOW_PASS", "LOW_PASS_S"),
     *("JOINT_PID", "JOINT_PID_S", "GRAVITY_COMPENSATION", "ATTITUDE_PD", "EFFORT_LIMIT"),
     *("OPERATIONAL_SPACE", "IMPEDANCE", "TRANSPOSE_JACOBIAN"),
     *(

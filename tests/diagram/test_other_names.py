@@ -43,13 +43,13 @@ def test_what_users_of_simulink_look_for_is_known(name):
     [
         ("Saturation", "did you mean 'SATURATION'?"),
         ("rate limiter", "did you mean 'RATE_LIMITER'?"),
-        ("Transfer Fcn", "what Simulink calls Transfer Fcn is here LTI_SISO"),
-        ("transferfcn", "what Simulink calls Transfer Fcn is here LTI_SISO"),
+        ("Transfer Fcn", "what Simulink calls Transfer Fcn is here TRANSFER_FUNCTION"),
+        ("transferfcn", "what Simulink calls Transfer Fcn is here TRANSFER_FUNCTION"),
         ("SineWave", "what Simulink calls Sine Wave is here WAVEFORM"),
         ("Demultiplexer", "what Drake calls Demultiplexer is here DEMUX"),
         ("To Workspace", "`run: {log: [plant.qm]}`"),
         ("Trasport Delay", "did you mean 'TRANSPORT_DELAY'"),
-        ("Transferr Fcnn", "what Simulink calls Transfer Fcn is here LTI_SISO"),
+        ("Transferr Fcnn", "did you mean 'TRANSFER_FUNCTION'"),
     ],
 )
 def test_an_unknown_type_is_hinted_by_its_name_elsewhere(written, told):
@@ -64,5 +64,5 @@ def test_what_is_like_nothing_has_no_hint():
 def test_a_file_with_a_name_of_simulink_is_told_ours(tmp_path):
     file = tmp_path / "plant.yaml"
     file.write_text("blocks:\n  plant: {type: Transfer Fcn}\n")
-    with pytest.raises(sb.DiagramError, match="what Simulink calls Transfer Fcn is here LTI_SISO"):
+    with pytest.raises(sb.DiagramError, match="Transfer Fcn is here TRANSFER_FUNCTION"):
         sb.load(file)

@@ -284,6 +284,50 @@ CASES = {
         built("RATE_LIMITER_S", (2,), clocked=True, x0=[0.0, 0.0]),
         {"rising": (0.1, 0.2), "falling": (-0.1, -0.2)},
     ),
+    "STATE_SPACE": (
+        built("STATE_SPACE", (2,)),
+        {"A": (-np.eye(2), K), "B": (np.eye(2), K), "C": (np.eye(2), K), "D": (K, K.T)},
+    ),
+    "STATE_SPACE_S": (
+        built("STATE_SPACE_S", (2,), clocked=True, method="none"),
+        {"A": (-np.eye(2), K), "B": (np.eye(2), K), "C": (np.eye(2), K), "D": (K, K.T)},
+    ),
+    "TRANSFER_FUNCTION": (
+        built("TRANSFER_FUNCTION", (2,), width=2),
+        {"num": ([1.0, 2.0], [3.0, -1.0]), "den": ([1.0, 2.0, 3.0], [2.0, 1.0, 4.0])},
+    ),
+    "TRANSFER_FUNCTION_S": (
+        built("TRANSFER_FUNCTION_S", (2,), clocked=True, method="none", width=2),
+        {"num": ([1.0, 2.0], [3.0, -1.0]), "den": ([1.0, 0.5], [2.0, 0.4])},
+    ),
+    "ZERO_POLE": (
+        built("ZERO_POLE", (2,), zeros=[-1.0], poles=[-2.0, -3.0], width=2),
+        {"gain": (1.0, 3.0)},
+    ),
+    "ZERO_POLE_S": (
+        built("ZERO_POLE_S", (2,), clocked=True, zeros=[-1.0], poles=[-2.0, -3.0], width=2),
+        {"gain": (1.0, 3.0)},
+    ),
+    "PT1": (built("PT1", (2,), width=2), {"gain": (1.0, 3.0), "tau": (0.5, 0.2)}),
+    "PT1_S": (built("PT1_S", (2,), clocked=True, tau=0.5, width=2), {"gain": (1.0, 3.0)}),
+    "PT2": (
+        built("PT2", (2,), width=2),
+        {"gain": (1.0, 3.0), "omega": (2.0, 3.0), "damping": (0.5, 0.2)},
+    ),
+    "PT2_S": (built("PT2_S", (2,), clocked=True, omega=2.0, width=2), {"gain": (1.0, 3.0)}),
+    "LEAD_LAG": (
+        built("LEAD_LAG", (2,), width=2),
+        {"lead": (0.5, 0.7), "lag": (0.1, 0.2), "gain": (1.0, 3.0)},
+    ),
+    "LEAD_LAG_S": (
+        built("LEAD_LAG_S", (2,), clocked=True, lead=0.5, lag=0.1, width=2),
+        {"gain": (1.0, 3.0)},
+    ),
+    "NOTCH": (
+        built("NOTCH", (2,), width=2),
+        {"frequency": (1.0, 2.0), "bandwidth": (0.2, 0.3), "depth": (0.1, 0.3)},
+    ),
+    "LOW_PASS": (built("LOW_PASS", (2,), order=3, width=2), {"cutoff": (1.0, 2.0)}),
     "IK": (inverse_kinematics, {"damping": (1e-3, 0.3)}),
     "GRAVITY": (with_robot("GRAVITY"), {"gravity": ([0, 0, -9.81], [0.3, -0.2, -1.6])}),
     "COMPUTED_TORQUE": (

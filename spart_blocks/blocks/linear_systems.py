@@ -1,0 +1,383 @@
+"""Linear systems: state space, transfer functions, zeros and poles; in time and at the ticks of a
+clock.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, SampledBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._linear import (
+    METHODS,
+    MOST_STATES,
+    Cascade,
+    Discretised,
+    Matrices,
+    Polynomials,
+    Rational,
+    channels,
+    discretised,
+    in_series,
+    observer_form,
+    polynomial,
+    refuse_improper,
+    roots,
+    sections_of,
+    shifted,
+)
+from spart_blocks.blocks._values import chosen, numbers, scalar_or_vector
+from spart_blocks.errors import InputError
+
+_IN_Z = (*METHODS, "none")
+
+
+class _StateSpace(Declared):
+    """The matrices that STATE_SPACE and STATE_SPACE_S share."""
+
+    takes = (PortSpec("u", "float or m", "", "inputs; a number if B has one column"),)
+    gives = (PortSpec("y", "float or p", "", "outputs; a number if C has one row"),)
+    out_ports: Any
+    A: Any
+    B: Any
+    C: Any
+    D: Any
+
+    def _take(self, given: Matrices, x0: Any) -> tuple[Any, dict[str, Any]]:
+        """Keep the matrices; returns the initial state and the arguments of the constructor."""
+        self.A, self.B, self.C, self.D = given
+        n, m, p = len(given.A), given.B.shape[1], len(given.C)
+        start = np.broadcast_to(_of_size(numbers(x0, "x0"), n), (n,)).copy()
+        self.direct = bool(given.D.any())
+        shapes: dict[str, Any] = {"m": () if m == 1 else m, "p": () if p == 1 else p}
+        return start, {"feedthrough": self.direct, **self.resolve_ports(**shapes)}
+
+    def _tunable(self) -> tuple[str, ...]:
+        return ("A", "B", "C", "D") if self.direct else ("A", "B", "C")
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        y = self.C @ x
+        if self.direct:
+            y = y + self.D @ np.reshape(inputs[0], (-1,))
+        return [y if self.out_ports[0].shape else y[0]]
+
+    def _moved(self, inputs: list[Any], x: Any) -> Any:
+        return self.A @ x + self.B @ np.reshape(inputs[0], (-1,))
+
+
+class State_Space(_StateSpace, ContinuousBlock):
+    """A linear system. x' = A x + B u, y = C x + D u.
+
+    A list of numbers for B is one column, for C one row. Without D nothing feeds through, and the
+    block may close a loop.
+
+    Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 5.3.
+
+    :param A: system matrix
+    :type A: array_like(n, n)
+    :param B: input matrix
+    :type B: array_like(n, m)
+    :param C: output matrix
+    :type C: array_like(p, n)
+    :param D: feedthrough matrix, zeros by default
+    :type D: array_like(p, m), optional
+    :param x0: initial state
+    :type x0: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    tunable: tuple[str, ...] = ("A", "B", "C", "D")
+
+    def __init__(
+        self, A: Any, B: Any, C: Any, D: Any = None, x0: Any = 0.0, **blockargs: Any
+    ) -> None:
+        start, given = self._take(_matrices(A, B, C, D), x0)
+        self.tunable = self._tunable()
+        super().__init__(nstates=len(start), x0=start, **given, **blockargs)
+
+    def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return self._moved(inputs, x)
+
+
+class State_Space_S(_StateSpace, SampledBlock):
+    """A linear system at the ticks of a clock. x(k+1) = A x(k) + B u(k), y(k) = C x(k) + D u(k).
+
+    The matrices are those of a system in continuous time, as of STATE_SPACE, which is discretised:
+    `zoh` is exact for inputs that are constant between ticks, `tustin` is the trapezoidal rule.
+    With `none` they are those of the sampled system, and tunable. y is held between ticks.
+
+    Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
+    scipy.signal.cont2discrete.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param A: system matrix
+    :type A: array_like(n, n)
+    :param B: input matrix
+    :type B: array_like(n, m)
+    :param C: output matrix
+    :type C: array_like(p, n)
+    :param D: feedthrough matrix, zeros by default
+    :type D: array_like(p, m), optional
+    :param x0: initial state
+    :type x0: float or array_like(n)
+    :param method: zoh, tustin or none
+    :type method: str
+    """
+
+    nin = 1
+    nout = 1
+    tunable: tuple[str, ...] = ("A", "B", "C", "D")
+    delays = True
+
+    def __init__(
+        self,
+        clock: Any,
+        A: Any,
+        B: Any,
+        C: Any,
+        D: Any = None,
+        x0: Any = 0.0,
+        method: str = "zoh",
+        **blockargs: Any,
+    ) -> None:
+        found = _matrices(A, B, C, D)
+        if chosen(method, "method", _IN_Z) == "tustin":
+            # SciPy's state is x - T/2 x' there.
+            x0 = (np.eye(len(found.A)) - clock.T / 2 * found.A) @ np.broadcast_to(
+                _of_size(numbers(x0, "x0"), len(found.A)), len(found.A)
+            )
+        start, given = self._take(found if method == "none" else found.at(clock.T, method), x0)
+        self.tunable = self._tunable() if method == "none" else ()
+        super().__init__(clock=clock, x0=start, **given, **blockargs)
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return self._moved(inputs, x)
+
+
+class Transfer_Function(Rational, ContinuousBlock):
+    """A transfer function of s. y = num(s) / den(s) u, for each entry of u.
+
+    Its state is that of the observer form, whose first entry is y but for what feeds through. If
+    num has a lower degree than den, nothing feeds through, and the block may close a loop. For
+    matrices of transfer functions use STATE_SPACE; for high orders ZERO_POLE, which is less
+    sensitive to rounding.
+
+    Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 7.2 and 8.2.
+
+    :param num: numerator, the highest power of s first
+    :type num: float or array_like(m)
+    :param den: denominator, the highest power of s first
+    :type den: array_like(n)
+    :param u0: input before the start, under which the system is at rest then
+    :type u0: float or array_like(n)
+    :param width: length of u; by default u is a scalar, or as long as u0
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("num", "den")
+
+    def __init__(
+        self, num: Any, den: Any, u0: Any = 0.0, width: int | None = None, **blockargs: Any
+    ) -> None:
+        self.num, self.den = _proper(num, den)
+        shape = channels(width, u0=u0)
+        super().__init__(**self._start(u0, shape), **blockargs)
+
+    def law(self) -> Polynomials:
+        return self.num, self.den
+
+
+class Transfer_Function_S(Discretised, SampledBlock):
+    """A transfer function at the ticks of a clock, for each entry of u.
+
+    num and den are polynomials of s, as of TRANSFER_FUNCTION, and discretised: `zoh` is exact for
+    inputs that are constant between ticks, `tustin` replaces s by 2/T (z - 1)/(z + 1). With `none`
+    they are polynomials of z, and tunable. y is held between ticks.
+
+    Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
+    scipy.signal.cont2discrete.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param num: numerator, the highest power first
+    :type num: float or array_like(m)
+    :param den: denominator, the highest power first
+    :type den: array_like(n)
+    :param u0: input before the start, under which the system is at rest then
+    :type u0: float or array_like(n)
+    :param width: length of u; by default u is a scalar, or as long as u0
+    :type width: int, optional
+    :param method: zoh, tustin or none
+    :type method: str
+    """
+
+    nin = 1
+    nout = 1
+    tunable: tuple[str, ...] = ("num", "den")
+
+    def __init__(
+        self,
+        clock: Any,
+        num: Any,
+        den: Any,
+        u0: Any = 0.0,
+        width: int | None = None,
+        method: str = "zoh",
+        **blockargs: Any,
+    ) -> None:
+        self.num, self.den = law = _proper(num, den)
+        shape = channels(width, u0=u0)
+        self.in_z = chosen(method, "method", _IN_Z) == "none"
+        self.tunable = ("num", "den") if self.in_z else ()
+        each = [observer_form(*law)] if self.in_z else discretised(clock, law, (), method)
+        super().__init__(**self._start(clock, each, u0, shape), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        if not self.in_z:
+            return super().output(t, inputs, x)
+        law = self.num, self.den
+        return [self._signal(shifted(law, self._rows(x), self._entries(inputs))[0])]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        if not self.in_z:
+            return super().next(t, inputs, x)
+        return shifted((self.num, self.den), self._rows(x), self._entries(inputs))[1]
+
+
+class Zero_Pole(Cascade, ContinuousBlock):
+    """A linear system by its zeros, poles and gain, for each entry of u.
+
+    y = gain (s - z1)(s - z2)... / ((s - p1)(s - p2)...) u, realised as sections of second order in
+    series, which rounding hardly affects. With fewer zeros than poles nothing feeds through.
+
+    Source: K. Astrom and R. Murray, "Feedback Systems" (2008), sec. 8.2; scipy.signal.zpk2sos.
+
+    :param zeros: zeros [rad/s]; write complex ones as "-1+2j"
+    :type zeros: array_like(m)
+    :param poles: poles [rad/s], with the conjugate of each complex one
+    :type poles: array_like(n)
+    :param gain: the factor above, not the gain at rest
+    :type gain: float or array_like(n)
+    :param u0: input before the start, under which the system is at rest then
+    :type u0: float or array_like(n)
+    :param width: length of u; by default u is a scalar, or as long as gain and u0
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("gain",)
+
+    def __init__(
+        self,
+        zeros: Any,
+        poles: Any,
+        gain: Any = 1.0,
+        u0: Any = 0.0,
+        width: int | None = None,
+        **blockargs: Any,
+    ) -> None:
+        self.gain = scalar_or_vector(gain, "gain")
+        shape = channels(width, gain=self.gain, u0=u0)
+        found = self._start(_of_roots(zeros, poles, analog=True), u0, shape)
+        super().__init__(**found, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self._signal(self.gain * self._y(inputs, x))]
+
+
+class Zero_Pole_S(Discretised, SampledBlock):
+    """A linear system by its zeros, poles and gain at the ticks of a clock, for each entry of u.
+
+    They are those of a system in continuous time, as of ZERO_POLE, which is discretised: `zoh` is
+    exact for inputs that are constant between ticks, `tustin` is the trapezoidal rule. With `none`
+    they are in the plane of z. y is held between ticks.
+
+    Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 4.3 and 6.1;
+    scipy.signal.cont2discrete.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param zeros: zeros [rad/s]; write complex ones as "-1+2j"
+    :type zeros: array_like(m)
+    :param poles: poles [rad/s], with the conjugate of each complex one
+    :type poles: array_like(n)
+    :param gain: the factor above, not the gain at rest
+    :type gain: float or array_like(n)
+    :param u0: input before the start, under which the system is at rest then
+    :type u0: float or array_like(n)
+    :param width: length of u; by default u is a scalar, or as long as gain and u0
+    :type width: int, optional
+    :param method: zoh, tustin or none
+    :type method: str
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("gain",)
+
+    def __init__(
+        self,
+        clock: Any,
+        zeros: Any,
+        poles: Any,
+        gain: Any = 1.0,
+        u0: Any = 0.0,
+        width: int | None = None,
+        method: str = "zoh",
+        **blockargs: Any,
+    ) -> None:
+        self.gain = scalar_or_vector(gain, "gain")
+        shape = channels(width, gain=self.gain, u0=u0)
+        in_z = chosen(method, "method", _IN_Z) == "none"
+        found = _of_roots(zeros, poles, analog=not in_z)
+        one = found if in_z else found.at(clock.T, method)
+        super().__init__(**self._start(clock, [one], u0, shape), **blockargs)
+
+
+def _matrices(A: Any, B: Any, C: Any, D: Any) -> Matrices:
+    """Four matrices that fit; an InputError names the one that does not."""
+    a = np.atleast_2d(numbers(A, "A"))
+    n = len(a)
+    if a.shape != (n, n) or not 0 < n <= MOST_STATES:
+        raise InputError(f"A must be a square matrix, not {a.shape}")
+    b, c = numbers(B, "B"), numbers(C, "C")
+    b = b.reshape(-1, 1) if b.ndim < 2 else b
+    c = c.reshape(1, -1) if c.ndim < 2 else c
+    if b.ndim > 2 or len(b) != n or not b.size:
+        raise InputError(f"B must have {n} rows, as A has, not shape {np.shape(B)}")
+    if c.ndim > 2 or c.shape[1] != n or not c.size:
+        raise InputError(f"C must have {n} columns, as A has, not shape {np.shape(C)}")
+    size = (len(c), b.shape[1])
+    d = np.zeros(size) if D is None else numbers(D, "D")
+    if d.ndim < 2 and d.size == size[0] * size[1]:
+        d = d.reshape(size)
+    if d.shape != size:
+        raise InputError(f"D must have shape {size}, the rows of C and columns of B, not {d.shape}")
+    return Matrices(a, b, c, d)
+
+
+def _of_size(x0: Any, n: int) -> Any:
+    if x0.shape not in ((), (n,)):
+        raise InputError(f"x0 has shape {x0.shape}, the system has {n} states")
+    return x0
+
+
+def _proper(num: Any, den: Any) -> tuple[Any, Any]:
+    """The polynomials of a proper transfer function with a state."""
+    above, below = polynomial(num, "num"), polynomial(den, "den")
+    refuse_improper(len(above) - 1, len(below) - 1, "num / den")
+    return above, below
+
+
+def _of_roots(zeros: Any, poles: Any, analog: bool) -> Matrices:
+    """The sections of a system of gain 1 in series."""
+    z, p = roots(zeros, "zeros"), roots(poles, "poles")
+    refuse_improper(len(z), len(p), "the system")
+    return in_series(sections_of(z, p, 1.0, analog))
