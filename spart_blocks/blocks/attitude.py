@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks import spatial
@@ -163,6 +164,99 @@ class Quat_Product(_Conversion, FunctionBlock):
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [spatial.quaternion_product(*inputs)]
+
+
+class Quat_Conjugate(_Conversion, FunctionBlock):
+    """The conjugate of a quaternion; of a unit quaternion, that of the inverse rotation."""
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("q", "4", "", "quaternion, scalar last"),)
+    gives = (PortSpec("conjugate", "4", "", "its conjugate, scalar last"),)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [spatial.conjugate(inputs[0])]
+
+
+class Quat_Rotate(_Conversion, FunctionBlock):
+    """A vector turned by a unit quaternion: R(q) v, from body to inertial axes.
+
+    With the conjugate of q, from inertial to body axes.
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("q", "4", "", "unit quaternion, scalar last"),
+        PortSpec("v", "3", "", "vector"),
+    )
+    gives = (PortSpec("turned", "3", "", "the turned vector, in the unit of v"),)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        q, v = inputs
+        return [spatial.quaternion_rotation(q) @ v]
+
+
+class Quat_Log(_Conversion, FunctionBlock):
+    """The rotation vector of a unit quaternion: the axis times the angle, of at most half a turn.
+
+    It is twice the vector part of the logarithm of q or of -q. A step ends where q passes half a
+    turn: there the vector jumps to its opposite. Source: Markley and Crassidis, "Fundamentals of
+    Spacecraft Attitude Determination and Control" (2014), 2.9.
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("q", "4", "", "unit quaternion, scalar last"),)
+    gives = (PortSpec("turn", "3", "rad", "rotation vector"),)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [spatial.turn_of_quaternion(inputs[0])]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [-inputs[0][3]]
+
+
+class Quat_Exp(_Conversion, FunctionBlock):
+    """The unit quaternion of a rotation vector, the axis times the angle: inverse of QUAT_LOG.
+
+    Source: Markley and Crassidis, "Fundamentals of Spacecraft Attitude Determination and Control"
+    (2014), 2.9.
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("turn", "3", "rad", "rotation vector"),)
+    gives = (PortSpec("q", "4", "", "unit quaternion, scalar last"),)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [spatial.quaternion_of_turn(inputs[0])]
+
+
+class Slerp(_Conversion, FunctionBlock):
+    """The attitude on the way from one to another, by the shortest turn at a uniform rate.
+
+    q0 exp(s log(q0* q1)): q0 at s = 0, q1 or -q1 at s = 1, and further along the same turn outside.
+    A step ends where q0 and q1 are half a turn apart: there the way jumps. Source: K. Shoemake,
+    "Animating rotation with quaternion curves", SIGGRAPH (1985).
+    """
+
+    nin = 3
+    nout = 1
+    takes = (
+        PortSpec("q0", "4", "", "first attitude, unit quaternion, scalar last"),
+        PortSpec("q1", "4", "", "second attitude, unit quaternion, scalar last"),
+        PortSpec("s", "", "", "part of the way, from 0 to 1"),
+    )
+    gives = (PortSpec("q", "4", "", "attitude in between, unit quaternion, scalar last"),)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        q0, q1, s = inputs
+        turn = spatial.turn_of_quaternion(spatial.quaternion_product(spatial.conjugate(q0), q1))
+        return [spatial.quaternion_product(q0, spatial.quaternion_of_turn(s * turn))]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [-np.sum(inputs[0] * inputs[1])]
 
 
 class Quat_Left_Matrix(_Conversion, FunctionBlock):

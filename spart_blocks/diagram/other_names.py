@@ -124,6 +124,11 @@ Polynomial Trajectory: QUINTIC VIA_POINTS
 Trapezoidal Velocity Profile Trajectory: TRAPEZOID
 Transform Trajectory: CARTESIAN_QUINTIC
 Quaternion Multiplication: QUAT_PRODUCT
+Quaternion Conjugate, Quaternion Inverse: QUAT_CONJUGATE; the inverse is that of a unit quaternion
+Quaternion Rotation: QUAT_ROTATE; from body to inertial axes, Simulink's is the other way
+Quaternion Logarithm: QUAT_LOG; the rotation vector, twice the vector part of the logarithm
+Quaternion Exponential: QUAT_EXP; of the rotation vector, twice the vector part of the argument
+Quaternion Interpolation: SLERP
 Rotation Angles to Direction Cosine Matrix: ANGLES321_R ANGLES123_R; R is from body to inertial axes
 Quaternions to Direction Cosine Matrix: QUAT_R; R is from body to inertial axes
 Direction Cosine Matrix to Quaternions: R_QUAT; R is from body to inertial axes
