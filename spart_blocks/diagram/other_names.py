@@ -88,16 +88,18 @@ Rounding Function: ROUND FCN
 Unit Conversion, Angle Conversion, Length Conversion, Mass Conversion: UNIT_CONVERSION
 MATLAB Function, Interpreted MATLAB Function: FCN; or a block of your own: docs/own_blocks.md
 S-Function, MATLAB System: ; a block of your own in a Python file: docs/own_blocks.md
-Reshape: FLATTEN
+Reshape: RESHAPE FLATTEN
 Matrix Transpose: TRANSPOSE
 Matrix Inverse, Pseudoinverse: INVERSE
 Determinant of 3x3 Matrix: DET
-Mux, Vector Concatenate, Bus Creator: MUX; DICT makes a signal with named parts
+Vector Concatenate, Matrix Concatenate: CONCATENATE MUX
+Mux, Bus Creator: MUX; DICT makes a signal with named parts
 Demux, Bus Selector: DEMUX
-Selector: SLICE1 SLICE2 INDEX; a wire can take a slice: plant.qm[0:2] -> ctrl.qm
+Selector: SELECTOR SLICE1 SLICE2 INDEX; a wire can take a slice: plant.qm[0:2] -> ctrl.qm
 Switch: SWITCH
-Manual Switch: SWITCH; or `variants:`, chosen by --variant
-Multiport Switch, Index Vector: SWITCH; a chain of them
+Manual Switch: MANUAL_SWITCH SWITCH; or `variants:`, chosen by --variant
+Multiport Switch: MULTIPORT_SWITCH
+Index Vector: MULTIPORT_SWITCH; after DEMUX
 Goto, From: ; a wire goes to any number of inputs: plant.qm -> ctrl.qm, scope
 Subsystem, Inport, Outport: ; `subsystems:` with `inputs:` and `outputs:`: docs/diagrams.md
 Model, Model Reference: ; `use: part.yaml` takes a file with ports as a block: docs/diagrams.md
@@ -150,8 +152,8 @@ LinearSystem: STATE_SPACE STATE_SPACE_S
 SymbolicVectorSystem: FCN
 Multiplexer: MUX
 Demultiplexer: DEMUX
-Selector: SLICE1 INDEX
-PortSwitch: SWITCH; or `variants:`, chosen by --variant
+Selector: SELECTOR SLICE1 INDEX
+PortSwitch: MULTIPORT_SWITCH SWITCH; or `variants:`, chosen by --variant
 Saturation: SATURATION
 ZeroOrderHold: ZOH
 PassThrough: ; a wire goes to any number of inputs: plant.qm -> ctrl.qm, scope

@@ -90,6 +90,8 @@ ALONE = ("QUINTIC", "TRAPEZOID")  # their robot is optional, and says how long q
 SAMPLED = {"UNIT_DELAY": {}, "TRANSPORT_DELAY": {"delay": 2.0}, "NOISE": {}}
 ARGUMENTS |= {
     "MATH": {"function": "pow"},
+    "SELECTOR": {"indices": [0]},
+    "RESHAPE": {"shape": [2, 3]},
     "TRIG": {"function": "atan2"},
     "POLYNOMIAL": {"coefficients": [1.0, 2.0]},
     "UNIT_CONVERSION": {"from_unit": "rpm", "to_unit": "deg/s"},

@@ -268,6 +268,7 @@ CASES = {
     ),
     "DEADZONE": (built("DEADZONE", (2,)), {"lower": (-0.1, -0.3), "upper": (0.1, 0.3)}),
     "QUANTIZER": (built("QUANTIZER", (2,)), {"interval": (0.1, 0.3), "offset": (0.0, 0.05)}),
+    "MANUAL_SWITCH": (built("MANUAL_SWITCH", (2,), (2,)), {"choice": (1, 2)}),
     "POLYNOMIAL": (
         built("POLYNOMIAL", (2,)),
         {"coefficients": ([1.0, -2.0, 0.5], [0.3, 0.2, 0.1])},

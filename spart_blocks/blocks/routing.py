@@ -1,0 +1,231 @@
+"""Selection and arrangement of signals. Numbers of inputs begin at 1, as their names do; indices of
+entries at 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from bdsim.components import FunctionBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import chosen, counted, number
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.formulas.crossings import bare, flat
+from spart_blocks.ports import Port, port_arguments
+
+MOST_ENTRIES = 10_000
+
+
+class Selector(Declared, FunctionBlock):
+    """Entries of a vector, or rows or columns of a matrix, in any order, also several times.
+
+    bdsim's INDEX gives each entry an output of its own, SLICE1 a range.
+
+    :param indices: from 0, or from -1 backwards; a list gives a vector, a number one entry
+    :type indices: int or array_like(n)
+    :param axis: 0 selects rows of a matrix, 1 columns
+    :type axis: int
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "a vector or a matrix"),)
+    gives = (PortSpec("y", "any", "", "the selected entries, in the unit of u"),)
+
+    def __init__(self, indices: Any, axis: int = 0, **blockargs: Any) -> None:
+        self.indices = _indices(indices)
+        self.axis = _zero_or_one(axis, "axis")
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        (u,) = inputs
+        if self.axis >= np.ndim(u):
+            raise ValueError(f"u is {np.shape(u)}, it has no axis {self.axis} to select from")
+        size = np.shape(u)[self.axis]
+        for index in np.ravel(self.indices):
+            if not -size <= index < size:
+                raise ValueError(
+                    f"indices has {index}, u has {size} entries along axis {self.axis}"
+                )
+        return [bare(u[:, self.indices] if self.axis else u[self.indices])]
+
+
+def _indices(value: Any) -> Any:
+    found = np.asarray(value) if isinstance(value, (int, list, tuple, np.ndarray)) else None
+    numbers = found is not None and found.dtype.kind in "iuf" and not isinstance(value, bool)
+    if found is None or not numbers or found.ndim > 1 or not 0 < found.size <= MOST_ENTRIES:
+        raise InputError(f"indices must be a whole number or a list of them, not {brief(value)}")
+    if not np.all(found == np.floor(found)) or np.abs(found).max() > MOST_ENTRIES:
+        raise InputError(f"indices must be whole numbers to {MOST_ENTRIES}, not {brief(value)}")
+    return found.astype(int) if found.ndim else int(found)
+
+
+def _zero_or_one(value: Any, name: str) -> int:
+    if type(value) is not int or value not in (0, 1):
+        raise InputError(f"{name} must be 0 or 1, not {brief(value)}")
+    return value
+
+
+class Reshape(Declared, FunctionBlock):
+    """A signal with its entries in another shape.
+
+    Rows are filled one after the other, as in NumPy; with `order: columns` the columns, as in
+    Simulink's Reshape.
+
+    :param shape: the new shape, such as 6, [2, 3], or [] for a scalar
+    :type shape: int or array_like(n)
+    :param order: rows or columns
+    :type order: str
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "any signal with as many entries"),)
+    gives = (PortSpec("y", "any", "", "the same entries, in the unit of u"),)
+
+    def __init__(self, shape: Any, order: str = "rows", **blockargs: Any) -> None:
+        sizes = [shape] if np.ndim(shape) == 0 else list(shape)
+        given = [counted(_whole(size), "each entry of shape", MOST_ENTRIES) for size in sizes]
+        if len(given) > 3 or math.prod(given) > MOST_ENTRIES:
+            raise InputError(f"shape has at most 3 axes and {MOST_ENTRIES} entries, not {given}")
+        self.new_shape = tuple(given)
+        self.order = chosen(order, "order", ("rows", "columns"))
+        super().__init__(**self.resolve_ports(shapes={"y": self.new_shape}), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        (u,) = inputs
+        if np.size(u) != math.prod(self.new_shape):
+            raise ValueError(
+                f"u is {np.shape(u)} with {np.size(u)} entries, shape {list(self.new_shape)} has "
+                f"{math.prod(self.new_shape)}"
+            )
+        order: Literal["C", "F"] = "C" if self.order == "rows" else "F"
+        return [bare(np.reshape(np.ravel(u, order), self.new_shape, order))]
+
+
+def _whole(size: Any) -> Any:
+    """A whole number among floats as an int."""
+    return int(size) if isinstance(size, (float, np.number)) and size == int(size) else size
+
+
+class Concatenate(Declared, FunctionBlock):
+    """Signals joined to one.
+
+    Without `axis` scalars and vectors become a vector, as with bdsim's MUX, which also flattens
+    matrices. With `axis` they are matrices: 0 puts them below each other, 1 side by side.
+
+    :param nin: number of inputs
+    :type nin: int
+    :param axis: 0 or 1, of matrices
+    :type axis: int, optional
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("u1", "any", "", "a scalar or a vector, with `axis` a matrix"),
+        PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
+    )
+    gives = (PortSpec("y", "any", "", "all of them, in their unit"),)
+
+    def __init__(self, nin: int = 2, axis: int | None = None, **blockargs: Any) -> None:
+        self.axis = None if axis is None else _zero_or_one(axis, "axis")
+        self.in_ports, self.out_ports = _numbered(counted(nin, "nin")), (Port("y"),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        for port, value in zip(self.in_ports, inputs, strict=True):
+            if np.ndim(value) not in ((0, 1) if self.axis is None else (2,)):
+                takes = "scalars and vectors" if self.axis is None else "matrices"
+                hint = "; give `axis` to join matrices" if self.axis is None else ""
+                raise ValueError(f"{port.name} is {np.shape(value)}, it joins {takes}{hint}")
+        if self.axis is None:
+            return [np.concatenate([np.ravel(value) for value in inputs])]
+        kept = [np.shape(value)[1 - self.axis] for value in inputs]
+        if len(set(kept)) > 1:
+            told = " and ".join(str(np.shape(value)) for value in inputs)
+            raise ValueError(f"matrices {told} do not fit side by side along axis {self.axis}")
+        return [np.concatenate(inputs, axis=self.axis)]
+
+
+class Multiport_Switch(Declared, FunctionBlock):
+    """One of several signals, selected by a number: y = u1 where index is 1, u2 where it is 2.
+
+    The index is rounded to the nearest number of an input. The signals are of one shape, or
+    scalars. A step ends where the index passes from one input to another. Simulink's Multiport
+    Switch truncates the index, and refuses one outside its range.
+
+    :param nin: number of signals to select from
+    :type nin: int
+    """
+
+    nin = 3
+    nout = 1
+    takes = (
+        PortSpec("index", "", "", "number of the signal, from 1"),
+        PortSpec("u1", "any", "", "a signal"),
+        PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
+    )
+    gives = (PortSpec("y", "any", "", "the selected signal"),)
+
+    def __init__(self, nin: int = 2, **blockargs: Any) -> None:
+        self.in_ports = (Port("index", ()), *_numbered(counted(nin, "nin", 999)))
+        self.out_ports = (Port("y"),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        index, *signals = inputs
+        return [_picked(index, signals)]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return flat(*(k + 0.5 - inputs[0] for k in range(1, len(inputs) - 1)))
+
+
+class Manual_Switch(Declared, FunctionBlock):
+    """One of several signals, selected by a parameter, which may be changed while a loop runs.
+
+    :param choice: number of the signal, from 1
+    :type choice: float
+    :param nin: number of signals to select from
+    :type nin: int
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("u1", "any", "", "a signal"),
+        PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
+    )
+    gives = (PortSpec("y", "any", "", "the selected signal"),)
+    tunable = ("choice",)
+
+    def __init__(self, choice: float = 1, nin: int = 2, **blockargs: Any) -> None:
+        self.in_ports, self.out_ports = _numbered(counted(nin, "nin")), (Port("y"),)
+        self.choice = number(choice, "choice")
+        if self.choice not in range(1, nin + 1):
+            told = f"choice must be the number of an input, 1 to {nin}, not {brief(choice)}"
+            raise InputError(Fault(told, hint="more inputs come with `nin`"))
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [_picked(self.choice, inputs)]
+
+
+def _numbered(count: int) -> tuple[Port, ...]:
+    return tuple(Port(f"u{k + 1}") for k in range(count))
+
+
+def _picked(number: Any, signals: Sequence[Any]) -> Any:
+    """The signal of the nearest number, from 1."""
+    shapes = {np.shape(signal) for signal in signals if np.ndim(signal)}
+    if len(shapes) > 1:
+        told = " and ".join(map(str, sorted(shapes)))
+        raise ValueError(f"its signals are {told}; they must be of one shape, or scalars")
+    value = signals[0]
+    for k, signal in enumerate(signals[1:], start=1):
+        value = np.where(np.greater_equal(number, k + 0.5), signal, value)
+    return bare(value)
