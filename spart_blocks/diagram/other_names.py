@@ -64,7 +64,10 @@ Dead Zone: DEADZONE
 Quantizer: QUANTIZER
 Rate Limiter: RATE_LIMITER RATE_LIMITER_S
 Relay: RELAY
-Hit Crossing, Relational Operator, Compare To Constant, Compare To Zero: COMPARE
+Backlash: BACKLASH BACKLASH_S
+Hit Crossing: HIT_CROSSING
+Detect Rise Positive, Detect Fall Negative, Detect Change: EDGE
+Relational Operator, Compare To Constant, Compare To Zero: COMPARE
 Coulomb & Viscous Friction: MULTIBODY; friction is a property of a robot's joint: docs/joints.md
 Logical Operator, AND, OR, NOT, XOR: LOGIC
 Lookup Table, 1-D Lookup Table: LOOKUP INTERPOLATE

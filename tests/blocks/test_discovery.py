@@ -47,6 +47,7 @@ ARGUMENTS = {  # what a block needs besides a robot
     "RATE_LIMITER": {"rising": 1.0},
     "RATE_LIMITER_S": {"rising": 1.0, "clock": bdsim.Clock(1.0)},
     "FCN": {"expression": "u"},
+    "BACKLASH": {"gap": 1.0},
     "CHIRP": {"f0": 1.0, "f1": 2.0, "duration": 1.0},
     "MULTISINE": {"frequencies": [1.0, 2.0]},
     "REPEATING": {"times": [0.0, 1.0], "values": [0.0, 1.0]},
@@ -96,6 +97,7 @@ ARGUMENTS |= {
     "POLYNOMIAL": {"coefficients": [1.0, 2.0]},
     "UNIT_CONVERSION": {"from_unit": "rpm", "to_unit": "deg/s"},
 }
+SAMPLED |= {"BACKLASH_S": {"gap": 1.0}, "EDGE": {}}
 SAMPLED |= {"RANDOM_WALK": {}, "PRBS_S": {}, "BAND_LIMITED_NOISE": {"power": 1.0}}
 SAMPLED |= {f"{kind}_S": given for kind, given in LINEAR.items()}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}

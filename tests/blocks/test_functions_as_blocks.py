@@ -44,7 +44,7 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("RATE_LIMITER", "RATE_LIMITER_S", "FCN"),
     *("QUINTIC", "TRAPEZOID", "VIA_POINTS", "TRAJECTORY_FILE", "CIRCLE", "CARTESIAN_QUINTIC", "IK"),
     *("PULSE", "CHIRP", "MULTISINE", "PRBS", "PRBS_S", "REPEATING"),
-    *("BAND_LIMITED_NOISE", "RANDOM_WALK"),
+    *("BAND_LIMITED_NOISE", "RANDOM_WALK", "BACKLASH", "BACKLASH_S", "HIT_CROSSING", "EDGE"),
     *("UNIT_DELAY", "TRANSPORT_DELAY", "LOOKUP", "LOOKUP_2D", "NOISE", "DATA"),
     *(
         f"{kind}{sampled}"

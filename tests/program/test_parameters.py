@@ -216,6 +216,10 @@ CASES = {
     ),
     "SWITCH": (built("SWITCH", (2,), (), (2,)), {"threshold": (0.1, 0.4)}),
     "COMPARE": (built("COMPARE", (2,), operator=">"), {"constant": (0.1, 0.4)}),
+    "BACKLASH": (built("BACKLASH", (2,), y0=[0, 0]), {"gap": (0.3, 0.6), "bandwidth": (9.0, 20.0)}),
+    "BACKLASH_S": (built("BACKLASH_S", (), clocked=True), {"gap": (0.3, 0.6)}),
+    "HIT_CROSSING": (built("HIT_CROSSING", ()), {"level": (0.3, 0.6), "pulse": (0.1, 0.2)}),
+    "EDGE": (built("EDGE", (2,), clocked=True, width=2), {"level": (0.3, 0.6)}),
     "PULSE": (
         built("PULSE"),
         {

@@ -1,0 +1,109 @@
+"""Play between two parts: in continuous time, and exact on a clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, SampledBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import above_zero, common_shape, scalar_or_vector
+from spart_blocks.errors import InputError
+from spart_blocks.formulas.crossings import flat
+from spart_blocks.spatial import Array
+
+
+def _gap(given: Any) -> Any:
+    gap = scalar_or_vector(given, "gap")
+    if np.any(np.asarray(gap) < 0):
+        raise InputError(f"gap must not be below 0, as {given} is")
+    return gap
+
+
+class Backlash(Declared, ContinuousBlock):
+    """Play in a gear or a linkage: the output rests while the input moves within a gap.
+
+    y' = bandwidth d, where d is what u - y exceeds -gap/2 to gap/2 by: in the gap y rests, at its
+    ends it follows u at the distance gap/2, with a first-order lag. For u of the rate r the lag is
+    r / bandwidth. A step ends where the parts meet and part. BACKLASH_S is exact, at the ticks of a
+    clock.
+
+    Source: A. Gelb and W. E. Vander Velde, "Multiple-Input Describing Functions and Nonlinear
+    System Design" (1968), app. B, for its describing function.
+
+    :param gap: width of the gap, in the unit of u
+    :type gap: float or array_like(n)
+    :param bandwidth: bandwidth of the contact [1/s]
+    :type bandwidth: float
+    :param y0: initial y, in the unit of u
+    :type y0: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "float or n", "", "position of the driving part"),)
+    gives = (PortSpec("y", "float or n", "", "position of the driven part, in the unit of u"),)
+    tunable = ("gap", "bandwidth")
+
+    def __init__(
+        self, gap: Any, bandwidth: float = 1000.0, y0: Any = 0.0, **blockargs: Any
+    ) -> None:
+        self.gap, start = _gap(gap), scalar_or_vector(y0, "y0")
+        self.bandwidth = above_zero(scalar_or_vector(bandwidth, "bandwidth"), "bandwidth")
+        shape = common_shape(gap=self.gap, bandwidth=self.bandwidth, y0=start)
+        start = np.broadcast_to(start, shape or (1,)).copy()
+        ports = self.resolve_ports(n=shape)
+        super().__init__(nstates=start.size, x0=start, **ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [x if self.in_ports[0].shape else x[0]]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        apart, half = self._apart(inputs, x), 0.5 * self.gap
+        return self.bandwidth * (apart - np.clip(apart, -half, half))
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        apart, half = self._apart(inputs, x), 0.5 * self.gap
+        return flat(apart - half, apart + half)
+
+    def _apart(self, inputs: list[Any], x: Array) -> Any:
+        return np.reshape(inputs[0], (len(x),)) - x
+
+
+class Backlash_S(Declared, SampledBlock):
+    """Play in a gear or a linkage, at the ticks of a clock.
+
+    At a tick y becomes y moved as little as needed for |u - y| <= gap/2: y rests while u moves
+    within the gap, and follows it at its ends. It is held until the next tick.
+
+    Source: A. Gelb and W. E. Vander Velde, "Multiple-Input Describing Functions and Nonlinear
+    System Design" (1968), app. B, for its describing function.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param gap: width of the gap, in the unit of u
+    :type gap: float or array_like(n)
+    :param y0: y before the first tick, in the unit of u
+    :type y0: float or array_like(n)
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "float or n", "", "position of the driving part"),)
+    gives = (PortSpec("y", "float or n", "", "position of the driven part, in the unit of u"),)
+    tunable = ("gap",)
+
+    def __init__(self, clock: Any, gap: Any, y0: Any = 0.0, **blockargs: Any) -> None:
+        self.gap, start = _gap(gap), scalar_or_vector(y0, "y0")
+        shape = common_shape(gap=self.gap, y0=start)
+        start = np.broadcast_to(start, shape or (1,)).copy()
+        ports = self.resolve_ports(n=shape)
+        super().__init__(clock=clock, ndstates=start.size, x0=start, **ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [x if self.in_ports[0].shape else x[0]]
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        u, half = np.reshape(inputs[0], (len(x),)), 0.5 * self.gap
+        return np.minimum(np.maximum(x, u - half), u + half)

@@ -1,0 +1,163 @@
+"""Crossings of a level: located in time, and on a clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, SampledBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import (
+    chosen,
+    common_shape,
+    number,
+    positive_number,
+    scalar_or_vector,
+)
+from spart_blocks.errors import InputError, brief
+from spart_blocks.spatial import Array
+
+DIRECTIONS = ("rising", "falling", "either")
+MOST_WIDE = 10_000
+
+
+class Hit_Crossing(Declared, ContinuousBlock):
+    """Tells when a signal crosses a level.
+
+    A step ends at the crossing, located as other zero-crossings. There `count` increases by one,
+    and y becomes 1 for the time of the pulse; a later crossing begins it anew. An instant has no
+    duration in continuous time, so that y is no single 1 as at a step of Simulink; at a fixed rate,
+    in exported C and in real time, a pulse lasts at least one step. u rises where it comes from the
+    level or below to above it; a signal that touches the level from below does not cross it. The
+    side on which u starts is no crossing.
+
+    :param level: the level, in the unit of u
+    :type level: float
+    :param direction: rising, falling or either
+    :type direction: str
+    :param pulse: how long y is 1 after a crossing [s]
+    :type pulse: float
+    """
+
+    nin = 1
+    nout = 2
+    takes = (PortSpec("u", "", "", "any signal"),)
+    gives = (
+        PortSpec("y", "", "", "1 from a crossing on for the time of the pulse, otherwise 0"),
+        PortSpec("count", "", "", "the number of crossings so far"),
+    )
+    tunable = ("level", "pulse")
+
+    def __init__(
+        self,
+        level: float = 0.0,
+        direction: str = "either",
+        pulse: float = 1e-3,
+        **blockargs: Any,
+    ) -> None:
+        self.level, self.pulse = number(level, "level"), positive_number(pulse, "pulse", "s")
+        self.direction = chosen(direction, "direction", DIRECTIONS)
+        # The side (1 above, 0 below, 0.5 not known yet), the pulse (1 or 0), its start, the count.
+        start = [0.5, 0.0, 0.0, 0.0]
+        super().__init__(nstates=4, x0=start, **self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [np.where(x[1] > 0.5, 1.0, 0.0), x[3]]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        return np.zeros(4)
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        above = inputs[0] - self.level
+        left = np.where(x[0] > 0.5, -above, above)
+        return [
+            np.where(np.abs(x[0] - 0.5) < 0.25, 1.0, left),
+            np.where(x[1] > 0.5, t - (x[2] + self.pulse), -1.0),
+        ]
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
+        above = inputs[0] > self.level
+        rises = np.logical_and(x[0] < 0.25, above)
+        # On the level it has not left the upper side yet.
+        falls = np.logical_and(x[0] > 0.75, inputs[0] < self.level)
+        hit = {"rising": rises, "falling": falls, "either": np.logical_or(rises, falls)}
+        found = np.where(hit[self.direction], 1.0, 0.0)
+        kept = np.logical_and(x[0] > 0.75, np.logical_not(falls))
+        side = np.where(np.logical_or(above, kept), 1.0, 0.0)
+        goes_on = np.where(np.logical_and(x[1] > 0.5, t <= x[2] + self.pulse), 1.0, 0.0)
+        return np.array(
+            [
+                side,
+                np.maximum(found, goes_on),
+                np.where(found > 0.5, t, x[2]),
+                x[3] + found,
+            ]
+        )
+
+
+class Edge(Declared, SampledBlock):
+    """Tells at the ticks of a clock whether a signal has crossed a level since the tick before.
+
+    y = 1 from a tick until the next if u > level at this tick, and not at the one before
+    (``rising``), the other way round (``falling``), or one of both (``either``); otherwise 0.
+    Crossings there and back between two ticks are not seen.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param direction: rising, falling or either
+    :type direction: str
+    :param level: the level, in the unit of u
+    :type level: float or array_like(n)
+    :param initial: whether u counts as above the level before the first tick: 1 or 0
+    :type initial: float or array_like(n)
+    :param width: length of u, if the other parameters are scalars; by default u is a scalar then
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "float or n", "", "any signal"),)
+    gives = (PortSpec("y", "float or n", "", "1 where u has crossed, otherwise 0"),)
+    tunable = ("level",)
+
+    def __init__(
+        self,
+        clock: Any,
+        direction: str = "rising",
+        level: Any = 0.0,
+        initial: Any = 0.0,
+        width: int | None = None,
+        **blockargs: Any,
+    ) -> None:
+        self.direction = chosen(direction, "direction", DIRECTIONS)
+        self.level = scalar_or_vector(level, "level")
+        start = scalar_or_vector(initial, "initial")
+        if np.any((np.asarray(start) != 0) & (np.asarray(start) != 1)):
+            raise InputError(f"initial must be 1 or 0, not {brief(initial)}")
+        given = {"level": self.level, "initial": start}
+        if width is not None:
+            if isinstance(width, bool) or not isinstance(width, int) or not 0 < width <= MOST_WIDE:
+                text = f"width must be a whole number from 1 to {MOST_WIDE}, not {brief(width)}"
+                raise InputError(text)
+            given["width"] = np.zeros(width)
+        shape = common_shape(**given)
+        begin = np.broadcast_to(start, shape or (1,)).copy()
+        ports = self.resolve_ports(n=shape)
+        super().__init__(
+            clock=clock, ndstates=begin.size, x0=begin, feedthrough=True, **ports, **blockargs
+        )
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        above, before = self._above(inputs, x), x > 0.5
+        rises = np.logical_and(above, np.logical_not(before))
+        falls = np.logical_and(before, np.logical_not(above))
+        crossed = {"rising": rises, "falling": falls, "either": np.logical_or(rises, falls)}
+        y = np.where(crossed[self.direction], 1.0, 0.0)
+        return [y if self.in_ports[0].shape else y[0]]
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        return np.where(self._above(inputs, x), 1.0, 0.0)
+
+    def _above(self, inputs: list[Any], x: Array) -> Any:
+        return np.reshape(inputs[0], (len(x),)) > self.level
