@@ -71,8 +71,11 @@ class Pulse(Declared, SourceBlock):
         super().__init__(**self.resolve_ports(n=shape), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        turns = (t - self.delay) / self.period
-        on = np.logical_and(turns >= 0, turns - np.floor(turns) < self.width)
+        # Edges as `edges` has them, to the last bit: at an edge itself y has its new value.
+        nearest = np.floor((t - self.delay) / self.period + 0.5)
+        k = nearest - np.where(t < self.delay + nearest * self.period, 1.0, 0.0)
+        end = self.delay + self.width * self.period + k * self.period
+        on = np.logical_and(k >= 0, t < end)
         return [self.offset + self.amplitude * np.where(on, 1.0, 0.0)]
 
     def edges(self) -> list[tuple[Any, Any]]:

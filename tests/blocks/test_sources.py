@@ -225,3 +225,14 @@ def test_the_draws_of_a_sweep_have_walks_of_their_own_that_begin_at_y0(written):
 def test_wrong_parameters_are_told(written, given, told):
     with pytest.raises(InputError, match=told):
         sb.load(written(given))
+
+
+@pytest.mark.parametrize(("period", "delay"), [(0.7, 0.25), (0.1, 0.3), (1 / 3, 0.07)])
+def test_a_pulse_has_its_new_value_at_its_edges_to_the_last_bit(bdsim_runtime, period, delay):
+    block = bdsim_runtime._blocklibrary["PULSE"]["class"](1.0, period, 0.3, delay)
+    (up, _), (down, _) = block.edges()
+    for k in range(2000):
+        assert block.output(up + k * period, [], None)[0] == 1.0
+        assert block.output(np.nextafter(up + k * period, 0), [], None)[0] == 0.0
+        assert block.output(down + k * period, [], None)[0] == 0.0
+        assert block.output(np.nextafter(down + k * period, 0), [], None)[0] == 1.0
