@@ -9,7 +9,7 @@ where both have one length.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -151,7 +151,7 @@ def channels(width: Any, **values: Any) -> tuple[int, ...]:
 class Channels(Declared):
     """A linear system that works on each entry of a signal: its state is (n, w) in rows."""
 
-    takes = (PortSpec("u", "float or n", "", "any signal"),)
+    takes: ClassVar[tuple[PortSpec, ...]] = (PortSpec("u", "float or n", "", "any signal"),)
     gives = (PortSpec("y", "float or n", "", "the signal behind the system"),)
     in_ports: Any
     delays = True

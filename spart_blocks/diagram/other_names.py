@@ -52,6 +52,13 @@ Transport Delay, Variable Transport Delay: TRANSPORT_DELAY; its delay is constan
 Discrete-Time Integrator: INTEGRATOR_S
 Discrete Derivative, Difference: DERIV_S
 Discrete Transfer Fcn, Discrete Filter: TRANSFER_FUNCTION_S LTI_SISO_S; with method: none
+Discrete FIR Filter: FIR
+Biquad Filter, SOS Filter: IIR
+Moving Average: MOVING_AVERAGE
+Cumulative Minimum, MinMax Running Resettable: CUMULATIVE_MIN CUMULATIVE_MAX
+Cumulative Maximum: CUMULATIVE_MAX
+Sample and Hold: SAMPLE_HOLD
+Counter, Counter Free-Running, Counter Limited: COUNTER
 Transfer Fcn First Order: PT1_S
 Transfer Fcn Lead or Lag: LEAD_LAG_S
 Discrete Zero-Pole: ZERO_POLE_S; with method: none

@@ -99,6 +99,9 @@ ARGUMENTS |= {
 }
 SAMPLED |= {"BACKLASH_S": {"gap": 1.0}, "EDGE": {}}
 SAMPLED |= {"RANDOM_WALK": {}, "PRBS_S": {}, "BAND_LIMITED_NOISE": {"power": 1.0}}
+SAMPLED |= {"FIR": {"coefficients": [1.0, 2.0]}, "MOVING_AVERAGE": {"N": 2}, "COUNTER": {}}
+SAMPLED |= {"CUMULATIVE_MIN": {}, "CUMULATIVE_MAX": {}, "SAMPLE_HOLD": {}}
+SAMPLED["IIR"] = {"sections": [[1.0, 0.0, 0.0, 1.0, 0.5, 0.0]]}
 SAMPLED |= {f"{kind}_S": given for kind, given in LINEAR.items()}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}

@@ -51,6 +51,7 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
         for kind in ("STATE_SPACE", "TRANSFER_FUNCTION", "ZERO_POLE", "PT1", "PT2", "LEAD_LAG")
         for sampled in ("", "_S")
     ),
+    *("FIR", "IIR", "MOVING_AVERAGE", "CUMULATIVE_MIN", "CUMULATIVE_MAX", "SAMPLE_HOLD", "COUNTER"),
     *("NOTCH", "NOTCH_S", "LOW_PASS", "LOW_PASS_S"),
     *("JOINT_PID", "JOINT_PID_S", "GRAVITY_COMPENSATION", "ATTITUDE_PD", "EFFORT_LIMIT"),
     *("OPERATIONAL_SPACE", "IMPEDANCE", "TRANSPOSE_JACOBIAN"),

@@ -313,6 +313,10 @@ CASES = {
         built("ZERO_POLE_S", (2,), clocked=True, zeros=[-1.0], poles=[-2.0, -3.0], width=2),
         {"gain": (1.0, 3.0)},
     ),
+    "FIR": (
+        built("FIR", (2,), clocked=True, width=2),
+        {"coefficients": ([1.0, 2.0, 3.0], [0.5, -1.0, 4.0])},
+    ),
     "PT1": (built("PT1", (2,), width=2), {"gain": (1.0, 3.0), "tau": (0.5, 0.2)}),
     "PT1_S": (built("PT1_S", (2,), clocked=True, tau=0.5, width=2), {"gain": (1.0, 3.0)}),
     "PT2": (

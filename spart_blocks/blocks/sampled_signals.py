@@ -1,0 +1,305 @@
+"""Filters by coefficients, averages, extremes, samples and counts, at the ticks of a clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import SampledBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._linear import MOST_STATES, Channels, Discretised, channels, in_series
+from spart_blocks.blocks._values import chosen, in_order, number, numbers, scalar_or_vector
+from spart_blocks.errors import Fault, InputError, brief
+
+
+class Fir(Channels, SampledBlock):
+    """A filter with a finite impulse response, for each entry of u.
+
+    y(k) = b0 u(k) + b1 u(k-1) + ... + bm u(k-m), held between ticks. u feeds through.
+    scipy.signal.firwin designs coefficients.
+
+    Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 6.5.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param coefficients: b0 to bm
+    :type coefficients: array_like(m)
+    :param u0: input before the first tick
+    :type u0: float or array_like(n)
+    :param width: length of u; by default u is a scalar, or as long as u0
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    tunable = ("coefficients",)
+
+    def __init__(
+        self, clock: Any, coefficients: Any, u0: Any = 0.0, width: int | None = None,
+        **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.coefficients = numbers(coefficients, "coefficients")
+        if self.coefficients.ndim != 1 or not 1 < self.coefficients.size <= MOST_STATES:
+            hint = "one alone is a GAIN"
+            text = f"coefficients must be 2 to {MOST_STATES} numbers"
+            raise InputError(Fault(text, hint=hint))
+        shape = channels(width, u0=u0)
+        start = np.broadcast_to(
+            scalar_or_vector(u0, "u0"), (self.coefficients.size - 1, *(shape or (1,)))
+        )
+        super().__init__(clock=clock, **self._arguments(start, shape, True), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        now = self.coefficients[0] * self._entries(inputs)
+        return [self._signal(now + self.coefficients[1:] @ self._rows(x))]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return np.concatenate([self._entries(inputs), x[: -self._width]])
+
+
+class Moving_Average(Channels, SampledBlock):
+    """The mean of the last N samples, for each entry of u.
+
+    y(k) = (u(k) + ... + u(k-N+1)) / N, held between ticks. u feeds through.
+
+    Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 2.2.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param N: number of samples, at least 2
+    :type N: int
+    :param u0: input before the first tick
+    :type u0: float or array_like(n)
+    :param width: length of u; by default u is a scalar, or as long as u0
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+
+    def __init__(
+        self, clock: Any, N: int, u0: Any = 0.0, width: int | None = None, **blockargs: Any
+    ) -> None:
+        if isinstance(N, bool) or not isinstance(N, int) or not 1 < N <= MOST_STATES:
+            raise InputError(f"N must be a whole number from 2 to {MOST_STATES}, not {brief(N)}")
+        self.samples = N
+        shape = channels(width, u0=u0)
+        start = np.broadcast_to(scalar_or_vector(u0, "u0"), (N - 1, *(shape or (1,))))
+        super().__init__(clock=clock, **self._arguments(start, shape, True), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        total = self._entries(inputs) + np.sum(self._rows(x), axis=0)
+        return [self._signal(total / self.samples)]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return np.concatenate([self._entries(inputs), x[: -self._width]])
+
+
+class Iir(Discretised, SampledBlock):
+    """A filter by second-order sections in series, for each entry of u.
+
+    A section is (b0 + b1 z^-1 + b2 z^-2) / (a0 + a1 z^-1 + a2 z^-2), as scipy.signal designs them
+    with output="sos". y is held between ticks.
+
+    Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing" (2010), sec. 6.3;
+    scipy.signal.sosfilt.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param sections: a row [b0, b1, b2, a0, a1, a2] for each section, a0 not zero
+    :type sections: array_like(k, 6)
+    :param u0: input before the start, under which the filter is at rest then
+    :type u0: float or array_like(n)
+    :param width: length of u; by default u is a scalar, or as long as u0
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+
+    def __init__(
+        self, clock: Any, sections: Any, u0: Any = 0.0, width: int | None = None, **blockargs: Any
+    ) -> None:
+        rows = np.atleast_2d(numbers(sections, "sections"))
+        if rows.ndim != 2 or rows.shape[1] != 6 or not 0 < 2 * len(rows) <= MOST_STATES:
+            text = f"sections must be rows of six numbers, not shape {rows.shape}"
+            raise InputError(Fault(text, hint='scipy.signal gives them by output="sos"'))
+        if not rows[:, 3].all():
+            raise InputError("a0, the fourth number of a section, must not be zero")
+        shape = channels(width, u0=u0)
+        super().__init__(**self._start(clock, [in_series(rows)], u0, shape), **blockargs)
+
+
+_CLEARED = (
+    PortSpec("u", "float or n", "", "any signal"),
+    PortSpec("clear", "", "", "above zero at a tick: begin again", optional=True),
+)
+
+
+class _Extreme(Channels):
+    """What CUMULATIVE_MIN and CUMULATIVE_MAX share: the state is whether there was a sample, and
+    the extreme so far.
+    """
+
+    takes = _CLEARED
+
+    def _with(self, found: Any, u: Any) -> Any:
+        raise NotImplementedError
+
+    def _begin(self, clock: Any, width: Any) -> dict[str, Any]:
+        shape = channels(width)
+        start = np.zeros((1, *(shape or (1,))))
+        given = self._arguments(start, shape, True)
+        return {"clock": clock, **given, "x0": np.zeros(1 + start.size)}
+
+    def _now(self, inputs: list[Any], x: Any) -> Any:
+        u = self._entries(inputs)
+        goes_on = np.logical_and(x[0] > 0.5, inputs[1] <= 0.0)
+        return np.where(goes_on, self._with(x[1:], u), u)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self._signal(self._now(inputs, x))]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return np.concatenate([np.ones(1), self._now(inputs, x)])
+
+
+class Cumulative_Min(_Extreme, SampledBlock):
+    """The smallest sample so far, of each entry of u. y is held between ticks; u feeds through.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param width: length of u; by default u is a scalar
+    :type width: int, optional
+    """
+
+    nin = 2
+    nout = 1
+
+    def __init__(self, clock: Any, width: int | None = None, **blockargs: Any) -> None:
+        super().__init__(**self._begin(clock, width), **blockargs)
+
+    def _with(self, found: Any, u: Any) -> Any:
+        return np.minimum(found, u)
+
+
+class Cumulative_Max(_Extreme, SampledBlock):
+    """The largest sample so far, of each entry of u. y is held between ticks; u feeds through.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param width: length of u; by default u is a scalar
+    :type width: int, optional
+    """
+
+    nin = 2
+    nout = 1
+
+    def __init__(self, clock: Any, width: int | None = None, **blockargs: Any) -> None:
+        super().__init__(**self._begin(clock, width), **blockargs)
+
+    def _with(self, found: Any, u: Any) -> Any:
+        return np.maximum(found, u)
+
+
+class Sample_Hold(Channels, SampledBlock):
+    """A sample of u, taken at the ticks at which a trigger has risen above zero.
+
+    It has risen if it was at most zero at the tick before; before the first tick it was zero. In
+    between y is held. u feeds through.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param initial: output before the first sample, in the unit of u
+    :type initial: float or array_like(n)
+    :param width: length of u; by default u is a scalar, or as long as initial
+    :type width: int, optional
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("u", "float or n", "", "any signal"),
+        PortSpec("trigger", "", "", "takes a sample where it rises above zero"),
+    )
+
+    def __init__(
+        self, clock: Any, initial: Any = 0.0, width: int | None = None, **blockargs: Any
+    ) -> None:
+        shape = channels(width, initial=initial)
+        start = np.broadcast_to(scalar_or_vector(initial, "initial"), shape or (1,))
+        given = self._arguments(start, shape, True)
+        given["x0"] = np.concatenate([np.zeros(1), start])
+        super().__init__(clock=clock, **given, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self._signal(self._now(inputs, x))]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return np.concatenate([np.ravel(inputs[1]), self._now(inputs, x)])
+
+    def _now(self, inputs: list[Any], x: Any) -> Any:
+        risen = np.logical_and(inputs[1] > 0.0, x[0] <= 0.0)
+        return np.where(risen, self._entries(inputs), x[1:])
+
+
+class Counter(Declared, SampledBlock):
+    """A count of the ticks at which a signal is above zero, up or down.
+
+    At a tick with `up` above zero the count grows by one, with `down` above zero it falls by one;
+    with `clear` above zero it is `initial`. Beyond its limits it wraps around to the other one, or
+    stays. y is the count with this tick, held between ticks; the inputs feed through.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param lower: smallest count
+    :type lower: int
+    :param upper: largest count
+    :type upper: int
+    :param initial: count before the first tick
+    :type initial: int
+    :param overflow: wrap or saturate
+    :type overflow: str
+    """
+
+    nin = 3
+    nout = 1
+    takes = (
+        PortSpec("up", "", "", "counts up where above zero"),
+        PortSpec("down", "", "", "counts down where above zero", optional=True),
+        PortSpec("clear", "", "", "above zero: the count is initial", optional=True),
+    )
+    gives = (PortSpec("y", "", "", "the count"),)
+
+    def __init__(
+        self, clock: Any, lower: int = 0, upper: int = 255, initial: int = 0,
+        overflow: str = "wrap", **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.lower, self.upper = _whole(lower, "lower"), _whole(upper, "upper")
+        self.initial = _whole(initial, "initial")
+        in_order(self.lower, self.initial, ("lower", "initial"))
+        in_order(self.initial, self.upper, ("initial", "upper"))
+        self.wraps = chosen(overflow, "overflow", ("wrap", "saturate")) == "wrap"
+        ports = self.resolve_ports()
+        super().__init__(clock=clock, x0=[self.initial], feedthrough=True, **ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self._now(inputs, x)[0]]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        return self._now(inputs, x)
+
+    def _now(self, inputs: list[Any], x: Any) -> Any:
+        up, down, clear = inputs
+        after = x + np.where(up > 0.0, 1.0, 0.0) - np.where(down > 0.0, 1.0, 0.0)
+        over, under = (self.lower, self.upper) if self.wraps else (self.upper, self.lower)
+        after = np.where(after > self.upper, over, np.where(after < self.lower, under, after))
+        return np.where(clear > 0.0, self.initial, after)
+
+
+def _whole(value: Any, name: str) -> float:
+    found = number(value, name)
+    if found % 1 or abs(found) > 2**53:
+        raise InputError(f"{name} must be a whole number, not {brief(value)}")
+    return found
