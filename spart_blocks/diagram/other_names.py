@@ -47,7 +47,7 @@ Notch Filter, Varying Notch Filter: NOTCH NOTCH_S
 Lowpass Filter: LOW_PASS_S
 Lead-Lag Filter: LEAD_LAG LEAD_LAG_S
 PID Controller: PID JOINT_PID
-PID Controller (2DOF): JOINT_PID
+PID Controller (2DOF), Discrete PID Controller (2DOF): JOINT_PID JOINT_PID_S
 Transport Delay, Variable Transport Delay: TRANSPORT_DELAY; its delay is constant
 Discrete-Time Integrator: INTEGRATOR_S
 Discrete Derivative, Difference: DERIV_S
@@ -144,6 +144,82 @@ Quaternion Interpolation: SLERP
 Rotation Angles to Direction Cosine Matrix: ANGLES321_R ANGLES123_R; R is from body to inertial axes
 Quaternions to Direction Cosine Matrix: QUAT_R; R is from body to inertial axes
 Direction Cosine Matrix to Quaternions: R_QUAT; R is from body to inertial axes
+Descriptor State-Space: ; FCN INTEGRATOR with the rates solved for
+Entity Transport Delay: ; not here: there are no entities
+First Order Hold: LOOKUP; a sampled signal in straight lines: RATE_LIMITER_S, or ZOH for steps
+Second-Order Integrator Limited: INTEGRATOR; two in a row, each with limits
+Variable Time Delay: TRANSPORT_DELAY; its delay is constant
+Dead Zone Dynamic: FCN; max(u - upper, 0) + min(u - lower, 0)
+Rate Limiter Dynamic: RATE_LIMITER; its rates are parameters
+Saturation Dynamic: FCN; min(max(u, lower), upper)
+Wrap To Zero: SWITCH; with CONSTANT 0
+Enabled Delay, Resettable Delay: UNIT_DELAY; neither is enabled nor reset yet
+Tapped Delay: UNIT_DELAY; one for each tap, and MUX
+Variable Integer Delay: UNIT_DELAY; its number of ticks is constant
+Bit Clear, Bit Set, Bit to Integer Converter: ; not here: signals are numbers; links pack bits
+Bitwise Operator, Extract Bits: ; not here: signals are numbers; links pack bits
+Integer to Bit Converter, Shift Arithmetic: ; not here: signals are numbers; links pack bits
+Combinatorial Logic: LOGIC; or a table: LOOKUP
+Interval Test, Interval Test Dynamic: COMPARE; two of them and LOGIC
+Cosine, Sine: TRIG FCN
+Direct Lookup Table (n-D): LOOKUP INDEX
+Interpolation Using Prelookup, Prelookup: LOOKUP; it searches and interpolates in one
+Lookup Table Dynamic: INTERPOLATE; its table is a parameter
+Algebraic Constraint: ; not here yet: what blocks compute in a circle is refused
+Assignment: MUX; of slices of the signal and the new entries
+Complex to Magnitude-Angle, Complex to Real-Imag: ; not here: signals are real; MUX takes both parts
+Magnitude-Angle to Complex, Real-Imag to Complex: ; not here: signals are real; MUX takes both parts
+Find Nonzero Elements: ; not here: the size of a signal is fixed
+Permute Dimensions: TRANSPOSE
+Sine Wave Function: WAVEFORM FCN
+Squeeze: FLATTEN RESHAPE
+Weighted Sample Time Math, Weighted Sample Time: ; a clock's period is a parameter: `$T`
+Diagonal Matrix, Identity Matrix: CONSTANT
+Submatrix: SLICE2
+Check Input Resolution: ; `expect:` has claims about signals: docs/testing.md
+Atomic Subsystem: ; `subsystems:`; every block is evaluated as a unit
+Enable, Enabled Subsystem: ; not here yet: SWITCH, SAMPLE_HOLD, EVENT
+Enabled and Triggered Subsystem, Trigger: ; not here yet: SWITCH, SAMPLE_HOLD, EVENT
+Triggered Subsystem, Resettable Subsystem: ; not here yet: SWITCH, SAMPLE_HOLD, EVENT
+If, If Action Subsystem, Switch Case: MULTIPORT_SWITCH SWITCH; all branches are computed
+Switch Case Action Subsystem: MULTIPORT_SWITCH SWITCH; all branches are computed
+For Each Subsystem: ; blocks take vectors; or a block of your own: docs/own_blocks.md
+For Iterator Subsystem: ; blocks take vectors; or a block of your own: docs/own_blocks.md
+While Iterator Subsystem: ; blocks take vectors; or a block of your own: docs/own_blocks.md
+Function-Call Subsystem, Simulink Function: ; `subsystems:`, with a clock: docs/diagrams.md
+Function Caller: ; `subsystems:`, with a clock: docs/diagrams.md
+Unit System Configuration: ; units are SI
+Variant Model, Manual Variant Source: ; `variants:`, chosen by --variant: docs/diagrams.md
+Variant Sink, Variant Source: ; `variants:`, chosen by --variant: docs/diagrams.md
+Bus to Vector: MUX
+Data Type Conversion: ROUND; signals are doubles
+IC: STEP; a state's start is its parameter x0
+Probe, Width: ; `spart test FILE` checks shapes; `sb.trace(FILE).signals` has them
+Signal Conversion: ; a wire
+Signal Specification: ; shapes are checked where a wire ends
+Bus Assignment: MUX
+Data Store Memory, Data Store Read: INTEGRATOR_S UNIT_DELAY; a state has one writer
+Data Store Write: INTEGRATOR_S UNIT_DELAY; a state has one writer
+Goto Tag Visibility: ; a wire reaches any block of its diagram
+Merge: SWITCH
+Parameter Writer: ; `spart tune` sets parameters of a loop that runs: docs/live.md
+State Reader: ; a block's outputs; `run: {log: [states]}` keeps states
+State Writer, Reset Function: EVENT
+Enumerated Constant: CONSTANT
+C Caller, C Function: FMU FCN; or a block of your own: docs/own_blocks.md
+Python Importer: ; a block of your own in a Python file: docs/own_blocks.md
+Initialize Function, Terminate Function: ; `x0` of blocks; Python about `sb.simulate`
+Transfer Fcn Real Zero: TRANSFER_FUNCTION_S
+Detect Decrease, Detect Increase: COMPARE; of the signal with UNIT_DELAY of it
+Detect Fall Nonpositive, Detect Rise Nonnegative: EDGE
+Check Dynamic Gap, Check Static Gap: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
+Check Dynamic Lower Bound: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
+Check Dynamic Range: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
+Check Dynamic Upper Bound: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
+Check Static Lower Bound: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
+Check Static Range: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
+Check Static Upper Bound: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
+Check Discrete Gradient: STOP; with DERIV_S and COMPARE, or a claim of `expect:`
 """
 _DRAKE = """
 Adder: SUM

@@ -1,0 +1,133 @@
+"""Writes docs/from_simulink.md: every block of Simulink's libraries, and what does the same here.
+
+python docs/make_simulink_page.py
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from spart_blocks.diagram.other_names import OTHER_NAMES, OtherName
+from spart_blocks.diagram.registry import PACKAGE, block_types
+
+PAGE = Path(__file__).with_name("from_simulink.md")
+
+HEAD = """\
+# From Simulink
+
+<!-- Written by docs/make_simulink_page.py from the table of other names. Do not edit. -->
+
+Every block of Simulink's libraries, and what does the same here. Those without a link are
+bdsim's: `spart blocks NAME` shows them. `spart blocks pulse generator` finds a block by its name
+there too. The conventions may differ: read the block's page.
+
+Ways of working have other names as well: a model is a YAML file ([diagrams.md](diagrams.md)), the
+Simulink Test of a model its `expect:` ([testing.md](testing.md)), Simulink Coder `spart export c`
+([export.md](export.md)), multiple simulations `spart sweep` ([sweeps.md](sweeps.md)), External
+Mode `spart tune` and `spart scope` ([live.md](live.md)), the Linear Analysis Tool
+`spart linearize` ([analysis.md](analysis.md)), and a From Multibody import is a URDF file.
+"""
+
+# The blocks of each library, as the documentation of R2024b lists them.
+LIBRARIES = {
+    "Continuous": "Derivative, Descriptor State-Space, Entity Transport Delay, First Order Hold, "
+    "Integrator, Integrator Limited, PID Controller, PID Controller (2DOF), Second-Order "
+    "Integrator, Second-Order Integrator Limited, State-Space, Transfer Fcn, Transport Delay, "
+    "Variable Time Delay, Variable Transport Delay, Zero-Pole",
+    "Discontinuities": "Backlash, Coulomb & Viscous Friction, Dead Zone, Dead Zone Dynamic, Hit "
+    "Crossing, Quantizer, Rate Limiter, Rate Limiter Dynamic, Relay, Saturation, Saturation "
+    "Dynamic, Wrap To Zero",
+    "Discrete": "Delay, Difference, Discrete Derivative, Discrete Filter, Discrete FIR Filter, "
+    "Discrete PID Controller, Discrete PID Controller (2DOF), Discrete State-Space, Discrete-Time "
+    "Integrator, Discrete Transfer Fcn, Discrete Zero-Pole, Enabled Delay, Memory, Resettable "
+    "Delay, Tapped Delay, Transfer Fcn First Order, Transfer Fcn Lead or Lag, Transfer Fcn Real "
+    "Zero, Unit Delay, Variable Integer Delay, Zero-Order Hold",
+    "Logic and Bit Operations": "Bit Clear, Bit Set, Bit to Integer Converter, Bitwise Operator, "
+    "Combinatorial Logic, Compare To Constant, Compare To Zero, Detect Change, Detect Decrease, "
+    "Detect Fall Negative, Detect Fall Nonpositive, Detect Increase, Detect Rise Nonnegative, "
+    "Detect Rise Positive, Extract Bits, Integer to Bit Converter, Interval Test, Interval Test "
+    "Dynamic, Logical Operator, Relational Operator, Shift Arithmetic",
+    "Lookup Tables": "1-D Lookup Table, 2-D Lookup Table, n-D Lookup Table, Cosine, Sine, Direct "
+    "Lookup Table (n-D), Interpolation Using Prelookup, Lookup Table Dynamic, Prelookup",
+    "Math Operations": "Abs, Add, Algebraic Constraint, Assignment, Bias, Complex to "
+    "Magnitude-Angle, Complex to Real-Imag, Divide, Dot Product, Find Nonzero Elements, Gain, "
+    "Magnitude-Angle to Complex, Math Function, Matrix Concatenate, Matrix Multiply, MinMax, "
+    "MinMax Running Resettable, Permute Dimensions, Polynomial, Product, Product of Elements, "
+    "Real-Imag to Complex, Reciprocal Sqrt, Reshape, Rounding Function, Sign, Signed Sqrt, Sine "
+    "Wave Function, Slider Gain, Sqrt, Squeeze, Subtract, Sum, Sum of Elements, Trigonometric "
+    "Function, Unary Minus, Vector Concatenate, Weighted Sample Time Math",
+    "Matrix Operations": "Cross Product, Determinant of 3x3 Matrix, Diagonal Matrix, Identity "
+    "Matrix, Matrix Inverse, Matrix Transpose, Pseudoinverse, Submatrix",
+    "Model Verification": "Assertion, Check Discrete Gradient, Check Dynamic Gap, Check Dynamic "
+    "Lower Bound, Check Dynamic Range, Check Dynamic Upper Bound, Check Input Resolution, Check "
+    "Static Gap, Check Static Lower Bound, Check Static Range, Check Static Upper Bound",
+    "Ports & Subsystems": "Atomic Subsystem, Enable, Enabled Subsystem, Enabled and Triggered "
+    "Subsystem, For Each Subsystem, For Iterator Subsystem, Function-Call Subsystem, If, If Action "
+    "Subsystem, Inport, Model, Outport, Resettable Subsystem, Subsystem, Switch Case, Switch Case "
+    "Action Subsystem, Trigger, Triggered Subsystem, Unit System Configuration, Variant Model, "
+    "Variant Subsystem, While Iterator Subsystem",
+    "Signal Attributes": "Bus to Vector, Data Type Conversion, IC, Probe, Rate Transition, Signal "
+    "Conversion, Signal Specification, Unit Conversion, Weighted Sample Time, Width",
+    "Signal Routing": "Bus Assignment, Bus Creator, Bus Selector, Data Store Memory, Data Store "
+    "Read, Data Store Write, Demux, From, Goto, Goto Tag Visibility, Index Vector, Manual Switch, "
+    "Manual Variant Source, Merge, Multiport Switch, Mux, Parameter Writer, Selector, State "
+    "Reader, State Writer, Switch, Variant Sink, Variant Source",
+    "Sinks": "Display, Floating Scope, Outport, Record, Scope, Stop Simulation, Terminator, To "
+    "File, To Workspace, XY Graph",
+    "Sources": "Band-Limited White Noise, Chirp Signal, Clock, Constant, Counter Free-Running, "
+    "Counter Limited, Digital Clock, Enumerated Constant, From File, From Spreadsheet, From "
+    "Workspace, Ground, Inport, Playback, Pulse Generator, Ramp, Random Number, Repeating "
+    "Sequence, Repeating Sequence Interpolated, Repeating Sequence Stair, Signal Editor, Signal "
+    "Generator, Sine Wave, Step, Uniform Random Number, Waveform Generator",
+    "User-Defined Functions": "C Caller, C Function, Fcn, Function Caller, Initialize Function, "
+    "Interpreted MATLAB Function, MATLAB Function, MATLAB System, Python Importer, Reset Function, "
+    "S-Function, Simulink Function, Terminate Function",
+}
+
+
+def answers() -> dict[str, OtherName]:
+    """What does the same here, by the name of a block of Simulink; the first that is told."""
+    found: dict[str, OtherName] = {}
+    for other in OTHER_NAMES:
+        if other.tool == "Simulink":
+            found.setdefault(other.name, other)
+    return found
+
+
+def blank() -> list[str]:
+    """The blocks without an answer."""
+    known = answers()
+    return [n for names in LIBRARIES.values() for n in names.split(", ") if n not in known]
+
+
+def page() -> str:
+    """The text of the page."""
+    known = answers()
+    parts = [HEAD]
+    for library, names in LIBRARIES.items():
+        rows = [f"| {name} | {_here(known[name])} |" for name in names.split(", ")]
+        parts.append(
+            "\n".join([f"## {library}", "", "| Simulink | here |", "| --- | --- |", *rows])
+        )
+    return "\n".join(f"{part}\n" for part in parts)
+
+
+@cache
+def _ours() -> frozenset[str]:
+    return frozenset(kind.name for kind in block_types() if kind.package == PACKAGE)
+
+
+def _here(other: OtherName) -> str:
+    ours = _ours()
+    types = (f"[{t}](blocks.md#{t.lower()})" if t in ours else t for t in other.types)
+    remark = re.sub(r"docs/(\w+\.md)", r"[\1](\1)", other.remark.replace("*", "\\*"))
+    return "; ".join(filter(None, [" or ".join(types), remark]))
+
+
+if __name__ == "__main__":
+    missing = blank()
+    if missing:
+        raise SystemExit(f"without an answer: {', '.join(missing)}")
+    PAGE.write_text(page(), encoding="utf-8")
