@@ -204,7 +204,7 @@ Goto Tag Visibility: ; a wire reaches any block of its diagram
 Merge: SWITCH
 Parameter Writer: ; `spart tune` sets parameters of a loop that runs: docs/live.md
 State Reader: ; a block's outputs; `run: {log: [states]}` keeps states
-State Writer, Reset Function: EVENT
+State Writer, Reset Function: ; EVENT, in Python, sets states: docs/switching.md
 Enumerated Constant: CONSTANT
 C Caller, C Function: FMU FCN; or a block of your own: docs/own_blocks.md
 Python Importer: ; a block of your own in a Python file: docs/own_blocks.md
