@@ -36,7 +36,7 @@ To File: ; `spart run FILE --out run.npz`, or .csv or .mat, keeps what the run r
 Terminator: NULL; an output needs no wire
 Stop Simulation, Assertion: STOP; what a run must show stands under `expect:`
 Integrator, Integrator Limited: INTEGRATOR
-Second-Order Integrator: INTEGRATOR; two in a row
+Second-Order Integrator, Second-Order Integrator Limited: SECOND_ORDER_INTEGRATOR
 Derivative: DERIV DERIV2
 Transfer Fcn: TRANSFER_FUNCTION LTI_SISO
 Zero-Pole: ZERO_POLE
@@ -47,7 +47,8 @@ Notch Filter, Varying Notch Filter: NOTCH NOTCH_S
 Lowpass Filter: LOW_PASS_S
 Lead-Lag Filter: LEAD_LAG LEAD_LAG_S
 PID Controller: PID JOINT_PID
-PID Controller (2DOF), Discrete PID Controller (2DOF): JOINT_PID JOINT_PID_S
+PID Controller (2DOF): PID_2DOF JOINT_PID
+Discrete PID Controller (2DOF): PID_2DOF_S JOINT_PID_S
 Transport Delay, Variable Transport Delay: TRANSPORT_DELAY; its delay is constant
 Discrete-Time Integrator: INTEGRATOR_S
 Discrete Derivative, Difference: DERIV_S
@@ -147,7 +148,6 @@ Direction Cosine Matrix to Quaternions: R_QUAT; R is from body to inertial axes
 Descriptor State-Space: ; FCN INTEGRATOR with the rates solved for
 Entity Transport Delay: ; not here: there are no entities
 First Order Hold: LOOKUP; a sampled signal in straight lines: RATE_LIMITER_S, or ZOH for steps
-Second-Order Integrator Limited: INTEGRATOR; two in a row, each with limits
 Variable Time Delay: TRANSPORT_DELAY; its delay is constant
 Dead Zone Dynamic: FCN; max(u - upper, 0) + min(u - lower, 0)
 Rate Limiter Dynamic: RATE_LIMITER; its rates are parameters

@@ -97,7 +97,8 @@ ARGUMENTS |= {
     "POLYNOMIAL": {"coefficients": [1.0, 2.0]},
     "UNIT_CONVERSION": {"from_unit": "rpm", "to_unit": "deg/s"},
 }
-SAMPLED |= {"BACKLASH_S": {"gap": 1.0}, "EDGE": {}}
+SAMPLED |= {"BACKLASH_S": {"gap": 1.0}, "EDGE": {}, "PID_2DOF_S": {"tracking": True}}
+ARGUMENTS["PID_2DOF"] = {"tracking": True}
 SAMPLED |= {"RANDOM_WALK": {}, "PRBS_S": {}, "BAND_LIMITED_NOISE": {"power": 1.0}}
 SAMPLED |= {"FIR": {"coefficients": [1.0, 2.0]}, "MOVING_AVERAGE": {"N": 2}, "COUNTER": {}}
 SAMPLED |= {"CUMULATIVE_MIN": {}, "CUMULATIVE_MAX": {}, "SAMPLE_HOLD": {}}

@@ -53,6 +53,7 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
     ),
     *("FIR", "IIR", "MOVING_AVERAGE", "CUMULATIVE_MIN", "CUMULATIVE_MAX", "SAMPLE_HOLD", "COUNTER"),
     *("NOTCH", "NOTCH_S", "LOW_PASS", "LOW_PASS_S"),
+    *("SECOND_ORDER_INTEGRATOR", "PID_2DOF", "PID_2DOF_S"),
     *("JOINT_PID", "JOINT_PID_S", "GRAVITY_COMPENSATION", "ATTITUDE_PD", "EFFORT_LIMIT"),
     *("OPERATIONAL_SPACE", "IMPEDANCE", "TRANSPOSE_JACOBIAN"),
     *(

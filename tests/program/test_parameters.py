@@ -72,6 +72,10 @@ def inverse_kinematics(bench, values):
                        **values)  # fmt: skip
 
 
+PID_2DOF = {
+    "P": (1.0, 3.0), "I": (2.0, 4.0), "D": (0.3, 0.5), "N": (5.0, 7.0), "b": (0.5, 0.9),
+    "c": (0.2, 0.7), "lower": (-1.0, -0.3), "upper": (1.0, 0.4), "Kb": (2.0, 5.0), "Kt": (3.0, 6.0),
+}  # fmt: skip
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
@@ -337,6 +341,20 @@ CASES = {
         {"frequency": (1.0, 2.0), "bandwidth": (0.2, 0.3), "depth": (0.1, 0.3)},
     ),
     "LOW_PASS": (built("LOW_PASS", (2,), order=3, width=2), {"cutoff": (1.0, 2.0)}),
+    "SECOND_ORDER_INTEGRATOR": (
+        built("SECOND_ORDER_INTEGRATOR", (2,), width=2),
+        {
+            "lower": (-1.0, -0.2),
+            "upper": (1.0, 0.1),
+            "v_lower": (-2.0, -0.3),
+            "v_upper": (2.0, 0.4),
+        },
+    ),
+    "PID_2DOF": (built("PID_2DOF", *[(2,)] * 3, width=2, tracking=True), PID_2DOF),
+    "PID_2DOF_S": (
+        built("PID_2DOF_S", *[(2,)] * 3, clocked=True, width=2, tracking=True),
+        {**PID_2DOF, "Kb": (0.5, 0.9), "Kt": (0.6, 0.3)},
+    ),
     "IK": (inverse_kinematics, {"damping": (1e-3, 0.3)}),
     "GRAVITY": (with_robot("GRAVITY"), {"gravity": ([0, 0, -9.81], [0.3, -0.2, -1.6])}),
     "COMPUTED_TORQUE": (

@@ -1,0 +1,284 @@
+"""PID controllers of two degrees of freedom: they weigh the reference; in time and on a clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, SampledBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import (
+    chosen,
+    common_shape,
+    counted,
+    in_order,
+    not_negative,
+    positive,
+    scalar_or_vector,
+)
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.formulas.crossings import flat
+from spart_blocks.ports import Shape
+from spart_blocks.spatial import Array
+
+_ANTI_WINDUP = ("none", "back-calculation", "clamping")
+_TUNABLE = ("P", "I", "D", "N", "b", "c", "lower", "upper", "Kb", "Kt")
+
+
+class _Pid2Dof(Declared):
+    """The law that PID_2DOF and PID_2DOF_S share: its parameters, terms and limits."""
+
+    takes = (
+        PortSpec("r", "float or n", "", "reference"),
+        PortSpec("y", "float or n", "", "measurement, in the unit of r"),
+        PortSpec("tr", "float or n", "", "what acts on the plant; with `tracking: true` only"),
+    )
+    P: Any
+    I: Any
+    D: Any
+    N: Any
+    b: Any
+    c: Any
+    lower: Any
+    upper: Any
+    Kb: Any
+    Kt: Any
+
+    def _take(self, width: int | None, i0: Any, z0: Any, tracking: Any, **given: Any) -> Array:
+        """Check and store the parameters; returns the initial state of integral and filter."""
+        self.anti_windup = chosen(given.pop("anti_windup"), "anti_windup", _ANTI_WINDUP)
+        if not isinstance(tracking, bool):
+            raise InputError(f"tracking must be true or false, not {brief(tracking)}")
+        self.tracking = tracking
+        checks = {"N": positive, "Kb": not_negative, "Kt": not_negative}
+        found = {
+            name: checks.get(name, scalar_or_vector)(value, name)
+            for name, value in given.items()
+            if value is not None or name not in ("lower", "upper")
+        }
+        for name in given:
+            setattr(self, name, found.get(name))
+        in_order(self.lower, self.upper, ("lower", "upper"))
+        start = {"i0": scalar_or_vector(i0, "i0"), "z0": scalar_or_vector(z0, "z0")}
+        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
+        self.port_shape: Shape = common_shape(**found, **start, **wide)
+        size = self.port_shape or (1,)
+        return np.concatenate([np.broadcast_to(value, size) for value in start.values()])
+
+    def _ports(self) -> dict[str, Any]:
+        given = self.resolve_ports(n=self.port_shape, without="" if self.tracking else "tr")
+        return {**given, "feedthrough": True}
+
+    def _parts(self, inputs: list[Any], x: Array) -> tuple[Any, ...]:
+        """r, y, the integral, and the input of the derivative's filter less its state (n,)."""
+        n = len(x) // 2
+        r, y = (np.reshape(value, (n,)) for value in inputs[:2])
+        return r, y, x[:n], self.c * r - y - x[n:]
+
+    def _limited(self, u: Any) -> Any:
+        u = u if self.upper is None else np.minimum(u, self.upper)
+        return u if self.lower is None else np.maximum(u, self.lower)
+
+    def _signal(self, u: Any) -> list[Any]:
+        return [u if self.port_shape else u[0]]
+
+    def _tracked(self, inputs: list[Any], limited: Any) -> Any:
+        if not self.tracking:
+            return 0.0
+        return self.Kt * (np.reshape(inputs[2], np.shape(limited)) - limited)
+
+    def _integrates(self, rate: Any) -> Any:
+        """The rate, but 0 without an integral, whose value could not change again."""
+        return np.where(np.not_equal(self.I, 0.0), rate, 0.0)
+
+
+class Pid_2Dof(_Pid2Dof, ContinuousBlock):
+    """A PID controller of two degrees of freedom, with limits, for each entry of its signals.
+
+    v = P (b r - y) + i + D N (c r - y - z) with z' = N (c r - y - z), a filtered derivative. u is v
+    within lower and upper, and i' = I (r - y) + a + Kt (tr - u). Against windup, a is Kb (u - v)
+    with ``back-calculation``, and with ``clamping`` the same, but no more than stops the integral:
+    it never turns it round. With `tracking`, v follows tr where that differs from u (bumpless
+    transfer): tr is what acts on the plant, be it of this controller or of a person. The inputs
+    feed through, so take tr from behind an actuator with a state, or a UNIT_DELAY. With I = 0 the
+    integral keeps its initial value.
+
+    Source: K. J. Astrom and T. Hagglund, "Advanced PID Control" (2006), ch. 3; K. Astrom and R.
+    Murray, "Feedback Systems" (2008), sec. 10.4 and 10.5.
+
+    :param P: proportional gain
+    :type P: float or array_like(n)
+    :param I: integral gain [1/s]
+    :type I: float or array_like(n)
+    :param D: derivative gain [s]
+    :type D: float or array_like(n)
+    :param N: cut-off frequency of the derivative's filter [rad/s]
+    :type N: float or array_like(n)
+    :param b: weight of the reference in the proportional term
+    :type b: float or array_like(n)
+    :param c: weight of the reference in the derivative
+    :type c: float or array_like(n)
+    :param lower: smallest output
+    :type lower: float or array_like(n), optional
+    :param upper: largest output
+    :type upper: float or array_like(n), optional
+    :param anti_windup: none, back-calculation or clamping
+    :type anti_windup: str
+    :param Kb: gain against windup [1/s]; by default 1, and 100 with clamping
+    :type Kb: float or array_like(n), optional
+    :param Kt: gain of the tracking [1/s]
+    :type Kt: float or array_like(n)
+    :param tracking: whether it has the input tr
+    :type tracking: bool
+    :param i0: initial integral
+    :type i0: float or array_like(n)
+    :param z0: initial state of the filter; the initial c r - y avoids a derivative kick
+    :type z0: float or array_like(n)
+    :param width: length of the signals, if all parameters are scalars; by default they are scalars
+    :type width: int, optional
+    """
+
+    nin = 3
+    nout = 1
+    gives = (PortSpec("u", "float or n", "", "the controller's output"),)
+    tunable = _TUNABLE
+
+    def __init__(
+        self, P: Any = 1.0, I: Any = 0.0, D: Any = 0.0, N: Any = 100.0, b: Any = 1.0, c: Any = 0.0,
+        lower: Any = None, upper: Any = None, anti_windup: str = "back-calculation",
+        Kb: Any = None, Kt: Any = 1.0, tracking: bool = False, i0: Any = 0.0, z0: Any = 0.0,
+        width: int | None = None, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        if Kb is None:
+            Kb = 100.0 if anti_windup == "clamping" else 1.0
+        start = self._take(
+            width, i0, z0, tracking, P=P, I=I, D=D, N=N, b=b, c=c, lower=lower, upper=upper,
+            anti_windup=anti_windup, Kb=Kb, Kt=Kt,
+        )  # fmt: skip
+        super().__init__(nstates=start.size, x0=start, **self._ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return self._signal(self._limited(self._unlimited(inputs, x)))
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        r, y, _, apart = self._parts(inputs, x)
+        v = self._unlimited(inputs, x)
+        u, wanted = self._limited(v), self.I * (r - y)
+        rate = wanted + self._back(v, u, wanted) + self._tracked(inputs, u)
+        return np.concatenate([self._integrates(rate), self.N * apart])
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        r, y, *_ = self._parts(inputs, x)
+        v, wanted = self._unlimited(inputs, x), self.I * (r - y)
+        limits = [limit for limit in (self.lower, self.upper) if limit is not None]
+        bends = [v - limit for limit in limits]
+        if self.anti_windup == "clamping" and limits:
+            beyond = v - self._limited(v)
+            limited = np.not_equal(beyond, 0.0)
+            bends += [np.where(limited, bend, -1.0) for bend in (self.Kb * beyond - wanted, wanted)]
+        return flat(*bends)
+
+    def _unlimited(self, inputs: list[Any], x: Array) -> Any:
+        r, y, integral, apart = self._parts(inputs, x)
+        return self.P * (self.b * r - y) + integral + self.D * self.N * apart
+
+    def _back(self, v: Any, u: Any, wanted: Any) -> Any:
+        """What is added to the integral's rate against windup."""
+        if self.anti_windup == "none":
+            return 0.0
+        back = self.Kb * (u - v)
+        if self.anti_windup == "back-calculation":
+            return back
+        return np.minimum(np.maximum(back, -np.maximum(wanted, 0.0)), -np.minimum(wanted, 0.0))
+
+
+class Pid_2Dof_S(_Pid2Dof, SampledBlock):
+    """A PID controller of two degrees of freedom, with limits, at the ticks of a clock.
+
+    PID_2DOF with the period T: u is computed from the samples of a tick, and held. Its filter uses
+    backward differences, z becomes z + T d with d = N (c r - y - z) / (1 + N T); the integral
+    becomes i + T i' after the output. With ``clamping`` it stays where v is beyond a limit and the
+    error would drive it further. The inputs feed through.
+
+    Source: K. J. Astrom and T. Hagglund, "Advanced PID Control" (2006), ch. 3; K. Astrom and R.
+    Murray, "Feedback Systems" (2008), sec. 10.4 and 10.5.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param P: proportional gain
+    :type P: float or array_like(n)
+    :param I: integral gain [1/s]
+    :type I: float or array_like(n)
+    :param D: derivative gain [s]
+    :type D: float or array_like(n)
+    :param N: cut-off frequency of the derivative's filter [rad/s]
+    :type N: float or array_like(n)
+    :param b: weight of the reference in the proportional term
+    :type b: float or array_like(n)
+    :param c: weight of the reference in the derivative
+    :type c: float or array_like(n)
+    :param lower: smallest output
+    :type lower: float or array_like(n), optional
+    :param upper: largest output
+    :type upper: float or array_like(n), optional
+    :param anti_windup: none, back-calculation or clamping
+    :type anti_windup: str
+    :param Kb: gain of the back-calculation [1/s], at most 1/T
+    :type Kb: float or array_like(n)
+    :param Kt: gain of the tracking [1/s], at most 1/T
+    :type Kt: float or array_like(n)
+    :param tracking: whether it has the input tr
+    :type tracking: bool
+    :param i0: initial integral
+    :type i0: float or array_like(n)
+    :param z0: initial state of the filter; the initial c r - y avoids a derivative kick
+    :type z0: float or array_like(n)
+    :param width: length of the signals, if all parameters are scalars; by default they are scalars
+    :type width: int, optional
+    """
+
+    nin = 3
+    nout = 1
+    gives = (PortSpec("u", "float or n", "", "the controller's output, held between ticks"),)
+    tunable = _TUNABLE
+
+    def __init__(
+        self, clock: Any, P: Any = 1.0, I: Any = 0.0, D: Any = 0.0, N: Any = 100.0, b: Any = 1.0,
+        c: Any = 0.0, lower: Any = None, upper: Any = None, anti_windup: str = "back-calculation",
+        Kb: Any = 1.0, Kt: Any = 1.0, tracking: bool = False, i0: Any = 0.0, z0: Any = 0.0,
+        width: int | None = None, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        start = self._take(
+            width, i0, z0, tracking, P=P, I=I, D=D, N=N, b=b, c=c, lower=lower, upper=upper,
+            anti_windup=anti_windup, Kb=Kb, Kt=Kt,
+        )  # fmt: skip
+        self.T = clock.T
+        used = {"Kb": self.anti_windup == "back-calculation", "Kt": self.tracking}
+        for name in (name for name, does in used.items() if does):
+            if np.any(np.asarray(getattr(self, name)) * self.T > 1.0 + 1e-12):
+                text = f"{name} must be at most {1 / self.T:.6g} 1/s, one over the clock's period"
+                raise InputError(Fault(text, hint="the integral would overshoot what it follows"))
+        super().__init__(clock=clock, ndstates=start.size, x0=start, **self._ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return self._signal(self._limited(self._unlimited(inputs, x)))
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        r, y, integral, apart = self._parts(inputs, x)
+        v = self._unlimited(inputs, x)
+        u, wanted = self._limited(v), self.I * (r - y)
+        if self.anti_windup == "clamping":
+            wanted = np.where((v - u) * wanted > 0, 0.0, wanted)
+        elif self.anti_windup == "back-calculation":
+            wanted = wanted + self.Kb * (u - v)
+        rate = self._integrates(wanted + self._tracked(inputs, u))
+        filtered = x[len(integral) :] + self.T * self._slope(apart)
+        return np.concatenate([integral + self.T * rate, filtered])
+
+    def _slope(self, apart: Any) -> Any:
+        return self.N * apart / (1.0 + self.N * self.T)
+
+    def _unlimited(self, inputs: list[Any], x: Array) -> Any:
+        r, y, integral, apart = self._parts(inputs, x)
+        return self.P * (self.b * r - y) + integral + self.D * self._slope(apart)

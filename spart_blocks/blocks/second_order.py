@@ -1,0 +1,158 @@
+"""Two integrators in series, with limits of position and of rate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import common_shape, counted, in_order, scalar_or_vector
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.formulas.crossings import flat
+from spart_blocks.spatial import Array
+
+
+class Second_Order_Integrator(Declared, ContinuousBlock):
+    """Two integrators in series: x'' = u, with limits of x and of its rate v, for each entry of u.
+
+    Where x meets a limit it stays there and v becomes 0, until u points back from it. Where v meets
+    a limit it stays there until u points back. A step ends where a limit is met or left. At a fixed
+    rate, in exported C and in real time, x or v comes back to its limit at the end of a step that
+    passes it. Nothing feeds through.
+
+    Source: Simulink's Second-Order Integrator Limited.
+
+    :param x0: initial x, in the unit of u s^2
+    :type x0: float or array_like(n)
+    :param v0: initial v, in the unit of u s
+    :type v0: float or array_like(n)
+    :param lower: smallest x
+    :type lower: float or array_like(n), optional
+    :param upper: largest x
+    :type upper: float or array_like(n), optional
+    :param v_lower: smallest v; below 0 if x is limited
+    :type v_lower: float or array_like(n), optional
+    :param v_upper: largest v; above 0 if x is limited
+    :type v_upper: float or array_like(n), optional
+    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 2
+    takes = (PortSpec("u", "float or n", "", "second derivative of x"),)
+    gives = (
+        PortSpec("x", "float or n", "", "position, in the unit of u s^2"),
+        PortSpec("v", "float or n", "", "its rate, in the unit of u s"),
+    )
+    tunable = ("lower", "upper", "v_lower", "v_upper")
+
+    def __init__(
+        self, x0: Any = 0.0, v0: Any = 0.0, lower: Any = None, upper: Any = None,
+        v_lower: Any = None, v_upper: Any = None, width: int | None = None, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        limits = {"lower": lower, "upper": upper, "v_lower": v_lower, "v_upper": v_upper}
+        given = {n: scalar_or_vector(v, n) for n, v in limits.items() if v is not None}
+        for name in limits:
+            setattr(self, name, given.get(name))
+        start = {"x0": scalar_or_vector(x0, "x0"), "v0": scalar_or_vector(v0, "v0")}
+        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
+        shape = common_shape(**given, **start, **wide)
+        _within(start["x0"], self.lower, self.upper, ("x0", "lower", "upper"))
+        _within(start["v0"], self.v_lower, self.v_upper, ("v0", "v_lower", "v_upper"))
+        if lower is not None or upper is not None:
+            _leaves_the_limits(self.v_lower, self.v_upper)
+        size = shape or (1,)
+        # Which limit holds x, and which holds v: 1 the upper, -1 the lower, 0 none.
+        parts = [start["x0"], start["v0"], *([0.0, 0.0] if given else [])]
+        begin = np.concatenate([np.broadcast_to(part, size) for part in parts])
+        super().__init__(nstates=begin.size, x0=begin, **self.resolve_ports(n=shape), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        position, rate, *_ = self._parts(x)
+        return [position, rate] if self.in_ports[0].shape else [position[0], rate[0]]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        _, rate, *held = self._parts(x)
+        u = np.reshape(inputs[0], (len(rate),))
+        if not held:
+            return np.concatenate([rate, u])
+        x_free, v_free = (np.abs(by) < 0.5 for by in held)
+        return np.concatenate([
+            np.where(x_free, rate, 0.0),
+            np.where(np.logical_and(x_free, v_free), u, 0.0),
+            np.zeros(2 * len(rate)),
+        ])  # fmt: skip
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        position, rate, *held = self._parts(x)
+        if not held:
+            return []
+        u = np.reshape(inputs[0], (len(rate),))
+        sides = ((position, held[0], self.lower, self.upper),
+                 (rate, held[1], self.v_lower, self.v_upper))  # fmt: skip
+        limited = [side for side in sides if side[2] is not None or side[3] is not None]
+        return flat(*(_unfit(*side, u) for side in limited))
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
+        position, rate, x_by, v_by = self._parts(x)
+        u = np.reshape(inputs[0], (len(rate),))
+        x_by = _held(position, x_by, self.lower, self.upper, u)
+        free = np.abs(x_by) < 0.5
+        v_by = np.where(free, _held(rate, v_by, self.v_lower, self.v_upper, u), 0.0)
+        position = _clipped(position, self.lower, self.upper)
+        rate = np.where(free, _clipped(rate, self.v_lower, self.v_upper), 0.0)
+        return np.concatenate([position, rate, x_by, v_by])
+
+    def _parts(self, x: Array) -> list[Array]:
+        """x and v, and where there are limits, which of them hold x and v."""
+        n = int(np.prod(self.in_ports[0].shape or (1,)))
+        return [x[k : k + n] for k in range(0, len(x), n)]
+
+
+def _unfit(value: Any, by: Any, lower: Any, upper: Any, u: Any) -> Any:
+    """Above zero where the limit that holds a value is to change."""
+    free, at_lower, at_upper = [], 0.0, 0.0
+    if upper is not None:
+        free.append(value - upper)
+        at_upper = np.maximum(-u, np.abs(value - upper))
+    if lower is not None:
+        free.append(lower - value)
+        at_lower = np.maximum(u, np.abs(value - lower))
+    beyond = free[0] if len(free) == 1 else np.maximum(*free)
+    return np.where(by > 0.5, at_upper, np.where(by < -0.5, at_lower, beyond))
+
+
+def _held(value: Any, by: Any, lower: Any, upper: Any, u: Any) -> Any:
+    """Which limit holds a value from now on."""
+    after = 0.0 * value
+    for limit, side in ((lower, -1.0), (upper, 1.0)):
+        if limit is not None:
+            past = side * (value - limit)
+            stays = np.logical_and(np.logical_and(side * by > 0.5, past >= 0), side * u >= 0)
+            after = np.where(np.logical_or(past > 0, stays), side, after)
+    return after
+
+
+def _clipped(value: Any, lower: Any, upper: Any) -> Any:
+    value = value if upper is None else np.minimum(value, upper)
+    return value if lower is None else np.maximum(value, lower)
+
+
+def _within(start: Any, lower: Any, upper: Any, names: tuple[str, str, str]) -> None:
+    in_order(lower, upper, names[1:])
+    in_order(lower, start, (names[1], names[0]))
+    in_order(start, upper, (names[0], names[2]))
+
+
+def _leaves_the_limits(v_lower: Any, v_upper: Any) -> None:
+    """InputError where limits of v would keep x from leaving its limits."""
+    for limit, name, side, word in (
+        (v_lower, "v_lower", -1, "below"),
+        (v_upper, "v_upper", 1, "above"),
+    ):
+        if limit is not None and np.any(side * np.asarray(limit) <= 0):
+            text = f"{name} must be {word} 0 where x is limited, not {brief(limit)}"
+            raise InputError(Fault(text, hint="v is 0 where a limit holds x"))
