@@ -76,11 +76,20 @@ class _Pid2Dof(Declared):
         r, y = (np.reshape(value, (n,)) for value in inputs[:2])
         return r, y, x[:n], self.c * r - y - x[n:]
 
+    def _slope(self, apart: Any) -> Any:
+        """The filtered derivative."""
+        return self.N * apart
+
+    def _unlimited(self, inputs: list[Any], x: Array) -> Any:
+        r, y, integral, apart = self._parts(inputs, x)
+        return self.P * (self.b * r - y) + integral + self.D * self._slope(apart)
+
     def _limited(self, u: Any) -> Any:
         u = u if self.upper is None else np.minimum(u, self.upper)
         return u if self.lower is None else np.maximum(u, self.lower)
 
-    def _signal(self, u: Any) -> list[Any]:
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        u = self._limited(self._unlimited(inputs, x))
         return [u if self.port_shape else u[0]]
 
     def _tracked(self, inputs: list[Any], limited: Any) -> Any:
@@ -158,15 +167,12 @@ class Pid_2Dof(_Pid2Dof, ContinuousBlock):
         )  # fmt: skip
         super().__init__(nstates=start.size, x0=start, **self._ports(), **blockargs)
 
-    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        return self._signal(self._limited(self._unlimited(inputs, x)))
-
     def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
         r, y, _, apart = self._parts(inputs, x)
         v = self._unlimited(inputs, x)
         u, wanted = self._limited(v), self.I * (r - y)
         rate = wanted + self._back(v, u, wanted) + self._tracked(inputs, u)
-        return np.concatenate([self._integrates(rate), self.N * apart])
+        return np.concatenate([self._integrates(rate), self._slope(apart)])
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         r, y, *_ = self._parts(inputs, x)
@@ -178,10 +184,6 @@ class Pid_2Dof(_Pid2Dof, ContinuousBlock):
             limited = np.not_equal(beyond, 0.0)
             bends += [np.where(limited, bend, -1.0) for bend in (self.Kb * beyond - wanted, wanted)]
         return flat(*bends)
-
-    def _unlimited(self, inputs: list[Any], x: Array) -> Any:
-        r, y, integral, apart = self._parts(inputs, x)
-        return self.P * (self.b * r - y) + integral + self.D * self.N * apart
 
     def _back(self, v: Any, u: Any, wanted: Any) -> Any:
         """What is added to the integral's rate against windup."""
@@ -261,9 +263,6 @@ class Pid_2Dof_S(_Pid2Dof, SampledBlock):
                 raise InputError(Fault(text, hint="the integral would overshoot what it follows"))
         super().__init__(clock=clock, ndstates=start.size, x0=start, **self._ports(), **blockargs)
 
-    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        return self._signal(self._limited(self._unlimited(inputs, x)))
-
     def next(self, t: float, inputs: list[Any], x: Array) -> Any:
         r, y, integral, apart = self._parts(inputs, x)
         v = self._unlimited(inputs, x)
@@ -278,7 +277,3 @@ class Pid_2Dof_S(_Pid2Dof, SampledBlock):
 
     def _slope(self, apart: Any) -> Any:
         return self.N * apart / (1.0 + self.N * self.T)
-
-    def _unlimited(self, inputs: list[Any], x: Array) -> Any:
-        r, y, integral, apart = self._parts(inputs, x)
-        return self.P * (self.b * r - y) + integral + self.D * self._slope(apart)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from bdsim.components import SampledBlock
@@ -143,9 +143,7 @@ class _Extreme(Channels):
     """
 
     takes = _CLEARED
-
-    def _with(self, found: Any, u: Any) -> Any:
-        raise NotImplementedError
+    extreme: ClassVar[np.ufunc]
 
     def _begin(self, clock: Any, width: Any) -> dict[str, Any]:
         shape = channels(width)
@@ -156,7 +154,7 @@ class _Extreme(Channels):
     def _now(self, inputs: list[Any], x: Any) -> Any:
         u = self._entries(inputs)
         goes_on = np.logical_and(x[0] > 0.5, inputs[1] <= 0.0)
-        return np.where(goes_on, self._with(x[1:], u), u)
+        return np.where(goes_on, self.extreme(x[1:], u), u)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return [self._signal(self._now(inputs, x))]
@@ -176,12 +174,10 @@ class Cumulative_Min(_Extreme, SampledBlock):
 
     nin = 2
     nout = 1
+    extreme = np.minimum
 
     def __init__(self, clock: Any, width: int | None = None, **blockargs: Any) -> None:
         super().__init__(**self._begin(clock, width), **blockargs)
-
-    def _with(self, found: Any, u: Any) -> Any:
-        return np.minimum(found, u)
 
 
 class Cumulative_Max(_Extreme, SampledBlock):
@@ -195,12 +191,10 @@ class Cumulative_Max(_Extreme, SampledBlock):
 
     nin = 2
     nout = 1
+    extreme = np.maximum
 
     def __init__(self, clock: Any, width: int | None = None, **blockargs: Any) -> None:
         super().__init__(**self._begin(clock, width), **blockargs)
-
-    def _with(self, found: Any, u: Any) -> Any:
-        return np.maximum(found, u)
 
 
 class Sample_Hold(Channels, SampledBlock):
