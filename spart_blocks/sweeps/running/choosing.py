@@ -63,8 +63,6 @@ class Runner:
     def __call__(self, work: Work | FileWork) -> Iterator[Done]:
         """The runs of a work, in parts, in any order."""
         why = refusal(work)
-        if self.precision == "float" and why is None and isinstance(work, Work):
-            self._refuse_single(lanes.refusal_of_single(work))
         if why is not None:
             self._refuse_device(why)
             self._tell(why)
@@ -95,11 +93,6 @@ class Runner:
         if self.device is not None:
             hint = "leave out device to run them on the processors"
             raise InputError(Fault(f"the runs cannot go to {self.device}: {why}", hint=hint))
-
-    def _refuse_single(self, why: str | None) -> None:
-        if why is not None:
-            text = f"the runs cannot have single precision: {why}"
-            raise InputError(Fault(text, hint="leave out precision for double"))
 
     def _tell(self, why: str) -> None:
         if why in self._told:

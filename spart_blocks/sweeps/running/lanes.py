@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import InputError
+from spart_blocks.errors import Fault, InputError
 from spart_blocks.sweeps.running.card import Card
 from spart_blocks.sweeps.running.chunks import Stop
 from spart_blocks.sweeps.running.joining import joined
@@ -45,14 +45,6 @@ def refusal(work: Work) -> str | None:
     return Ready.of(work).refusal
 
 
-def refusal_of_single(work: Work) -> str | None:
-    """Why runs cannot have single precision; None if they can."""
-    random = work.program.random
-    if not random:
-        return None
-    return f"{next(iter(random))} draws from whole numbers of 32 bits, of which its states hold 24"
-
-
 def run(
     work: Work,
     *,
@@ -77,9 +69,8 @@ def run(
     assert ready.made is not None
     crew: _Crew
     if device == "cuda":
-        why = refusal_of_single(work) if single else None
-        if why is not None:
-            raise InputError(f"these runs cannot have single precision: {why}")
+        if single:
+            _refuse_single(work)
         crew = _Cards(ready, Card(ready.made, single=single), single)
     else:
         crew = _Threads(ready, lanes or usual_lanes(), threads or os.cpu_count() or 1)
@@ -95,6 +86,15 @@ def run(
             raise KeyboardInterrupt
         if found.seconds < CHUNK:
             size = max(size, int(min(4.0, CHUNK / max(found.seconds, 1e-6)) * size))
+
+
+def _refuse_single(work: Work) -> None:
+    """Raise InputError if runs cannot have single precision."""
+    random = next(iter(work.program.random), None)
+    if random is not None:
+        why = f"{random} draws from whole numbers of 32 bits, of which its states hold 24"
+        text = f"the runs cannot have single precision: {why}"
+        raise InputError(Fault(text, hint="leave out precision for double"))
 
 
 @dataclass
