@@ -12,6 +12,19 @@ from spart_blocks.sweeps.running import lanes
 from spart_blocks.sweeps.running.joining import joined
 from spart_blocks.sweeps.work import STATUSES, Work
 
+RELAY = """
+name: relay
+params: {drive: 1.0}
+blocks:
+  gain: {type: GAIN, K: $drive}
+  relay: {type: RELAY, off: -0.2, on: 0.3, on_value: 1.0, off_value: -1.0}
+  back: {type: GAIN, K: -1.0}
+  sum: {type: SUM, signs: "++"}
+  x: {type: INTEGRATOR, x0: 0.0}
+wires: [x -> back, back -> relay, relay -> gain, gain -> sum.0, x -> sum.1, sum -> x]
+run: {T: 4.0}
+"""
+
 
 def same_bits(one, other):
     for name in ("runs", "status", "t", "steps", "x", "xd"):

@@ -13,6 +13,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 import sweep_runners
+from lane_runs import RELAY
 
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.program import borrowed
@@ -158,20 +159,6 @@ def bare(monkeypatch):
         processes.submit(int).result()  # starts the process
         monkeypatch.delenv("SPART_COMPILER")
         yield processes
-
-
-RELAY = """
-name: relay
-params: {drive: 1.0}
-blocks:
-  gain: {type: GAIN, K: $drive}
-  relay: {type: RELAY, off: -0.2, on: 0.3, on_value: 1.0, off_value: -1.0}
-  back: {type: GAIN, K: -1.0}
-  sum: {type: SUM, signs: "++"}
-  x: {type: INTEGRATOR, x0: 0.0}
-wires: [x -> back, back -> relay, relay -> gain, gain -> sum.0, x -> sum.1, sum -> x]
-run: {T: 4.0}
-"""
 
 
 @pytest.mark.skipif(compiler_name() is None, reason="no C compiler")

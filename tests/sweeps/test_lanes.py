@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lane_runs import assert_lanes_as_alone, every_way, in_order, measured, nominal, spread
+from lane_runs import RELAY, assert_lanes_as_alone, every_way, in_order, measured, nominal, spread
 
 import spart_blocks as sb
 from spart_blocks.errors import InputError
@@ -41,18 +41,6 @@ blocks:
   end: {type: STOP}
 wires: [g -> v, v -> y, y -> floor, late -> end]
 run: {T: 3.0}
-"""
-RELAY = """
-name: relay
-params: {drive: 1.0}
-blocks:
-  gain: {type: GAIN, K: $drive}
-  relay: {type: RELAY, off: -0.2, on: 0.3, on_value: 1.0, off_value: -1.0}
-  back: {type: GAIN, K: -1.0}
-  sum: {type: SUM, signs: "++"}
-  x: {type: INTEGRATOR, x0: 0.0}
-wires: [x -> back, back -> relay, relay -> gain, gain -> sum.0, x -> sum.1, sum -> x]
-run: {T: 4.0}
 """
 NOISY = """
 name: noisy
