@@ -116,6 +116,7 @@ Subsystem, Inport, Outport: ; `subsystems:` with `inputs:` and `outputs:`: docs/
 Model, Model Reference: ; `use: part.yaml` takes a file with ports as a block: docs/diagrams.md
 Variant Subsystem: ; `variants:` has a block's alternatives: docs/diagrams.md
 FMU Import: FMU FMU_ME
+PWM Generator: PULSE_WIDTH; at the ticks of a clock
 UDP Receive: UDP_IN
 UDP Send: UDP_OUT
 TCP/IP Receive: TCP_IN

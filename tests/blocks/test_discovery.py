@@ -104,6 +104,12 @@ SAMPLED |= {"FIR": {"coefficients": [1.0, 2.0]}, "MOVING_AVERAGE": {"N": 2}, "CO
 SAMPLED |= {"CUMULATIVE_MIN": {}, "CUMULATIVE_MAX": {}, "SAMPLE_HOLD": {}}
 SAMPLED["IIR"] = {"sections": [[1.0, 0.0, 0.0, 1.0, 0.5, 0.0]]}
 SAMPLED |= {f"{kind}_S": given for kind, given in LINEAR.items()}
+ARGUMENTS |= {
+    "THRUSTERS": {"positions": [[0, 1, 0]], "directions": [[1, 0, 0]], "thrust": 1.0},
+    "THRUSTER_ALLOCATION": {"positions": [[0, 1, 0]], "directions": [[1, 0, 0]]},
+    "PWPF": {"gain": 4.0, "tau": 0.3, "on": 0.6, "off": 0.2},
+}
+SAMPLED["PULSE_WIDTH"] = {}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,

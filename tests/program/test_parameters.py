@@ -76,6 +76,7 @@ PID_2DOF = {
     "P": (1.0, 3.0), "I": (2.0, 4.0), "D": (0.3, 0.5), "N": (5.0, 7.0), "b": (0.5, 0.9),
     "c": (0.2, 0.7), "lower": (-1.0, -0.3), "upper": (1.0, 0.4), "Kb": (2.0, 5.0), "Kt": (3.0, 6.0),
 }  # fmt: skip
+PAIR = {"positions": [[0, 1, 0], [0, -1, 0]], "directions": [[1, 0, 0], [1, 0, 0]]}
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
@@ -270,6 +271,33 @@ CASES = {
         {"power": ([0.1, 0.2], [0.3, 0.5])},
     ),
     "RANDOM_WALK": (built("RANDOM_WALK", clocked=True, size=2), {"std": (0.1, 0.3)}),
+    "PULSE_WIDTH": (
+        built("PULSE_WIDTH", (2,), clocked=True, width=2),
+        {"full": (1.0, 2.0), "min_on": (0.01, 0.05)},
+    ),
+    "PWPF": (
+        built("PWPF", (2,), width=2),
+        {
+            "gain": (4.0, 5.0),
+            "tau": (0.3, 0.2),
+            "on": (0.5, 0.6),
+            "off": (0.1, 0.2),
+            "amplitude": (1.0, 2.0),
+        },
+    ),
+    "THRUSTERS": (
+        built("THRUSTERS", (4,), (3, 3), **{key: 2 * rows for key, rows in PAIR.items()}),
+        {
+            "thrust": (1.0, 2.0),
+            "on_delay": (0.0, 2.0),
+            "off_delay": (0.0, 3.0),
+            "min_on": (0.0, 3.0),
+        },
+    ),
+    "THRUSTER_ALLOCATION": (
+        built("THRUSTER_ALLOCATION", (6,), (3, 3), components="wz", **PAIR),
+        {"limit": ([0.1, 0.2], [0.2, 0.3])},
+    ),
     "SATURATION": (
         built("SATURATION", (2,)),
         {"lower": (-0.5, -0.1), "upper": (0.5, 0.1)},

@@ -1,0 +1,393 @@
+"""Thrusters: their allocation, pulses and valves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, FunctionBlock, SampledBlock
+
+from spart_blocks.blocks._axes import (
+    at_least_zero,
+    directions_of,
+    positive_each,
+    rows_of_three,
+)
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._quantities import quantities
+from spart_blocks.blocks._values import (
+    chosen,
+    common_shape,
+    counted,
+    not_negative,
+    number,
+    positive,
+)
+from spart_blocks.dynamics.components import ALL, rows_of
+from spart_blocks.dynamics.nonnegative import nonnegative_least_squares
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.formulas.crossings import bare, flat
+from spart_blocks.spatial import Array, cross
+
+_MOST_STEPS = 20
+_R0 = quantities("R0")
+
+
+def _wrenches(positions: Any, directions: Any) -> Array:
+    """Torque and force (6,n) of a newton of each thruster, in base axes."""
+    at, along = rows_of_three(positions, "positions"), directions_of(directions, "directions")
+    if len(at) != len(along):
+        raise InputError(f"positions has {len(at)} rows and directions has {len(along)}")
+    return np.concatenate([cross(at, along), along], axis=1).T
+
+
+class Thruster_Allocation(Declared, FunctionBlock):
+    """Thrusts, none negative, for a torque and a force.
+
+    ``nnls``: the nearest |B f - w|, f >= 0, in the weighted rows that `components` names, where the
+    columns of B are torque and force of a newton of each thruster and w are those wanted. With
+    weights that differ it trades a torque for a force. ``table``: f is the sum of a row of the
+    table for each component, times its size: rows 0, 2, ... for positive, 1, 3, ... for negative
+    components. Without a table the rows are the nonnegative least squares solutions for one
+    component alone; a component that the thrusters cannot give alone is refused. The table costs
+    less to compute, and more propellant. If a thrust exceeds its `limit`, all are scaled down, so
+    that torque and force keep their direction.
+
+    Source: C. Lawson and R. Hanson, "Solving Least Squares Problems" (1974), ch. 23; M. Sidi,
+    "Spacecraft Dynamics and Control" (1997), sec. 9.3, for tables.
+
+    :param positions: of the thrusters from the base's centre of mass, base axes [m]
+    :type positions: array_like(n,3)
+    :param directions: of the forces on the base, base axes, of any length
+    :type directions: array_like(n,3)
+    :param method: nnls or table
+    :type method: str
+    :param components: those of tau0 that are given, all six by default
+    :type components: str, optional
+    :param weights: of these components
+    :type weights: float or array_like(m)
+    :param limit: largest thrust [N], none by default
+    :type limit: float or array_like(n), optional
+    :param table: thrusts for a unit of each component and sign [N]
+    :type table: array_like(2m,n), optional
+    :param steps: of nnls, at most; by default n + 4, and 20 at most
+    :type steps: int, optional
+    """
+
+    nin = 2
+    nout = 2
+    takes = (*quantities("tau0", tau0="wanted torque, base axes, and force, inertial"), *_R0)
+    gives = (
+        PortSpec("thrusts", "n", "N", "of each thruster"),
+        PortSpec("missing", "6", "N m, N", "what of tau0 they do not give"),
+    )
+    tunable = ("limit",)
+
+    def __init__(
+        self, positions: Any, directions: Any, method: str = "nnls",
+        components: str | list[str] = ALL, weights: Any = 1.0, limit: Any = None,
+        table: Any = None, steps: int | None = None, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self._all = _wrenches(positions, directions)
+        n = self._all.shape[1]
+        self._rows = rows_of(components)
+        weights = positive_each(weights, "weights", len(self._rows))
+        self._weights = np.broadcast_to(weights, (len(self._rows),)).copy()
+        self._matrix = self._weights[:, None] * self._all[self._rows]
+        self.limit = None if limit is None else positive_each(limit, "limit", n)
+        self.method = chosen(method, "method", ("nnls", "table"))
+        self.steps = min(n + 4, _MOST_STEPS) if steps is None else counted(steps, "steps", 200)
+        self._table = self._made_table(table, n) if method == "table" else None
+        if table is not None and method != "table":
+            raise InputError(Fault("table is of the method table", hint="give method: table"))
+        forces = any(row > 2 for row in self._rows)
+        given = self.resolve_ports(n=n, optional="" if forces else "R0")
+        super().__init__(**given, **blockargs)
+
+    def _made_table(self, table: Any, n: int) -> Array:
+        if table is not None:
+            found = np.array(table, dtype=float)
+            if found.shape != (2 * len(self._rows), n):
+                raise InputError(
+                    f"table has shape {found.shape}, it takes {(2 * len(self._rows), n)}"
+                )
+            if (found < 0).any():
+                raise InputError("table must not be negative: a thruster only pushes")
+            return found
+        from scipy.optimize import nnls
+
+        B, made = self._all[self._rows], []
+        for k, row in enumerate(self._rows):
+            for sign in (1.0, -1.0):
+                f, rest = nnls(B, sign * np.eye(len(B))[k])
+                if rest > 1e-6:
+                    name = f"{'+' if sign > 0 else '-'}{ALL.split()[row]}"
+                    hint = "leave it out of components, or give the table"
+                    raise InputError(Fault(f"the thrusters cannot give {name} alone", hint=hint))
+                made.append(f)
+        return np.array(made)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        tau0, R0 = inputs
+        wanted = np.concatenate([tau0[:3], R0.T @ tau0[3:]])
+        w = np.stack([wanted[k] for k in self._rows])
+        if self._table is None:
+            f = nonnegative_least_squares(self._matrix, self._weights * w, self.steps)
+        else:
+            signed = [np.maximum(side * w[k], 0.0) for k in range(len(w)) for side in (1.0, -1.0)]
+            f = np.stack(signed) @ self._table
+        if self.limit is not None:
+            f = f / np.maximum(np.max(f / self.limit), 1.0)
+        got = self._all @ f
+        return [f, tau0 - np.concatenate([got[:3], R0 @ got[3:]])]
+
+
+class Pulse_Width(Declared, SampledBlock):
+    """Pulse-width modulation: pulses whose length is in proportion to a signal, at the ticks of a
+    clock.
+
+    At each tick y becomes 1 for the part u / full of the clock's period, at most all of it. A pulse
+    shorter than `min_on`, the minimum impulse bit of a thruster, is left out; with `carry` what was
+    left out, or was beyond the period, adds to the next pulse, so that the mean of y follows u. A
+    step ends where a pulse does.
+
+    Source: M. Sidi, "Spacecraft Dynamics and Control" (1997), sec. 9.4.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param full: u at which y is always 1, in the unit of u
+    :type full: float or array_like(n)
+    :param min_on: shortest pulse [s]
+    :type min_on: float or array_like(n)
+    :param carry: whether what was left out adds to the next pulse
+    :type carry: bool
+    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "float or n", "", "wanted mean, such as a thrust"),)
+    gives = (PortSpec("y", "float or n", "", "1 during a pulse, otherwise 0"),)
+    tunable = ("full", "min_on")
+    varies_between_ticks = True
+
+    def __init__(
+        self, clock: Any, full: Any = 1.0, min_on: Any = 0.0, carry: bool = False,
+        width: int | None = None, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.full, self.min_on = positive(full, "full"), not_negative(min_on, "min_on")
+        if not isinstance(carry, bool):
+            raise InputError(f"carry must be true or false, not {brief(carry)}")
+        self.carry, self.T = carry, float(clock.T)
+        if np.any(np.asarray(self.min_on) > self.T):
+            text = f"min_on is above the period of its clock, {self.T:g} s"
+            raise InputError(Fault(text, hint="take a slower clock"))
+        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
+        shape = common_shape(full=self.full, min_on=self.min_on, **wide)
+        # The time of the last tick, the lengths of the pulses, and what may be carried over.
+        start = np.zeros(1 + (2 if carry else 1) * int(np.prod(shape)))
+        super().__init__(clock=clock, x0=start, **self.resolve_ports(n=shape), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        y = np.where(self._left(t, x) > 0.0, 1.0, 0.0)
+        return [y if self.in_ports[0].shape else y[0]]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return flat(self._left(t, x))
+
+    def _left(self, t: float, x: Any) -> Any:
+        """What is left of the pulses [s] (n,)."""
+        return x[0] + x[1 : 1 + self._count] - t
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        n = self._count
+        wanted = self.T * np.reshape(inputs[0], (n,)) / self.full
+        wanted = wanted + x[1 + n :] if self.carry else wanted
+        length = np.where(wanted < self.min_on, 0.0, np.clip(wanted, 0.0, self.T))
+        rest = [np.clip(wanted - length, -self.T, self.T)] if self.carry else []
+        return np.concatenate([np.ravel(t), length, *rest])
+
+    @property
+    def _count(self) -> int:
+        return int(np.prod(self.in_ports[0].shape or (1,)))
+
+
+class Thrusters(Declared, ContinuousBlock):
+    """On-off thrusters on the base: valves with delays and a shortest pulse.
+
+    A valve opens once its command has been above 0.5 for `on_delay`, and closes once it has been
+    below for `off_delay`, not before it has been open for `min_on`; a command that changes back
+    within a delay has no effect. The thrust of an open valve is `thrust`, which it approaches with
+    the time constant `rise`, and as it decays; at once for 0. A step ends where a valve opens or
+    closes. Exported C and loops in real time move the valves at the start of a step.
+
+    Source: B. Wie, "Space Vehicle Dynamics and Control" (2008), sec. 7.6; M. Sidi, "Spacecraft
+    Dynamics and Control" (1997), sec. 9.2 and 9.4.
+
+    :param positions: of the thrusters from the base's centre of mass, base axes [m]
+    :type positions: array_like(n,3)
+    :param directions: of the forces on the base, base axes, of any length
+    :type directions: array_like(n,3)
+    :param thrust: of an open valve [N]
+    :type thrust: float or array_like(n)
+    :param on_delay: from the command until the valve opens [s]
+    :type on_delay: float or array_like(n)
+    :param off_delay: from the command until the valve closes [s]
+    :type off_delay: float or array_like(n)
+    :param min_on: how long a valve is open at least [s]
+    :type min_on: float or array_like(n)
+    :param rise: time constant of the thrust [s]
+    :type rise: float
+    """
+
+    nin = 2
+    nout = 3
+    takes = (PortSpec("on", "n", "", "commands to the valves: above 0.5 to open"), *_R0)
+    gives = (
+        *quantities("tau0", tau0="torque of the thrusters, base axes, and force, inertial"),
+        PortSpec("thrusts", "n", "N", "of each thruster"),
+        PortSpec("impulse", "", "N s", "of all together since the start: propellant by Isp g0"),
+    )
+    tunable = ("thrust", "on_delay", "off_delay", "min_on")
+
+    def __init__(
+        self, positions: Any, directions: Any, thrust: Any, on_delay: Any = 0.0,
+        off_delay: Any = 0.0, min_on: Any = 0.0, rise: float = 0.0, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self._all = _wrenches(positions, directions)
+        n = self._all.shape[1]
+        self.thrust = at_least_zero(thrust, "thrust", n)
+        self.on_delay = at_least_zero(on_delay, "on_delay", n)
+        self.off_delay = at_least_zero(off_delay, "off_delay", n)
+        self.min_on = at_least_zero(min_on, "min_on", n)
+        self._rise = float(not_negative(number(rise, "rise"), "rise"))
+        # Each valve: 1 if open, 1 if its command differs, since when, and when it opened. Then
+        # the impulse, and the thrusts if they take time.
+        start = np.zeros(4 * n + 1 + (n if self._rise else 0))
+        given = {**self.resolve_ports(n=n), "feedthrough": True}
+        super().__init__(nstates=start.size, x0=start, **given, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        f = self._thrust(x)
+        w = self._all @ f
+        return [np.concatenate([w[:3], inputs[1] @ w[3:]]), f, x[4 * self._count]]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        n, f = self._count, self._thrust(x)
+        rates = [np.zeros(4 * n), np.ravel(np.sum(f))]
+        if self._rise:
+            rates.append((self._open(x) - f) / self._rise)
+        return np.concatenate(rates)
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        valve, differs, since, opened = self._modes(x)
+        against = np.where(valve > 0.5, 0.5 - inputs[0], inputs[0] - 0.5)
+        late = t - self._due(valve, since, opened)
+        return flat(np.where(differs > 0.5, np.maximum(-against, late), against))
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
+        valve, differs, since, opened = self._modes(x)
+        against = np.where(valve > 0.5, 0.5 - inputs[0], inputs[0] - 0.5) > 0.0
+        since = np.where(differs > 0.5, since, t)
+        moves = np.logical_and(against, t >= self._due(valve, since, opened))
+        return np.concatenate([
+            np.where(moves, 1.0 - valve, valve),
+            np.where(np.logical_and(against, np.logical_not(moves)), 1.0, 0.0),
+            since,
+            np.where(np.logical_and(moves, valve < 0.5), t, opened),
+            x[4 * self._count :],
+        ])  # fmt: skip
+
+    def _due(self, valve: Any, since: Any, opened: Any) -> Any:
+        """When a valve moves whose command has differed from it since then."""
+        closes = np.maximum(since + self.off_delay, opened + self.min_on)
+        return np.where(valve > 0.5, closes, since + self.on_delay)
+
+    @property
+    def _count(self) -> int:
+        return int(self._all.shape[1])
+
+    def _modes(self, x: Array) -> tuple[Any, ...]:
+        n = self._count
+        return tuple(x[k * n : (k + 1) * n] for k in range(4))
+
+    def _open(self, x: Array) -> Any:
+        return self.thrust * np.where(x[: self._count] > 0.5, 1.0, 0.0)
+
+    def _thrust(self, x: Array) -> Any:
+        return x[4 * self._count + 1 :] if self._rise else self._open(x)
+
+
+class Pwpf(Declared, ContinuousBlock):
+    """A pulse-width pulse-frequency modulator, for each entry of its signals.
+
+    tau f' = gain (u - y) - f; y is 0 until |f| exceeds `on`, then `amplitude` with the sign of f
+    until |f| falls below `off`. The mean of y follows u: with U = amplitude and a constant u > 0
+    pulses of tau ln((on + gain (U - u)) / (off + gain (U - u))) come with gaps of tau ln((gain u -
+    off) / (gain u - on)) in between. Below on / gain there are none, and from U + off / gain on y
+    is always U. Steps end where y changes. Nothing feeds through.
+
+    Source: B. Wie, "Space Vehicle Dynamics and Control" (2008), sec. 7.6.
+
+    :param gain: gain of the filter at rest
+    :type gain: float or array_like(n)
+    :param tau: its time constant [s]
+    :type tau: float or array_like(n)
+    :param on: size of f at which a pulse begins
+    :type on: float or array_like(n)
+    :param off: size of f at which it ends, below `on`
+    :type off: float or array_like(n)
+    :param amplitude: of the pulses, in the unit of u
+    :type amplitude: float or array_like(n)
+    :param width: length of u, if all other parameters are scalars; by default u is a scalar then
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "float or n", "", "any signal"),)
+    gives = (PortSpec("y", "float or n", "", "pulses: amplitude, 0 or -amplitude"),)
+    tunable = ("gain", "tau", "on", "off", "amplitude")
+
+    def __init__(
+        self, gain: Any, tau: Any, on: Any, off: Any, amplitude: Any = 1.0,
+        width: int | None = None, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        given = {"gain": gain, "tau": tau, "on": on, "amplitude": amplitude}
+        found = {name: positive(value, name) for name, value in given.items()}
+        found["off"] = not_negative(off, "off")
+        for name, value in found.items():
+            setattr(self, name, value)
+        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
+        shape = common_shape(**found, **wide)
+        if np.any(found["off"] >= found["on"]):
+            text = f"off must be below on, not {brief(off)}"
+            raise InputError(Fault(text, hint="without a gap it would switch without end"))
+        start = np.zeros(2 * int(np.prod(shape)))
+        super().__init__(nstates=start.size, x0=start, **self.resolve_ports(n=shape), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        y = bare(self.amplitude * self._parts(x)[1])
+        return [y if self.in_ports[0].shape else y[0]]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        f, mode = self._parts(x)
+        u = np.reshape(inputs[0], (len(f),))
+        rate = (self.gain * (u - self.amplitude * mode) - f) / self.tau
+        return np.concatenate([rate, np.zeros(len(f))])
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        f, mode = self._parts(x)
+        return flat(np.where(np.abs(mode) > 0.5, self.off - mode * f, np.abs(f) - self.on))
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
+        f, mode = self._parts(x)
+        begun = np.where(f > self.on, 1.0, np.where(f < -self.on, -1.0, 0.0))
+        after = np.where(np.abs(mode) > 0.5, np.where(mode * f < self.off, 0.0, mode), begun)
+        return np.concatenate([f, after])
+
+    def _parts(self, x: Array) -> tuple[Any, Any]:
+        """The filter and the sign of the pulse (n,)."""
+        n = len(x) // 2
+        return x[:n], x[n:]
