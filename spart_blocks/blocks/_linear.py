@@ -52,6 +52,36 @@ class Matrices(NamedTuple):
         return np.linalg.solve(left, self.B @ u.reshape(1, -1))
 
 
+def matrices(A: Any, B: Any, C: Any, D: Any) -> Matrices:
+    """Four matrices that fit; an InputError names the one that does not."""
+    a = np.atleast_2d(numbers(A, "A"))
+    n = len(a)
+    if a.shape != (n, n) or not 0 < n <= MOST_STATES:
+        raise InputError(f"A must be a square matrix, not {a.shape}")
+    b, c = numbers(B, "B"), numbers(C, "C")
+    b = b.reshape(-1, 1) if b.ndim < 2 else b
+    c = c.reshape(1, -1) if c.ndim < 2 else c
+    if b.ndim > 2 or len(b) != n or not b.size:
+        raise InputError(f"B must have {n} rows, as A has, not shape {np.shape(B)}")
+    if c.ndim > 2 or c.shape[1] != n or not c.size:
+        raise InputError(f"C must have {n} columns, as A has, not shape {np.shape(C)}")
+    size = (len(c), b.shape[1])
+    d = np.zeros(size) if D is None else numbers(D, "D")
+    if d.ndim < 2 and d.size == size[0] * size[1]:
+        d = d.reshape(size)
+    if d.shape != size:
+        raise InputError(f"D must have shape {size}, the rows of C and columns of B, not {d.shape}")
+    return Matrices(a, b, c, d)
+
+
+def state_of_size(x0: Any, n: int) -> Array:
+    """A state (n,), of a number or n numbers."""
+    found = numbers(x0, "x0")
+    if found.shape not in ((), (n,)):
+        raise InputError(f"x0 has shape {found.shape}, the system has {n} states")
+    return np.broadcast_to(found, (n,)).copy()
+
+
 def observer_form(num: Any, den: Any) -> Matrices:
     """A transfer function in observer form, whose first state is the output but for what feeds
     through: the transposed direct form II.

@@ -12,7 +12,6 @@ from bdsim.components import ContinuousBlock, SampledBlock
 from spart_blocks.blocks._declared import Declared, PortSpec
 from spart_blocks.blocks._linear import (
     METHODS,
-    MOST_STATES,
     Cascade,
     Discretised,
     Matrices,
@@ -21,15 +20,16 @@ from spart_blocks.blocks._linear import (
     channels,
     discretised,
     in_series,
+    matrices,
     observer_form,
     polynomial,
     refuse_improper,
     roots,
     sections_of,
     shifted,
+    state_of_size,
 )
-from spart_blocks.blocks._values import chosen, numbers, scalar_or_vector
-from spart_blocks.errors import InputError
+from spart_blocks.blocks._values import chosen, scalar_or_vector
 
 _IN_Z = (*METHODS, "none")
 
@@ -49,7 +49,7 @@ class _StateSpace(Declared):
         """Keep the matrices; returns the initial state and the arguments of the constructor."""
         self.A, self.B, self.C, self.D = given
         n, m, p = len(given.A), given.B.shape[1], len(given.C)
-        start = np.broadcast_to(_of_size(numbers(x0, "x0"), n), (n,)).copy()
+        start = state_of_size(x0, n)
         self.direct = bool(given.D.any())
         shapes: dict[str, Any] = {"m": () if m == 1 else m, "p": () if p == 1 else p}
         return start, {"feedthrough": self.direct, **self.resolve_ports(**shapes)}
@@ -94,7 +94,7 @@ class State_Space(_StateSpace, ContinuousBlock):
     def __init__(
         self, A: Any, B: Any, C: Any, D: Any = None, x0: Any = 0.0, **blockargs: Any
     ) -> None:
-        start, given = self._take(_matrices(A, B, C, D), x0)
+        start, given = self._take(matrices(A, B, C, D), x0)
         self.tunable = self._tunable()
         super().__init__(nstates=len(start), x0=start, **given, **blockargs)
 
@@ -144,12 +144,11 @@ class State_Space_S(_StateSpace, SampledBlock):
         method: str = "zoh",
         **blockargs: Any,
     ) -> None:
-        found = _matrices(A, B, C, D)
+        found = matrices(A, B, C, D)
         if chosen(method, "method", _IN_Z) == "tustin":
             # SciPy's state is x - T/2 x' there.
-            x0 = (np.eye(len(found.A)) - clock.T / 2 * found.A) @ np.broadcast_to(
-                _of_size(numbers(x0, "x0"), len(found.A)), len(found.A)
-            )
+            half = np.eye(len(found.A)) - clock.T / 2 * found.A
+            x0 = half @ state_of_size(x0, len(found.A))
         start, given = self._take(found if method == "none" else found.at(clock.T, method), x0)
         self.tunable = self._tunable() if method == "none" else ()
         super().__init__(clock=clock, x0=start, **given, **blockargs)
@@ -339,34 +338,6 @@ class Zero_Pole_S(Discretised, SampledBlock):
         found = _of_roots(zeros, poles, analog=not in_z)
         one = found if in_z else found.at(clock.T, method)
         super().__init__(**self._start(clock, [one], u0, shape), **blockargs)
-
-
-def _matrices(A: Any, B: Any, C: Any, D: Any) -> Matrices:
-    """Four matrices that fit; an InputError names the one that does not."""
-    a = np.atleast_2d(numbers(A, "A"))
-    n = len(a)
-    if a.shape != (n, n) or not 0 < n <= MOST_STATES:
-        raise InputError(f"A must be a square matrix, not {a.shape}")
-    b, c = numbers(B, "B"), numbers(C, "C")
-    b = b.reshape(-1, 1) if b.ndim < 2 else b
-    c = c.reshape(1, -1) if c.ndim < 2 else c
-    if b.ndim > 2 or len(b) != n or not b.size:
-        raise InputError(f"B must have {n} rows, as A has, not shape {np.shape(B)}")
-    if c.ndim > 2 or c.shape[1] != n or not c.size:
-        raise InputError(f"C must have {n} columns, as A has, not shape {np.shape(C)}")
-    size = (len(c), b.shape[1])
-    d = np.zeros(size) if D is None else numbers(D, "D")
-    if d.ndim < 2 and d.size == size[0] * size[1]:
-        d = d.reshape(size)
-    if d.shape != size:
-        raise InputError(f"D must have shape {size}, the rows of C and columns of B, not {d.shape}")
-    return Matrices(a, b, c, d)
-
-
-def _of_size(x0: Any, n: int) -> Any:
-    if x0.shape not in ((), (n,)):
-        raise InputError(f"x0 has shape {x0.shape}, the system has {n} states")
-    return x0
 
 
 def _proper(num: Any, den: Any) -> tuple[Any, Any]:

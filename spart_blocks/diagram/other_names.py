@@ -49,6 +49,9 @@ Lead-Lag Filter: LEAD_LAG LEAD_LAG_S
 PID Controller: PID JOINT_PID
 PID Controller (2DOF): PID_2DOF JOINT_PID
 Discrete PID Controller (2DOF): PID_2DOF_S JOINT_PID_S
+Kalman Filter: KALMAN_S KALMAN; steady without P0
+Disturbance Observer, Extended State Observer: DISTURBANCE_OBSERVER DISTURBANCE_OBSERVER_S
+State Observer: LUENBERGER LUENBERGER_S KALMAN
 Transport Delay, Variable Transport Delay: TRANSPORT_DELAY; its delay is constant
 Discrete-Time Integrator: INTEGRATOR_S
 Discrete Derivative, Difference: DERIV_S
@@ -252,6 +255,8 @@ InverseDynamics: ID FLOATING_ID
 InverseDynamicsController: COMPUTED_TORQUE
 JointStiffnessController: JOINT_PD GRAVITY_COMPENSATION
 LinearQuadraticRegulator: LQR
+LuenbergerObserver: LUENBERGER
+SteadyStateKalmanFilter: KALMAN
 DifferentialInverseKinematicsIntegrator: IK RESOLVED_RATE
 """
 

@@ -58,6 +58,7 @@ def gain_of(wiring: FlatDiagram, design: LqrDesign, minimal: MinimalState | None
     messages begin with the entry of the design that is wrong.
     """
     # Only diagrams with such a block pay for SciPy's import.
+    from spart_blocks.plants.riccati import held, regulator, weights
     from spart_blocks.program.open_loop import open_loop
     from spart_blocks.program.plant_names import (
         find_entries,
@@ -65,7 +66,6 @@ def gain_of(wiring: FlatDiagram, design: LqrDesign, minimal: MinimalState | None
         minimal_of,
         resting_point,
     )
-    from spart_blocks.program.riccati import held, regulator, weights
 
     plants = find_plants(wiring, design.plant)
     entries = find_entries(wiring, plants, design.inputs)

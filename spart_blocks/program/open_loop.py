@@ -13,13 +13,13 @@ from spart_blocks.diagram.companions import AUDIT, COMPANION
 from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.plants.minimal_state import MinimalState
+from spart_blocks.plants.riccati import Labels
 from spart_blocks.plants.state import PlantState
 from spart_blocks.ports import Port
 from spart_blocks.program.cuts import Inlet, only
 from spart_blocks.program.derivatives import Derivatives, Floats, Point, Rowwise
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.plant_names import Entry, input_labels, is_mode, state_labels
-from spart_blocks.program.riccati import Labels
 from spart_blocks.program.symbol import TraceError
 
 _DEVIATION = "deviation"

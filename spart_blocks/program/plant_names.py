@@ -13,9 +13,9 @@ from spart_blocks.diagram.companions import AUDIT, COMPANION
 from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.errors import Fault, InputError, did_you_mean
 from spart_blocks.plants.minimal_state import MinimalState
+from spart_blocks.plants.riccati import Labels
 from spart_blocks.plants.state import PlantState
 from spart_blocks.program.derivatives import Floats
-from spart_blocks.program.riccati import Labels
 from spart_blocks.results.signal_names import element_names
 
 

@@ -110,6 +110,14 @@ ARGUMENTS |= {
     "PWPF": {"gain": 4.0, "tau": 0.3, "on": 0.6, "off": 0.2},
 }
 SAMPLED["PULSE_WIDTH"] = {}
+_PLANT = {"A": -1.0, "C": 1.0}
+ESTIMATORS = {
+    "LUENBERGER": {**_PLANT, "L": 1.0},
+    "DISTURBANCE_OBSERVER": {**_PLANT, "B": 1.0, "poles": -2.0},
+    "KALMAN": {**_PLANT, "Q": 1.0, "R": 1.0},
+}
+ARGUMENTS |= ESTIMATORS
+SAMPLED |= {f"{kind}_S": given for kind, given in ESTIMATORS.items()}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,

@@ -52,6 +52,8 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
         for sampled in ("", "_S")
     ),
     *("FIR", "IIR", "MOVING_AVERAGE", "CUMULATIVE_MIN", "CUMULATIVE_MAX", "SAMPLE_HOLD", "COUNTER"),
+    *("LUENBERGER", "LUENBERGER_S", "DISTURBANCE_OBSERVER", "DISTURBANCE_OBSERVER_S"),
+    *("KALMAN", "KALMAN_S"),
     *("NOTCH", "NOTCH_S", "LOW_PASS", "LOW_PASS_S"),
     *("THRUSTER_ALLOCATION", "THRUSTERS", "PULSE_WIDTH", "PWPF"),
     *("SECOND_ORDER_INTEGRATOR", "PID_2DOF", "PID_2DOF_S"),

@@ -77,6 +77,7 @@ PID_2DOF = {
     "c": (0.2, 0.7), "lower": (-1.0, -0.3), "upper": (1.0, 0.4), "Kb": (2.0, 5.0), "Kt": (3.0, 6.0),
 }  # fmt: skip
 PAIR = {"positions": [[0, 1, 0], [0, -1, 0]], "directions": [[1, 0, 0], [1, 0, 0]]}
+MATRICES = {"A": (-np.eye(2), K), "B": (np.eye(2), K), "C": (np.eye(2), K), "D": (K, K.T)}
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
@@ -323,11 +324,35 @@ CASES = {
     ),
     "STATE_SPACE": (
         built("STATE_SPACE", (2,)),
-        {"A": (-np.eye(2), K), "B": (np.eye(2), K), "C": (np.eye(2), K), "D": (K, K.T)},
+        MATRICES,
     ),
     "STATE_SPACE_S": (
         built("STATE_SPACE_S", (2,), clocked=True, method="none"),
-        {"A": (-np.eye(2), K), "B": (np.eye(2), K), "C": (np.eye(2), K), "D": (K, K.T)},
+        MATRICES,
+    ),
+    "LUENBERGER": (
+        built("LUENBERGER", (2,), (2,)),
+        {**MATRICES, "L": (np.eye(2), K)},
+    ),
+    "LUENBERGER_S": (
+        built("LUENBERGER_S", (2,), (2,), clocked=True, method="none"),
+        {**MATRICES, "L": (np.eye(2), K)},
+    ),
+    "DISTURBANCE_OBSERVER": (
+        built("DISTURBANCE_OBSERVER", (), (), A=-1.0, B=2.0, C=1.0),
+        {"L": ([[1.0], [2.0]], [[3.0], [0.5]])},
+    ),
+    "DISTURBANCE_OBSERVER_S": (
+        built("DISTURBANCE_OBSERVER_S", (), (), clocked=True, A=-1.0, B=2.0, C=1.0),
+        {"L": ([[1.0], [2.0]], [[3.0], [0.5]])},
+    ),
+    "KALMAN": (
+        built("KALMAN", (2,), (2,), P0=1.0),
+        {**MATRICES, "Q": (np.eye(2), 2 * np.eye(2)), "R": (np.eye(2), 3 * np.eye(2))},
+    ),
+    "KALMAN_S": (
+        built("KALMAN_S", (2,), (2,), (), clocked=True, P0=1.0, method="none"),
+        {**MATRICES, "Q": (np.eye(2), 2 * np.eye(2)), "R": (np.eye(2), 3 * np.eye(2))},
     ),
     "TRANSFER_FUNCTION": (
         built("TRANSFER_FUNCTION", (2,), width=2),
