@@ -107,6 +107,12 @@ SAMPLED |= {f"{kind}_S": given for kind, given in LINEAR.items()}
 ARGUMENTS |= {
     "THRUSTERS": {"positions": [[0, 1, 0]], "directions": [[1, 0, 0]], "thrust": 1.0},
     "THRUSTER_ALLOCATION": {"positions": [[0, 1, 0]], "directions": [[1, 0, 0]]},
+    "REACTION_WHEELS": {"axes": [[0, 0, 1]], "inertia": 1.0},
+    "WHEEL_ALLOCATION": {"axes": [[0, 0, 1]]},
+    "CONTROL_MOMENT_GYROS": {"momentum": 1.0},
+    "GYRO_STEERING": {"momentum": 1.0},
+    "MAGNETIC_UNLOADING": {"gain": 1.0},
+    "THRUSTER_UNLOADING": {"on": 1.0, "off": 0.5, "torque": 1.0},
     "PWPF": {"gain": 4.0, "tau": 0.3, "on": 0.6, "off": 0.2},
 }
 SAMPLED["PULSE_WIDTH"] = {}

@@ -299,6 +299,46 @@ CASES = {
         built("THRUSTER_ALLOCATION", (6,), (3, 3), components="wz", **PAIR),
         {"limit": ([0.1, 0.2], [0.2, 0.3])},
     ),
+    "REACTION_WHEELS": (
+        built("REACTION_WHEELS", (3,), (6,), axes=np.eye(3)),
+        {
+            "inertia": (1.0, 2.0),
+            "limit": (0.5, 0.7),
+            "speed_limit": (1.0, 2.0),
+            "viscous": (0.1, 0.2),
+            "coulomb": (0.1, 0.3),
+        },
+    ),
+    "WHEEL_ALLOCATION": (
+        built("WHEEL_ALLOCATION", (6,), (6,), (3,), (4,), axes=[*np.eye(3), [1, 1, 1]]),
+        {"speed_gain": (0.1, 0.3), "preferred": (1.0, 2.0)},
+    ),
+    "CONTROL_MOMENT_GYROS": (
+        built("CONTROL_MOMENT_GYROS", (4,), (6,)),
+        {"momentum": (1.0, 2.0), "rate_limit": (0.4, 0.7)},
+    ),
+    "GYRO_STEERING": (
+        built("GYRO_STEERING", (6,), (4,), (6,), (3,)),
+        {
+            "momentum": (1.0, 2.0),
+            "damping": (0.1, 0.3),
+            "sharpness": (1.0, 2.0),
+            "null_gain": (0.1, 0.2),
+            "preferred": (0.1, 0.4),
+        },
+    ),
+    "MAGNETORQUERS": (
+        built("MAGNETORQUERS", (3,), (3,), (3, 3)),
+        {"limit": (0.4, 0.7), "residual": ([0.1, 0.2, 0.3], [0.2, 0.1, 0.0])},
+    ),
+    "MAGNETIC_UNLOADING": (
+        built("MAGNETIC_UNLOADING", (3,), (3,)),
+        {"gain": (1.0, 2.0), "wanted": ([0.1, 0.2, 0.3], [0.2, 0.1, 0.0])},
+    ),
+    "THRUSTER_UNLOADING": (
+        built("THRUSTER_UNLOADING", (3,)),
+        {"on": (1.0, 2.0), "off": (0.1, 0.5), "torque": (0.1, 0.2)},
+    ),
     "SATURATION": (
         built("SATURATION", (2,)),
         {"lower": (-0.5, -0.1), "upper": (0.5, 0.1)},

@@ -1,0 +1,232 @@
+"""Control-moment gyroscopes and their steering."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from bdsim.components import ContinuousBlock, FunctionBlock
+
+from spart_blocks.blocks._axes import directions_of, for_each, positive_each
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._quantities import quantities
+from spart_blocks.blocks._values import not_negative, number, positive_number
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.formulas.crossings import flat
+from spart_blocks.spatial import Array, cos, cross, sin, solve_spd
+
+_ANGLES = PortSpec("angles", "n", "rad", "of the gimbals")
+_MOMENTUM = (
+    PortSpec("h", "3", "N m s", "momentum of what turns, base axes"),
+    PortSpec("hdot", "3", "N m", "its rate in base axes"),
+)
+PYRAMID = np.arctan(np.sqrt(2.0))
+"""Skew angle [rad] of a pyramid whose four gyroscopes reach about as far in every direction."""
+_WOBBLE = 0.01
+
+
+def _layout(skew: Any, gimbals: Any, spins: Any) -> tuple[Array, Array, Array]:
+    """Gimbal axes g, spin axes s at the angle zero, and g x s (n,3)."""
+    if gimbals is None and spins is None:
+        turn, tilt = np.arange(4) * np.pi / 2, number(skew, "skew")
+        flat_ = np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
+        g = np.sin(tilt) * flat_ + np.cos(tilt) * np.array([0.0, 0.0, 1.0])
+        s = np.stack([-np.sin(turn), np.cos(turn), 0 * turn], axis=1)
+        return g, s, cross(g, s)
+    if gimbals is None or spins is None:
+        raise InputError(Fault("gimbals and spins come together", hint="or give skew alone"))
+    g, s = directions_of(gimbals, "gimbals"), directions_of(spins, "spins")
+    if g.shape != s.shape:
+        raise InputError(f"gimbals has {len(g)} rows and spins has {len(s)}")
+    if np.abs(np.sum(g * s, axis=1)).max() > 1e-6:
+        raise InputError("each of spins must be at right angles to its gimbal axis")
+    return g, s, cross(g, s)
+
+
+class _Cluster(Declared):
+    """Geometry of a cluster of gyroscopes with single gimbals."""
+
+    _s: Array
+    _t: Array
+
+    def _directions(self, angles: Any) -> tuple[Any, Any]:
+        """Directions (n,3) of the momenta, and their derivatives by the angles."""
+        c, s = cos(angles)[:, None], sin(angles)[:, None]
+        return c * self._s + s * self._t, c * self._t - s * self._s
+
+
+class Control_Moment_Gyros(_Cluster, ContinuousBlock):
+    """Control-moment gyroscopes with single gimbals on the base: momenta that are turned.
+
+    The momentum of gyroscope i is h_i (s cos d + g x s sin d), with the gimbal axis g, the spin
+    axis s at the angle d = 0. The gimbal rates r follow their commands as lag r' = command - r,
+    within the rate limit. The base has the torque
+    tau0 = - h' - w x h, with the base's angular rate w.
+    Inertia of the gimbals is left out. Nothing feeds through: a steering law may follow `angles`.
+    `tau0`, which is of u0 too, comes from MOMENTUM_TORQUE; the loader adds it if a wire uses it.
+
+    By default four are in a pyramid about z: their gimbal axes lean from z by the skew angle
+    towards x, y, -x and -y.
+
+    Source: B. Wie, "Space Vehicle Dynamics and Control" (2008), sec. 7.4.
+
+    :param momentum: h of each [N m s]
+    :type momentum: float or array_like(n)
+    :param skew: angle of the pyramid [rad], by default 54.74 degrees
+    :type skew: float
+    :param gimbals: gimbal axes in base axes, instead of a pyramid
+    :type gimbals: array_like(n,3), optional
+    :param spins: spin axes at the angle zero
+    :type spins: array_like(n,3), optional
+    :param lag: time constant of the gimbal rates [s]
+    :type lag: float
+    :param rate_limit: largest gimbal rate [rad/s], none by default
+    :type rate_limit: float or array_like(n), optional
+    :param angles0: gimbal angles at the start [rad]
+    :type angles0: float or array_like(n)
+    """
+
+    nin = 2
+    nout = 4
+    takes = (PortSpec("rates", "n", "rad/s", "commanded rates of the gimbals"), *quantities("u0"))
+    gives = (
+        _ANGLES,
+        *_MOMENTUM,
+        PortSpec("measure", "", "", "sqrt(det(A A')), of directions A (3, n); 0 at a singularity"),
+    )
+    tunable = ("momentum", "rate_limit")
+    companion: ClassVar[str] = "MOMENTUM_TORQUE"
+    companion_outputs: tuple[str, ...] = ("tau0",)
+
+    def __init__(
+        self, momentum: Any, skew: float = PYRAMID, gimbals: Any = None, spins: Any = None,
+        lag: float = 0.02, rate_limit: Any = None, angles0: Any = 0.0, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        _, self._s, self._t = _layout(skew, gimbals, spins)
+        n = len(self._s)
+        self.momentum = positive_each(momentum, "momentum", n)
+        self.rate_limit = None
+        if rate_limit is not None:
+            self.rate_limit = positive_each(rate_limit, "rate_limit", n)
+        self._lag = positive_number(lag, "lag", "s")
+        start = np.broadcast_to(for_each(angles0, "angles0", n), (n,))
+        x0 = np.concatenate([start, np.zeros(n)])
+        super().__init__(nstates=2 * n, x0=x0, **self.resolve_ports(n=n), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        n = len(self._s)
+        along, across = self._directions(x[:n])
+        h = np.sum(np.reshape(self.momentum + np.zeros(n), (n, 1)) * along, axis=0)
+        hdot = np.sum(np.reshape(self.momentum * x[n:], (n, 1)) * across, axis=0)
+        a, b, c = across.T @ across
+        measure = np.sqrt(np.maximum(np.sum(a * cross(b, c)), 0.0))
+        return [x[:n], h, hdot, measure]
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Any:
+        n, wanted = len(self._s), inputs[0]
+        if self.rate_limit is not None:
+            wanted = np.clip(wanted, -self.rate_limit, self.rate_limit)
+        return np.concatenate([x[n:], (wanted - x[n:]) / self._lag])
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        if self.rate_limit is None:
+            return []
+        return flat(inputs[0] - self.rate_limit, inputs[0] + self.rate_limit)
+
+    def make_companion(self, **blockargs: Any) -> Momentum_Torque:
+        """The companion block with their torque on the base."""
+        return Momentum_Torque(**blockargs)
+
+
+class Momentum_Torque(Declared, FunctionBlock):
+    """The torque on the base of a momentum that it carries: tau0 = - h' - w x h, in base axes.
+
+    h' is the rate of h in base axes, w the angular rate of the base.
+
+    Source: B. Wie, "Space Vehicle Dynamics and Control" (2008), eq. 7.65.
+    """
+
+    nin = 3
+    nout = 1
+    takes = (*_MOMENTUM, *quantities("u0"))
+    gives = quantities("tau0", tau0="torque on the base, base axes, and no force")
+
+    def __init__(self, **blockargs: Any) -> None:
+        super().__init__(**self.resolve_ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        h, hdot, u0 = inputs
+        return [np.concatenate([-hdot - cross(u0[:3], h), np.zeros(3)])]
+
+
+class Gyro_Steering(_Cluster, FunctionBlock):
+    """Gimbal rates for a torque on the base: the generalised singularity-robust inverse.
+
+    rates = - A' (A A' + lambda E)^-1 (n + w x h) / h + N k (dd - d). A (3, n) are the
+    derivatives of the directions by the gimbal angles d, n the wanted torque. lambda = damping
+    exp(- sharpness det(A A')) grows near a singularity, where E, a unit matrix with off-diagonal
+    entries 0.01 sin(pi t / 2 + phase) with the phases 0, pi / 2 and pi, leads the gimbals out. N is
+    the projection on the null space of A: there they approach the preferred angles dd. The
+    gyroscopic torque w x h is 0 where u0 and h have no wire.
+
+    Source: B. Wie, D. Bailey and C. Heiberg, "Singularity robust steering logic for redundant
+    single-gimbal control moment gyros", J. Guidance, Control, and Dynamics 24 (2001) 865.
+
+    :param momentum: h of each, the same for all [N m s]
+    :type momentum: float
+    :param skew: angle of the pyramid [rad], by default 54.74 degrees
+    :type skew: float
+    :param gimbals: gimbal axes in base axes, instead of a pyramid
+    :type gimbals: array_like(n,3), optional
+    :param spins: spin axes at the angle zero
+    :type spins: array_like(n,3), optional
+    :param damping: lambda at a singularity
+    :type damping: float
+    :param sharpness: how fast lambda falls away from it
+    :type sharpness: float
+    :param null_gain: k, of the motion in the null space [1/s]
+    :type null_gain: float
+    :param preferred: dd, preferred gimbal angles [rad]
+    :type preferred: float or array_like(n)
+    """
+
+    nin = 4
+    nout = 1
+    takes = (
+        *quantities("tau0", tau0="wanted torque on the base, base axes; its force is not used"),
+        _ANGLES,
+        *quantities("u0?"),
+        PortSpec("h", "3", "N m s", "momentum of the gyroscopes, base axes", optional=True),
+    )
+    gives = (PortSpec("rates", "n", "rad/s", "commanded rates of the gimbals"),)
+    tunable = ("momentum", "damping", "sharpness", "null_gain", "preferred")
+
+    def __init__(
+        self, momentum: float, skew: float = PYRAMID, gimbals: Any = None, spins: Any = None,
+        damping: float = 0.01, sharpness: float = 10.0, null_gain: float = 0.0,
+        preferred: Any = 0.0, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        _, self._s, self._t = _layout(skew, gimbals, spins)
+        n = len(self._s)
+        self.momentum = positive_number(momentum, "momentum", "N m s")
+        self.damping = positive_number(damping, "damping")
+        self.sharpness = float(not_negative(number(sharpness, "sharpness"), "sharpness"))
+        self.null_gain = float(not_negative(number(null_gain, "null_gain"), "null_gain"))
+        self.preferred = for_each(preferred, "preferred", n)
+        super().__init__(**self.resolve_ports(n=n), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        tau0, angles, u0, h = inputs
+        _, across = self._directions(angles)
+        AA = across.T @ across
+        size = np.sum(AA[0] * cross(AA[1], AA[2]))
+        damped = AA + self.damping * np.exp(-self.sharpness * size) * _wobbling(t)
+        null = self.null_gain * (self.preferred - angles)
+        wanted = (tau0[:3] + cross(u0[:3], h)) / self.momentum + across.T @ null
+        return [null - across @ solve_spd(damped, wanted, "the matrix of the gyroscopes")]
+
+
+def _wobbling(t: Any) -> Any:
+    """E (3,3)."""
+    e1, e2, e3 = (_WOBBLE * np.sin(0.5 * np.pi * t + phase) for phase in (0.0, np.pi / 2, np.pi))
+    return np.array([[1.0, e3, e2], [e3, 1.0, e1], [e2, e1, 1.0]])
