@@ -1,78 +1,25 @@
 """bdsim's blocks and wires as a flat list of nodes in the order of evaluation.
 
-Subsystems are opened without touching the diagram (bdsim 1.4's compile rewrites it),
-and the order is found in time linear in blocks and wires (bdsim's is quadratic).
+Subsystems are opened without touching the diagram (bdsim 1.4's compile rewrites it).
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from spart_blocks.diagram.companions import COMPANION
+from spart_blocks.diagram.conditions import CONDITIONS, conditions_of
+from spart_blocks.diagram.nodes import FlatDiagram as FlatDiagram
+from spart_blocks.diagram.nodes import Node as Node
+from spart_blocks.diagram.nodes import Source as Source
+from spart_blocks.diagram.nodes import schedule_of
 from spart_blocks.errors import DiagramError, Fault, Place
-from spart_blocks.ports import Port, input_ports, output_ports
+from spart_blocks.ports import input_ports, output_ports
 
-Source = tuple[int, int]  # index of a node, number of its output port
-
-
-@dataclass(frozen=True)
-class Node:
-    """A block with its inputs' sources. kind is bdsim's block class: source, sink, function,
-    continuous, sampled or graphics. place: where the block is written, if in a file; wires: where
-    the wires into its inputs are. clock: bdsim's clock of a sampled block, and of the block with
-    the output of a PID_S, whose clock is that of the PID_S."""
-
-    index: int
-    name: str
-    block: Any
-    kind: str
-    sources: tuple[Source, ...]
-    in_ports: tuple[Port, ...]
-    out_ports: tuple[Port, ...]
-    place: Place | None = None
-    clock: Any = None
-    wires: tuple[Place | None, ...] = ()
-
-    @property
-    def feedthrough(self) -> bool:
-        """Whether it has direct feedthrough."""
-        if self.kind in ("continuous", "sampled"):
-            return bool(self.block._feedthrough)
-        return self.kind != "source"
-
-    def output_name(self, port: int) -> str:
-        """'block.port'; the block alone where its one output has no name."""
-        name = self.out_ports[port].name
-        alone = len(self.out_ports) == 1 and name == "0"
-        # A plant's accelerations are named after the plant; the companion is internal.
-        return self.name if alone else f"{self.name.removesuffix(COMPANION)}.{name}"
-
-    def input_name(self, port: int) -> str:
-        return f"{self.name}.{self.in_ports[port].name}"
-
-    def wire_place(self, port: int) -> Place | None:
-        """Where the wire into an input is written, or the block where that is not known."""
-        return (self.wires[port] if self.wires else None) or self.place
-
-
-@dataclass(frozen=True)
-class FlatDiagram:
-    """Nodes, and their indices in the order of evaluation.
-
-    outlets: the outputs of subsystems by name, and the nodes' outputs they pass on.
-    inlets: for each subsystem by name, the nodes' outputs that its inputs get.
-    """
-
-    nodes: tuple[Node, ...]
-    schedule: tuple[int, ...]
-    outlets: Mapping[str, Source]
-    inlets: Mapping[str, Mapping[str, Source]]
-
-    def of_kind(self, kind: str) -> Iterator[Node]:
-        return (node for node in self.nodes if node.kind == kind)
+if TYPE_CHECKING:
+    from spart_blocks.diagram.conditional import Region
 
 
 class _Level:
@@ -94,10 +41,17 @@ def flatten(bd: Any, places: Mapping[str, Place] | None = None) -> FlatDiagram:
     top = _Level(bd, "", None, None)
     leaves = _leaves(top, places or {}, faults)
     index = {(id(level), id(block)): i for i, (level, block, _) in enumerate(leaves)}
+    conditional = [shell for shell in _shells(top) if conditions_of(shell[1])]
+    size = len(leaves)
+    for level, block in conditional:  # each of its outputs has a node behind the leaves
+        index[id(level), id(block)] = size
+        size += block.nout
     nodes = tuple(
         _node(i, level, block, name, index, places or {}, faults)
         for i, (level, block, name) in enumerate(leaves)
     )
+    for level, block in conditional:
+        nodes += tuple(_outlet_nodes(level, block, index, places or {}, faults))
     if faults:
         raise DiagramError(faults)
     clocked = dict(_clocked_outlets(top, index))
@@ -105,8 +59,71 @@ def flatten(bd: Any, places: Mapping[str, Place] | None = None) -> FlatDiagram:
         replace(node, clock=clocked[node.index]) if node.index in clocked else node
         for node in nodes
     )
+    if conditional:
+        from spart_blocks.diagram.conditional import conditioned
+
+        regions = [_region(level, block, index) for level, block in conditional]
+        nodes = conditioned(nodes, regions, places or {})
     outlets, inlets = dict(_outlets(top, index)), dict(_inlets(top, index))
-    return FlatDiagram(nodes, _schedule(nodes, places or {}), outlets, inlets)
+    return FlatDiagram(nodes, schedule_of(nodes, places or {}), outlets, inlets)
+
+
+def _shells(level: _Level) -> Iterator[tuple[_Level, Any]]:
+    """Every subsystem and its level, outer ones first."""
+    for block in level.bd.blocklist:
+        if id(block) in level.inner:
+            yield level, block
+            yield from _shells(level.inner[id(block)])
+
+
+def _source(index: Mapping[tuple[int, int], int], found: tuple[_Level, Any, int]) -> Source | None:
+    """The output of a node, from a leaf or a conditional subsystem and its port."""
+    level, block, port = found
+    first = index.get((id(level), id(block)))
+    if first is None:
+        return None
+    return (first + port, 0) if id(block) in level.inner else (first, port)
+
+
+def _outlet_nodes(
+    level: _Level,
+    block: Any,
+    index: Mapping[tuple[int, int], int],
+    places: Mapping[str, Place],
+    faults: list[Fault],
+) -> Iterator[Node]:
+    """The nodes that stand for the outputs of a conditional subsystem."""
+    from spart_blocks.diagram.conditional import outlet_node
+
+    inner, name = level.inner[id(block)], f"{level.prefix}{block.name}"
+    for k, port in enumerate(output_ports(block)):
+        found = _resolve(inner, block.outport, k)
+        source = _source(index, found) if found else None
+        if source is None:
+            text = f"output '{port.name}' of {name} is not connected"
+            faults.append(Fault(text, _at(places, name)))
+            continue
+        first = index[id(level), id(block)]
+        yield outlet_node(first + k, f"{name}/out.{port.name}", source, _at(places, name))
+
+
+def _region(level: _Level, block: Any, index: Mapping[tuple[int, int], int]) -> Region:
+    from spart_blocks.diagram.conditional import Region
+
+    conditions, ports = conditions_of(block), [port.name for port in input_ports(block)]
+    sources = {}
+    for kind in CONDITIONS:
+        section = getattr(conditions, kind)
+        found = _resolve(level, block, ports.index(section.by)) if section else None
+        source = _source(index, found) if found else None
+        if section and source is None:
+            name = f"{level.prefix}{block.name}"
+            raise DiagramError(f"input '{section.by}' of {name} is not connected")
+        if source is not None:
+            sources[kind] = source
+    first = index[id(level), id(block)]
+    outlets = {port.name: first + k for k, port in enumerate(output_ports(block))}
+    return Region(f"{level.prefix}{block.name}", conditions, sources, outlets)
 
 
 def _outlets(level: _Level, index: Mapping[tuple[int, int], int]) -> Iterator[tuple[str, Source]]:
@@ -117,8 +134,10 @@ def _outlets(level: _Level, index: Mapping[tuple[int, int], int]) -> Iterator[tu
         yield from _outlets(inner, index)
         for k, port in enumerate(output_ports(block)):
             found = _resolve(inner, block.outport, k)
-            if found:
-                source = (index[id(found[0]), id(found[1])], found[2])
+            if conditions_of(block):
+                found = level, block, k
+            source = _source(index, found) if found else None
+            if source:
                 yield f"{level.prefix}{block.name}.{port.name}", source
                 if block.nout == 1:
                     yield f"{level.prefix}{block.name}", source
@@ -136,8 +155,9 @@ def _clocked_outlets(
         yield from _clocked_outlets(inner, index)
         clocks = [b._clock for b in inner.bd.blocklist if b.blockclass == "sampled"]
         found = _resolve(inner, block.outport, 0) if block.type == "pid_s" else None
-        if found and clocks:
-            yield index[id(found[0]), id(found[1])], clocks[0]
+        source = _source(index, found) if found else None
+        if source and clocks:
+            yield source[0], clocks[0]
 
 
 def _inlets(
@@ -151,7 +171,7 @@ def _inlets(
         found = {port.name: _resolve(level, block, k) for k, port in enumerate(input_ports(block))}
         yield (
             f"{level.prefix}{block.name}",
-            {name: (index[id(f[0]), id(f[1])], f[2]) for name, f in found.items() if f},
+            {name: source for name, f in found.items() if f and (source := _source(index, f))},
         )
 
 
@@ -205,11 +225,14 @@ def _read_wires(level: _Level, places: Mapping[str, Place], faults: list[Fault])
 
 
 def _resolve(level: _Level, block: Any, port: int) -> tuple[_Level, Any, int] | None:
-    """The leaf output that drives an input, through the boundaries of subsystems."""
+    """The output that drives an input, through the boundaries of subsystems: of a leaf, or of a
+    conditional subsystem."""
     driver = level.drivers.get((id(block), port))
     while driver is not None:
         source, number = driver
         if source.blockclass == "subsystem":
+            if conditions_of(source):
+                return level, source, number
             level = level.inner[id(source)]
             driver = level.drivers.get((id(source.outport), number))
         elif level.shell is not None and source is level.shell.inport:
@@ -236,13 +259,13 @@ def _node(
     wires: list[Place | None] = []
     for number in range(block.nin):
         found = _resolve(level, block, number)
-        source = index.get((id(found[0]), id(found[1]))) if found else None
-        if found is None or source is None:
+        source = _source(index, found) if found else None
+        if source is None:
             port = in_ports[number].name
             message = f"input '{port}' of {name} ({block.type.upper()}) is not connected"
             faults.append(Fault(message, _at(places, name), f"wire a signal to {name}.{port}"))
         else:
-            sources.append((source, found[2]))
+            sources.append(source)
             start, out = level.drivers[id(block), number]
             wire = f"{start.name}.{output_ports(start)[out].name} -> {block.name}"
             wires.append(places.get(f"wires.{level.prefix}{wire}.{in_ports[number].name}"))
@@ -250,54 +273,3 @@ def _node(
     clock = block._clock if kind == "sampled" else None
     ends = tuple(sources), in_ports, out_ports
     return Node(i, name, block, kind, *ends, place, clock, tuple(wires))
-
-
-def _schedule(nodes: tuple[Node, ...], places: Mapping[str, Place]) -> tuple[int, ...]:
-    """Kahn's order: sources and states first, then whatever has all its inputs."""
-    waiting = [0] * len(nodes)
-    followers: list[list[int]] = [[] for _ in nodes]
-    for node in nodes:
-        if node.feedthrough:
-            for source, _ in node.sources:
-                followers[source].append(node.index)
-                waiting[node.index] += 1
-    ready = deque(i for i, count in enumerate(waiting) if count == 0)
-    order: list[int] = []
-    while ready:
-        i = ready.popleft()
-        order.append(i)
-        for follower in followers[i]:
-            waiting[follower] -= 1
-            if waiting[follower] == 0:
-                ready.append(follower)
-    if len(order) < len(nodes):
-        loop = _find_loop(nodes, waiting)
-        names = " -> ".join(_shortened([f"{n.name} ({n.block.type.upper()})" for n in loop]))
-        raise DiagramError(
-            Fault(
-                f"algebraic loop: {names}",
-                _at(places, loop[0].name),
-                "break it with a block that has a state, such as INTEGRATOR, ZOH or the plant",
-            )
-        )
-    return tuple(order)
-
-
-def _shortened(names: list[str]) -> list[str]:
-    """A long loop by its first and last blocks."""
-    if len(names) <= 16:
-        return names
-    return [*names[:8], f"... {len(names) - 16} more ...", *names[-8:]]
-
-
-def _find_loop(nodes: tuple[Node, ...], waiting: list[int]) -> list[Node]:
-    """One loop among the nodes that never became ready, its first node repeated."""
-    i = next(i for i, count in enumerate(waiting) if count > 0)
-    path: list[int] = []
-    seen: dict[int, int] = {}
-    while i not in seen:
-        seen[i] = len(path)
-        path.append(i)
-        i = next(source for source, _ in nodes[i].sources if waiting[source] > 0)
-    loop = path[seen[i] :][::-1]
-    return [nodes[k] for k in (*loop, loop[0])]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from spart_blocks.diagram.gates import gate_of, own_class
 from spart_blocks.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,15 +82,25 @@ class Crossing:
 
 def crossings_of(node: Node, count: int) -> list[Crossing]:
     """The crossings of a block with this number of zero-crossing functions."""
+    gate = gate_of(node.block)
+    if gate is not None and gate.stepping:
+        return [Crossing(node.name, "mode", 1.0)] * count
+    resets = [Crossing(node.name, "mode", 1.0)] if gate is not None and gate.resets else []
+    return [*_own_crossings(node, count - len(resets)), *resets]
+
+
+def _own_crossings(node: Node, count: int) -> list[Crossing]:
+    """Those of a block without a gate."""
+    kind = own_class(node.block)
     if node.block.type == "stop":
         return [Crossing(node.name, "stop", 1.0)] * count
     if node.block.type == "event":
         return [Crossing(node.name, "event", float(node.block.direction))] * count
     if hasattr(node.block, "watched_kinds"):
-        return [Crossing(node.name, kind, 1.0) for kind in node.block.watched_kinds]
-    if hasattr(node.block, "switch"):
+        return [Crossing(node.name, one, 1.0) for one in node.block.watched_kinds]
+    if hasattr(kind, "switch"):
         return [Crossing(node.name, "mode", 1.0)] * count
-    if node.kind == "continuous" and not hasattr(node.block, "watch"):
+    if node.kind == "continuous" and not hasattr(kind, "watch"):
         return [Crossing(node.name, "limit", 1.0)] * count
     return [Crossing(node.name, "bend", 0.0)] * count
 
