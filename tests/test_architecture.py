@@ -27,6 +27,7 @@ STATIONS = (
     "spart",
     "plants",  # the layout of their states
     "curves",
+    "space",  # a spacecraft's surroundings
     "ports",  # of blocks: name, shape, unit
     "links",  # frames of numbers, and where they go: what blocks, export and realtime share
     "random_numbers",  # the generator of random signals
@@ -155,7 +156,7 @@ def folder_of_private(name):
 
 
 @pytest.mark.parametrize(
-    "station", ["errors", "spatial", "robot", "dynamics", "spart", "plants", "curves"]
+    "station", ["errors", "spatial", "robot", "dynamics", "spart", "plants", "curves", "space"]
 )
 def test_robots_and_their_dynamics_know_nothing_of_diagrams(station):
     for path in files_of(station):

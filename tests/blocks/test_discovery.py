@@ -124,6 +124,21 @@ ESTIMATORS = {
 }
 ARGUMENTS |= ESTIMATORS
 SAMPLED |= {f"{kind}_S": given for kind, given in ESTIMATORS.items()}
+EPOCH = {"epoch": "2026-03-20T12:00:00"}
+PLATE = {"plates": [{"area": 1.0, "normal": [1.0, 0.0, 0.0]}]}
+ARGUMENTS |= dict.fromkeys(
+    ("JULIAN_DATE", "EARTH_ROTATION", "ECI_ECEF", "ECEF_ECI", "SUN_VECTOR", "MOON_VECTOR",
+     "MAGNETIC_FIELD"), EPOCH,
+)  # fmt: skip
+ARGUMENTS |= {
+    "ORBIT": {"initial": {"a": 7e6, "e": 0.01}},
+    "GRAVITY_GRADIENT": {"inertia": [1.0, 2.0, 3.0]},
+    "ORBITAL_GRAVITY": {"orbiting": True},
+    "DRAG": {"area": 1.0},
+    "DRAG_PLATES": PLATE,
+    "SOLAR_PRESSURE": {"area": 1.0},
+    "SOLAR_PRESSURE_PLATES": PLATE,
+}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,

@@ -32,6 +32,19 @@ def built(kind, /, *shapes, clocked=False, **fixed):
     return build
 
 
+def away_from_zero(kind, /, *middles, **fixed):
+    """The same, wired to signals that move a little about these values."""
+
+    def near(middle):
+        return lambda u: middle + 0.1 * np.sin(u)
+
+    def build(bench, values):
+        wires = [bench.function(near(np.array(m)[()]), np.shape(m)) for m in middles]
+        return bench.block(kind, wires=wires, name="block", **fixed, **values)
+
+    return build
+
+
 def task(kind, /, count, extra=()):
     """A controller of the tip of an arm, wired to that many six-vectors."""
     state = [(3, 3), (3,), (3,), (6,), (3,)]
@@ -78,6 +91,10 @@ PID_2DOF = {
 }  # fmt: skip
 PAIR = {"positions": [[0, 1, 0], [0, -1, 0]], "directions": [[1, 0, 0], [1, 0, 0]]}
 MATRICES = {"A": (-np.eye(2), K), "B": (np.eye(2), K), "C": (np.eye(2), K), "D": (K, K.T)}
+PLATES = [
+    {"area": 2.0, "normal": normal, "centre": [0.1, 0.2, 0.3]}
+    for normal in ([1, 0, 0], [-1, 0, 0], [0, 1, 1])
+]
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
@@ -450,6 +467,51 @@ CASES = {
     ),
     "IK": (inverse_kinematics, {"damping": (1e-3, 0.3)}),
     "GRAVITY": (with_robot("GRAVITY"), {"gravity": ([0, 0, -9.81], [0.3, -0.2, -1.6])}),
+    "ORBIT": (
+        built("ORBIT", (3,), (3,), initial={"a": 2.0, "e": 0.1}),
+        {"mu": (1.0, 2.0), "mass": (1.0, 3.0)},
+    ),
+    "ORBITAL_ELEMENTS": (
+        away_from_zero("ORBITAL_ELEMENTS", [1.0, 0.2, 0.3], [-0.2, 1.0, 0.5]),
+        {"mu": (1.0, 2.0)},
+    ),
+    "ELEMENTS_ORBIT": (
+        away_from_zero("ELEMENTS_ORBIT", 2.0, 0.3, 1.0, 2.0, 3.0, 4.0),
+        {"mu": (1.0, 2.0)},
+    ),
+    "TWO_BODY": (built("TWO_BODY", (3,)), {"mu": (1.0, 2.0)}),
+    "ZONAL_GRAVITY": (
+        built("ZONAL_GRAVITY", (3,)),
+        {"J": ([0.1, 0.2], [0.3, -0.1]), "mu": (1.0, 2.0), "radius": (0.3, 0.4)},
+    ),
+    "THIRD_BODY": (built("THIRD_BODY", (3,), (3,)), {"mu": (1.0, 2.0)}),
+    "GRAVITY_GRADIENT": (
+        built("GRAVITY_GRADIENT", (3, 3), (3,)),
+        {"inertia": (np.diag([3.0, 4.0, 5.0]), np.diag([2.0, 1.5, 1.0])), "mu": (1.0, 2.0)},
+    ),
+    "ORBITAL_GRAVITY": (
+        with_robot("ORBITAL_GRAVITY", (3, 3), (3,), (3,), (3,)),
+        {"J": ([0.1, 0.2], [0.3, -0.1]), "mu": (1.0, 2.0), "radius": (0.3, 0.4)},
+    ),
+    "ATMOSPHERE": (away_from_zero("ATMOSPHERE", [1.0, 2.0, 3.0]), {"scale": (1.0, 2.0)}),
+    "DRAG": (
+        built("DRAG", (), (3,), (3,)),
+        {"area": (1.0, 2.0), "Cd": (2.0, 2.5), "omega": (0.1, 0.2)},
+    ),
+    "DRAG_PLATES": (
+        built("DRAG_PLATES", (), (3,), (3,), (3, 3), plates=PLATES),
+        {"Cd": (2.0, 2.5), "omega": (0.1, 0.2)},
+    ),
+    "SOLAR_PRESSURE": (
+        away_from_zero("SOLAR_PRESSURE", [0, 0, 1], [3, 2, 3], 0.5),
+        {"area": (1.0, 2.0), "Cr": (1.0, 1.5), "irradiance": (1.0, 2.0)},
+    ),
+    "SOLAR_PRESSURE_PLATES": (
+        away_from_zero(
+            "SOLAR_PRESSURE_PLATES", [0, 0, 1], [3, 2, 3], 0.5, np.eye(3), plates=PLATES
+        ),
+        {"irradiance": (1.0, 2.0)},
+    ),
     "COMPUTED_TORQUE": (
         with_robot("COMPUTED_TORQUE", *[(3,)] * 3, (6,), (5, 6), (3, 3), (3,), (3,), (6,), (3,)),
         {"kp": (10.0, 20.0), "kd": ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])},
