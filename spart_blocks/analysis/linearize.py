@@ -25,6 +25,7 @@ from spart_blocks.analysis.point import operating_point
 from spart_blocks.analysis.system import LinearSystem
 from spart_blocks.analysis.taps import Tap, tapped
 from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.algebraic_loops import uncut
 from spart_blocks.diagram.flatten import FlatDiagram
 from spart_blocks.errors import Fault, InputError, RunError, warn
 from spart_blocks.program import Program, Slot
@@ -76,7 +77,7 @@ def linearize(
     engine = native_engine(ready, wiring)
     _refuse_several_clocks(engine)
     point = operating_point(engine, at, t)
-    given = _Given(engine, point, Spots(wiring))
+    given = _Given(engine, point, Spots(uncut(wiring)))
     faults: list[Fault] = []
     entries = given.picks(inputs, "input", faults)
     cuts = given.picks(open_at, "open_at", faults)

@@ -50,7 +50,7 @@ def lqr(
     Control: Linear Quadratic Methods" (1990).
     """
     ready = as_diagram(diagram)
-    wiring = flatten(ready.bd, ready.places)
+    wiring = flatten(ready.bd, ready.places, ready.run)
     plants = tuple(as_names(plant, "plants"))
     design = LqrDesign(
         plants,

@@ -59,7 +59,7 @@ def measures_of(diagram: Diagram) -> Measures:
     """The signals named in the diagram's section `compare`; by default the inputs qm of
     controllers with their references qd, the inputs of the plants, and floating bases.
     """
-    wired = _Wires(flatten(diagram.bd, diagram.places))
+    wired = _Wires(flatten(diagram.bd, diagram.places, diagram.run))
     asked = diagram.compare
     track = asked.track if asked.track is not None else dict(wired.tracked())
     effort = asked.effort if asked.effort is not None else tuple(wired.drives())

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spart_blocks.analysis.place_names import Spot
+from spart_blocks.diagram.algebraic_loops import resolved, uncut
 from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.ports import Port
 from spart_blocks.simulation.engine import Floats
@@ -52,6 +53,7 @@ def _node_name(spot: Spot) -> str:
 
 def tapped(wiring: FlatDiagram, taps: Sequence[Tap]) -> FlatDiagram:
     """The wiring with the taps in it. Taps at outputs come before those at inputs."""
+    wiring = uncut(wiring)
     sources = [list(node.sources) for node in wiring.nodes]
     schedule = list(wiring.schedule)
     added: list[Node] = []
@@ -73,4 +75,4 @@ def tapped(wiring: FlatDiagram, taps: Sequence[Tap]) -> FlatDiagram:
         replace(node, sources=tuple(found))
         for node, found in zip((*wiring.nodes, *added), sources, strict=True)
     )
-    return replace(wiring, nodes=tuple(nodes), schedule=tuple(schedule))
+    return resolved(replace(wiring, nodes=tuple(nodes), schedule=tuple(schedule)))

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -73,19 +72,12 @@ class ArgumentReader:
     file: Callable[[BlockType, str, Place], Path | None]
 
     def read(
-        self,
-        kind: BlockType,
-        name: str,
-        given: Mapping[str, Any],
-        path: Keys,
-        made: Mapping[str, Any] = MappingProxyType({}),
+        self, kind: BlockType, name: str, given: Mapping[str, Any], path: Keys
     ) -> dict[str, Any] | None:
-        """The constructor's arguments, or None when one of them is wrong. made: those that are not
-        written.
-        """
+        """The constructor's arguments, or None when one of them is wrong."""
         label = f"{name} ({kind.name})"
         before = len(self.faults)
-        arguments: dict[str, Any] = dict(made)
+        arguments: dict[str, Any] = {}
         usable = True
         for key, value in given.items():
             parameter = kind.parameters.get(key)
@@ -107,7 +99,7 @@ class ArgumentReader:
             elif self._check(parameter, value, label, (*path, key)):
                 arguments[key], found = self._convert(kind, parameter, value, (*path, key))
                 usable = usable and found
-        self._missing(kind, label, {**given, **made}, path)
+        self._missing(kind, label, given, path)
         if len(self.faults) > before or not usable:
             return None
         self._one_shape(kind, label, arguments, path)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 
 # bdsim 1.4's sinks without an action; others are stepped at every kept sample.
-_SILENT = ("stop", "event", "null", "watch")
+_SILENT = ("stop", "event", "null", "watch", "algebraic_loop_check")
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,7 @@ class Display:
     """Names of signals, and the signals kept by default. aliases: short names to full ones. units:
     by full name. watched: the signals of WATCH blocks and of plants' audits. acting: the blocks
     with an action at every sample, such as PRINT. states: the names of the states of blocks that
-    name them. bounds: limits of signals, whose violation a run reports. told: of blocks whose first
-    state is a phase, what an event is called that leads to each phase; nothing for those not told.
+    name them. bounds: limits of signals, whose violation a run reports.
     """
 
     aliases: Mapping[str, str]
@@ -38,7 +37,6 @@ class Display:
     acting: tuple[str, ...]
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bounds: tuple[Bound, ...] = ()
-    told: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
@@ -82,7 +80,6 @@ def display_of(wiring: FlatDiagram) -> Display:
         acting=tuple(n.name for n in wiring.of_kind("sink") if n.block.type not in _SILENT),
         states=_state_names(wiring),
         bounds=bounds_of(wiring),
-        told={n.name: n.block.told for n in wiring.nodes if hasattr(n.block, "told")},
     )
 
 

@@ -161,7 +161,7 @@ def _with_shapes(
     diagram: Diagram, slot: str, interface: Interface
 ) -> tuple[Interface, Failure | None]:
     """The interface with the initial shapes, and the failure of the slot at the start, if any."""
-    wiring = flatten(diagram.bd, diagram.places)
+    wiring = flatten(diagram.bd, diagram.places, diagram.run)
     shapes, failure = first_values(wiring, slot)
     sources = {wire.end.port: wire.start for wire in diagram.bd.wirelist
                if wire.end.block.name == slot}  # fmt: skip

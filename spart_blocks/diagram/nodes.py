@@ -1,17 +1,17 @@
-"""The nodes of a flat diagram and the order of their evaluation, found in time linear in blocks and
-wires (bdsim's is quadratic).
-"""
+"""The nodes of a wired diagram: blocks with the sources of their inputs, in an order."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spart_blocks.diagram.companions import COMPANION
-from spart_blocks.errors import DiagramError, Fault, Place
+from spart_blocks.errors import Place
 from spart_blocks.ports import Port
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.run_options import RunOptions
 
 Source = tuple[int, int]  # index of a node, number of its output port
 
@@ -62,63 +62,14 @@ class FlatDiagram:
 
     outlets: the outputs of subsystems by name, and the nodes' outputs they pass on.
     inlets: for each subsystem by name, the nodes' outputs that its inputs get.
+    loops: the options by which its algebraic loops are solved; None where there are none.
     """
 
     nodes: tuple[Node, ...]
     schedule: tuple[int, ...]
     outlets: Mapping[str, Source]
     inlets: Mapping[str, Mapping[str, Source]]
+    loops: RunOptions | None = None
 
     def of_kind(self, kind: str) -> Iterator[Node]:
         return (node for node in self.nodes if node.kind == kind)
-
-
-def schedule_of(nodes: tuple[Node, ...], places: Mapping[str, Place]) -> tuple[int, ...]:
-    """Kahn's order: sources and states first, then whatever has all its inputs."""
-    waiting = [0] * len(nodes)
-    followers: list[list[int]] = [[] for _ in nodes]
-    for node in nodes:
-        if node.feedthrough:
-            for source, _ in node.sources:
-                followers[source].append(node.index)
-                waiting[node.index] += 1
-    ready = deque(i for i, count in enumerate(waiting) if count == 0)
-    order: list[int] = []
-    while ready:
-        i = ready.popleft()
-        order.append(i)
-        for follower in followers[i]:
-            waiting[follower] -= 1
-            if waiting[follower] == 0:
-                ready.append(follower)
-    if len(order) < len(nodes):
-        loop = _find_loop(nodes, waiting)
-        names = " -> ".join(_shortened([f"{n.name} ({n.block.type.upper()})" for n in loop]))
-        raise DiagramError(
-            Fault(
-                f"algebraic loop: {names}",
-                places.get(f"blocks.{loop[0].name}"),
-                "break it with a block that has a state, such as INTEGRATOR, ZOH or the plant",
-            )
-        )
-    return tuple(order)
-
-
-def _shortened(names: list[str]) -> list[str]:
-    """A long loop by its first and last blocks."""
-    if len(names) <= 16:
-        return names
-    return [*names[:8], f"... {len(names) - 16} more ...", *names[-8:]]
-
-
-def _find_loop(nodes: tuple[Node, ...], waiting: list[int]) -> list[Node]:
-    """One loop among the nodes that never became ready, its first node repeated."""
-    i = next(i for i, count in enumerate(waiting) if count > 0)
-    path: list[int] = []
-    seen: dict[int, int] = {}
-    while i not in seen:
-        seen[i] = len(path)
-        path.append(i)
-        i = next(source for source, _ in nodes[i].sources if waiting[source] > 0)
-    loop = path[seen[i] :][::-1]
-    return [nodes[k] for k in (*loop, loop[0])]

@@ -169,7 +169,7 @@ Cosine, Sine: TRIG FCN
 Direct Lookup Table (n-D): LOOKUP INDEX
 Interpolation Using Prelookup, Prelookup: LOOKUP; it searches and interpolates in one
 Lookup Table Dynamic: INTERPOLATE; its table is a parameter
-Algebraic Constraint: ; not here yet: what blocks compute in a circle is refused
+Algebraic Constraint: ALGEBRAIC_CONSTRAINT; other loops are solved by run: {algebraic_loops: solve}
 Assignment: MUX; of slices of the signal and the new entries
 Complex to Magnitude-Angle, Complex to Real-Imag: ; not here: signals are real; MUX takes both parts
 Magnitude-Angle to Complex, Real-Imag to Complex: ; not here: signals are real; MUX takes both parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
 
@@ -28,6 +28,8 @@ Solver = Literal[
 ]
 
 
+OF_PROGRAM = ("first_tick", "algebraic_loops", "loop_start")
+"""The options that are part of a program."""
 LONGEST = 1e12
 """The longest run [s]: thirty thousand years."""
 
@@ -74,9 +76,26 @@ class RunOptions(BaseModel):
         "accumulate: the run ends with an error, or (filippov) the states slide along the "
         "surface, and rest at zero",
     )
+    algebraic_loops: Literal["error", "solve"] = Field(
+        default="error",
+        description="what happens where blocks with direct feedthrough form a circle: it is "
+        "refused, or (solve) solved at every evaluation, by Newton's method to 1e-12",
+    )
+    loop_start: dict[str, float | tuple[float, ...]] = Field(
+        default={},
+        description="where the solution of an algebraic loop is searched first, by signal; a "
+        "loop is cut at the signals named here; by default 0",
+    )
+
+    @property
+    def of_program(self) -> tuple[Any, ...]:
+        """The values of those that are part of a program; the others can change later."""
+        return tuple(getattr(self, name) for name in OF_PROGRAM)
 
 
 def check_run(section: RunOptions, wiring: Wiring) -> None:
-    """Check that the signals to keep exist."""
+    """Check that the signals to keep, and those of loops, exist."""
     for number, text in enumerate(section.log):
         wiring.check_signal(text, ("run", "log", number))
+    for text in section.loop_start:
+        wiring.check_signal(text, ("run", "loop_start", text))

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from spart_blocks.diagram import Diagram
+from spart_blocks.diagram.algebraic_loops import uncut
 from spart_blocks.diagram.first_values import start_values
 from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.errors import Fault, InputError
@@ -82,7 +83,7 @@ def live_links(diagram: Diagram, part: Subdiagram) -> tuple[LiveLink, ...]:
 
     Raises InputError if a subdiagram both feeds and reads a link block.
     """
-    wiring = wired(diagram)
+    wiring = uncut(wired(diagram))
     links = {node.index: node for node in wiring.nodes if is_link(node) and not _within(node, part)}
     if not links:
         return ()

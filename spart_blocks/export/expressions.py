@@ -12,7 +12,15 @@ from typing import Any
 
 import casadi as ca
 
-from spart_blocks.program.scalar_code import Real, instructions, literal, looked_up, name_of
+from spart_blocks.program.loops import PREFIX as SOLVES
+from spart_blocks.program.scalar_code import (
+    Instruction,
+    Real,
+    instructions,
+    literal,
+    looked_up,
+    name_of,
+)
 
 _INFIX = {
     ca.OP_ADD: "{} + {}",
@@ -53,7 +61,12 @@ def statements(
     lines: list[str] = []
     for one in instructions(function):
         operands = [at[slot] for slot in one.of]
-        if one.operation == ca.OP_OUTPUT:
+        if one.called.startswith(SOLVES):
+            lines.append(_solved(one, operands, real))
+            given = [slot for slot in one.gives if slot >= 0]
+            slots.update(given)
+            at |= {slot: f"w{slot}" for slot in given}
+        elif one.operation == ca.OP_OUTPUT:
             lines.append(f"{results[one.place[1]]} = {operands[0]};")
         elif one.operation == ca.OP_CONST:
             at[one.to] = literal(one.number, real)
@@ -68,6 +81,17 @@ def statements(
             at[one.to] = f"w{one.to}"
             lines.append(f"w{one.to} = {value};")
     return [*_declared(sorted(slots), real), *lines]
+
+
+def _solved(one: Instruction, operands: Sequence[str], real: Real) -> str:
+    """The call of a function that solves an algebraic loop, which is in double precision."""
+    cast = "" if real == "double" else "(float)"
+    taken = "".join(f"w{slot} = {cast}sb_z[{k}]; " for k, slot in enumerate(one.gives) if slot >= 0)
+    given = ", ".join(operands)
+    return (
+        f"{{ const double sb_in[] = {{{given}}}; double sb_z[{len(one.gives)}]; "
+        f"{one.called}(sb_in, sb_z); {taken}}}"
+    )
 
 
 def _declared(slots: Sequence[int], real: Real) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from spart_blocks import __version__
 from spart_blocks.diagram.clocks import Clock
 from spart_blocks.errors import DiagramError, Fault
+from spart_blocks.export.called import called_texts
 from spart_blocks.export.fmu_stepping import Stepping, stepping_text
 from spart_blocks.export.fmu_variables import Variable, row_of, variables_of
 from spart_blocks.export.functions import Argument, array_text, c_function, selected, vector
@@ -24,7 +25,6 @@ from spart_blocks.program.program import Program
 from spart_blocks.program.scalar_code import literal
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.switching import KINDS
-from spart_blocks.program.table_code import table_texts
 
 Version = Literal[2, 3]
 
@@ -112,7 +112,8 @@ def _tables(part: Subdiagram, version: Version) -> list[str]:
     program = part.program
     slots = [_slot(rows) for rows in _by_reference(part, version)]
     crossings = [
-        f"{{{KINDS.index(c.kind)}, {first}, {c.direction!r}, {c_string(c.block)}}}"
+        f"{{{KINDS.index(c.kind)}, {first}, {c.direction!r}, {c_string(c.block)}, "
+        f"{c_string(c.told or f'the loops of block {c.block} lose rank')}}}"
         for c, first in zip(program.crossings, _first_of_block(part), strict=True)
     ]
     clocks = [_clock(clock) for clock in program.clocks]
@@ -127,7 +128,7 @@ def _tables(part: Subdiagram, version: Version) -> list[str]:
     ]
     return [
         array_text("sb_slot", "sb_slots", slots),
-        array_text("sb_crossing", "sb_crossings", crossings, '{0, 0, 0, ""}'),
+        array_text("sb_crossing", "sb_crossings", crossings, '{0, 0, 0, "", ""}'),
         array_text("sb_clock", "sb_clocks", clocks, "{0, 1, 1, 0, 0, 1}"),
         array_text("double", "sb_p", [literal(value) for value in program.p]),
         array_text("int", "sb_start_of_x", starts[0]),
@@ -215,7 +216,7 @@ class _Writer:
         ]
         if version == 3:
             texts.append(self._backward())
-        return [*table_texts(self.written), *texts]
+        return [*called_texts(self.written), *texts]
 
     def rates(self) -> Any:
         """xdot as a function of (t, x, xd, p, x_start)."""

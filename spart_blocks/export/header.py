@@ -47,7 +47,8 @@ enum {{
   {name}_OK = {OK},
   {name}_STOPPED = {STOPPED}, /* a STOP block asks for the end */
   {name}_NOT_FINITE = {NOT_FINITE}, /* a result is not a number; nothing was changed */
-  {name}_SINGULAR = {SINGULAR} /* the loops of a mechanism lose rank */
+  {name}_SINGULAR = {SINGULAR} /* the loops of a mechanism lose rank, or an algebraic
+    loop has no solution */
 }};
 
 /* Matrices are stored row by row. */

@@ -16,6 +16,7 @@ import numpy as np
 from spart_blocks import __version__
 from spart_blocks.errors import DiagramError, Fault
 from spart_blocks.export.acting import MOST_SWITCHES, acting_of
+from spart_blocks.export.called import called_texts
 from spart_blocks.export.functions import (
     Argument,
     array_text,
@@ -28,10 +29,10 @@ from spart_blocks.export.header import c_comment, c_string, header_text
 from spart_blocks.export.interface import Interface, interface_of, numbers_of
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule, schedule_of
 from spart_blocks.program.c_code import step_header
+from spart_blocks.program.loops import solvers_called_by
 from spart_blocks.program.scalar_code import LARGEST, Real, literal
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.program.switching import KINDS
-from spart_blocks.program.table_code import table_texts
 from spart_blocks.tableaus import RECOMMENDED
 
 FIXED_RATE, STEP = "sb_fixed_rate.h", "sb_step.h"
@@ -146,7 +147,7 @@ class _Source:
         texts = [
             f"/* {c_comment(self.program.name)}. Made by spart_blocks {__version__}. */\n\n"
             f'#include "{self.name}.h"\n\n#include <math.h>',
-            *table_texts(self.written, self.real),
+            *called_texts(self.written, self.real),
             *functions,
             self._sizes(),
             *self._tables(),
@@ -308,7 +309,8 @@ class _Source:
     def _of_watch(self, name: str, function: Any, size: int) -> str:
         """A function that detects loops that lose rank. It is in double precision, because it takes
         differences over short distances."""
-        real = self.real if self.program.reach is None else "double"
+        loops = solvers_called_by([function])
+        real = self.real if self.program.reach is None and not loops else "double"
         return self._c(name, function, self._result(range(size)), real=real)
 
     def _c(

@@ -28,7 +28,8 @@ TOLERANCES = {"double": 1e-12, "float": 1e-4}
 In double precision both run independently. In single precision each step starts from the program's
 states, so that the error of one step is compared, not its growth over a thousand steps.
 """
-WHY = {STOPPED: "a STOP block acts", SINGULAR: "the loops of a mechanism lose rank"}
+UNSOLVED = "the loops of a mechanism lose rank, or an algebraic loop has no solution"
+WHY = {STOPPED: "a STOP block acts", SINGULAR: UNSOLVED}
 FLOOR = {"double": 1e-14, "float": 1e-6}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from spart_blocks.diagram.algebraic_loops import resolved, uncut
 from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 
 
@@ -25,6 +26,8 @@ class Inlet:
 def only(wiring: FlatDiagram, inside: Collection[int], inlets: Sequence[Node] = ()) -> FlatDiagram:
     """The wiring of the inlets and the nodes inside, renumbered. An inlet has the name of
     the signal that it stands for."""
+    wiring = uncut(wiring)
+    inside = {i for i in inside if i < len(wiring.nodes)}
     nodes = [wiring.nodes[i] for i in sorted(inside)]
     kept = [n for n in nodes if n.kind != "graphics" or all(i in inside for i, _ in n.sources)]
     number = {node.index: k for k, node in enumerate(kept, start=len(inlets))}
@@ -42,4 +45,4 @@ def only(wiring: FlatDiagram, inside: Collection[int], inlets: Sequence[Node] = 
     order = [number[i] for i in wiring.schedule if i in number]
     schedule = (*range(len(inlets)), *order)
     outlets = {name: (number[i], k) for name, (i, k) in wiring.outlets.items() if i in number}
-    return FlatDiagram((*inlets, *renumbered), schedule, outlets, {})
+    return resolved(FlatDiagram((*inlets, *renumbered), schedule, outlets, {}, wiring.loops))

@@ -11,12 +11,14 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.diagram.flatten import FlatDiagram, Node
+from spart_blocks.diagram.loop_block import AlgebraicLoop, loop_start
 from spart_blocks.diagram.shapes import wrong_wires
 from spart_blocks.errors import DiagramError
 from spart_blocks.ports import wrong_outputs
 from spart_blocks.program.constructors import constructors_of_symbols
 from spart_blocks.program.faults import label_of, located, of_block
 from spart_blocks.program.holds import Held
+from spart_blocks.program.loops import solved
 from spart_blocks.program.parameters import Matter, Parameters, Shared
 from spart_blocks.program.program import Slot
 from spart_blocks.program.rules import rule_of
@@ -102,6 +104,8 @@ class Evaluation:
 
     def _outputs(self, node: Node, state: Any = None) -> list[Any]:
         """The outputs of a node for its state, or for another state in place of it."""
+        if isinstance(node.block, AlgebraicLoop):
+            return self._solved(node)
         if node.feedthrough:
             self._check_wires(node)
         out = self._call(node, "output", blind=not node.feedthrough, state=state)
@@ -109,6 +113,22 @@ class Evaluation:
             raise _error(node, wrong_outputs(out, len(node.out_ports)))
         with of_block(node):
             return [_settled(node, value) for value in out]
+
+    def _solved(self, node: Node) -> list[Any]:
+        """The outputs of a node that solves an algebraic loop."""
+        loop, values = node.block, self.values
+
+        def residual(z: Sequence[Any]) -> list[Any]:
+            return list(loop.residual(z, values, lambda member, _: self._outputs(member)))
+
+        starts = [
+            loop_start(u, None if u.constraint is None else self.block(u.constraint))
+            for u in loop.unknowns
+        ]
+        inputs = [values[i][k] for i, k in node.sources]
+        shapes = loop.settle(inputs, values, lambda member, _: self._outputs(member))
+        with of_block(node):
+            return solved(loop, shapes, starts, residual, values)
 
     def _check_wires(self, node: Node) -> None:
         """DiagramError for wires whose shapes the node cannot take."""

@@ -30,7 +30,7 @@ def with_gains(diagram: Diagram) -> Diagram:
     """
     if not any(_is_pending(block) for block in _blocks(diagram.bd)):
         return diagram
-    wiring = flatten(diagram.bd, diagram.places)
+    wiring = flatten(diagram.bd, diagram.places, diagram.run)
     for node in _designed(wiring):
         if node.block.pending:
             gain = _gain_at(diagram, wiring, node)
@@ -42,12 +42,12 @@ def with_gains(diagram: Diagram) -> Diagram:
 def wired(diagram: Diagram) -> FlatDiagram:
     """The wiring of a diagram with its gains. Raises DiagramError, as `with_gains` does."""
     ready = with_gains(diagram)
-    return flatten(ready.bd, ready.places)
+    return flatten(ready.bd, ready.places, ready.run)
 
 
 def designed_gains(diagram: Diagram) -> dict[str, LQRGain]:
     """The gains that the blocks of a diagram leave to be found, by block."""
-    wiring = flatten(diagram.bd, diagram.places)
+    wiring = flatten(diagram.bd, diagram.places, diagram.run)
     return {node.name: _gain_at(diagram, wiring, node) for node in _designed(wiring)}
 
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.diagram.clocks import Clock, key_of
+from spart_blocks.diagram.loop_block import AlgebraicLoop
+from spart_blocks.errors import DiagramError, Fault
 
 if TYPE_CHECKING:
     from spart_blocks.diagram.flatten import FlatDiagram, Node
@@ -52,11 +54,30 @@ def holds_of(wiring: FlatDiagram, clocks: Sequence[Clock]) -> tuple[Held, ...]:
         if node.clock is not None and (node.feedthrough or rule_of(node.block).delays)
     }
     held = _held(wiring, candidates, by_key) if candidates else set()
+    _refuse_loops(wiring, held)
     return tuple(
         Held(i, node.name, node.block.type.upper(), candidates[i].name, not node.feedthrough)
         for i, node in ((i, wiring.nodes[i]) for i in wiring.schedule)
         if i in held
     )
+
+
+def _refuse_loops(wiring: FlatDiagram, held: Collection[int]) -> None:
+    """Raise DiagramError for an algebraic loop through a held output, which is a loop at ticks
+    only."""
+    for node in wiring.nodes:
+        if not isinstance(node.block, AlgebraicLoop):
+            continue
+        for member in (m for m in node.block.members if m.index in held):
+            raise DiagramError(
+                Fault(
+                    f"{member.name} ({member.block.type.upper()}), which holds its output between "
+                    f"ticks, is part of an {node.block.kind}: {node.block.chain}",
+                    member.place,
+                    "break it with a ZOH or another block that has a state; or bdsim's way, "
+                    "without holding: run: {first_tick: bdsim}",
+                )
+            )
 
 
 def with_holds(clocks: Iterable[Clock], holds: Iterable[Held]) -> tuple[Clock, ...]:

@@ -17,6 +17,8 @@ from typing import Any
 
 import casadi as ca
 
+from spart_blocks.program.loops import MOST_STEPS, Solver, solvers_called_by
+from spart_blocks.program.loops import PREFIX as SOLVES
 from spart_blocks.program.scalar_code import (
     LARGEST,
     UnknownOperationError,
@@ -40,6 +42,8 @@ _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARED = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
 _LOGICAL = {ca.OP_AND: "&", ca.OP_OR: "|"}
 _MASKS = {*_COMPARED, *_LOGICAL, ca.OP_NOT}
+_PART = -1
+"""The operation of one entry of a call's results; its place is (entry, -1)."""
 _TURNED = {ca.OP_SIN: ca.OP_COS, ca.OP_COS: ca.OP_SIN}
 
 
@@ -57,6 +61,8 @@ def unsupported(function: Any) -> str | None:
     try:
         for one in instructions(function):
             if one.operation == ca.OP_CALL:
+                if one.called.startswith(SOLVES):
+                    continue
                 looked_up(one.called, [""])
             elif not _is_written(one.operation):
                 name_of(one.operation)
@@ -73,7 +79,29 @@ def _is_written(operation: int) -> bool:
 
 def lane_tables(functions: Iterable[Any]) -> str:
     """The C of the lookup tables that these functions call. It precedes theirs."""
-    return "\n\n".join(table_texts(functions, lanes=True))
+    functions = list(functions)
+    solvers = solvers_called_by(functions)
+    tables = table_texts([*functions, *(solver.step for solver in solvers)], lanes=True)
+    return "\n\n".join([*tables, *(_solver(one) for one in solvers)])
+
+
+def _solver(solver: Solver) -> str:
+    """The solution of an algebraic loop: steps until all lanes are done. A lane that is done stays
+    as it is."""
+    size = len(solver.begin)
+    begin = [f"state[{k}] = SB_OF({_constant(value)});" for k, value in enumerate(solver.begin)]
+    lines = [
+        f"SB_REAL state[{size}], after[{size}];",
+        *begin,
+        f"for (int k = 0; k < {MOST_STEPS}; k++) {{",
+        f"  if (!SB_ANY(state[{solver.status}] <= 0)) break;",
+        f"  {solver.step.name()}(state, in, after);",
+        f"  for (int i = 0; i < {size}; i++) state[i] = after[i];",
+        "}",
+        f"for (int i = 0; i < {solver.n}; i++) out[i] = state[i];",
+    ]
+    step = lane_function(solver.step.name(), solver.step)
+    return f"{step}\n\n{_c_function('SB_FUNCTION', solver.name, _declared(['in']), lines)}"
 
 
 def lane_function(name: str, function: Any) -> str:
@@ -105,7 +133,7 @@ def lane_function(name: str, function: Any) -> str:
 @dataclass(eq=False)
 class _Value:
     """One value of a function, computed once. of: its operands. place: (argument, entry) of an
-    input. results: the entries of the result that it is."""
+    input. results: the entries of the result that it is. width: how many numbers a call gives."""
 
     operation: int
     of: tuple[_Value, ...] = ()
@@ -113,6 +141,7 @@ class _Value:
     number: float = math.nan
     called: str = ""
     results: list[int] = field(default_factory=list)
+    width: int = 1
     name: str = ""
 
     @property
@@ -131,6 +160,16 @@ def _values(function: Any) -> list[_Value]:
             of[0].results.append(one.place[1])
         elif one.operation == ca.OP_ASSIGN:
             at[one.to] = of[0]
+        elif one.called.startswith(SOLVES):
+            key = (one.operation, *map(id, of), one.called)
+            call = known.setdefault(
+                key, _Value(one.operation, of, called=one.called, width=len(one.gives))
+            )
+            for k, slot in enumerate(one.gives):
+                if slot < 0:
+                    continue
+                part = _Value(_PART, (call,), (k, -1))
+                at[slot] = known.setdefault((_PART, id(call), k), part)
         else:
             operation = ca.OP_POW if one.operation == ca.OP_CONSTPOW else one.operation
             key = (operation, *map(id, of), one.place, one.number.hex(), one.called)
@@ -152,7 +191,8 @@ def _needed(values: list[_Value]) -> list[_Value]:
 
 
 Step = tuple[_Value, ...]
-"""What one statement computes: a value, or the sine and the cosine of one angle."""
+"""What one statement computes: a value, or the sine and the cosine of one angle, or the solution of
+a loop: the call, and its parts."""
 
 
 def _steps(values: Sequence[_Value]) -> list[Step]:
@@ -160,8 +200,16 @@ def _steps(values: Sequence[_Value]) -> list[Step]:
     turned = {(v.operation, v.of[0]): v for v in values if v.operation in _TURNED}
     steps: list[Step] = []
     done: set[_Value] = set()
+    parts: dict[_Value, list[_Value]] = {}
+    for value in values:
+        if value.operation == _PART:
+            parts.setdefault(value.of[0], []).append(value)
     for value in values:
         if value.is_free or value in done:
+            continue
+        if value in parts:
+            done.update(parts[value])
+            steps.append((value, *parts[value]))
             continue
         other = None
         if value.operation in _TURNED:
@@ -174,11 +222,26 @@ def _steps(values: Sequence[_Value]) -> list[Step]:
 
 def _statements(step: Step) -> list[str]:
     """A step as C, with its results."""
+    if step[0].called.startswith(SOLVES):
+        call, *parts = step
+        lines = _call(call, parts)
+        return lines + [f"out[{k}] = {_real(v)};" for v in parts for k in v.results]
     if len(step) == 2:
         lines = _sine_and_cosine(*step)
     else:
         lines = [f"const {_type(step[0])} {step[0].name} = {_expression(step[0])};"]
     return lines + [f"out[{k}] = {_real(value)};" for value in step for k in value.results]
+
+
+def _call(call: _Value, parts: Sequence[_Value]) -> list[str]:
+    """The solution of a loop."""
+    given = ", ".join(_real(v) for v in call.of)
+    return [
+        f"const SB_REAL {call.name}_in[] = {{{given}}};",
+        f"SB_REAL {call.name}[{call.width}];",
+        f"{call.called}({call.name}_in, {call.name});",
+        *(f"const SB_REAL {part.name} = {call.name}[{part.place[0]}];" for part in parts),
+    ]
 
 
 def _copied(values: Iterable[_Value]) -> list[str]:

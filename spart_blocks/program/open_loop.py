@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.diagram.algebraic_loops import uncut
 from spart_blocks.diagram.companions import AUDIT, COMPANION
 from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.errors import Fault, InputError
@@ -96,6 +97,7 @@ def _opened(
 ) -> FlatDiagram:
     """The part of the wiring that moves the plants, with a stand-in for each control input,
     and a last node that gives a robot's deviation."""
+    wiring = uncut(wiring)
     nodes = _with_inlets(wiring, entries)
     order = [*range(len(wiring.nodes), len(nodes)), *wiring.schedule]
     wanted = {plant.index for plant in plants}
@@ -104,7 +106,7 @@ def _opened(
         nodes.append(node)
         order.append(node.index)
         wanted.add(node.index)
-    whole = FlatDiagram(tuple(nodes), tuple(order), {}, {})
+    whole = FlatDiagram(tuple(nodes), tuple(order), {}, {}, wiring.loops)
     inside = _upstream(whole, wanted)
     for i in sorted(inside):
         if getattr(nodes[i].block, "pending", False):

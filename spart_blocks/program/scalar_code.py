@@ -12,6 +12,7 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.program.lookup_tables import PREFIX
+from spart_blocks.program.loops import is_derivative
 
 Real = Literal["double", "float"]
 
@@ -40,7 +41,7 @@ class Instruction:
 
     to: the slot of the work vector that it writes, of: those that it reads. place: (argument,
     entry) of an input, (result, entry) of an output. number: of a constant. called: the name
-    of the function of a call.
+    of the function of a call. gives: the slots of its results.
     """
 
     operation: int
@@ -49,6 +50,7 @@ class Instruction:
     place: tuple[int, int] = (-1, -1)
     number: float = math.nan
     called: str = ""
+    gives: tuple[int, ...] = ()
 
 
 def instructions(function: Any) -> Iterator[Instruction]:
@@ -65,7 +67,12 @@ def instructions(function: Any) -> Iterator[Instruction]:
             yield Instruction(operation, outputs[0], number=function.instruction_constant(k))
         elif operation == ca.OP_CALL:
             called = calls[k].which_function().name()
-            yield Instruction(operation, outputs[0], tuple(inputs), called=called)
+            if is_derivative(called):
+                for slot in (slot for slot in outputs if slot >= 0):
+                    yield Instruction(ca.OP_CONST, slot, number=0.0)
+                continue
+            gives = tuple(outputs)
+            yield Instruction(operation, outputs[0], tuple(inputs), called=called, gives=gives)
         else:
             yield Instruction(operation, outputs[0], tuple(inputs))
 

@@ -67,7 +67,6 @@ def from_text(text: str) -> Program:
     for name in ("watched", "acting"):
         display[name] = tuple(display[name])
     display["states"] = {block: tuple(names) for block, names in display["states"].items()}
-    display["told"] = {block: tuple(texts) for block, texts in display["told"].items()}
     display["bounds"] = tuple(Bound(**bound) for bound in display["bounds"])
     display["scopes"] = tuple(ScopeSpec.from_plain(scope) for scope in display["scopes"])
     plain["run"], plain["display"] = RunOptions(**plain["run"]), Display(**display)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram import Diagram, as_diagram
+from spart_blocks.diagram.algebraic_loops import uncut
 from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.companions import AUDIT, COMPANION, is_audit
 from spart_blocks.diagram.display import aliases_of, signal_names
@@ -86,13 +87,14 @@ def subdiagram_of(
     title = _title(diagram, blocks)
     blocks = () if ALL in blocks else tuple(blocks) or diagram.export.part
     outputs = tuple(outputs) or diagram.export.outputs
-    wiring = wired(diagram)
+    solved = wired(diagram)
+    wiring = uncut(solved)
     inside = _named(wiring, blocks) if blocks else {node.index for node in wiring.nodes}
     inside = _with_slices(wiring, inside)
     inside = _without_links(wiring, inside)
     inside = _without_idle_audits(wiring, inside)
     inward, outward = _cut(wiring, inside)
-    inlets = _inlets(wiring, inward, diagram.places)
+    inlets = _inlets(solved, inward, diagram.places)
     program = _program(diagram, only(wiring, inside, inlets))
     signals = {slot.name: slot for slot in program.signals}
     named = list(dict.fromkeys(_output_name(wiring, source) for source in outward))

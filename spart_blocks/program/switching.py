@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from spart_blocks.diagram.gates import gate_of, own_class
 from spart_blocks.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,12 +64,14 @@ class Crossing:
     reset states, 'mode' lets a block switch its states while the value is above zero,
     'limit' puts a state on its limit, 'bend' is where a signal bends and a step shall end,
     'fault' ends the run with an error where the value is above zero.
-    direction: +1 for upward, -1 for downward, 0 for both.
+    direction: +1 for upward, -1 for downward, 0 for both. told: what a fault says, where it is not
+    of the block alone.
     """
 
     block: str
     kind: Literal["stop", "event", "mode", "limit", "bend", "fault"]
     direction: float
+    told: str = ""
 
     def crossed(self, before: float, after: float) -> bool:
         """Whether values before and after lie on different sides. Zero and NaN are not above
@@ -82,25 +83,16 @@ class Crossing:
 
 def crossings_of(node: Node, count: int) -> list[Crossing]:
     """The crossings of a block with this number of zero-crossing functions."""
-    gate = gate_of(node.block)
-    if gate is not None and gate.stepping:
-        return [Crossing(node.name, "mode", 1.0)] * count
-    resets = [Crossing(node.name, "mode", 1.0)] if gate is not None and gate.resets else []
-    return [*_own_crossings(node, count - len(resets)), *resets]
-
-
-def _own_crossings(node: Node, count: int) -> list[Crossing]:
-    """Those of a block without a gate."""
-    kind = own_class(node.block)
     if node.block.type == "stop":
         return [Crossing(node.name, "stop", 1.0)] * count
     if node.block.type == "event":
         return [Crossing(node.name, "event", float(node.block.direction))] * count
     if hasattr(node.block, "watched_kinds"):
-        return [Crossing(node.name, one, 1.0) for one in node.block.watched_kinds]
-    if hasattr(kind, "switch"):
+        told = getattr(node.block, "fault_text", "")
+        return [Crossing(node.name, kind, 1.0, told) for kind in node.block.watched_kinds]
+    if hasattr(node.block, "switch"):
         return [Crossing(node.name, "mode", 1.0)] * count
-    if node.kind == "continuous" and not hasattr(kind, "watch"):
+    if node.kind == "continuous" and not hasattr(node.block, "watch"):
         return [Crossing(node.name, "limit", 1.0)] * count
     return [Crossing(node.name, "bend", 0.0)] * count
 

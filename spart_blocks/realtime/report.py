@@ -27,7 +27,7 @@ WHY = {
     Ended.NOT_FINITE: "a result was not a number",
     Ended.TRIPPED: "the watchdog saw no heartbeat and sent the safe outputs",
     Ended.UNHEARD: "no frame was received over a link while it waited",
-    Ended.LOST_RANK: "the loops of a mechanism lost rank",
+    Ended.LOST_RANK: "the loops of a mechanism lost rank, or an algebraic loop has no solution",
     Ended.NOT: "it was not run",
 }
 _CAUSES = {

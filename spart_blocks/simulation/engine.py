@@ -158,7 +158,7 @@ class Engine(ABC):
         """The states after the EVENT of crossing k."""
 
     @abstractmethod
-    def failure(self, k: int, t: float, x: Floats) -> RunError:
+    def failure(self, k: int, t: float, x: Floats, xd: Floats) -> RunError:
         """Error of a run that cannot continue from crossing k, a fault."""
 
     @abstractmethod

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _MADE_WITH = ("bdsim", "casadi", "numpy", "scipy", "spatialmath-python")
 
 
+Options = Callable[[RunOptions], RunOptions]
+"""Changes to the run options of a file."""
+
+
 @dataclass(frozen=True)
 class DiagramFile:
     """A diagram file with its load options: `--set` overrides, the folder that must contain its
@@ -56,8 +60,9 @@ class DiagramFile:
             blocks=self.blocks,
         )
 
-    def remembered(self) -> Program | None:
-        """The program kept for this file, if its files are unchanged."""
+    def remembered(self, options: Options = lambda run: run) -> Program | None:
+        """The program kept for this file, if its files are unchanged, and the changes to its run
+        options leave it as it is."""
         folder = kept.user_folder()
         found = kept.stored(folder, self._key()) if folder and not self.blocks else None
         if found is None:
@@ -68,6 +73,8 @@ class DiagramFile:
                 return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError):
             return None  # written by another version: it is made again
+        if options(program.run).of_program != program.run.of_program:
+            return None
         for text in told:
             warn(text)
         return program
@@ -115,22 +122,20 @@ class DiagramFile:
 def engine_of_file(
     file: DiagramFile,
     make: Callable[[Diagram], Engine],
-    options: Callable[[RunOptions], RunOptions],
+    options: Options,
 ) -> Engine:
     """The engine of a file, from the cache, or made and kept there.
 
     make: makes the engine of a loaded diagram. options: changes to the file's run options.
     """
-    found = file.remembered()
+    found = file.remembered(options)
     if found is not None:
-        run = options(found.run)
-        if run.first_tick == found.run.first_tick:  # its clocks are part of the program
-            return Native(replace(found, run=run), file.reference)
+        return Native(replace(found, run=options(found.run)), file.reference)
     with overheard() as told:
         diagram = file.load()
         changed = diagram.with_sections(run=options(diagram.run))
         engine = make(changed)
-    if isinstance(engine, Native) and changed.run.first_tick == diagram.run.first_tick:
+    if isinstance(engine, Native) and changed.run.of_program == diagram.run.of_program:
         file.remember(diagram, replace(engine.program, run=diagram.run), told)
     return engine
 

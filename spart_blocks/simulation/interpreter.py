@@ -17,6 +17,7 @@ from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import FlatDiagram, Node
+from spart_blocks.diagram.loop_block import AlgebraicLoop, LoopCheck
 from spart_blocks.errors import InputError, RunError, SpartError, raised_in
 from spart_blocks.ports import wrong_outputs
 from spart_blocks.program.holds import holds_of, with_holds
@@ -141,6 +142,12 @@ class Interpreter(Engine):
         state: Floats | None = None,
     ) -> Sequence[Any]:
         """The outputs of a node for its state, or for another state in place of it."""
+        if isinstance(node.block, AlgebraicLoop):
+            return node.block.solve(
+                [values[i][k] for i, k in node.sources],
+                values,
+                lambda member, _: self.output(member, t, values, x, xd),
+            )
         state = self._state(node, x, xd) if state is None else state
         blind = self._blind.get(node.index)
         with Failing(node, "output", t):
@@ -385,8 +392,12 @@ class Interpreter(Engine):
         places = enumerate(self.crossings)
         return next(k for k, c in places if c.block == name and c.kind == "mode")
 
-    def failure(self, k: int, t: float, x: Floats) -> RunError:
+    def failure(self, k: int, t: float, x: Floats, xd: Floats) -> RunError:
         name = self.crossings[k].block
+        check = self.node[name].block
+        if isinstance(check, LoopCheck):
+            residual = check.loop.residual_of(self.outputs(t, x, xd))
+            return RunError(check.loop.fault(residual), time=t, hint=check.loop.hint)
         return RunError(
             self.node[name].block.fault(t, x[self.continuous[name]]), block=name, time=t
         )

@@ -313,9 +313,11 @@ class Native(Engine):
         after = np.array(traced(t, x, xd, self.program.p), dtype=float).ravel()
         return after[: len(x)], after[len(x) :]
 
-    def failure(self, k: int, t: float, x: Floats) -> RunError:
+    def failure(self, k: int, t: float, x: Floats, xd: Floats) -> RunError:
         if self._reference is not None:
-            return self._reference().failure(k, t, x)
+            return self._reference().failure(k, t, x, xd)
+        if self.crossings[k].told:
+            return RunError(self.crossings[k].told, time=t)
         text = "it has reached a state from which its equations do not lead on"
         return RunError(text, block=self.crossings[k].block, time=t)
 

@@ -390,7 +390,7 @@ class Run:
             if crossing.kind == "stop":
                 self._stop(crossing.block, t)
             elif crossing.kind == "fault":
-                raise self.engine.failure(k, t, self.x)
+                raise self.engine.failure(k, t, self.x, self.xd)
             elif crossing.kind == "event":
                 self.events.append(Event(t, crossing.block, "crossed zero"))
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
@@ -428,8 +428,7 @@ class Run:
                 before = self.x.copy()
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
                 what = told_switch(self.engine, block, before, self.x)
-                if what:
-                    self.events.append(Event(t, block, what))
+                self.events.append(Event(t, block, what))
         if modes:
             raise RunError(
                 f"it switches without end: {MOST_SWITCHES:,} times at once",

@@ -31,6 +31,7 @@ from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.bounds import warn_of_bounds
 from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
+from spart_blocks.simulation.loop_solutions import warn_of_solutions
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.notes import record_notes
 from spart_blocks.simulation.recomputing import Recomputing
@@ -59,6 +60,8 @@ class RunChanges(TypedDict, total=False):
     log: str | Sequence[str]
     first_tick: Literal["standard", "bdsim"]
     sliding: Literal["error", "filippov"]
+    algebraic_loops: Literal["error", "solve"]
+    loop_start: Mapping[str, Any]
 
 
 Initial = FinalState | Results | str | Path | Mapping[str, Any]
@@ -82,6 +85,8 @@ def simulate(
     log: str | Sequence[str] | None = None,
     first_tick: Literal["standard", "bdsim"] | None = None,
     sliding: Literal["error", "filippov"] | None = None,
+    algebraic_loops: Literal["error", "solve"] | None = None,
+    loop_start: Mapping[str, Any] | None = None,
     **unknown: Never,
 ) -> Results:
     """Run a diagram from its start to T and return its results.
@@ -93,9 +98,9 @@ def simulate(
     `spart run --set` takes them; variants: the choice for each slot of a file, where not its
     default; blocks: packages or files of user-defined blocks that a file may use. These three
     are as for `load`, and need the path of a file.
-    T [s], solver, rtol, atol, max_step [s], every [s], log, first_tick, sliding: run options in
-    place of those of the diagram (docs/diagrams.md); `every=None` keeps rows as straight lines
-    need, also where the diagram asks for a grid.
+    T [s], solver, rtol, atol, max_step [s], every [s], log, first_tick, sliding, algebraic_loops,
+    loop_start: run options in place of those of the diagram (docs/diagrams.md); `every=None`
+    keeps rows as straight lines need, also where the diagram asks for a grid.
     initial: where to start: the final state of another run (or its Results, or its .npz
     file), which continues from that run's last time, or a mapping from blocks to state
     vectors or, for a plant, to its `initial` entries.
@@ -104,8 +109,9 @@ def simulate(
     for wrong input; RunError for a run that failed, with what was computed in its
     attribute `results`.
     """
-    given = {"T": T, "solver": solver, "rtol": rtol, "atol": atol, "log": log}
+    given: dict[str, Any] = {"T": T, "solver": solver, "rtol": rtol, "atol": atol, "log": log}
     given |= {"first_tick": first_tick, "sliding": sliding}
+    given |= {"algebraic_loops": algebraic_loops, "loop_start": loop_start}
     options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     steps = {"max_step": max_step, "every": every}  # None is a value of these
     options |= {key: value for key, value in steps.items() if value is not ...}
@@ -236,8 +242,9 @@ def _engine(diagram: Any, name: EngineName, changes: Mapping[str, Any]) -> Engin
         if name == "interpreter":
             raise InputError("a program has no blocks to interpret; simulate its diagram instead")
         run = changed(diagram.run)
-        if run.first_tick != diagram.run.first_tick:
-            raise InputError("first_tick is part of a program; trace the diagram with it instead")
+        if run.of_program != diagram.run.of_program:
+            options = "first_tick, algebraic_loops and loop_start are"
+            raise InputError(f"{options} part of a program; trace the diagram with them instead")
         return Native(replace(diagram, run=run))
     if isinstance(diagram, (str, Path)):
         diagram = DiagramFile(Path(diagram))
@@ -276,7 +283,9 @@ def engine_of(diagram: Diagram, name: EngineName) -> Engine:
 
     wiring = wired(diagram)
     if name == "interpreter":
-        return Interpreter(diagram, wiring)
+        blocks = Interpreter(diagram, wiring)
+        warn_of_solutions(blocks)
+        return blocks
     try:
         return native_engine(diagram, wiring)
     except TraceError as error:

@@ -10,13 +10,8 @@ _MODE = "mode."
 
 def told_switch(engine: Engine, block: str, before: Floats, after: Floats) -> str:
     """The joints that stick, slip or turn round, from the states before and after; 'switched' for
-    blocks whose modes are not those of joints. A condition tells its new phase; nothing is told of
-    what is held or reset by it."""
+    blocks whose modes are not those of joints."""
     part = engine.continuous.get(block, slice(0))
-    texts = engine.display.told.get(block)
-    if texts is not None:
-        phase = round(float(after[part][0])) if len(texts) else 0
-        return texts[phase] if phase < len(texts) and before[part][0] != after[part][0] else ""
     changes = zip(engine.display.states.get(block, ()), before[part], after[part], strict=False)
     told = [
         f"joint {name.removeprefix(_MODE)!r} {_change(old, new)}"

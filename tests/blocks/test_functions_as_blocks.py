@@ -34,6 +34,7 @@ PORTS = {
     "MULTIBODY_RATES": ("tau0 taum wF0 wFm R0 r0 qm u0 um", "u0dot_FD umdot_FD"),
 }
 ELSEWHERE = {  # tested below, by what they do, or in files of their own
+    "ALGEBRAIC_CONSTRAINT",
     *("FD_FIXED", "GRAVITY", "MULTIBODY", "STATE_INTEGRATOR", "AUDIT"),
     *("CLOSED_ID", "CLOSED_COMPUTED_TORQUE", "CLOSED_IK", "JOINT_SELECT", "BODY_POSES"),
     *("CLOSED_CHAIN", "CLOSED_CHAIN_RATES", "LOOP_ERROR", "LOOP_JACOBIAN"),

@@ -124,7 +124,7 @@ def test_an_algebraic_loop_is_named_block_by_block(spart, main, tmp_path, comman
     before = state(tmp_path)
     answer = spart(command, file, *COMMANDS[command])
     assert answer.code == 2
-    assert "main.yaml:3:3: algebraic loop: b (GAIN) -> a (GAIN) -> b (GAIN)" in answer.err
+    assert "main.yaml:2:3: algebraic loop: a (GAIN) -> b (GAIN) -> a (GAIN)" in answer.err
     assert "break it with a block that has a state" in answer.err
     assert state(tmp_path) == before
 

@@ -112,7 +112,7 @@ def test_steps_on_the_real_clock_end_where_the_loops_lose_rank(flat):
 def test_c_that_ends_early_says_why(flat):
     found = verify(step_code(subdiagram_of(flat), rate=500), np.zeros((500, 0)))
     assert (found.passed, found.steps) == (True, 224)
-    assert found.ended == "the loops of a mechanism lose rank"
+    assert found.ended.startswith("the loops of a mechanism lose rank")
 
 
 def test_an_fmu_of_a_damped_mechanism_takes_equal_steps_and_warns_of_model_exchange(flat, tmp_path):

@@ -85,6 +85,14 @@ def inverse_kinematics(bench, values):
                        **values)  # fmt: skip
 
 
+def constraint(bench, values):
+    """z z = 2, with the sign of its start."""
+    block = bench.bd.ALGEBRAIC_CONSTRAINT(name="block", **values)
+    square = bench.bd.FCN("z*z - 2", arguments=["z"], name="square")
+    bench.bd.connect(block, square)
+    bench.bd.connect(square, block)
+
+
 PID_2DOF = {
     "P": (1.0, 3.0), "I": (2.0, 4.0), "D": (0.3, 0.5), "N": (5.0, 7.0), "b": (0.5, 0.9),
     "c": (0.2, 0.7), "lower": (-1.0, -0.3), "upper": (1.0, 0.4), "Kb": (2.0, 5.0), "Kt": (3.0, 6.0),
@@ -97,6 +105,7 @@ PLATES = [
 ]
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
+    "ALGEBRAIC_CONSTRAINT": (constraint, {"initial": (1.0, -1.0)}),
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
     "GAIN by a matrix": (built("GAIN", (2,), premul=True), {"K": (K, K.T)}),
     "CLIP": (built("CLIP", (3,)), {"min": (-0.5, -0.1), "max": (0.5, [0.1, 0.2, 0.3])}),

@@ -394,8 +394,7 @@ static int sb_act(sb_fmu *m) {
     moved |= sb_crossings[k].kind == SB_MODE || sb_crossings[k].kind == SB_EVENT;
     if (sb_crossings[k].kind == SB_STOP) sb_stop(m, k);
     if (sb_crossings[k].kind == SB_FAULT)
-      return sb_log(m, SB_ERROR, "the loops of block %s lose rank at t = %.9g s", sb_crossings[k].block,
-                    m->s.t);
+      return sb_log(m, SB_ERROR, "%s at t = %.9g s", sb_crossings[k].fault, m->s.t);
     reset[k] = sb_crossings[k].kind == SB_EVENT;
 #if SB_SLIDES
     reset[k] = reset[k] && sb_contact(m, k) < 0; /* it releases a signal at rest */

@@ -27,6 +27,7 @@ typedef struct {
   int first; /* the first crossing of the same block */
   double direction;
   const char *block;
+  const char *fault; /* what the log says where a fault is above zero */
 } sb_crossing;
 
 /* Ticks are at (start + k stride) / common, rounded once; if common is 0, at offset + k period.

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spart_blocks.diagram.run_options import OF_PROGRAM
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.program.switched_parameters import AFTER, AT, switched_parameters
 from spart_blocks.program.symbol import TraceError
@@ -26,8 +27,6 @@ _TRIED = 8
 """Runs of which one must load before a sweep begins."""
 _LOOKED = 1024
 """Runs among which a value is looked for that makes a path a parameter."""
-_OF_PROGRAM = ("first_tick",)
-"""Run options that are part of a program."""
 
 Chosen = Mapping[str, str]
 Made = TypeVar("Made")
@@ -78,7 +77,7 @@ class PathFinder:
 
     def _sorted(self, chosen: Chosen) -> Kinds:
         options = {p: name for p in self.paths if (name := self.source.run_option(p))}
-        options = {path: name for path, name in options.items() if name not in _OF_PROGRAM}
+        options = {path: name for path, name in options.items() if name not in OF_PROGRAM}
         paths = [path for path in self.paths if path not in options]
         overrides = self.source.matter_overrides(paths, chosen)
         engine = self.source.engine(chosen, overrides)

@@ -35,8 +35,6 @@ MANY_STRUCTURES = 20
 """Count of structures at which there is a warning."""
 MOST_STRUCTURES = 64
 """Structures that are held at once."""
-_OF_PROGRAM = ("first_tick",)
-"""Run options that are part of a program."""
 
 
 @dataclass(frozen=True, eq=False)

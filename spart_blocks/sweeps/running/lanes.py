@@ -90,6 +90,9 @@ def run(
 
 def _refuse_single(work: Work) -> None:
     """Raise InputError if runs cannot have single precision."""
+    if any(crossing.told for crossing in work.program.crossings):
+        text = "algebraic loops cannot be solved to 1e-12 in single precision"
+        raise InputError(Fault(text, hint="leave out precision for double"))
     random = next(iter(work.program.random), None)
     if random is not None:
         why = f"{random} draws from whole numbers of 32 bits, of which its states hold 24"
