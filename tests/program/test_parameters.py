@@ -97,6 +97,15 @@ PID_2DOF = {
     "P": (1.0, 3.0), "I": (2.0, 4.0), "D": (0.3, 0.5), "N": (5.0, 7.0), "b": (0.5, 0.9),
     "c": (0.2, 0.7), "lower": (-1.0, -0.3), "upper": (1.0, 0.4), "Kb": (2.0, 5.0), "Kt": (3.0, 6.0),
 }  # fmt: skip
+DRIFTS = {
+    "bias": (0.1, 0.2),
+    "scale": (0.1, 0.3),
+    "noise": (0.1, 0.3),
+    "random_walk": (0.1, 0.3),
+    "instability": (0.1, 0.3),
+    "resolution": (0.01, 0.3),
+    "limit": (30.0, 1.0),
+}
 PAIR = {"positions": [[0, 1, 0], [0, -1, 0]], "directions": [[1, 0, 0], [1, 0, 0]]}
 MATRICES = {"A": (-np.eye(2), K), "B": (np.eye(2), K), "C": (np.eye(2), K), "D": (K, K.T)}
 PLATES = [
@@ -364,6 +373,31 @@ CASES = {
     "THRUSTER_UNLOADING": (
         built("THRUSTER_UNLOADING", (3,)),
         {"on": (1.0, 2.0), "off": (0.1, 0.5), "torque": (0.1, 0.2)},
+    ),
+    "GYRO": (built("GYRO", (6,), (), clocked=True, correlation_time=1.0), DRIFTS),
+    "ACCELEROMETER": (
+        built("ACCELEROMETER", (3, 3), (6,), (6,), (3,), (), clocked=True, correlation_time=1.0),
+        DRIFTS,
+    ),
+    "MAGNETOMETER": (
+        built("MAGNETOMETER", (3,), (3, 3), (), clocked=True, correlation_time=1.0),
+        DRIFTS,
+    ),
+    "STAR_TRACKER": (
+        built("STAR_TRACKER", (3, 3), (6,), (3,), (), clocked=True),
+        {"across": (0.1, 0.2), "about": (0.3, 0.2)},
+    ),
+    "SUN_SENSOR": (
+        built("SUN_SENSOR", (3,), (3, 3), (), clocked=True),
+        {"noise": (0.1, 0.2)},
+    ),
+    "GNSS": (
+        built("GNSS", (3,), (6,), (), clocked=True, correlation_time=1.0),
+        {"noise_r": (1.0, 2.0), "noise_v": (0.1, 0.2), "drift": (0.3, 1.0)},
+    ),
+    "ENCODER": (
+        built("ENCODER", (2,), (), clocked=True, width=2),
+        {"resolution": (0.1, 0.3), "offset": (0.0, 0.05)},
     ),
     "SATURATION": (
         built("SATURATION", (2,)),

@@ -1,0 +1,314 @@
+"""Star tracker, Sun sensor, satellite navigation and encoders."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from bdsim.components import SampledBlock
+
+from spart_blocks.blocks._axes import at_least_zero, direction_of
+from spart_blocks.blocks._declared import PortSpec
+from spart_blocks.blocks._quantities import quantities
+from spart_blocks.blocks._sensor import OUTAGE, VALID, Sensor
+from spart_blocks.blocks._values import (
+    common_shape,
+    counted,
+    not_negative,
+    number,
+    positive,
+    positive_number,
+    scalar_or_vector,
+)
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.spatial import (
+    Array,
+    quaternion_of_turn,
+    quaternion_product,
+    rotation_quaternion,
+)
+
+_NOWHERE = 1e-30
+"""The square of a direction's length below which there is none."""
+
+
+def _angle(value: Any, name: str) -> float:
+    """An angle [rad] from 0 to half a turn."""
+    found = number(value, name)
+    if not 0 < found <= np.pi:
+        raise InputError(f"{name} must be an angle above 0 and up to pi, not {found:g}")
+    return found
+
+
+def _sigma(value: Any, name: str) -> float:
+    return float(not_negative(number(value, name), name))
+
+
+def _along(axis: Array, direction: Any) -> Any:
+    """The cosine of the angle between a unit axis and a direction, times the direction's length,
+    and this length.
+    """
+    return np.sum(axis * direction), np.sqrt(np.sum(direction * direction) + _NOWHERE)
+
+
+class Star_Tracker(Sensor, SampledBlock):
+    """A star tracker on the base, at the ticks of a clock: the attitude as a quaternion.
+
+    quat is that of R0, turned by a random rotation: its components across the boresight have the
+    standard deviation `across`, that about the boresight `about`. It does not measure where the
+    base turns faster than the rate limit, or where the Sun is nearer to the boresight than
+    `exclusion`; `sun`, of any length, has no effect where it has no wire. The scalar part of quat
+    is not negative.
+
+    Source: F. Markley and J. Crassidis, "Fundamentals of Spacecraft Attitude Determination and
+    Control" (2014), sec. 4.2; C. Liebe, "Accuracy performance of star trackers - a tutorial", IEEE
+    Trans. Aerospace and Electronic Systems 38 (2002) 587.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param across: standard deviation about each axis across the boresight [rad]
+    :type across: float
+    :param about: standard deviation about the boresight [rad]
+    :type about: float
+    :param boresight: in base axes, of any length; z by default
+    :type boresight: array_like(3), optional
+    :param rate_limit: largest angular rate at which it measures [rad/s], none by default
+    :type rate_limit: float, optional
+    :param exclusion: smallest angle from the boresight to the Sun [rad], none by default
+    :type exclusion: float, optional
+    :param latency: ticks until a measurement is given
+    :type latency: int
+    :param outages: pairs of times [from, to] without measurements [s]
+    :type outages: array_like(k,2), optional
+    :param seed: an integer that selects the noise
+    :type seed: int
+    """
+
+    nin = 4
+    nout = 2
+    takes = (
+        *quantities("R0 u0?"),
+        PortSpec("sun", "3", "", "direction to the Sun, inertial axes", optional=True),
+        OUTAGE,
+    )
+    gives = (
+        PortSpec("quat", "4", "", "measured attitude, scalar last; the last one in an outage"),
+        VALID,
+    )
+    tunable = ("across", "about")
+
+    def __init__(
+        self, clock: Any, across: float = 0.0, about: float = 0.0, boresight: Any = None,
+        rate_limit: float | None = None, exclusion: float | None = None, latency: int = 0,
+        outages: Any = None, seed: int = 0, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.across, self.about = _sigma(across, "across"), _sigma(about, "about")
+        self._axis = direction_of([0, 0, 1] if boresight is None else boresight, "boresight")
+        self._basis = np.linalg.svd(self._axis[None])[2]  # the boresight, or its negative, first
+        self._rate = None if rate_limit is None else positive_number(rate_limit, "rate_limit")
+        self._near = None if exclusion is None else np.cos(_angle(exclusion, "exclusion"))
+        start = np.array([0.0, 0.0, 0.0, 1.0])
+        given = self._begin(clock, seed, 3, start, np.zeros(0), latency, outages)
+        super().__init__(**given, **self.resolve_ports(), **blockargs)
+
+    def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
+        R0, u0, sun = inputs
+        about, first, second = self._basis
+        turn = self.about * z[0] * about + self.across * (z[1] * first + z[2] * second)
+        q = quaternion_product(rotation_quaternion(R0), quaternion_of_turn(turn))
+        fails: Any = False
+        if self._rate is not None:
+            fails = np.sum(u0[:3] * u0[:3]) > self._rate**2
+        if self._near is not None:
+            toward, length = _along(self._axis, R0.T @ sun)
+            dazzled = np.logical_and(toward > self._near * length, length > 2 * _NOWHERE**0.5)
+            fails = np.logical_or(fails, dazzled)
+        return np.where(q[3:] < 0, -q, q), memory, fails
+
+
+class Sun_Sensor(Sensor, SampledBlock):
+    """A Sun sensor on the base, at the ticks of a clock: the direction to the Sun.
+
+    direction is R0' s with a random rotation about each axis across it, of the standard deviation
+    `noise`, for the direction s to the Sun. It does not measure where the Sun is farther from the
+    boresight than `field_of_view`; wire the eclipse to `outage`.
+
+    Source: F. Markley and J. Crassidis, "Fundamentals of Spacecraft Attitude Determination and
+    Control" (2014), sec. 4.3 and 5.5.2, for the noise.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param noise: standard deviation about each axis across the direction [rad]
+    :type noise: float
+    :param boresight: in base axes, of any length; z by default
+    :type boresight: array_like(3), optional
+    :param field_of_view: largest angle from the boresight [rad]; all directions by default
+    :type field_of_view: float
+    :param latency: ticks until a measurement is given
+    :type latency: int
+    :param outages: pairs of times [from, to] without measurements [s]
+    :type outages: array_like(k,2), optional
+    :param seed: an integer that selects the noise
+    :type seed: int
+    """
+
+    nin = 3
+    nout = 2
+    takes = (
+        PortSpec("sun", "3", "", "direction to the Sun, of any length, inertial axes"),
+        *quantities("R0"),
+        OUTAGE,
+    )
+    gives = (
+        PortSpec("direction", "3", "", "to the Sun, base axes; the last one in an outage"),
+        VALID,
+    )
+    tunable = ("noise",)
+
+    def __init__(
+        self, clock: Any, noise: float = 0.0, boresight: Any = None,
+        field_of_view: float = np.pi, latency: int = 0, outages: Any = None, seed: int = 0,
+        **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.noise = _sigma(noise, "noise")
+        self._axis = direction_of([0, 0, 1] if boresight is None else boresight, "boresight")
+        self._edge = float(np.cos(_angle(field_of_view, "field_of_view")))
+        given = self._begin(clock, seed, 3, np.zeros(3), np.zeros(0), latency, outages)
+        super().__init__(**given, **self.resolve_ports(), **blockargs)
+
+    def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
+        sun, R0 = inputs
+        s = R0.T @ sun
+        toward, length = _along(self._axis, s)
+        s = s / length
+        found = s + self.noise * (z - s * np.sum(s * z))
+        beyond = toward < (self._edge - 1e-12) * length
+        fails = np.logical_or(beyond, length <= 2 * _NOWHERE**0.5)
+        return found / np.sqrt(np.sum(found * found) + _NOWHERE), memory, fails
+
+
+class Gnss(Sensor, SampledBlock):
+    """A receiver of satellite navigation on the base, at the ticks of a clock.
+
+    r and v are those of the base's centre of mass with independent normal errors, and r also with
+    errors of a first-order Markov process, as of orbits and clocks of the satellites.
+
+    Source: J. Farrell, "Aided Navigation" (2008), sec. 8.4 to 8.6.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param noise_r: standard deviation of the position [m]
+    :type noise_r: float or array_like(3)
+    :param noise_v: standard deviation of the velocity [m/s]
+    :type noise_v: float or array_like(3)
+    :param drift: standard deviation of the Markov process [m]
+    :type drift: float or array_like(3), optional
+    :param correlation_time: of the Markov process [s]
+    :type correlation_time: float, optional
+    :param latency: ticks until a measurement is given
+    :type latency: int
+    :param outages: pairs of times [from, to] without measurements [s]
+    :type outages: array_like(k,2), optional
+    :param seed: an integer that selects the noise
+    :type seed: int
+    """
+
+    nin = 3
+    nout = 3
+    takes = (*quantities("r0 u0"), OUTAGE)
+    gives = (
+        PortSpec("r", "3", "m", "measured position, inertial; the last one in an outage"),
+        PortSpec("v", "3", "m/s", "measured velocity, inertial; the last one in an outage"),
+        VALID,
+    )
+    tunable = ("noise_r", "noise_v", "drift")
+
+    def __init__(
+        self, clock: Any, noise_r: Any = 0.0, noise_v: Any = 0.0, drift: Any = None,
+        correlation_time: Any = None, latency: int = 0, outages: Any = None, seed: int = 0,
+        **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.noise_r = at_least_zero(noise_r, "noise_r", 3)
+        self.noise_v = at_least_zero(noise_v, "noise_v", 3)
+        self.drift = None if drift is None else at_least_zero(drift, "drift", 3)
+        if (drift is None) != (correlation_time is None):
+            raise InputError(Fault("drift and correlation_time come together", hint="give both"))
+        more, self._kept = 0, 0.0
+        if correlation_time is not None:
+            time = positive_number(correlation_time, "correlation_time", "s")
+            more, self._kept = 3, float(np.exp(-float(clock.T) / time))
+        given = self._begin(clock, seed, 6 + more, np.zeros(6), np.zeros(more), latency, outages)
+        super().__init__(**given, **self.resolve_ports(), **blockargs)
+
+    def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
+        r = inputs[0] + self.noise_r * z[:3]
+        if self.drift is not None:
+            r = r + memory
+            step = np.sqrt(1.0 - self._kept**2)
+            memory = self._kept * memory + step * self.drift * z[6:]
+        return np.concatenate([r, inputs[1][3:] + self.noise_v * z[3:6]]), memory, False
+
+    def signals(self, values: Any) -> list[Any]:
+        return [values[:3], values[3:]]
+
+
+class Encoder(Sensor, SampledBlock):
+    """An encoder, at the ticks of a clock: positions in whole counts.
+
+    count = floor((q - offset) / resolution), y = offset + resolution count, and rate is the change
+    of y since the measurement before, by the clock's period; 0 at first.
+
+    Source: W. Bolton, "Mechatronics" (2015), sec. 2.3.7, for encoders; R. Petrella et al., "Speed
+    measurement algorithms for low-resolution incremental encoder equipped drives", ACEMP (2007),
+    for the rate.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param resolution: of one count, 2 pi by the counts of a turn, in the unit of q
+    :type resolution: float or array_like(n)
+    :param offset: position of count 0, in the unit of q
+    :type offset: float or array_like(n)
+    :param latency: ticks until a measurement is given
+    :type latency: int
+    :param outages: pairs of times [from, to] without measurements [s]
+    :type outages: array_like(k,2), optional
+    :param width: length of q, if all other parameters are scalars; by default q is a scalar then
+    :type width: int, optional
+    """
+
+    nin = 2
+    nout = 4
+    takes = (PortSpec("q", "float or n", "", "positions of joints or angles of wheels"), OUTAGE)
+    gives = (
+        PortSpec("y", "float or n", "", "measured position; the last one in an outage"),
+        PortSpec("rate", "float or n", "", "its rate [per s]"),
+        PortSpec("count", "float or n", "", "whole counts"),
+        VALID,
+    )
+    tunable = ("resolution", "offset")
+    is_random: ClassVar[bool] = False
+
+    def __init__(
+        self, clock: Any, resolution: Any, offset: Any = 0.0, latency: int = 0,
+        outages: Any = None, width: int | None = None, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.resolution = positive(resolution, "resolution")
+        self.offset = scalar_or_vector(offset, "offset")
+        wide = {} if width is None else {"width": np.zeros(counted(width, "width", 10_000))}
+        shape = common_shape(resolution=self.resolution, offset=self.offset, **wide)
+        n, self.T = int(np.prod(shape)), float(clock.T)
+        # The position before, and whether there was one.
+        memory = np.zeros(n + 1)
+        given = self._begin(clock, 0, 0, np.zeros(3 * n), memory, latency, outages)
+        super().__init__(**given, **self.resolve_ports(n=shape), **blockargs)
+
+    def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
+        q = np.reshape(inputs[0], (self._values // 3,))
+        count = np.floor((q - self.offset) / self.resolution)
+        y = self.offset + self.resolution * count
+        rate = np.where(memory[-1] > 0.5, (y - memory[:-1]) / self.T, 0.0)
+        return np.concatenate([y, rate, count]), np.concatenate([y, np.ones(1)]), False
+
+    def signals(self, values: Any) -> list[Any]:
+        parts = [values[k : k + len(values) // 3] for k in range(0, len(values), len(values) // 3)]
+        return parts if self.in_ports[0].shape else [part[0] for part in parts]
