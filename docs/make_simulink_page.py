@@ -81,6 +81,7 @@ LIBRARIES = {
     "Workspace, Ground, Inport, Playback, Pulse Generator, Ramp, Random Number, Repeating "
     "Sequence, Repeating Sequence Interpolated, Repeating Sequence Stair, Signal Editor, Signal "
     "Generator, Sine Wave, Step, Uniform Random Number, Waveform Generator",
+    "Stateflow": "Chart, State Transition Table, Truth Table",
     "User-Defined Functions": "C Caller, C Function, Fcn, Function Caller, Initialize Function, "
     "Interpreted MATLAB Function, MATLAB Function, MATLAB System, Python Importer, Reset Function, "
     "S-Function, Simulink Function, Terminate Function",

@@ -16,13 +16,14 @@ Shape = tuple[int, ...]
 @dataclass(frozen=True)
 class Port:
     """One port. shape None means any shape. An optional input without a wire is zeros of its
-    shape.
+    shape. levels: names of the values 1, 2, ... of an output that is a number of something.
     """
 
     name: str
     shape: Shape | None = None
     unit: str = ""
     optional: bool = False
+    levels: tuple[str, ...] = ()
 
 
 def port_arguments(inputs: Sequence[Port], outputs: Sequence[Port]) -> dict[str, Any]:

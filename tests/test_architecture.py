@@ -32,6 +32,7 @@ STATIONS = (
     "links",  # frames of numbers, and where they go: what blocks, export and realtime share
     "random_numbers",  # the generator of random signals
     "formulas",  # texts that become functions
+    "charts",  # state machines, read and stepped
     "blocks",
     "diagram",
     "program",

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import keyword
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.errors import InputError, brief
 from spart_blocks.formulas.crossings import bare
-from spart_blocks.formulas.reader import (
-    CHOICE,
-    CONSTANTS,
-    FUNCTIONS,
-    MEANINGS,
-    Formula,
-    read_formula,
+from spart_blocks.formulas.reader import Formula, read_formula
+from spart_blocks.formulas.values import (
+    MOST_NAMES,
+    as_number,
+    input_names,
+    parameter_values,
+    refuse_taken,
 )
 from spart_blocks.ports import Port, port_arguments
-
-MOST_NAMES = 1000
-_TAKEN = {"t", CHOICE, *CONSTANTS, *FUNCTIONS}
-"""Names with a meaning in every formula."""
 
 
 class Fcn(Declared, FunctionBlock):
@@ -35,8 +30,9 @@ class Fcn(Declared, FunctionBlock):
     them, and powers with two asterisks; comparisons, `and`, `or`, `not` and `yes if condition else
     no`, or where(condition, yes, no); u[0], u[-1] and m[0, 1] for entries; and the functions sin
     cos tan asin acos atan atan2 sinh cosh tanh exp log log10 sqrt hypot abs sign min max clip floor
-    ceil round. It works elementwise, all numbers are floats, and a comparison is 1 or 0. A list of
-    scalar formulas gives a vector. The text is parsed, never evaluated with `eval`.
+    ceil round, which work elementwise, and norm any all of a whole array. All numbers are floats,
+    and a comparison is 1 or 0. A list of scalar formulas gives a vector. The text is parsed, never
+    evaluated with `eval`.
 
     A solver's step ends where a comparison changes, where the argument of abs or sign is zero,
     where min, max and clip change sides, and where floor, ceil, round, % and atan2 jump.
@@ -61,8 +57,8 @@ class Fcn(Declared, FunctionBlock):
         params: Mapping[str, Any] | None = None,
         **blockargs: Any,
     ) -> None:
-        names = _names(arguments)
-        values = _values(params, names)
+        names = ("u",) if arguments is None else input_names(arguments, "arguments")
+        values = parameter_values(params, names)
         self.several = not isinstance(expression, str)
         texts: Any = [expression] if isinstance(expression, str) else expression
         if not isinstance(texts, (list, tuple)) or not 0 < len(texts) <= MOST_NAMES:
@@ -72,7 +68,7 @@ class Fcn(Declared, FunctionBlock):
         self.in_ports = tuple(Port(name) for name in names)
         self.out_ports = (Port("y", (len(texts),) if self.several else None),)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
-        _refuse_taken(name for name in values if hasattr(self, name))
+        refuse_taken((name for name in values if hasattr(self, name)), "params")
         self.__dict__.update(values)
         self.tunable = tuple(values)
 
@@ -96,59 +92,4 @@ class Fcn(Declared, FunctionBlock):
         """Values by name, as NumPy numbers, since Python floats raise errors at 1/0."""
         known = dict(zip((port.name for port in self.in_ports), inputs, strict=True))
         known |= {name: self.__dict__[name] for name in self.tunable} | {"t": t}
-        return {name: _number(value) for name, value in known.items()}
-
-
-def _number(value: Any) -> Any:
-    return np.float64(value) if isinstance(value, (int, float)) else value
-
-
-def _names(arguments: Any) -> tuple[str, ...]:
-    """The names of the inputs; InputError if they are not distinct names."""
-    if arguments is None:
-        return ("u",)
-    names = [arguments] if isinstance(arguments, str) else arguments
-    if not isinstance(names, (list, tuple)) or not 0 < len(names) <= MOST_NAMES:
-        raise InputError(f"arguments is a list of names such as [a, b], not {brief(arguments)}")
-    _refuse_unfit(names, "arguments")
-    twice = sorted({name for name in names if list(names).count(name) > 1})
-    if twice:
-        raise InputError(f"arguments has {twice[0]} twice")
-    return tuple(names)
-
-
-def _values(params: Any, inputs: Sequence[str]) -> dict[str, Any]:
-    """The parameters as floats and arrays; InputError for other values."""
-    if params is None:
-        return {}
-    if not isinstance(params, Mapping) or len(params) > MOST_NAMES:
-        raise InputError(f"params takes values by name such as {{k: 2}}, not {brief(params)}")
-    _refuse_unfit(params, "params")
-    values = {}
-    for name, given in params.items():
-        if name in inputs:
-            raise InputError(f"{name} is an input and a parameter")
-        try:
-            value = np.asarray(given, dtype=float)
-        except (TypeError, ValueError):
-            value = np.full(1, np.nan)
-        if isinstance(given, (bool, str)) or not np.isfinite(value).all():
-            raise InputError(f"{name} in params must be finite numbers, not {brief(given)}")
-        values[name] = value if value.ndim else float(value)
-    return values
-
-
-def _refuse_unfit(names: Iterable[Any], what: str) -> None:
-    for name in names:
-        unfit = not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name)
-        if unfit or name.startswith("_"):
-            hint = "a name is letters, digits and _, and begins with a letter"
-            raise InputError(Fault(f"{what} has {brief(name)}, which is not a name", hint=hint))
-    _refuse_taken(name for name in names if name in _TAKEN)
-
-
-def _refuse_taken(names: Iterable[str]) -> None:
-    for name in names:
-        meaning = f": {name} is {MEANINGS[name]} in formulas" if name in MEANINGS else ""
-        text = f"{name} has a meaning of its own{meaning}"
-        raise InputError(Fault(text, hint="take another name"))
+        return {name: as_number(value) for name, value in known.items()}

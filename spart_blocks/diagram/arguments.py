@@ -41,6 +41,8 @@ _BDSIM = "bdsim.blocks."
 _DISPLAYS = f"{_BDSIM}displays"
 # A signal may be one without numbers.
 _MAY_BE_EMPTY = ("index", "rows", "cols", "labels", "styles", "value", "x0")
+# What others call a parameter, in whose place a similar name would be suggested.
+_SYNONYMS = {"inputs": "arguments"}
 # Of one number each, which switch the block at known times.
 _TIMES = {("STEP", "T"), ("RAMP", "T"), ("WAVEFORM", "freq"), ("WAVEFORM", "phase"),
           ("WAVEFORM", "duty")}  # fmt: skip
@@ -110,7 +112,7 @@ class ArgumentReader:
 
     def _unknown(self, key: str, label: str, kind: BlockType, path: Keys) -> None:
         known = ", ".join(kind.parameters) or "none"
-        near = did_you_mean(key, kind.parameters)
+        near = did_you_mean(_SYNONYMS.get(key, key), kind.parameters)
         hint = near if near and near.startswith("did") else None
         message = f"unknown parameter {key!r} of {label}: it has {known}"
         self.faults.append(Fault(message, self.document.key_place(*path, key), hint))

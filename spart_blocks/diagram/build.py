@@ -453,13 +453,15 @@ def _selected(length: int, selection: Any) -> int:
 
 def _named_by(text: str, arguments: Mapping[str, Any]) -> Keys:
     """The keys of an argument, and of values within it, that a text such as
-    'frame.fields.qm' names; as far as there are such."""
+    'frame.fields.qm' or 'transitions.0.when' names; as far as there are such."""
     keys: Keys = ()
     value: Any = arguments
-    for key in text.split("."):
-        if not isinstance(value, Mapping) or key not in value:
+    for part in text.split("."):
+        key: str | int = int(part) if isinstance(value, list) and part.isdecimal() else part
+        known = range(len(value)) if isinstance(value, list) else value
+        if not isinstance(value, Mapping | list) or key not in known:
             break
-        keys, value = (*keys, key), value[key]
+        keys, value = (*keys, key), value[key]  # type: ignore[index]
     return keys
 
 

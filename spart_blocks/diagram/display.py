@@ -27,7 +27,8 @@ class Display:
     """Names of signals, and the signals kept by default. aliases: short names to full ones. units:
     by full name. watched: the signals of WATCH blocks and of plants' audits. acting: the blocks
     with an action at every sample, such as PRINT. states: the names of the states of blocks that
-    name them. bounds: limits of signals, whose violation a run reports.
+    name them. bounds: limits of signals, whose violation a run reports. levels: of signals that
+    number states, the names of 1, 2, ...
     """
 
     aliases: Mapping[str, str]
@@ -37,6 +38,7 @@ class Display:
     acting: tuple[str, ...]
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bounds: tuple[Bound, ...] = ()
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
@@ -80,12 +82,22 @@ def display_of(wiring: FlatDiagram) -> Display:
         acting=tuple(n.name for n in wiring.of_kind("sink") if n.block.type not in _SILENT),
         states=_state_names(wiring),
         bounds=bounds_of(wiring),
+        levels=_levels_of(wiring),
     )
 
 
 def _state_names(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
     given = {node.name: getattr(node.block, "_state_names", None) for node in wiring.nodes}
     return {name: tuple(map(str, names)) for name, names in given.items() if names}
+
+
+def _levels_of(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
+    return {
+        node.output_name(k): port.levels
+        for node in wiring.nodes
+        for k, port in enumerate(node.out_ports)
+        if port.levels
+    }
 
 
 def _watched(wiring: FlatDiagram) -> Iterator[str]:

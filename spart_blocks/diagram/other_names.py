@@ -186,6 +186,8 @@ Weighted Sample Time Math, Weighted Sample Time: ; a clock's period is a paramet
 Diagonal Matrix, Identity Matrix: CONSTANT
 Submatrix: SLICE2
 Check Input Resolution: ; `expect:` has claims about signals: docs/testing.md
+Chart, Stateflow, State Transition Table: STATE_MACHINE STATE_MACHINE_S
+Truth Table: STATE_MACHINE FCN
 Atomic Subsystem: ; `subsystems:`; every block is evaluated as a unit
 Enable, Enabled Subsystem: ; not here yet: SWITCH, SAMPLE_HOLD, EVENT
 Enabled and Triggered Subsystem, Trigger: ; not here yet: SWITCH, SAMPLE_HOLD, EVENT
@@ -292,7 +294,14 @@ def _read(tool: str, table: str) -> Iterator[OtherName]:
             yield OtherName(name, tool, tuple(types.split()), remark.strip())
 
 
-OTHER_NAMES = (*_read("Simulink", _SIMULINK), *_read("Drake", _DRAKE))
+_MODELICA = """
+StateGraph, InitialStep, StepWithSignal, TransitionWithSignal: STATE_MACHINE
+"""
+OTHER_NAMES = (
+    *_read("Simulink", _SIMULINK),
+    *_read("Drake", _DRAKE),
+    *_read("Modelica", _MODELICA),
+)
 
 
 def _bare(name: str) -> str:

@@ -66,7 +66,8 @@ def from_text(text: str) -> Program:
     display = plain["display"]
     for name in ("watched", "acting"):
         display[name] = tuple(display[name])
-    display["states"] = {block: tuple(names) for block, names in display["states"].items()}
+    for part in ("states", "levels"):
+        display[part] = {name: tuple(texts) for name, texts in display[part].items()}
     display["bounds"] = tuple(Bound(**bound) for bound in display["bounds"])
     display["scopes"] = tuple(ScopeSpec.from_plain(scope) for scope in display["scopes"])
     plain["run"], plain["display"] = RunOptions(**plain["run"]), Display(**display)

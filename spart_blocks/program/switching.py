@@ -82,14 +82,16 @@ class Crossing:
 
 
 def crossings_of(node: Node, count: int) -> list[Crossing]:
-    """The crossings of a block with this number of zero-crossing functions."""
+    """The crossings of a block with this number of zero-crossing functions. `watched_kinds` of a
+    block are the kinds of the first ones; the others are bends."""
     if node.block.type == "stop":
         return [Crossing(node.name, "stop", 1.0)] * count
     if node.block.type == "event":
         return [Crossing(node.name, "event", float(node.block.direction))] * count
     if hasattr(node.block, "watched_kinds"):
-        told = getattr(node.block, "fault_text", "")
-        return [Crossing(node.name, kind, 1.0, told) for kind in node.block.watched_kinds]
+        told, kinds = getattr(node.block, "fault_text", ""), node.block.watched_kinds
+        bends = [Crossing(node.name, "bend", 0.0)] * (count - len(kinds))
+        return [*(Crossing(node.name, kind, 1.0, told) for kind in kinds), *bends]
     if hasattr(node.block, "switch"):
         return [Crossing(node.name, "mode", 1.0)] * count
     if node.kind == "continuous" and not hasattr(node.block, "watch"):

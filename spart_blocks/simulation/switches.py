@@ -9,16 +9,26 @@ _MODE = "mode."
 
 
 def told_switch(engine: Engine, block: str, before: Floats, after: Floats) -> str:
-    """The joints that stick, slip or turn round, from the states before and after; 'switched' for
-    blocks whose modes are not those of joints."""
+    """The joints that stick, slip or turn round, or the states that a machine leaves and enters,
+    from the states before and after; 'switched' for blocks with other modes."""
     part = engine.continuous.get(block, slice(0))
     changes = zip(engine.display.states.get(block, ()), before[part], after[part], strict=False)
-    told = [
-        f"joint {name.removeprefix(_MODE)!r} {_change(old, new)}"
-        for name, old, new in changes
-        if name.startswith(_MODE) and old != new
-    ]
+    told = []
+    for name, old, new in changes:
+        levels = engine.display.levels.get(f"{block}.{name}")
+        if levels is not None:
+            told.append(_passage(levels, old, new))
+        elif name.startswith(_MODE) and old != new:
+            told.append(f"joint {name.removeprefix(_MODE)!r} {_change(old, new)}")
     return ", ".join(told) or "switched"
+
+
+def _passage(levels: tuple[str, ...], old: float, new: float) -> str:
+    """From one level to another; 0 is before the start."""
+    names = [
+        levels[round(number) - 1] if 1 <= number <= len(levels) else "" for number in (old, new)
+    ]
+    return f"{names[0]} -> {names[1]}" if names[0] else f"enters {names[1]}"
 
 
 def _change(old: float, new: float) -> str:

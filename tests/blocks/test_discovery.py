@@ -47,6 +47,8 @@ ARGUMENTS = {  # what a block needs besides a robot
     "RATE_LIMITER": {"rising": 1.0},
     "RATE_LIMITER_S": {"rising": 1.0, "clock": bdsim.Clock(1.0)},
     "FCN": {"expression": "u"},
+    "STATE_MACHINE": {"states": {"on": {}}},
+    "STATE_MACHINE_S": {"states": {"on": {}}, "clock": bdsim.Clock(1.0)},
     "BACKLASH": {"gap": 1.0},
     "CHIRP": {"f0": 1.0, "f1": 2.0, "duration": 1.0},
     "MULTISINE": {"frequencies": [1.0, 2.0]},

@@ -63,6 +63,7 @@ VALUES = {
     "floor(b) + ceil(b) + round(b) + round(2.5)": -3 - 2 - 2 + 2,
     "min(a, b, 0) + max(a, b)": B + A,
     "clip(b, -1, 1) + clip(a, -1, 1)": -1 + A,
+    "norm(b) + 4*any(a > 1) + 8*all(a > 0)": 2.3 + 8,
     "pi + e": math.pi + math.e,
     "a if a > 0 else sqrt(a)": A,
     "where(b >= 0, sqrt(b), -b)": -B,
@@ -93,6 +94,8 @@ def test_a_formula_works_on_arrays_and_their_entries():
     u, m = np.array([1.0, -2.0, 3.0]), np.arange(6.0).reshape(2, 3)
     formula = read_formula("abs(u)*m[1, 0] + u[-1]", ["u", "m"])
     np.testing.assert_array_equal(formula.value({"u": u, "m": m}), [6.0, 9.0, 12.0])
+    of_all = read_formula("norm(u) + 100*any(u < 0) + 1000*all(u < 0)", ["u"])
+    assert of_all.value({"u": u}) == pytest.approx(math.sqrt(14) + 100)
     with pytest.raises(ValueError, match=r"column 1: u is \(3,\), it has no such entry"):
         read_formula("u[3]", ["u"]).value({"u": u})
 

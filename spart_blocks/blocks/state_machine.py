@@ -1,0 +1,281 @@
+"""State machines: in continuous time, and on a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, SampledBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import counted
+from spart_blocks.charts import steps
+from spart_blocks.charts.chart import ELAPSED, Chart
+from spart_blocks.charts.layout import Layout
+from spart_blocks.charts.reading import read_chart, variable_values
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.formulas.crossings import bare
+from spart_blocks.formulas.values import as_number, input_names, parameter_values, refuse_taken
+from spart_blocks.ports import Port, port_arguments
+from spart_blocks.spatial import Array
+
+STATE = "state"
+"""The output with the number of the active leaf."""
+_OWN = {
+    STATE: "is the output with the number of the active state",
+    ELAPSED: "is the time since a state was entered",
+}
+_TAKES = (PortSpec("u", "any", "", "or an input for each of `arguments`, by its name"),)
+_GIVES = (
+    PortSpec(
+        "state", "", "", "number of the active state without substates, from 1 on; then `outputs`"
+    ),
+)
+
+
+class State_Machine(Declared, ContinuousBlock):
+    """A chart of hierarchical states, whose transitions are located in time.
+
+    A transition is taken where its condition `when` becomes true, once the state `from` has been
+    active for `after` [s], and at once if both hold when that state is entered. Transitions of
+    outer states come first, then those written first. The states are left from the innermost (their
+    `exit` acts), then `do` acts, then states are entered from the outermost (`entry`) and their
+    `initial` substates, or, with `history: true`, the substate that was active last. Actions assign
+    formulas, numbers or lists of them to `outputs` and `variables`, in the order written. Under
+    `during` a formula defines a variable while the state is active; then the variable keeps its
+    last value. Formulas are those of FCN, of inputs, params, variables, t, and `elapsed`, the time
+    [s] since the state was entered. docs/state_machines.md has examples.
+
+    The outputs do not depend on the inputs directly unless a formula under `during` reads one.
+    Semantics as in Stateflow: D. Harel, "Statecharts", Sci. Comput. Program. 8, 1987.
+
+    :param states: the states by name; each may have entry, during, exit, states, initial, history
+    :type states: mapping
+    :param transitions: each with from (a state, or a list of them), to, when, after [s], do
+    :type transitions: list of mappings, optional
+    :param initial: the state that is entered first; may be left out if there is only one
+    :type initial: str, optional
+    :param arguments: names of the inputs, one u by default
+    :type arguments: list of str, optional
+    :param outputs: the outputs besides `state`, with their initial values
+    :type outputs: mapping, optional
+    :param variables: local variables, with their initial values
+    :type variables: mapping, optional
+    :param params: numbers and arrays by name; each is a parameter of the block by that name
+    :type params: mapping, optional
+    """
+
+    nin = 1
+    nout = 1
+    takes = _TAKES
+    gives = _GIVES
+
+    def __init__(
+        self,
+        states: Mapping[str, Any],
+        transitions: Sequence[Mapping[str, Any]] | None = None,
+        initial: str | None = None,
+        arguments: str | Sequence[str] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+        **blockargs: Any,
+    ) -> None:
+        chart, values = _chart(states, transitions, initial, arguments, outputs, variables, params)
+        self.chart, self.layout = chart, Layout.of(chart, starts=_acts_at_start(chart))
+        acting = [action for state in chart.states for action in state.during]
+        reads = {name for action in acting for name in action.reads}
+        self.watched_kinds = ("mode",) * (len(chart.transitions) + self.layout.starts)
+        super().__init__(
+            nstates=self.layout.size,
+            x0=self.layout.initial(),
+            feedthrough=bool(reads & set(chart.inputs)),
+            **_ports(self, chart),
+            **blockargs,
+        )
+        _finish(self, values)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        now, _ = self._now(t, inputs, x)
+        return _outputs(self.chart, now)
+
+    def deriv(self, t: float, inputs: list[Any], x: Array) -> Array:
+        return np.zeros(self.layout.size)
+
+    def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        now, known = self._now(t, inputs, x)
+        with np.errstate(all="ignore"):
+            values = [steps.margin(self.chart, tr, now, known) for tr in self.chart.transitions]
+            if self.layout.starts:
+                values.append(0.5 - x[0])
+            return [*values, *steps.crossings(self.chart, now, known)]
+
+    def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
+        now, known = self._now(t, inputs, x)
+        with np.errstate(all="ignore"):
+            values = [steps.margin(self.chart, tr, now, known) for tr in self.chart.transitions]
+            taken = steps.first_of([value > 0.0 for value in values])
+            starting = now.leaf < 0.5 if self.layout.starts else False
+            after = steps.moved(self.chart, now, known, taken, starting)
+        pairs = zip(after.entered, self.layout.times(x), strict=True)
+        since = [np.where(entered, t, before) for entered, before in pairs]
+        return self.layout.packed(after, since)
+
+    def _now(self, t: float, inputs: list[Any], x: Array) -> tuple[steps.Configuration, Any]:
+        """The configuration, with the formulas under `during` in the variables, and the values that
+        formulas may read."""
+        known = _known(self, t, inputs)
+        now = self.layout.unpacked(x, [t - since for since in self.layout.times(x)])
+        with np.errstate(all="ignore"):  # mainly of states that are not active
+            return steps.during(self.chart, now, known), known
+
+
+class State_Machine_S(Declared, SampledBlock):
+    """A chart of hierarchical states that works at the ticks of a clock, as in a computer.
+
+    As STATE_MACHINE, but conditions are checked at the ticks, and `during` assigns at each tick at
+    which its state stays active, so that `during: {n: "n + 1"}` counts. At a tick the states are
+    visited from the outermost: the first transition that can be taken is; a state that takes none
+    does what is under `during`. By default there is one transition at a tick, as in Stateflow;
+    `super_step` allows more. The first tick enters the initial states. The outputs at a tick are
+    those after it, so that they depend directly on the inputs.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param states: the states by name; each may have entry, during, exit, states, initial, history
+    :type states: mapping
+    :param transitions: each with from (a state, or a list of them), to, when, after [s], do
+    :type transitions: list of mappings, optional
+    :param initial: the state that is entered first; may be left out if there is only one
+    :type initial: str, optional
+    :param arguments: names of the inputs, one u by default
+    :type arguments: list of str, optional
+    :param outputs: the outputs besides `state`, with their initial values
+    :type outputs: mapping, optional
+    :param variables: local variables, with their initial values
+    :type variables: mapping, optional
+    :param params: numbers and arrays by name; each is a parameter of the block by that name
+    :type params: mapping, optional
+    :param super_step: most transitions at one tick
+    :type super_step: int
+    """
+
+    nin = 1
+    nout = 1
+    takes = _TAKES
+    gives = _GIVES
+
+    def __init__(
+        self,
+        clock: Any,
+        states: Mapping[str, Any],
+        transitions: Sequence[Mapping[str, Any]] | None = None,
+        initial: str | None = None,
+        arguments: str | Sequence[str] | None = None,
+        outputs: Mapping[str, Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
+        params: Mapping[str, Any] | None = None,
+        super_step: int = 1,
+        **blockargs: Any,
+    ) -> None:
+        self.super_step = counted(super_step, "super_step", 20)
+        given = (states, transitions, initial, arguments, outputs, variables, params)
+        chart, values = _chart(*given, continuous=False)
+        self.chart, self.layout = chart, Layout.of(chart, starts=True)
+        super().__init__(
+            clock=clock,
+            ndstates=self.layout.size,
+            x0=self.layout.initial(),
+            feedthrough=True,
+            **_ports(self, chart),
+            **blockargs,
+        )
+        _finish(self, values)
+        self.period = clock.T
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return _outputs(self.chart, self._after(t, inputs, x))
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        after = self._after(t, inputs, x)
+        pairs = zip(after.entered, self.layout.times(x), strict=True)
+        ticks = [np.where(entered, 0.0, before + 1.0) for entered, before in pairs]
+        return self.layout.packed(after, ticks)
+
+    def _after(self, t: float, inputs: list[Any], x: Array) -> steps.Configuration:
+        """The configuration after a tick."""
+        ticks = self.layout.times(x)  # since the state was entered
+        now = self.layout.unpacked(x, [(count + 1.0) * self.period for count in ticks])
+        with np.errstate(all="ignore"):
+            return steps.ticked(self.chart, now, _known(self, t, inputs), self.super_step)
+
+
+def _chart(
+    states: Any,
+    transitions: Any,
+    initial: Any,
+    arguments: Any,
+    outputs: Any,
+    variables: Any,
+    params: Any,
+    continuous: bool = True,
+) -> tuple[Chart, dict[str, Any]]:
+    """The chart of a block's parameters, and the values of its params."""
+    names = ("u",) if arguments is None else input_names(arguments, "arguments")
+    given = variable_values(outputs, "outputs")
+    local = variable_values(variables, "variables")
+    taken = [*names, *given, *local]
+    for what, found in (("arguments", names), ("outputs", given), ("variables", local)):
+        for name in found:
+            why = _OWN.get(name) or ("is there twice" if taken.count(name) > 1 else None)
+            if why is not None:
+                raise InputError(Fault(f"{what}.{name} {why}", hint="take another name"))
+    values = parameter_values(params, taken)
+    refuse_taken((name for name in values if name in _OWN), "params")
+    chart = read_chart(
+        states,
+        transitions,
+        initial,
+        inputs=names,
+        outputs=tuple(given),
+        variables={**given, **local},
+        params=values,
+        continuous=continuous,
+    )
+    return chart, values
+
+
+def _acts_at_start(chart: Chart) -> bool:
+    """Whether there is anything to do when the initial states are entered."""
+    return any(chart.states[index].entry for index in chart.entered_first())
+
+
+def _ports(block: Any, chart: Chart) -> dict[str, Any]:
+    block.in_ports = tuple(Port(name) for name in chart.inputs)
+    block.out_ports = (
+        Port(STATE, (), levels=chart.leaves),
+        *(Port(name, np.shape(chart.variables[name])) for name in chart.outputs),
+    )
+    return port_arguments(block.in_ports, block.out_ports)
+
+
+def _finish(block: Any, values: Mapping[str, Any]) -> None:
+    """What bdsim's constructor would replace."""
+    block._state_names = block.layout.names
+    refuse_taken((name for name in values if hasattr(block, name)), "params")
+    block.__dict__.update(values)
+    block.tunable = tuple(values)
+
+
+def _known(block: Any, t: Any, inputs: list[Any]) -> dict[str, Any]:
+    """The values of inputs, parameters and time by name."""
+    known = dict(zip(block.chart.inputs, inputs, strict=True))
+    known |= {name: block.__dict__[name] for name in block.tunable} | {"t": t}
+    return {name: as_number(value) for name, value in known.items()}
+
+
+def _outputs(chart: Chart, now: steps.Configuration) -> list[Any]:
+    """The number of the active leaf, that of the first one before the start, and the outputs."""
+    number = np.where(now.leaf < 0.5, float(chart.first_leaf), now.leaf)
+    return [bare(number), *(now.variables[name] for name in chart.outputs)]
