@@ -109,6 +109,10 @@ SAMPLED |= {f"{kind}_S": given for kind, given in LINEAR.items()}
 ARGUMENTS |= {
     "THRUSTERS": {"positions": [[0, 1, 0]], "directions": [[1, 0, 0]], "thrust": 1.0},
     "THRUSTER_ALLOCATION": {"positions": [[0, 1, 0]], "directions": [[1, 0, 0]]},
+    "FLEXIBLE_APPENDAGE": {"frequency": 1.0, "damping": 0.0, "participation": [[0, 0, 1]]},
+    "SLOSH": {"mass": 1.0, "frequency": 1.0},
+    "LINK_WRENCH": {"frame": 2},
+    "DOCKING_CONTACT": {"radius": 0.1, "half_angle": 0.7, "stiffness": 1.0},
     "REACTION_WHEELS": {"axes": [[0, 0, 1]], "inertia": 1.0},
     "WHEEL_ALLOCATION": {"axes": [[0, 0, 1]]},
     "CONTROL_MOMENT_GYROS": {"momentum": 1.0},

@@ -399,6 +399,23 @@ CASES = {
         built("ENCODER", (2,), (), clocked=True, width=2),
         {"resolution": (0.1, 0.3), "offset": (0.0, 0.05)},
     ),
+    "FLEXIBLE_APPENDAGE": (
+        built("FLEXIBLE_APPENDAGE", (6,), participation=K @ [[1, 0, 0], [0, 1, 0]]),
+        {"frequency": (1.0, 2.0), "damping": (0.1, 0.2)},
+    ),
+    "SLOSH": (
+        built("SLOSH", (3, 3), (6,), (3,)),
+        {"mass": (1.0, 2.0), "frequency": (1.0, 2.0), "damping": (0.1, 0.2)},
+    ),
+    "DOCKING_CONTACT": (
+        built("DOCKING_CONTACT", (3,), (6,), (3,), (3, 3), (6,), radius=2.0, half_angle=0.7),
+        {
+            "stiffness": (1.0, 2.0),
+            "dissipation": (0.1, 0.2),
+            "friction": (0.2, 0.4),
+            "slow": (0.1, 0.2),
+        },
+    ),
     "SATURATION": (
         built("SATURATION", (2,)),
         {"lower": (-0.5, -0.1), "upper": (0.5, 0.1)},
