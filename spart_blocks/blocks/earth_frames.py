@@ -71,8 +71,8 @@ class Earth_Rotation(Declared, SourceBlock):
     """The attitude of the Earth: the rotation from ECEF to ECI, and sidereal time.
 
     Precession (IAU 1976), the four largest terms of nutation, both at the epoch, and apparent
-    sidereal time (IAU 1982). Within 1" of the full reduction for a day; precession during a run
-    adds 0.14" a day.
+    sidereal time (IAU 1982). Within 0.2" of IAU 2006/2000A at the epoch; precession during a
+    run adds 0.16" a day, and the motion of the pole, up to 0.6", is left out.
 
     Source: Vallado (2013), 3.7; Meeus, "Astronomical Algorithms" (1998), ch. 22, for nutation.
 

@@ -154,6 +154,22 @@ Quaternion Interpolation: SLERP
 Rotation Angles to Direction Cosine Matrix: ANGLES321_R ANGLES123_R; R is from body to inertial axes
 Quaternions to Direction Cosine Matrix: QUAT_R; R is from body to inertial axes
 Direction Cosine Matrix to Quaternions: R_QUAT; R is from body to inertial axes
+Spherical Harmonic Gravity Model: ZONAL_GRAVITY; zonal terms to J6
+Zonal Harmonic Gravity Model: ZONAL_GRAVITY ORBITAL_GRAVITY
+WGS84 Gravity Model: ZONAL_GRAVITY
+International Geomagnetic Reference Field, World Magnetic Model: MAGNETIC_FIELD; IGRF-14
+Planetary Ephemeris: SUN_VECTOR MOON_VECTOR; the Sun and the Moon, by series of low precision
+COESA Atmosphere Model, NRLMSISE-00 Atmosphere Model: ATMOSPHERE; exponentials, or your table
+ECI Position to LLA: ECI_ECEF ECEF_GEODETIC; one after the other
+LLA to ECI Position: GEODETIC_ECEF ECEF_ECI; one after the other
+ECEF Position to LLA: ECEF_GEODETIC
+LLA to ECEF Position: GEODETIC_ECEF
+Direction Cosine Matrix ECI to ECEF: EARTH_ROTATION; R is from ECEF to ECI
+Direction Cosine Matrix ECEF to NED: ECEF_GEODETIC; R_ned is from NED to ECEF
+Julian Date Conversion: JULIAN_DATE
+Orbit Propagator, Kepler Orbit Propagator: ORBIT
+Gravity Gradient Torque: GRAVITY_GRADIENT ORBITAL_GRAVITY
+Spacecraft Dynamics: MULTIBODY ORBITAL_GRAVITY
 Descriptor State-Space: ; FCN INTEGRATOR with the rates solved for
 Entity Transport Delay: ; not here: there are no entities
 First Order Hold: LOOKUP; a sampled signal in straight lines: RATE_LIMITER_S, or ZOH for steps

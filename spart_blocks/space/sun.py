@@ -21,7 +21,7 @@ def _equatorial(longitude: Any, latitude: Any, tilt: Any) -> Any:
 
 def sun_position(T: Any) -> Any:
     """The Sun (3,) [m] from the Earth's centre, mean equator and equinox of date, T Julian
-    centuries of TT after J2000: within 0.01 degree from 1950 to 2050. Source: Vallado (2013),
+    centuries of TT after J2000: within 0.013 degree from 1980 to 2050. Source: Vallado (2013),
     algorithm 29; Astronomical Almanac.
     """
     M = (357.5291092 + 35999.05034 * T) * _DEGREE
@@ -98,15 +98,19 @@ def visible_fraction(sun: Any, earth: Any, apart: Any) -> Any:
     Gill, "Satellite Orbits" (2000), 3.4.2.
     """
     c = np.maximum(apart, 1e-12)
-    x = np.clip((c * c + sun * sun - earth * earth) / (2 * c), -sun, sun)
-    side = np.clip(c - x, -earth, earth)
-    half = np.sqrt(np.maximum(sun * sun - x * x, 0.0))
-    lens = (
-        sun * sun * np.arccos(np.clip(x / sun, -1.0, 1.0))
-        + earth * earth * np.arccos(np.clip(side / earth, -1.0, 1.0))
-        - c * half
-    )
-    partial = 1 - lens / (np.pi * sun * sun)
+    # x and c - x: from the centres to the line through the crossings of the edges; half: half of
+    # its length, from factors, for squares would cancel at a contact.
+    x = (c * c + (sun - earth) * (sun + earth)) / (2 * c)
+    within = np.maximum((earth - c + sun) * (earth + c - sun), 0.0)
+    half = np.sqrt(within * np.maximum((c + sun - earth) * (c + sun + earth), 0.0)) / (2 * c)
+    lens = _segment(sun, half, x) + _segment(earth, half, c - x)
+    partial = np.clip(1 - lens / (np.pi * sun * sun), 0.0, 1.0)
     inside = np.where(earth >= sun, 0.0, 1 - (earth / sun) * (earth / sun))
     overlapping = np.where(apart <= np.abs(earth - sun), inside, partial)
     return np.where(apart >= earth + sun, 1.0, overlapping)
+
+
+def _segment(radius: Any, half: Any, distance: Any) -> Any:
+    """The part of a disc beyond a chord of half the length `half` at a distance from its centre."""
+    angle = np.arctan2(half, distance)
+    return radius * radius * angle - half * distance

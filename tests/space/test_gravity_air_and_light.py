@@ -193,6 +193,15 @@ def test_light_ends_at_the_cones(x):
     assert 0.0 < lit(x, umbra + width) < 0.01
 
 
+@pytest.mark.parametrize("x", [1e6, 4e7])
+def test_contacts_keep_their_digits(x):
+    """Where the edges touch, the light is between 0 and 1, whatever the last digits."""
+    for edge in cone_radii(x):
+        near = [lit(x, edge * (1 + k * 2e-16)) for k in range(-40, 41)]
+        assert np.ptp([0.0, 1.0, *near]) == 1.0
+        assert np.ptp(near) < 1e-9
+
+
 def test_light_falls_evenly_across_the_penumbra():
     """The Earth's edge is nearly straight: half of the disc is left at its centre."""
     penumbra, umbra = cone_radii(2e6)
