@@ -122,6 +122,10 @@ class State_Machine(Declared, ContinuousBlock):
         since = [np.where(entered, t, before) for entered, before in pairs]
         return self.layout.packed(after, since)
 
+    def restart(self, x: Array) -> Any:
+        leaf = np.clip(np.rint(x[0]), 0.0 if self.layout.starts else 1.0, len(self.chart.leaves))
+        return np.concatenate([np.reshape(leaf, (1,)), x[1:]])
+
     def _now(self, t: float, inputs: list[Any], x: Array) -> tuple[steps.Configuration, Any]:
         """The configuration, with the formulas under `during` in the variables, and the values that
         formulas may read."""

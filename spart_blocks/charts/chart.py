@@ -69,12 +69,10 @@ class Transition:
     after_text: str
 
     @property
-    def label(self) -> str:
-        """Its condition and its actions, as a drawing shows them."""
-        when = [f"after {self.after_text} s"] if self.after_text else []
-        when += [f"[{self.guard_text}]"] if self.guard_text else []
-        acts = "; ".join(f"{action.variable} = {action.text}" for action in self.do)
-        return " ".join([*when, *([f"/ {acts}"] if acts else [])])
+    def condition(self) -> str:
+        """When it is taken, as a drawing shows it; '' for at once."""
+        after = [f"after {self.after_text} s"] if self.after_text else []
+        return " ".join([*after, *([f"[{self.guard_text}]"] if self.guard_text else [])])
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,8 @@ from spart_blocks.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from spart_blocks.diagram.diagram import Diagram
+
 PICTURES = (".svg", ".png", ".pdf")
 
 
@@ -24,6 +26,7 @@ PICTURES = (".svg", ".png", ".pdf")
     "spart show diagrams/spacecraft_pd.yaml",
     "spart show diagrams/spacecraft_pd.yaml --out spacecraft.png",
     "spart show models/delta_robot.yaml",
+    "spart show modes.yaml --block modes",
 )
 def show(
     file: Annotated[
@@ -42,6 +45,12 @@ def show(
             "and a window where there is a display.",
         ),
     ] = None,
+    block: Annotated[
+        str | None,
+        typer.Option(
+            "--block", metavar="NAME", help="Draw the chart of this STATE_MACHINE of the diagram."
+        ),
+    ] = None,
     headless: Annotated[bool, typer.Option("--headless", help="Open no window.")] = False,
     variants: Variants = None,
     blocks: Blocks = None,
@@ -49,25 +58,38 @@ def show(
     debug: Debug = False,
 ) -> None:
     """Draw a diagram: blocks as boxes, wires as lines. For a file of bodies, draw its graph:
-    bodies as boxes, joints as arrows, dashed where a loop is cut.
+    bodies as boxes, joints as arrows, dashed where a loop is cut. --block draws a state machine:
+    its states as nested boxes, its transitions as lines.
     """
     with reporting(debug):
         if out is not None:
             out = out.expanduser()
             check_files([out], PICTURES)
         if holds_bodies(file):
+            if block is not None:
+                raise InputError(f"{file} has bodies and no blocks: omit --block")
             path, figure = _draw_bodies(file, out)
         else:
             diagram = diagram_file(file, None, root, variants, blocks).load()
-            from spart_blocks.diagram.diagram_drawing import draw
-
-            path = out or _default(diagram.name)
-            figure = draw(diagram, path)
+            path, figure = _draw_diagram(diagram, block, out)
         typer.echo(str(path))
         if out is None and has_display() and not headless:
             from spart_blocks.results import show_windows
 
             show_windows([figure])
+
+
+def _draw_diagram(diagram: Diagram, block: str | None, out: Path | None) -> tuple[Path, Figure]:
+    """Draw a diagram, or a state machine of it."""
+    if block is not None:
+        from spart_blocks.diagram.chart_drawing import draw_machine
+
+        path = out or _default(f"{diagram.name}-{block}")
+        return path, draw_machine(diagram, block, path)
+    from spart_blocks.diagram.diagram_drawing import draw
+
+    path = out or _default(diagram.name)
+    return path, draw(diagram, path)
 
 
 def _draw_bodies(file: Path, out: Path | None) -> tuple[Path, Figure]:

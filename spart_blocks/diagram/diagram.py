@@ -102,8 +102,9 @@ class Diagram:
 
         return rendered(draw(self), "svg").decode()
 
-    def show(self, path: str | Path | None = None) -> Path | None:
-        """Draw the diagram: blocks as boxes, wires as lines.
+    def show(self, path: str | Path | None = None, block: str | None = None) -> Path | None:
+        """Draw the diagram: blocks as boxes, wires as lines. block: the name of a STATE_MACHINE, of
+        which the chart is drawn instead.
 
         path: a file to write, .svg, .png or .pdf, which is returned. Without it the drawing
         appears in the notebook, or in a window until that is closed. Raises InputError where
@@ -111,4 +112,8 @@ class Diagram:
         """
         from spart_blocks.diagram.diagram_drawing import show
 
-        return show(self, path)
+        if block is None:
+            return show(self, path)
+        from spart_blocks.diagram.chart_drawing import draw_machine
+
+        return show(self, path, lambda diagram, *to: draw_machine(diagram, block, *to))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -89,15 +89,17 @@ def draw(diagram: Any, path: str | Path | None = None, fmt: str | None = None) -
     return figure
 
 
-def show(diagram: Any, path: str | Path | None = None) -> Path | None:
-    """See Diagram.show."""
+def show(
+    diagram: Any, path: str | Path | None = None, make: Callable[..., Figure] = draw
+) -> Path | None:
+    """See Diagram.show. make: draws the diagram, and writes the picture to a path."""
     if path is not None:
-        draw(diagram, path)
+        make(diagram, path)
         return Path(path).expanduser()
     display = html.notebook()
     if display is not None:
-        display({"image/svg+xml": rendered(draw(diagram), "svg").decode()}, raw=True)
-    elif not show_windows([draw(diagram)]):
+        display({"image/svg+xml": rendered(make(diagram), "svg").decode()}, raw=True)
+    elif not show_windows([make(diagram)]):
         hint = "name a file instead: diagram.show('diagram.svg')"
         raise InputError(Fault("no window can be opened here", hint=hint))
     return None

@@ -57,6 +57,15 @@ def names_read(tree: ast.AST) -> frozenset[str]:
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
+def _least(a: Any, b: Any) -> Any:
+    """The smaller value; unlike np.minimum, what is not a number does the same on symbols."""
+    return np.where(a < b, a, b)
+
+
+def _most(a: Any, b: Any) -> Any:
+    return np.where(a > b, a, b)
+
+
 _DIFFERENCES: dict[type, Callable[[Any, Any], Any]] = {
     ast.Gt: lambda a, b: a - b,
     ast.GtE: lambda a, b: a - b,
@@ -73,7 +82,7 @@ def _margin(reader: Reader, node: ast.expr) -> Value:
         return _of_comparison(reader, node)
     if isinstance(node, ast.BoolOp):
         parts = [_margin(reader, part) for part in node.values]
-        join = np.minimum if isinstance(node.op, ast.And) else np.maximum
+        join = _least if isinstance(node.op, ast.And) else _most
         return lambda known: reduce(join, [part(known) for part in parts])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = _margin(reader, node.operand)
@@ -86,10 +95,10 @@ def _margin(reader: Reader, node: ast.expr) -> Value:
         )
         return lambda known: np.where(test(known), yes(known), no(known))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        extreme = {"any": np.max, "all": np.min}.get(node.func.id)
-        if extreme is not None:
+        among = {"any": _most, "all": _least}.get(node.func.id)
+        if among is not None:
             inner = _margin(reader, node.args[0])
-            return lambda known: extreme(inner(known))
+            return lambda known: reduce(among, np.ravel(inner(known)))
     value = reader.value(node)
     return lambda known: np.abs(value(known))
 
@@ -101,6 +110,6 @@ def _of_comparison(reader: Reader, node: ast.Compare) -> Value:
     def margin(known: Known) -> Any:
         values = [side(known) for side in sides]
         pairs = zip(differences, values, values[1:], strict=False)
-        return reduce(np.minimum, [of(a, b) for of, a, b in pairs])
+        return reduce(_least, [of(a, b) for of, a, b in pairs])
 
     return margin

@@ -177,7 +177,7 @@ def _pack(results: RunData) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         "scopes": [_scope_meta(scope) for scope in results.scopes],
         "events": [asdict(event) for event in results.events],
     }
-    for part in ("info", "aliases", "units", "state_names"):
+    for part in ("info", "aliases", "units", "state_names", "levels"):
         meta[part] = dict(getattr(results, part))
     for part in ("complete", "stopped", "diagram_name"):
         meta[part] = getattr(results, part)
@@ -306,11 +306,13 @@ def _unpack(kind: type[AnyData], read: _Reader) -> AnyData:
         aliases={k: str(v) for k, v in _mapping(meta["aliases"]).items()},
         units={k: str(v) for k, v in _mapping(meta["units"]).items()},
         # Files of before these were kept have none.
-        state_names={
-            block: tuple(map(str, names))
-            for block, names in _mapping(meta.get("state_names", {})).items()
-        },
+        state_names=_names_by(meta.get("state_names", {})),
+        levels=_names_by(meta.get("levels", {})),
     )
+
+
+def _names_by(given: Any) -> dict[str, tuple[str, ...]]:
+    return {key: tuple(map(str, names)) for key, names in _mapping(given).items()}
 
 
 # .csv and .mat

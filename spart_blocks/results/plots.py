@@ -15,6 +15,7 @@ from spart_blocks.checked import as_path, as_text
 from spart_blocks.errors import InputError
 from spart_blocks.html import notebook
 from spart_blocks.results.files import make_folder, write_whole
+from spart_blocks.results.level_bars import Row, bars_of, draw_bars
 from spart_blocks.results.run_data import RunData, ScopeSpec
 from spart_blocks.results.signal_names import STATES, file_name
 
@@ -207,6 +208,10 @@ def _panels(results: RunData, names: Sequence[str]) -> Figure:
     figure = new_figure(results.diagram_name or names[0], max(4.5, 0.8 + 1.9 * len(names)))
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
     for axis, name in zip(axes, names, strict=True):
+        if rows := bars_of(results, [name]):
+            dress(axis, plain_text(name))
+            _draw_states(axis, results, rows)
+            continue
         lines = lines_of(results, ScopeSpec(name, signals=(name,)))
         dress(axis, plain_text(name) if len(lines) > 1 else "")
         _draw_time(axis, results, lines)
@@ -221,6 +226,12 @@ def _scope(results: RunData, scope: ScopeSpec) -> Figure:
     figure = new_figure(scope.title or scope.name)
     axis = figure.subplots()
     dress(axis, plain_text(scope.title or scope.name, keep_math=scope.title is not None))
+    rows = bars_of(results, scope.signals) if scope.kind == "time" else None
+    if rows:
+        _draw_states(axis, results, rows)
+        axis.set_xlabel(scope.xlabel or "time [s]")
+        _note_stop(axis, results)
+        return figure
     lines = lines_of(results, scope)
     if scope.kind == "xy":
         _draw_xy(axis, results, scope, lines)
@@ -253,6 +264,16 @@ def _draw_time(axis: Axes, results: RunData, lines: Sequence[Line], stairs: bool
     for number, line in enumerate(lines):
         held = {"drawstyle": "steps-post"} if stairs or line.held else {}
         _curve(axis, results.t, line.values, line, number, held)
+    _span_run(axis, results)
+
+
+def _draw_states(axis: Axes, results: RunData, rows: Sequence[Row]) -> None:
+    draw_bars(axis, rows, COLOURS)
+    _span_run(axis, results)
+
+
+def _span_run(axis: Axes, results: RunData) -> None:
+    """The time axis from the start to the end of the run."""
     axis.margins(x=0)
     if len(results.t) > 1 and results.t[-1] > results.t[0]:
         axis.set_xlim(results.t[0], results.t[-1])

@@ -154,6 +154,7 @@ class RunData:
     aliases: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     state_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     recompute: Callable[[str], Array] | None = field(default=None, repr=False)
     _computed: dict[str, Array] = field(default_factory=dict, init=False, repr=False)
 
@@ -269,6 +270,10 @@ class RunData:
             if key in self.units:
                 return self.units[key]
         return state_unit(self, name)
+
+    def levels_of(self, name: str) -> tuple[str, ...]:
+        """The names of the values 1, 2, ... of a signal that numbers states; () for others."""
+        return self.levels.get(self.aliases.get(name, name), ())
 
     def _kept(self, name: str) -> Array | None:
         if name in self.signals:

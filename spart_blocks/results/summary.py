@@ -73,8 +73,17 @@ def _signals(results: RunData) -> list[str]:
     for name, array in results.signals.items():
         final = _value(array[-1]) if len(array) else "no samples"
         unit = f" {results.unit(name)}" if results.unit(name) else ""
-        lines.append(f"  {name:<{width}}  {final}{unit}")
+        lines.append(f"  {name:<{width}}  {final}{unit}{_level(results, name)}")
     return lines
+
+
+def _level(results: RunData, name: str) -> str:
+    """The name of the last value of a signal that numbers states."""
+    levels = results.levels_of(name)
+    if not levels or not len(results.t):
+        return ""
+    number = int(np.rint(results[name].item(-1)))
+    return f" ({levels[number - 1]})" if 1 <= number <= len(levels) else ""
 
 
 def _value(sample: NDArray[Any]) -> str:

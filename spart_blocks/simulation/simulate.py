@@ -359,6 +359,7 @@ def results_of(run: Run) -> Results:
         aliases=engine.display.aliases,
         units=engine.display.units,
         state_names=engine.display.states,
+        levels=engine.display.levels,
         recompute=Recomputing(recorder),
     )
 

@@ -25,10 +25,9 @@ def told_switch(engine: Engine, block: str, before: Floats, after: Floats) -> st
 
 def _passage(levels: tuple[str, ...], old: float, new: float) -> str:
     """From one level to another; 0 is before the start."""
-    names = [
-        levels[round(number) - 1] if 1 <= number <= len(levels) else "" for number in (old, new)
-    ]
-    return f"{names[0]} -> {names[1]}" if names[0] else f"enters {names[1]}"
+    names = ("", *levels)
+    left, entered = (names[min(max(round(number), 0), len(levels))] for number in (old, new))
+    return f"{left} -> {entered}" if left else f"enters {entered}"
 
 
 def _change(old: float, new: float) -> str:

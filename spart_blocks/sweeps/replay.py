@@ -178,5 +178,6 @@ def _of_rows(program: Any, done: Done) -> Results:
         aliases=display.aliases,
         units=display.units,
         state_names=display.states,
+        levels=display.levels,
         recompute=FromStates(program, t, states),
     )  # fmt: skip

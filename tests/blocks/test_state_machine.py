@@ -228,6 +228,63 @@ def test_an_outer_transition_comes_first_and_a_composite_is_entered_anew(written
     assert results["m.entries"][-1] == 2
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_not_a_number_takes_no_transition(written, engine):
+    machine = {
+        "initial": "a",
+        "states": {"a": {}, "b": {}, "c": {}},
+        "transitions": [
+            {"from": "a", "to": "b", "when": "sqrt(u - 1) < 2 and 0/0 < 1"},
+            {"from": "a", "to": "c", "when": "log(u - 1) > -1 or 0/0 < 1"},
+        ],
+    }
+    results = sb.simulate(written(machine), engine=engine)
+    assert_told(results, [(1 + np.exp(-1), "a -> c")])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_machine_follows_the_state_of_another(tmp_path, engine):
+    (tmp_path / "two.yaml").write_text("""
+blocks:
+  t: {type: TIME}
+  first:
+    type: STATE_MACHINE
+    initial: a
+    states: {a: {}, b: {}}
+    transitions: [{from: a, to: b, when: u >= 0.4}]
+  second:
+    type: STATE_MACHINE
+    arguments: [first]
+    initial: c
+    states: {c: {}, d: {}}
+    transitions: [{from: c, to: d, when: first == 2}]
+wires: [t -> first.u, first.state -> second.first]
+run: {T: 1, log: [second.state]}
+""")
+    results = sb.simulate(tmp_path / "two.yaml", engine=engine)
+    assert_told(results, [(0.4, "a -> b"), (0.4, "c -> d")])
+
+
+def test_an_event_sets_the_active_state(bdsim_runtime):
+    bd = bdsim_runtime.blockdiagram(name="set")
+    states = {"a": {}, "b": {}, "c": {}}
+    after = [{"from": "c", "to": "a", "after": 1.0}]
+    machine = bd.STATE_MACHINE(states, after, initial="a", arguments=["u"], name="m")
+
+    def jump(event, found):
+        found[machine] = [7.2, 0.25]  # beyond the last one
+
+    time, level = bd.TIME(name="t"), bd.CONSTANT(-0.5, name="level")
+    total, crossing = bd.SUM("++", name="sum"), bd.EVENT("+", jump, name="crossing")
+    bd.connect(time, machine[0], total[0])
+    bd.connect(level, total[1])
+    bd.connect(total, crossing)
+    results = sb.simulate(bd, T=2.0, log=["m.state"])
+    assert results["m.state"][results.t > 0.6][0] == 3
+    assert results.events[-1].what == "c -> a"
+    assert abs(results.events[-1].t - 1.25) < 1e-9
+
+
 def test_a_kink_of_a_formula_of_the_active_state_ends_a_step(written):
     machine = {"outputs": {"y": 0}, "states": {"a": {"during": {"y": "abs(sin(u) - 0.5)"}}}}
     path = written(machine, T=2.0)

@@ -112,6 +112,16 @@ def test_show_draws_into_out_by_default(spart, ramp, tmp_path):
     assert "<svg" in (tmp_path / "out/ramp.svg").read_text(encoding="utf-8")
 
 
+def test_show_draws_the_chart_of_a_machine(spart, tmp_path):
+    (tmp_path / "modes.yaml").write_text(
+        "blocks: {u: {type: TIME}, m: {type: STATE_MACHINE, states: {on: {}}}}\nwires: [u -> m.u]"
+    )
+    assert spart("show", "modes.yaml", "--block", "m").out == "out/modes-m.svg\n"
+    assert "state on" in (tmp_path / "out/modes-m.svg").read_text()
+    answer = spart("show", "modes.yaml", "--block", "u")
+    assert (answer.code, "block 'u' is no state machine" in answer.err) == (2, True)
+
+
 def test_show_draws_where_told(spart, ramp, tmp_path):
     assert spart("show", ramp, "--out", "my ramp.png").out == "my ramp.png\n"
     assert (tmp_path / "my ramp.png").read_bytes().startswith(b"\x89PNG")

@@ -30,4 +30,5 @@ def run() -> Results:
         info={"engine": "interpreter", "solver": "RK45", "steps": 57, "wall_time": 0.5},
         aliases={"ctrl": "ctrl.tau"},
         units={"plant.qm": "rad", "ctrl.tau": "N m"},
+        levels={"mode.state": ("off", "on")},
     )

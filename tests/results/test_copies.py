@@ -29,7 +29,16 @@ def test_a_copy_has_all_that_the_results_have(run, again):
         other.final_state.continuous["plant"], run.final_state.continuous["plant"]
     )
     assert not other.final_state.discrete["hold"].flags.writeable
-    for part in ("scopes", "events", "info", "aliases", "units", "diagram_name", "complete"):
+    for part in (
+        "scopes",
+        "events",
+        "info",
+        "aliases",
+        "units",
+        "levels",
+        "diagram_name",
+        "complete",
+    ):
         assert getattr(other, part) == getattr(run, part)
 
 

@@ -34,7 +34,7 @@ def assert_equal_results(a: Results, b: Results) -> None:
         for name in left:
             np.testing.assert_array_equal(left[name], right[name])
     assert (a.final_state.t, a.final_state.ticks) == (b.final_state.t, b.final_state.ticks)
-    rest = "scopes events complete stopped diagram_name info aliases units"
+    rest = "scopes events complete stopped diagram_name info aliases units levels"
     for part in rest.split():
         assert getattr(a, part) == getattr(b, part), part
 

@@ -200,3 +200,25 @@ def test_plotting_to_files_leaves_pyplot_alone():
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_signals_that_number_states_are_rows_of_bars():
+    t = np.array([0.0, 1.0, 1.0, 2.5, 2.5, 4.0])
+    signals = {"m.state": np.array([1.0, 1, 3, 3, 1, 1]), "n.state": np.array([2.0, 2, 2, 2, 2, 2])}
+    levels = {"m.state": ("off", "idle", "on"), "n.state": ("a", "b")}
+    run = Results(t=t, signals=signals, states={}, final_state=FinalState(4.0), levels=levels)
+
+    def bars(axis):
+        rows = [label.get_text() for label in axis.get_yticklabels()]
+        spans = [
+            [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in found.get_paths()]
+            for found in axis.collections
+        ]
+        return dict(zip(rows, spans, strict=True))
+
+    own = {"off": [(0, 1), (2.5, 4)], "idle": [], "on": [(1, 2.5)]}
+    assert bars(run.plot("m.state")[0].axes[0]) == own
+    both = bars(with_scope(run, signals=("m.state", "n.state")).plot()[0].axes[0])
+    assert both == {**{f"m: {name}": spans for name, spans in own.items()},
+                    "n: a": [], "n: b": [(0, 4)]}  # fmt: skip
+    assert "(off)" in run.summary()
