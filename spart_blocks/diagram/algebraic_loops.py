@@ -125,7 +125,8 @@ def _starts(
             known[node.name] = (node.index, 0)
         for k in range(len(node.out_ports)):
             known |= {f"{node.name}.{k}": (node.index, k), node.output_name(k): (node.index, k)}
-    known = {name: source for name, source in known.items() if source[0] in inside}
+    signals = known
+    known = {name: source for name, source in signals.items() if source[0] in inside}
     unknown = [name for name in run.loop_start if name not in known]
     if unknown and whole:
         raise DiagramError(
@@ -135,7 +136,34 @@ def _starts(
             )
             for name in unknown
         )
-    return {known[name]: value for name, value in run.loop_start.items() if name in known}
+    found: dict[Source, Any] = {}
+    for name, value in run.loop_start.items():
+        if name not in known:
+            continue
+        if not isinstance(value, str):
+            found[known[name]] = value
+        elif value in signals and signals[value][0] not in inside:
+            found[known[name]] = _Followed(signals[value])
+        elif whole:
+            raise DiagramError(
+                Fault(f"run.loop_start: {name} starts at {value!r}, {_odd(value, signals)}")
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class _Followed:
+    """A start that is the value of an output."""
+
+    source: Source
+
+
+def _odd(name: str, signals: Collection[str]) -> str:
+    if name in signals:
+        return (
+            "which is part of an algebraic loop itself; take a signal of a state, such as a ZOH's"
+        )
+    return "which is no signal"
 
 
 @dataclass(frozen=True)
@@ -255,12 +283,14 @@ def _nodes_of(
 def _unknown(loop: _Loop, one: Source, nodes: Sequence[Node], index: int, place: int) -> Unknown:
     i, k = one
     node, name, start = nodes[i], nodes[i].output_name(k), loop.starts.get(one)
+    follows = start.source if isinstance(start, _Followed) else None
+    start = None if follows is not None else start
     if not _is_constraint(node):
-        return Unknown(name, one, one, None, start, node.out_ports[k].shape)
+        return Unknown(name, one, one, None, start, follows, node.out_ports[k].shape)
     source = node.sources[0]
     if source in loop.cut:  # what another unknown is
         source = (index, loop.cut.index(source))
-    return Unknown(name, one, source, node, start)
+    return Unknown(name, one, source, node, start, follows)
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -30,8 +30,8 @@ class Unknown:
     """An output that is solved for.
 
     source: the output that must be equal to it, or, of a constraint, be zero. constraint: the node
-    of its ALGEBRAIC_CONSTRAINT. start: where the iteration starts, if the file says it. shape:
-    where it is declared.
+    of its ALGEBRAIC_CONSTRAINT. start: where the iteration starts, if the file says it; follows:
+    the output whose value that is. shape: where it is declared.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Unknown:
     source: Source
     constraint: Node | None = None
     start: Any = None
+    follows: Source | None = None
     shape: Shape | None = None
 
 
@@ -77,7 +78,7 @@ class AlgebraicLoop:
     @property
     def is_started(self) -> bool:
         """Whether it is given where the iteration starts, for some unknown."""
-        return any(u.start is not None for u in self.unknowns) or any(
+        return any(u.start is not None or u.follows is not None for u in self.unknowns) or any(
             np.any(u.constraint.block.initial) for u in self.unknowns if u.constraint is not None
         )
 
@@ -110,7 +111,7 @@ class AlgebraicLoop:
         shape. Raises what a block raises for wrong shapes."""
         if self.shapes is not None:
             return self.shapes
-        starts = self.starts()
+        starts = self.starts(values)
         given = [
             np.shape(start) or unknown.shape
             for unknown, start in zip(self.unknowns, starts, strict=True)
@@ -121,8 +122,8 @@ class AlgebraicLoop:
             shapes = [guess if shape is None else shape for shape in given]
             for _ in range(4):
                 try:
-                    zeros = [whole(s, shape) for s, shape in zip(starts, shapes, strict=True)]
-                    self.residual(zeros, values, evaluate)
+                    at = [whole(_number(s), shape) for s, shape in zip(starts, shapes, strict=True)]
+                    self.residual(at, values, evaluate)
                     brought = [values[i][k] for i, k in (u.source for u in self.unknowns)]
                 except Exception as error:
                     failure = failure or error
@@ -169,10 +170,20 @@ class AlgebraicLoop:
 
     # --- on numbers --------------------------------------------------------------------------
 
-    def starts(self) -> list[Any]:
-        """Where the iteration starts, by unknown."""
-        return [loop_start(u, None if u.constraint is None else u.constraint.block)
-                for u in self.unknowns]  # fmt: skip
+    def starts(self, values: Values, block: Callable[[Node], Any] = lambda node: node.block) -> Any:
+        """Where the iteration starts, by unknown. block: of a constraint."""
+        found: list[Any] = []
+        for unknown in self.unknowns:
+            if unknown.follows is not None:
+                node, port = unknown.follows
+                found.append(values[node][port])
+            elif unknown.start is not None:
+                found.append(np.asarray(unknown.start, float))
+            else:
+                found.append(
+                    0.0 if unknown.constraint is None else block(unknown.constraint).initial
+                )
+        return found
 
     def solve(
         self, inputs: Sequence[Any], values: Values, evaluate: Evaluate, start: Any = None
@@ -181,7 +192,9 @@ class AlgebraicLoop:
         before it."""
         shapes = self.settle(inputs, values, evaluate)
         if start is None:
-            start = _column(whole(s, shape) for s, shape in zip(self.starts(), shapes, strict=True))
+            start = _column(
+                whole(s, shape) for s, shape in zip(self.starts(values), shapes, strict=True)
+            )
 
         def residual(z: Any) -> Any:
             return _column(self.residual(self.parts(z, shapes), values, evaluate))
@@ -215,7 +228,9 @@ class AlgebraicLoop:
         inside = {member.index for member in self.members} | {self.index}
         used = (one for m in self.members if m.feedthrough for one in m.sources)
         own = (unknown.source for unknown in self.unknowns)
-        return tuple(dict.fromkeys(one for one in (*used, *own) if one[0] not in inside))
+        followed = (u.follows for u in self.unknowns if u.follows is not None)
+        every = (*used, *own, *followed)
+        return tuple(dict.fromkeys(one for one in every if one[0] not in inside))
 
 
 class LoopCheck:
@@ -275,11 +290,9 @@ def differences(residual: Callable[[Any], Any], z: Any) -> tuple[Any, Any]:
     return g, jacobian
 
 
-def loop_start(unknown: Unknown, block: Any) -> Any:
-    """Where the iteration for an unknown starts. block: of its constraint."""
-    if unknown.start is not None:
-        return np.asarray(unknown.start, float)
-    return 0.0 if block is None else block.initial
+def _number(start: Any) -> Any:
+    """A start, or zero in place of symbols."""
+    return 0.0 if np.asarray(start).dtype.hasobject else start
 
 
 def whole(value: Any, shape: Shape) -> Any:

@@ -81,10 +81,11 @@ class RunOptions(BaseModel):
         description="what happens where blocks with direct feedthrough form a circle: it is "
         "refused, or (solve) solved at every evaluation, by Newton's method to 1e-12",
     )
-    loop_start: dict[str, float | tuple[float, ...]] = Field(
+    loop_start: dict[str, float | tuple[float, ...] | str] = Field(
         default={},
         description="where the solution of an algebraic loop is searched first, by signal; a "
-        "loop is cut at the signals named here; by default 0",
+        "loop is cut at the signals named here. A value, or the name of another signal; by "
+        "default 0",
     )
 
     @property
@@ -98,4 +99,8 @@ def check_run(section: RunOptions, wiring: Wiring) -> None:
     for number, text in enumerate(section.log):
         wiring.check_signal(text, ("run", "log", number))
     for text in section.loop_start:
-        wiring.check_signal(text, ("run", "loop_start", text))
+        keys = ("run", "loop_start", text)
+        wiring.check_signal(text, keys, "loop_start")
+        start = section.loop_start[text]
+        if isinstance(start, str):
+            wiring.check_signal(start, keys, "loop_start")

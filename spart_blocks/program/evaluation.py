@@ -11,7 +11,7 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.diagram.flatten import FlatDiagram, Node
-from spart_blocks.diagram.loop_block import AlgebraicLoop, loop_start
+from spart_blocks.diagram.loop_block import AlgebraicLoop
 from spart_blocks.diagram.shapes import wrong_wires
 from spart_blocks.errors import DiagramError
 from spart_blocks.ports import wrong_outputs
@@ -121,10 +121,7 @@ class Evaluation:
         def residual(z: Sequence[Any]) -> list[Any]:
             return list(loop.residual(z, values, lambda member, _: self._outputs(member)))
 
-        starts = [
-            loop_start(u, None if u.constraint is None else self.block(u.constraint))
-            for u in loop.unknowns
-        ]
+        starts = loop.starts(values, self.block)
         inputs = [values[i][k] for i, k in node.sources]
         shapes = loop.settle(inputs, values, lambda member, _: self._outputs(member))
         with of_block(node):

@@ -74,8 +74,8 @@ def _refuse_loops(wiring: FlatDiagram, held: Collection[int]) -> None:
                     f"{member.name} ({member.block.type.upper()}), which holds its output between "
                     f"ticks, is part of an {node.block.kind}: {node.block.chain}",
                     member.place,
-                    "break it with a ZOH or another block that has a state; or bdsim's way, "
-                    "without holding: run: {first_tick: bdsim}",
+                    "put a ZOH on its clock before each signal that comes into the loop, or break "
+                    "the loop with one; or bdsim's way, without holding: run: {first_tick: bdsim}",
                 )
             )
 

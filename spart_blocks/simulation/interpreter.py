@@ -143,11 +143,12 @@ class Interpreter(Engine):
     ) -> Sequence[Any]:
         """The outputs of a node for its state, or for another state in place of it."""
         if isinstance(node.block, AlgebraicLoop):
-            return node.block.solve(
-                [values[i][k] for i, k in node.sources],
-                values,
-                lambda member, _: self.output(member, t, values, x, xd),
-            )
+            with Failing(node, "its solution", t):
+                return node.block.solve(
+                    [values[i][k] for i, k in node.sources],
+                    values,
+                    lambda member, _: self.output(member, t, values, x, xd),
+                )
         state = self._state(node, x, xd) if state is None else state
         blind = self._blind.get(node.index)
         with Failing(node, "output", t):

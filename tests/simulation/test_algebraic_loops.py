@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+import fmpy
+import fmpy.fmi1
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -157,7 +159,13 @@ def test_a_sweep_in_lanes_solves_them(family):
 
 def vanishing(written, run="{}"):
     """z = z + a - t - z z: no solution from t = a on."""
-    given = {"algebraic_loops": "solve", "loop_start": {"f": 0.8}, "log": ["f"]}
+    given = {
+        "algebraic_loops": "solve",
+        "loop_start": {"f": 0.8},
+        "log": ["f"],
+        "every": 0.1,
+        "max_step": 0.05,
+    }
     f = {"type": "FCN", "expression": "z + a - t - z*z", "arguments": ["z"], "params": {"a": 1},
          "from": {"z": "f"}}  # fmt: skip
     return written(
@@ -165,11 +173,11 @@ def vanishing(written, run="{}"):
     )
 
 
-@pytest.mark.parametrize("solver", ["RK45", "RK4", "BDF", "CVODES"])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("engine", "solver"),
+    [("interpreter", "RK45"), *(("native", s) for s in ("RK45", "RK4", "BDF", "CVODES"))],
+)
 def test_a_run_ends_where_the_solution_vanishes(written, engine, solver):
-    if (engine, solver) == ("interpreter", "CVODES"):
-        solver = "RK23"
     with pytest.raises(sb.RunError) as error:
         sb.simulate(vanishing(written), engine=engine, solver=solver)
     text = str(error.value)
@@ -212,7 +220,7 @@ def test_exported_c_gives_a_status_where_the_solution_vanishes(written):
 
 def test_several_solutions_are_told_and_chosen(written):
     f = {"type": "FCN", "expression": "z + 1 + t - z*z", "arguments": ["z"], "from": {"z": "f"}}
-    path = written('{"algebraic_loops": "solve", "log": ["f"]}', f=f)
+    path = written('{"algebraic_loops": "solve", "log": ["f"], "T": 0.3, "every": 0.1}', f=f)
     for engine in ENGINES:
         with pytest.warns(SpartWarning, match="several solutions") as told:
             used = sb.simulate(path, engine=engine)["f"][0].item()
@@ -221,6 +229,44 @@ def test_several_solutions_are_told_and_chosen(written):
             chosen = sb.simulate(path, engine=engine, loop_start={"f": start})
             want = np.sign(start) * np.sqrt(1 + chosen.t)
             np.testing.assert_allclose(chosen["f"].ravel(), want, rtol=0, atol=1e-12)
+
+
+FOLD = """
+clocks: {c: {T: 0.01}}
+blocks:
+  t: {type: TIME}
+  f: {type: FCN, expression: "z**3 - 3*z - 3*sin(t)", arguments: [z]}
+  z: {type: ALGEBRAIC_CONSTRAINT}
+  last: {type: ZOH, clock: c, x0: 2}
+wires: [z -> f.z, f -> z, z -> last]
+run: {T: 8, every: 0.01, log: [z], loop_start: {z: last}}
+"""
+
+
+def test_a_start_at_the_last_solution_follows_its_branch(tmp_path):
+    path = tmp_path / "fold.yaml"
+    path.write_text(FOLD)
+    native, blocks = (sb.simulate(path, engine=engine) for engine in ENGINES)
+    np.testing.assert_allclose(native["z"], blocks["z"], rtol=0, atol=1e-10)
+    z = native["z"].ravel()
+    np.testing.assert_allclose(z**3 - 3 * z, 3 * np.sin(native.t), rtol=0, atol=1e-12)
+    jumps = native.t[1:][np.abs(np.diff(z)) > 0.5]
+    end = np.arcsin(2 / 3)
+    np.testing.assert_allclose(jumps, [np.pi + end, 2 * np.pi + end], atol=0.011)
+    with pytest.raises(sb.DiagramError, match="part of an algebraic loop itself"):
+        sb.simulate(path, loop_start={"z": "f"})
+
+
+def test_an_fmu_reports_where_the_solution_vanishes(written, tmp_path):
+    path = export_fmu(subdiagram_of(vanishing(written), []), tmp_path)
+    for kind in ("CoSimulation", "ModelExchange"):
+        told = []
+        with pytest.raises(fmpy.fmi1.FMICallException, match=r"status 3 \(error\)"):
+            fmpy.simulate_fmu(
+                str(path), fmi_type=kind, stop_time=2, logger=lambda *a, to=told: to.append(a)
+            )
+        text = b"no solution was found for the algebraic loop f.y (FCN) -> f.y (FCN) at t = 1 s"
+        assert text in told[-1]
 
 
 def test_a_jump_within_a_loop_is_named(written):
@@ -302,6 +348,27 @@ run: {T: 1, algebraic_loops: solve}
     (tmp_path / "held.yaml").write_text(text)
     with pytest.raises(sb.DiagramError, match=r"D .* which holds its output between ticks"):
         sb.simulate(tmp_path / "held.yaml")
+
+
+def test_a_sampled_loop_behind_holds_is_solved_at_its_ticks(tmp_path):
+    """D (z - 0.5) = s (z + 2), s = u - D."""
+    text = """
+clocks: {c: {T: 0.1}}
+blocks:
+  t: {type: TIME}
+  u: {type: ZOH, clock: c}
+  s: {type: SUM, signs: "+-"}
+  D: {type: TRANSFER_FUNCTION_S, clock: c, num: [1, 2], den: [1, -0.5], method: none}
+wires: [t -> u, u -> s.0, D -> s.1, s -> D]
+run: {T: 2, algebraic_loops: solve, log: [u, s, D], every: 0.1}
+"""
+    (tmp_path / "sampled.yaml").write_text(text)
+    for engine in ENGINES:
+        r = sb.simulate(tmp_path / "sampled.yaml", engine=engine)
+        u, s, D = (r[name].ravel() for name in ("u", "s", "D"))
+        np.testing.assert_allclose(s, u - D, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(D[1:] - 0.5 * D[:-1], s[1:] + 2 * s[:-1], rtol=0, atol=1e-14)
+        assert s[1] == pytest.approx(0.05)
 
 
 def test_the_options_are_part_of_a_program(written):
