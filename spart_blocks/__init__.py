@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.lqr import lqr
     from spart_blocks.analysis.trim import trim
     from spart_blocks.diagram import Diagram, load, new_diagram
+    from spart_blocks.diagram.conditions import conditional, trigger_clock
     from spart_blocks.dynamics.assembly import Assembly, assemble
     from spart_blocks.dynamics.inverse_kinematics import IKResult, ik
     from spart_blocks.dynamics.mobility import Mobility, mobility
@@ -35,6 +36,8 @@ _HOMES = {
     "Diagram": "spart_blocks.diagram",
     "load": "spart_blocks.diagram",
     "new_diagram": "spart_blocks.diagram",
+    "conditional": "spart_blocks.diagram.conditions",
+    "trigger_clock": "spart_blocks.diagram.conditions",
     "simulate": "spart_blocks.simulation",
     "sweep": "spart_blocks.sweeps.sweep",
     "SweepResults": "spart_blocks.sweeps.results",
@@ -84,6 +87,7 @@ __all__ = [
     "assemble",
     "compare",
     "compiled",
+    "conditional",
     "ik",
     "linearize",
     "load",
@@ -93,6 +97,7 @@ __all__ = [
     "simulate",
     "sweep",
     "trace",
+    "trigger_clock",
     "trim",
 ]
 

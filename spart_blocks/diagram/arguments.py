@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ _INDICES = {("SLICE1", "index"), ("SLICE2", "rows"), ("SLICE2", "cols")}
 _PAIRS = {("PID", "I_limit"), ("PID_S", "I_limit")}
 # Pairs of a time and a value, which may be a vector.
 _SEQUENCES = {("PIECEWISE", "seq")}
+# Lists of lists of several lengths, which the block checks.
+_UNLIKE = {("CASE", "cases")}
 _COUNTS = ("nin", "nout", "vector")
 # Polynomials, of which bdsim 1.4.0 makes a matrix with a row for each coefficient.
 _POLYNOMIALS = {(kind, name) for kind in ("LTI_SISO", "LTI_SISO_S") for name in ("N", "D")}
@@ -74,12 +77,19 @@ class ArgumentReader:
     file: Callable[[BlockType, str, Place], Path | None]
 
     def read(
-        self, kind: BlockType, name: str, given: Mapping[str, Any], path: Keys
+        self,
+        kind: BlockType,
+        name: str,
+        given: Mapping[str, Any],
+        path: Keys,
+        made: Mapping[str, Any] = MappingProxyType({}),
     ) -> dict[str, Any] | None:
-        """The constructor's arguments, or None when one of them is wrong."""
+        """The constructor's arguments, or None when one of them is wrong. made: those that are not
+        written.
+        """
         label = f"{name} ({kind.name})"
         before = len(self.faults)
-        arguments: dict[str, Any] = {}
+        arguments: dict[str, Any] = dict(made)
         usable = True
         for key, value in given.items():
             parameter = kind.parameters.get(key)
@@ -101,7 +111,7 @@ class ArgumentReader:
             elif self._check(parameter, value, label, (*path, key)):
                 arguments[key], found = self._convert(kind, parameter, value, (*path, key))
                 usable = usable and found
-        self._missing(kind, label, given, path)
+        self._missing(kind, label, {**given, **made}, path)
         if len(self.faults) > before or not usable:
             return None
         self._one_shape(kind, label, arguments, path)
@@ -133,7 +143,7 @@ class ArgumentReader:
         """The entry of a value that is not a number among numbers; texts and styles of displays
         are not checked.
         """
-        if kind.cls.__module__ == _DISPLAYS or (kind.name, key) in _SEQUENCES:
+        if kind.cls.__module__ == _DISPLAYS or (kind.name, key) in _SEQUENCES | _UNLIKE:
             return None
         return stray(value)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
 from spart_blocks.diagram.composed import parts_of
+from spart_blocks.diagram.conditions import trigger_clock
 from spart_blocks.diagram.formula_names import warn_of_constants
 from spart_blocks.diagram.other_names import type_hint
 from spart_blocks.diagram.own_blocks import add_installed
@@ -20,7 +22,7 @@ from spart_blocks.diagram.registry import (
     type_names,
 )
 from spart_blocks.diagram.schema import MAX_COLLECTED, BlockSection, PartSection, SubsystemSection
-from spart_blocks.diagram.subsystems import MAX_BLOCKS, as_block, make_gates
+from spart_blocks.diagram.subsystems import MAX_BLOCKS, as_block, built_conditions, make_gates
 from spart_blocks.diagram.wires import WireText
 from spart_blocks.diagram.wiring import MAX_WIRES, InputCount, Wiring, count_inputs, read_wires
 from spart_blocks.document import Document, Keys
@@ -47,7 +49,7 @@ Part = tuple[SubsystemSection | PartSection, Wiring]
 class Product:
     """Data collected while all files of a diagram are built: the faults, the places of blocks
     and wires, the blocks' arguments that are a parameter's value, and the packages of the
-    blocks.
+    blocks. triggered: how many triggered subsystems are around what is built now.
     """
 
     faults: list[Fault] = field(default_factory=list)
@@ -56,6 +58,7 @@ class Product:
     packages: set[str] = field(default_factory=set)
     blocks: int = 0
     wires: int = 0
+    triggered: int = 0
 
     def count(self, place: Place, *, blocks: int = 0, wires: int = 0) -> None:
         """Count more objects; DiagramError if there are too many, or too many faults."""
@@ -241,7 +244,8 @@ class Builder:
         self.product.packages.add(kind.package)
         values = {key: item.value for key, item in resolved.items()}
         given = _with_inputs(kind, values, wiring.counts.get(name, InputCount()), width)
-        arguments = self.reader.read(kind, name, given, keys)
+        made = self._of_trigger(kind, given)
+        arguments = self.reader.read(kind, name, given, keys, made)
         if arguments is None:
             return None
         block = self._make(wiring, kind, name, arguments, keys)
@@ -255,6 +259,12 @@ class Builder:
                     if part in getattr(block, "tunable", ()):
                         self._note_origin(kind, origin, wiring.prefix + name, part)
         return block
+
+    def _of_trigger(self, kind: BlockType, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The stand-in for the clock of a sampled block in a triggered subsystem."""
+        clock = kind.parameters.get("clock")
+        wanted = clock is not None and clock.required and "clock" not in given
+        return {"clock": trigger_clock()} if wanted and self.product.triggered else {}
 
     def _note_origin(self, kind: BlockType, origin: str, block: str, argument: str) -> None:
         """Note where a parameter's value is: in the block, or in those that it is made of."""
@@ -355,7 +365,7 @@ class Builder:
             return None
         wiring.children[name] = inner
         try:
-            return as_block(wiring.bd, name, inner.bd, section)
+            return as_block(wiring.bd, name, inner.bd, section, inner.conditions)
         except Exception as error:
             text = f"{name} ({block.kind}): {_first_line(error)}"
             self.faults.append(Fault(text, self.document.place(*keys)))
@@ -404,6 +414,7 @@ class Builder:
             text = f"the ports of subsystem {label}: {_first_line(error)}"
             self.faults.append(Fault(text, self.document.key_place(*(path or ("inputs",)))))
             return None
+        self.product.triggered += section.triggered is not None
         wiring = self.level(
             bd,
             section.blocks,
@@ -415,6 +426,9 @@ class Builder:
             gates=gates,
         )
         wiring.finish()
+        self.product.triggered -= section.triggered is not None
+        resolved = partial(self.resolver.resolve, scope=scope)
+        wiring.conditions = built_conditions(section, resolved, self.document, path, self.faults)
         return wiring
 
     def check_unused(self, scope: Scope) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from spart_blocks import html
 from spart_blocks.diagram._layout import Box, Edge, Layout, arrange
 from spart_blocks.diagram.companions import is_audit
+from spart_blocks.diagram.conditions import CONDITIONS, conditions_of
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.ports import Port, input_ports, output_ports
 from spart_blocks.results import show_windows
@@ -133,6 +134,7 @@ def _figment(block: Any) -> Figment:
     """The size of a block for its texts."""
     kind = str(block.type).upper()
     inputs = _port_texts(input_ports(block), getattr(block, "signs", None))
+    inputs = _with_conditions(block, inputs)
     outputs = _port_texts(output_ports(block))
     left, right = (_widest(texts, PORT_SIZE) for texts in (inputs, outputs))
     middle = max(text_inches(block.name, NAME_SIZE, "bold"), text_inches(kind, TYPE_SIZE))
@@ -157,6 +159,17 @@ def _port_texts(ports: Sequence[Port], signs: object = None) -> tuple[str, ...]:
     if isinstance(signs, str) and len(signs) == len(ports):
         return tuple(sign.replace("-", "−") for sign in signs)
     return tuple("" if port.name.isdigit() else port.name for port in ports)
+
+
+def _with_conditions(block: Any, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """The texts at the inputs, with what they do to a subsystem that runs on conditions."""
+    names, said = [port.name for port in input_ports(block)], list(texts)
+    for kind in CONDITIONS:
+        section = getattr(conditions_of(block), kind)
+        if section is not None:
+            k = names.index(section.by)
+            said[k] = f"{said[k]} ({kind})".strip()
+    return tuple(said)
 
 
 def _offsets(count: int, height: int) -> tuple[int, ...]:

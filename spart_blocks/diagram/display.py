@@ -28,7 +28,8 @@ class Display:
     by full name. watched: the signals of WATCH blocks and of plants' audits. acting: the blocks
     with an action at every sample, such as PRINT. states: the names of the states of blocks that
     name them. bounds: limits of signals, whose violation a run reports. levels: of signals that
-    number states, the names of 1, 2, ...
+    number states, the names of 1, 2, ... told: of blocks whose first state is a phase, what an
+    event is called that leads to each phase; nothing for those not told.
     """
 
     aliases: Mapping[str, str]
@@ -39,6 +40,7 @@ class Display:
     states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     bounds: tuple[Bound, ...] = ()
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    told: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
@@ -83,6 +85,7 @@ def display_of(wiring: FlatDiagram) -> Display:
         states=_state_names(wiring),
         bounds=bounds_of(wiring),
         levels=_levels_of(wiring),
+        told={n.name: n.block.told for n in wiring.nodes if hasattr(n.block, "told")},
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.display import aliases_of
-from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
+from spart_blocks.diagram.nodes import FlatDiagram, Node, Source
 from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
 from spart_blocks.ports import wrong_outputs
 

@@ -1,7 +1,6 @@
 """bdsim's blocks and wires as a flat list of nodes in the order of evaluation.
 
-Subsystems are opened without touching the diagram (bdsim 1.4's compile rewrites it),
-and the order is found in time linear in blocks and wires (bdsim's is quadratic).
+Subsystems are opened without touching the diagram (bdsim 1.4's compile rewrites it).
 """
 
 from __future__ import annotations
@@ -9,15 +8,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spart_blocks.diagram.algebraic_loops import scheduled
+from spart_blocks.diagram.conditions import CONDITIONS, conditions_of, merges
 from spart_blocks.diagram.nodes import FlatDiagram as FlatDiagram
 from spart_blocks.diagram.nodes import Node as Node
 from spart_blocks.diagram.nodes import Source as Source
 from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import DiagramError, Fault, Place
 from spart_blocks.ports import input_ports, output_ports
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram.conditional import Region
 
 
 class _Level:
@@ -37,14 +40,22 @@ def flatten(
     run: says whether algebraic loops are solved. Raises DiagramError with every fault: inputs
     without or with two wires, blocks with the same name, and algebraic loops block by block.
     """
+    run = run or RunOptions()
     faults: list[Fault] = []
     top = _Level(bd, "", None, None)
     leaves = _leaves(top, places or {}, faults)
     index = {(id(level), id(block)): i for i, (level, block, _) in enumerate(leaves)}
+    conditional = [shell for shell in _shells(top) if conditions_of(shell[1])]
+    size = len(leaves)
+    for level, block in conditional:  # each of its outputs has a node behind the leaves
+        index[id(level), id(block)] = size
+        size += block.nout
     nodes = tuple(
         _node(i, level, block, name, index, places or {}, faults)
         for i, (level, block, name) in enumerate(leaves)
     )
+    for level, block in conditional:
+        nodes += tuple(_outlet_nodes(level, block, index, places or {}, faults))
     if faults:
         raise DiagramError(faults)
     clocked = dict(_clocked_outlets(top, index))
@@ -52,11 +63,73 @@ def flatten(
         replace(node, clock=clocked[node.index]) if node.index in clocked else node
         for node in nodes
     )
+    if conditional or any(merges(node.block) for node in nodes):
+        from spart_blocks.diagram.conditional import conditioned
+
+        regions = [_region(level, block, index) for level, block in conditional]
+        nodes = conditioned(nodes, regions, places or {}, run)
     outlets, inlets = dict(_outlets(top, index)), dict(_inlets(top, index))
-    run = run or RunOptions()
     whole, schedule = scheduled(nodes, run, outlets)
     loops = run if len(whole) > len(nodes) else None
     return FlatDiagram(whole, schedule, outlets, inlets, loops)
+
+
+def _shells(level: _Level) -> Iterator[tuple[_Level, Any]]:
+    """Every subsystem and its level, outer ones first."""
+    for block in level.bd.blocklist:
+        if id(block) in level.inner:
+            yield level, block
+            yield from _shells(level.inner[id(block)])
+
+
+def _source(index: Mapping[tuple[int, int], int], found: tuple[_Level, Any, int]) -> Source | None:
+    """The output of a node, from a leaf or a conditional subsystem and its port."""
+    level, block, port = found
+    first = index.get((id(level), id(block)))
+    if first is None:
+        return None
+    return (first + port, 0) if id(block) in level.inner else (first, port)
+
+
+def _outlet_nodes(
+    level: _Level,
+    block: Any,
+    index: Mapping[tuple[int, int], int],
+    places: Mapping[str, Place],
+    faults: list[Fault],
+) -> Iterator[Node]:
+    """The nodes that stand for the outputs of a conditional subsystem."""
+    from spart_blocks.diagram.conditional import outlet_node
+
+    inner, name = level.inner[id(block)], f"{level.prefix}{block.name}"
+    for k, port in enumerate(output_ports(block)):
+        found = _resolve(inner, block.outport, k)
+        source = _source(index, found) if found else None
+        if source is None:
+            text = f"output '{port.name}' of {name} is not connected"
+            faults.append(Fault(text, _at(places, name)))
+            continue
+        first = index[id(level), id(block)]
+        yield outlet_node(first + k, f"{name}/out.{port.name}", source, _at(places, name))
+
+
+def _region(level: _Level, block: Any, index: Mapping[tuple[int, int], int]) -> Region:
+    from spart_blocks.diagram.conditional import Region
+
+    conditions, ports = conditions_of(block), [port.name for port in input_ports(block)]
+    sources = {}
+    for kind in CONDITIONS:
+        section = getattr(conditions, kind)
+        found = _resolve(level, block, ports.index(section.by)) if section else None
+        source = _source(index, found) if found else None
+        if section and source is None:
+            name = f"{level.prefix}{block.name}"
+            raise DiagramError(f"input '{section.by}' of {name} is not connected")
+        if source is not None:
+            sources[kind] = source
+    first = index[id(level), id(block)]
+    outlets = {port.name: first + k for k, port in enumerate(output_ports(block))}
+    return Region(f"{level.prefix}{block.name}", conditions, sources, outlets)
 
 
 def _outlets(level: _Level, index: Mapping[tuple[int, int], int]) -> Iterator[tuple[str, Source]]:
@@ -67,8 +140,10 @@ def _outlets(level: _Level, index: Mapping[tuple[int, int], int]) -> Iterator[tu
         yield from _outlets(inner, index)
         for k, port in enumerate(output_ports(block)):
             found = _resolve(inner, block.outport, k)
-            if found:
-                source = (index[id(found[0]), id(found[1])], found[2])
+            if conditions_of(block):
+                found = level, block, k
+            source = _source(index, found) if found else None
+            if source:
                 yield f"{level.prefix}{block.name}.{port.name}", source
                 if block.nout == 1:
                     yield f"{level.prefix}{block.name}", source
@@ -86,8 +161,9 @@ def _clocked_outlets(
         yield from _clocked_outlets(inner, index)
         clocks = [b._clock for b in inner.bd.blocklist if b.blockclass == "sampled"]
         found = _resolve(inner, block.outport, 0) if block.type == "pid_s" else None
-        if found and clocks:
-            yield index[id(found[0]), id(found[1])], clocks[0]
+        source = _source(index, found) if found else None
+        if source and clocks:
+            yield source[0], clocks[0]
 
 
 def _inlets(
@@ -101,7 +177,7 @@ def _inlets(
         found = {port.name: _resolve(level, block, k) for k, port in enumerate(input_ports(block))}
         yield (
             f"{level.prefix}{block.name}",
-            {name: (index[id(f[0]), id(f[1])], f[2]) for name, f in found.items() if f},
+            {name: source for name, f in found.items() if f and (source := _source(index, f))},
         )
 
 
@@ -155,11 +231,14 @@ def _read_wires(level: _Level, places: Mapping[str, Place], faults: list[Fault])
 
 
 def _resolve(level: _Level, block: Any, port: int) -> tuple[_Level, Any, int] | None:
-    """The leaf output that drives an input, through the boundaries of subsystems."""
+    """The output that drives an input, through the boundaries of subsystems: of a leaf, or of a
+    conditional subsystem."""
     driver = level.drivers.get((id(block), port))
     while driver is not None:
         source, number = driver
         if source.blockclass == "subsystem":
+            if conditions_of(source):
+                return level, source, number
             level = level.inner[id(source)]
             driver = level.drivers.get((id(source.outport), number))
         elif level.shell is not None and source is level.shell.inport:
@@ -186,13 +265,13 @@ def _node(
     wires: list[Place | None] = []
     for number in range(block.nin):
         found = _resolve(level, block, number)
-        source = index.get((id(found[0]), id(found[1]))) if found else None
-        if found is None or source is None:
+        source = _source(index, found) if found else None
+        if source is None:
             port = in_ports[number].name
             message = f"input '{port}' of {name} ({block.type.upper()}) is not connected"
             faults.append(Fault(message, _at(places, name), f"wire a signal to {name}.{port}"))
         else:
-            sources.append((source, found[2]))
+            sources.append(source)
             start, out = level.drivers[id(block), number]
             wire = f"{start.name}.{output_ports(start)[out].name} -> {block.name}"
             wires.append(places.get(f"wires.{level.prefix}{wire}.{in_ports[number].name}"))

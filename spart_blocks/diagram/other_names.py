@@ -178,7 +178,8 @@ Dead Zone Dynamic: FCN; max(u - upper, 0) + min(u - lower, 0)
 Rate Limiter Dynamic: RATE_LIMITER; its rates are parameters
 Saturation Dynamic: FCN; min(max(u, lower), upper)
 Wrap To Zero: SWITCH; with CONSTANT 0
-Enabled Delay, Resettable Delay: UNIT_DELAY; neither is enabled nor reset yet
+Enabled Delay: UNIT_DELAY; in a subsystem with `enabled:`: docs/conditional.md
+Resettable Delay: UNIT_DELAY; it is not reset yet
 Tapped Delay: UNIT_DELAY; one for each tap, and MUX
 Variable Integer Delay: UNIT_DELAY; its number of ticks is constant
 Bit Clear, Bit Set, Bit to Integer Converter: ; not here: signals are numbers; links pack bits
@@ -205,15 +206,18 @@ Check Input Resolution: ; `expect:` has claims about signals: docs/testing.md
 Chart, Stateflow, State Transition Table: STATE_MACHINE STATE_MACHINE_S
 Truth Table: STATE_MACHINE FCN
 Atomic Subsystem: ; `subsystems:`; every block is evaluated as a unit
-Enable, Enabled Subsystem: ; not here yet: SWITCH, SAMPLE_HOLD, EVENT
-Enabled and Triggered Subsystem, Trigger: ; not here yet: SWITCH, SAMPLE_HOLD, EVENT
-Triggered Subsystem, Resettable Subsystem: ; not here yet: SWITCH, SAMPLE_HOLD, EVENT
-If, If Action Subsystem, Switch Case: MULTIPORT_SWITCH SWITCH; all branches are computed
-Switch Case Action Subsystem: MULTIPORT_SWITCH SWITCH; all branches are computed
+Enable, Enabled Subsystem: ; `enabled: {by: on}` in a subsystem: docs/conditional.md
+Enabled and Triggered Subsystem: ; `enabled:` and `triggered:` in a subsystem: docs/conditional.md
+Trigger, Triggered Subsystem: ; `triggered: {by: go}` in a subsystem: docs/conditional.md
+Resettable Subsystem: ; `reset: {by: again}` in a subsystem: docs/conditional.md
+If: IF; its outputs enable subsystems: docs/conditional.md
+Switch Case: CASE; its outputs enable subsystems: docs/conditional.md
+If Action Subsystem, Switch Case Action Subsystem: ; `enabled: {by: on}`: docs/conditional.md
 For Each Subsystem: ; blocks take vectors; or a block of your own: docs/own_blocks.md
 For Iterator Subsystem: ; blocks take vectors; or a block of your own: docs/own_blocks.md
 While Iterator Subsystem: ; blocks take vectors; or a block of your own: docs/own_blocks.md
-Function-Call Subsystem, Simulink Function: ; `subsystems:`, with a clock: docs/diagrams.md
+Function-Call Subsystem: ; `triggered: {by: go}` in a subsystem: docs/conditional.md
+Simulink Function: ; `subsystems:`, with a clock: docs/diagrams.md
 Function Caller: ; `subsystems:`, with a clock: docs/diagrams.md
 Unit System Configuration: ; units are SI
 Variant Model, Manual Variant Source: ; `variants:`, chosen by --variant: docs/diagrams.md
@@ -228,10 +232,10 @@ Bus Assignment: MUX
 Data Store Memory, Data Store Read: INTEGRATOR_S UNIT_DELAY; a state has one writer
 Data Store Write: INTEGRATOR_S UNIT_DELAY; a state has one writer
 Goto Tag Visibility: ; a wire reaches any block of its diagram
-Merge: SWITCH
+Merge: MERGE
 Parameter Writer: ; `spart tune` sets parameters of a loop that runs: docs/live.md
 State Reader: ; a block's outputs; `run: {log: [states]}` keeps states
-State Writer, Reset Function: ; EVENT, in Python, sets states: docs/switching.md
+State Writer, Reset Function: ; `reset:` in a subsystem; EVENT, in Python: docs/switching.md
 Enumerated Constant: CONSTANT
 C Caller, C Function: FMU FCN; or a block of your own: docs/own_blocks.md
 Python Importer: ; a block of your own in a Python file: docs/own_blocks.md

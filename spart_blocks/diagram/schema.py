@@ -24,6 +24,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from spart_blocks.diagram.conditions import Conditional
 from spart_blocks.diagram.robot_section import RobotSection
 from spart_blocks.diagram.sections import MAPPING, Sections, rows
 from spart_blocks.document import Document, Key, Keys
@@ -98,7 +99,7 @@ class BlockSection(BaseModel):
         return dict(self.model_extra or {})
 
 
-class SubsystemSection(_Section):
+class SubsystemSection(_Section, Conditional):
     """A diagram to be used as a block: parameters with defaults, ports, blocks, wires."""
 
     params: Params = Field(default_factory=dict, description="parameters and their defaults")
@@ -130,7 +131,7 @@ class FileSection(_Section):
     wires: Wires = Field((), description="wires such as `plant.qm[0:2] -> ctrl.qm, scope`")
 
 
-class PartSection(FileSection):
+class PartSection(FileSection, Conditional):
     """A file that others use as a block: a diagram with ports."""
 
     inputs: Wires = Field((), description="names of the input ports, outputs of block `in`")

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.flatten import Node
+from spart_blocks.diagram.gates import gate_of, own_class
 from spart_blocks.errors import Fault
 
 Shape = tuple[int, ...]
@@ -65,7 +66,8 @@ def wrong_wires(nodes: Sequence[Node], node: Node, inputs: Sequence[Any]) -> lis
     ]
     rule = _TAKES.get(_key(node.block))
     if not misfits and rule is not None:
-        found = rule(node, shapes)
+        gate = gate_of(node.block)
+        found = rule(node, shapes[: len(shapes) - gate.count] if gate else shapes)
         misfits = [found] if found is not None else []
     return [misfit_fault(nodes, node, misfit, shapes) for misfit in misfits]
 
@@ -98,7 +100,7 @@ def _described(node: Node) -> str:
 
 
 def _key(block: Any) -> str:
-    kind = type(block)
+    kind = own_class(block)
     return kind.__name__ if kind.__module__.startswith("bdsim.blocks.") else ""
 
 

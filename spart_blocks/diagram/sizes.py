@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.diagram.flatten import Node
+from spart_blocks.diagram.nodes import Node
 
 MOST_NUMBERS = 1_000_000
 """Entries of all signals of a diagram together."""

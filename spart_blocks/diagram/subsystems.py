@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from spart_blocks.diagram.arguments import MAX_PORTS
+from spart_blocks.diagram.conditions import CONDITIONS, NONE, Conditions, wrong_names, wrong_values
+from spart_blocks.diagram.references import Resolved
 from spart_blocks.diagram.registry import find_type, name_problem
 from spart_blocks.diagram.schema import BlockSection, PartSection, SubsystemSection
 from spart_blocks.document import Document, Keys
@@ -70,6 +73,31 @@ def check_ports(
             if problem:
                 place = document.place(*path, side, number)
                 faults.append(Fault(f"the port name {port[:60]!r} {problem}", place))
+    for keys, fault in wrong_names(section, list(section.inputs), list(section.outputs)):
+        faults.append(replace(fault, place=document.place(*path, *keys)))
+
+
+def built_conditions(
+    section: SubsystemSection | PartSection,
+    resolved: Callable[..., Resolved],
+    document: Document,
+    path: Keys,
+    faults: list[Fault],
+) -> Conditions:
+    """The conditions of a subsystem with the values of its parameters. resolved: replaces these in
+    what is written under some keys."""
+    given = {}
+    for name in CONDITIONS:
+        found = getattr(section, name)
+        if found is not None:
+            value = resolved(found.model_dump(), path=(*path, name))
+            if not value.complete:
+                return NONE
+            given[name] = value.value
+    conditions = Conditions.model_validate(given)
+    for keys, fault in wrong_values(conditions):
+        faults.append(replace(fault, place=document.place(*path, *keys)))
+    return conditions
 
 
 def _measure(
@@ -119,7 +147,13 @@ def _no_check() -> None:
     """A gate without ports is right: the subsystem is a source, or a sink."""
 
 
-def as_block(bd: Any, name: str, inner: Any, section: SubsystemSection | PartSection) -> Any:
+def as_block(
+    bd: Any,
+    name: str,
+    inner: Any,
+    section: SubsystemSection | PartSection,
+    conditions: Conditions,
+) -> Any:
     """The diagram inner as a block in bd, with named ports.
 
     bdsim 1.4.0's SubSystem makes a deep copy of the diagram it is given, and with it of
@@ -139,4 +173,6 @@ def as_block(bd: Any, name: str, inner: Any, section: SubsystemSection | PartSec
         inames=list(section.inputs) or None,
         onames=list(section.outputs) or None,
     )
+    if conditions:
+        block.__dict__["conditions"] = conditions
     return block

@@ -12,6 +12,7 @@ from spart_blocks.diagram.companions import (
     make_companion,
     wants_audit,
 )
+from spart_blocks.diagram.conditions import NONE, Conditions
 from spart_blocks.diagram.registry import port_names
 from spart_blocks.diagram.wires import (
     End,
@@ -108,7 +109,7 @@ class Wiring:
 
     kinds gives each block's type as written, broken the names of blocks that could not be
     made, prefix the names of the subsystems around, as `loop/`. unread: not every wire
-    could be read.
+    could be read. conditions: those on which a subsystem runs.
     """
 
     bd: Any
@@ -121,6 +122,7 @@ class Wiring:
     broken: set[str]
     counts: dict[str, InputCount]
     unread: bool = False
+    conditions: Conditions = NONE
     blocks: dict[str, Any] = field(default_factory=dict)
     children: dict[str, Wiring] = field(default_factory=dict)
     companions: dict[Any, Any] = field(default_factory=dict)

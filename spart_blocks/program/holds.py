@@ -153,6 +153,8 @@ class _Starts:
 
 def _varies(node: Node) -> bool:
     """Whether outputs change by themselves, with time or a continuous state."""
+    if getattr(node.block, "changes_at_ticks", False):  # a condition of what is sampled
+        return False
     if getattr(node.block, "varies_between_ticks", False) or node.kind == "continuous":
         return True
     return node.kind == "source" and node.block.type != "constant"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spart_blocks.diagram.flatten import Node
+from spart_blocks.diagram.gates import RESTART
 from spart_blocks.program.faults import of_block
 from spart_blocks.program.program import START, Slot
 from spart_blocks.program.rules import rule_of
@@ -69,6 +70,8 @@ class Parameters:
         for use in uses:
             if use.attribute != START:
                 self._put(use, symbol[names[use.name]])
+            elif RESTART in use.node.block.__dict__:
+                self._own(use.node).__dict__[RESTART] = symbol[names[use.name]]
 
     def _put(self, use: _Use, symbol: Any) -> None:
         """The symbol in the place of the attribute."""

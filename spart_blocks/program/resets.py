@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.diagram.gates import ungated
 from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 
 
@@ -18,6 +19,7 @@ class BlockStates(MutableMapping[Any, Any]):
     def __init__(self, states: Mapping[Any, Any]) -> None:
         self._states = dict(states)
         self._named = {getattr(block, "name", block): block for block in states}
+        self._gated = {id(plain): b for b in states if (plain := ungated(b)) is not b}
 
     def __getitem__(self, block: Any) -> Any:
         return self._states[self._key(block)]
@@ -60,6 +62,7 @@ class BlockStates(MutableMapping[Any, Any]):
     def _key(self, block: Any) -> Any:
         if isinstance(block, str):
             block = self._named.get(block, block)
+        block = self._gated.get(id(block), block)
         if block in self._states:
             return block
         hint = did_you_mean(_name(block), [str(name) for name in self._named])

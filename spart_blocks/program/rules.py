@@ -8,13 +8,14 @@ lists and arrays. A block that cannot be an expression of numbers has a reason i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spart_blocks.curves.intervals import Intervals
 from spart_blocks.curves.piecewise import highest_first
+from spart_blocks.diagram import gates
 from spart_blocks.program.array_functions import linear_pieces, piece
 from spart_blocks.program.lookup_tables import LARGEST_TABLE
 from spart_blocks.program.symbol import (
@@ -41,7 +42,7 @@ class Rule:
     corrects: for which blocks the derivative replaces the block's own on numbers too.
     delays: whether a sampled block's output at a tick is of the state before it, y_k = C x_k:
     other blocks without feed-through show at a tick what they make of that tick.
-    reason: why a block cannot be traced, which ends the trace."""
+    reason: why a block cannot be traced, which ends the trace. switch: as of a block."""
 
     output: Output | None = None
     deriv: Change | None = None
@@ -53,6 +54,7 @@ class Rule:
     corrects: Callable[[Any], bool] | None = None
     delays: bool = False
     reason: str | None = None
+    switch: Change | None = None
 
 
 def correction(block: Any) -> Change | None:
@@ -485,10 +487,12 @@ RULES: dict[str, Rule] = {
 
 def rule_of(block: Any) -> Rule:
     """The rule of a block; one that bdsim added since says so."""
-    module = type(block).__module__
-    if module.startswith("bdsim.blocks."):
-        key = f"{module.removeprefix('bdsim.blocks.')}.{type(block).__name__}"
-        return RULES.get(key) or _no("it has no rule yet")
+    kind = gates.own_class(block)
+    if kind.__module__.startswith("bdsim.blocks."):
+        key = f"{kind.__module__.removeprefix('bdsim.blocks.')}.{kind.__name__}"
+        rule = RULES.get(key) or _no("it has no rule yet")
+        gate = gates.gate_of(block)
+        return rule if gate is None else _gated(rule, gate)
     return Rule(
         watch=_own_watch if hasattr(block, "watch") else None,
         edges=_own_edges if hasattr(block, "edges") else None,
@@ -496,6 +500,26 @@ def rule_of(block: Any) -> Rule:
         # A block that calls what cannot be traced says so in `untraced`.
         reason=getattr(block, "untraced", None),
         delays=bool(getattr(block, "delays", False)),
+    )
+
+
+def _gated(rule: Rule, gate: gates.Gate) -> Rule:
+    """The rule of a block behind a gate."""
+    if gate.stepping:
+        return replace(
+            rule,
+            output=rule.output and gates.stepped_output(rule.output),
+            watch=gates.stepped_watch,
+            switch=rule.next and gates.stepped_switch(rule.next),
+            next=None,
+            delays=False,
+        )
+    return replace(
+        rule,
+        output=rule.output and gates.gated_output(rule.output),
+        deriv=rule.deriv and gates.gated_deriv(rule.deriv),
+        next=rule.next and gates.gated_next(rule.next),
+        watch=gates.gated_watch(rule.watch) if rule.watch or gate.resets else None,
     )
 
 

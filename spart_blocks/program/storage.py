@@ -66,7 +66,7 @@ def from_text(text: str) -> Program:
     display = plain["display"]
     for name in ("watched", "acting"):
         display[name] = tuple(display[name])
-    for part in ("states", "levels"):
+    for part in ("states", "levels", "told"):
         display[part] = {name: tuple(texts) for name, texts in display[part].items()}
     display["bounds"] = tuple(Bound(**bound) for bound in display["bounds"])
     display["scopes"] = tuple(ScopeSpec.from_plain(scope) for scope in display["scopes"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from spart_blocks.diagram.gates import gate_of, own_class
 from spart_blocks.errors import InputError
 
 if TYPE_CHECKING:
@@ -82,8 +83,18 @@ class Crossing:
 
 
 def crossings_of(node: Node, count: int) -> list[Crossing]:
-    """The crossings of a block with this number of zero-crossing functions. `watched_kinds` of a
-    block are the kinds of the first ones; the others are bends."""
+    """The crossings of a block with this number of zero-crossing functions."""
+    gate = gate_of(node.block)
+    if gate is not None and gate.stepping:
+        return [Crossing(node.name, "mode", 1.0)] * count
+    resets = [Crossing(node.name, "mode", 1.0)] if gate is not None and gate.resets else []
+    return [*_own_crossings(node, count - len(resets)), *resets]
+
+
+def _own_crossings(node: Node, count: int) -> list[Crossing]:
+    """Those of a block without a gate. `watched_kinds` of a block are the kinds of the first ones;
+    the others are bends."""
+    kind = own_class(node.block)
     if node.block.type == "stop":
         return [Crossing(node.name, "stop", 1.0)] * count
     if node.block.type == "event":
@@ -91,10 +102,10 @@ def crossings_of(node: Node, count: int) -> list[Crossing]:
     if hasattr(node.block, "watched_kinds"):
         told, kinds = getattr(node.block, "fault_text", ""), node.block.watched_kinds
         bends = [Crossing(node.name, "bend", 0.0)] * (count - len(kinds))
-        return [*(Crossing(node.name, kind, 1.0, told) for kind in kinds), *bends]
-    if hasattr(node.block, "switch"):
+        return [*(Crossing(node.name, one, 1.0, told) for one in kinds), *bends]
+    if hasattr(kind, "switch"):
         return [Crossing(node.name, "mode", 1.0)] * count
-    if node.kind == "continuous" and not hasattr(node.block, "watch"):
+    if node.kind == "continuous" and not hasattr(kind, "watch"):
         return [Crossing(node.name, "limit", 1.0)] * count
     return [Crossing(node.name, "bend", 0.0)] * count
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -224,7 +225,8 @@ def _switched(traced: Evaluation, crossings: tuple[Crossing, ...]) -> Any:
     for node in (node for node in traced.nodes if node.kind == "continuous"):
         part = traced.state[node.index]
         if node.name in switching:
-            moved = traced.run(node, traced.block(node).switch)
+            block, own = traced.block(node), rule_of(node.block).switch
+            moved = traced.run(node, partial(own, block) if own else block.switch)
             part = traced.moved(node, moved, "switch")
         parts.append(part)
     return traced.function("switched", parts, "x_switched") if switching else None

@@ -316,6 +316,17 @@ static int sb_hits(sb_run *r) {
   return acts;
 }
 
+/* Whether a mode does not fit just after a stop: a known event, whose time is rounded, may come a
+   few units after its stop. Then the run is there, and these crossings are marked. */
+static int sb_unfit(sb_run *r, double end) {
+  int any = 0;
+  sb_call(r, program_cross, r->t, r->x, r->g0);
+  for (long long k = 0; k < r->ncross; k++) any |= r->hit[k] = r->kinds[k] == SB_MODE && r->g0[k] > 0;
+  if (!any || r->lo >= end) return 0;
+  if (r->t < r->lo) r->t = r->lo;
+  return 1;
+}
+
 /* Pass over an interval without states, watching signals that depend on time alone. */
 static int sb_idle(sb_run *r, double at) {
   double before_end = nextafter(at, r->t);
@@ -334,7 +345,10 @@ static int sb_idle(sb_run *r, double at) {
     if (r->sample < r->nsamples && r->samples[r->sample] < at) next = r->samples[r->sample];
     h = next - r->t;
     if (r->ncross) {
-      sb_call(r, program_cross, r->t, r->x, r->g0);
+      if (sb_unfit(r, at)) {
+        r->behind = 1;
+        return SB_CROSSED;
+      }
       theta = sb_find_crossing(r, h, next == at ? before_end : next);
     }
     if ((r->log || r->gauge) && !sb_keep_step(r, h, theta <= 1 ? r->t + theta * h : next, theta > 1 && next < at))
@@ -389,7 +403,7 @@ static int sb_integrate(sb_run *r, double end) {
   r->hi = SB_JUST_BEFORE(end);
   long long nx = r->nx, S = r->stages;
   if (r->behind && !sb_keep_state(r, 1, 0)) return SB_BAD_SAMPLE;
-  if (r->ncross) sb_call(r, program_cross, r->t, r->x, r->g0);
+  if (r->ncross && sb_unfit(r, end)) return SB_CROSSED;
   if (end - r->t < 1e-12 * (end > 1 ? end : 1)) { /* two stops that differ only by rounding */
     sb_slope(r, r->t, r->x, r->K);
     for (long long i = 0; i < nx; i++) r->x[i] += (end - r->t) * r->K[i];

@@ -428,7 +428,8 @@ class Run:
                 before = self.x.copy()
                 self.x, self.xd = self.engine.reset(k, t, self.x, self.xd)
                 what = told_switch(self.engine, block, before, self.x)
-                self.events.append(Event(t, block, what))
+                if what:
+                    self.events.append(Event(t, block, what))
         if modes:
             raise RunError(
                 f"it switches without end: {MOST_SWITCHES:,} times at once",

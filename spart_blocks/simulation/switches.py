@@ -10,8 +10,13 @@ _MODE = "mode."
 
 def told_switch(engine: Engine, block: str, before: Floats, after: Floats) -> str:
     """The joints that stick, slip or turn round, or the states that a machine leaves and enters,
-    from the states before and after; 'switched' for blocks with other modes."""
+    from the states before and after; 'switched' for blocks with other modes. A condition tells its
+    new phase; nothing is told of what is held or reset by it."""
     part = engine.continuous.get(block, slice(0))
+    texts = engine.display.told.get(block)
+    if texts is not None:
+        phase = round(float(after[part][0])) if len(texts) else 0
+        return texts[phase] if phase < len(texts) and before[part][0] != after[part][0] else ""
     changes = zip(engine.display.states.get(block, ()), before[part], after[part], strict=False)
     told = []
     for name, old, new in changes:

@@ -57,5 +57,6 @@ def test_the_schema_allows_a_reference_where_a_number_stands():
 
 def test_a_file_with_ports_has_a_schema_of_its_own():
     whole, part = json.loads(json_schema()), json.loads(json_schema(PartSection))
-    assert {"inputs", "outputs"} == part["properties"].keys() - whole["properties"].keys()
+    own = {"inputs", "outputs", "enabled", "triggered", "reset"}
+    assert own == part["properties"].keys() - whole["properties"].keys()
     assert {"run", "variants", "tunable"} <= whole["properties"].keys() - part["properties"].keys()

@@ -1,0 +1,286 @@
+"""Blocks within conditional subsystems: the same blocks, whose states move only while their
+subsystem runs.
+
+A gated block is a copy of a block with more inputs behind its own. Its class is made from that of
+the block, so that it has all its attributes; `ungated` is the block's own class. The functions that
+gate a method serve those of classes and those of lowering rules alike: each takes a method
+(block, ..., inputs, x) and returns one for the gated block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from inspect import getattr_static
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.formulas.crossings import bare
+from spart_blocks.formulas.phases import ON, STARTS, STEPS, STOPS, is_on, is_phase
+
+Method = Callable[..., Any]
+LARGEST = np.finfo(float).max
+RESTART = "_start"
+"""The attribute of a gated block that is the state to which a reset returns."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The inputs behind a block's own. enabled: one says whether the block runs. resets: the number
+    of phases that return the state to its start. kept: how many of them, the first, also keep it
+    there. stepping: the block is sampled and steps by the phase of a trigger, the first of them.
+    alive: of a sampled block, one says whether its state is kept; it is at its start otherwise.
+    """
+
+    enabled: bool = False
+    resets: int = 0
+    kept: int = 0
+    stepping: bool = False
+    alive: bool = False
+
+    @property
+    def count(self) -> int:
+        return self.stepping + self.enabled + self.alive + self.resets
+
+
+def gate_of(block: Any) -> Gate | None:
+    """The gate of a block, None if it has none."""
+    found: Gate | None = block.__dict__.get("_gate")
+    return found
+
+
+def ungated(block: Any) -> Any:
+    """The block of the diagram that a gated block is a copy of; other blocks as they are."""
+    return getattr(block, "__dict__", {}).get("_ungated", block)
+
+
+def own_class(block: Any) -> type[Any]:
+    """The class of a block, if it is gated that of the block without the gate."""
+    kind: type[Any] = getattr(type(block), "ungated", type(block))
+    return kind
+
+
+def _plain(block: Any) -> Any:
+    """A gated block as one of its own class, whose methods call each other without the gate; it
+    has the attributes of the gated one."""
+    plain = object.__new__(own_class(block))
+    object.__setattr__(plain, "__dict__", block.__dict__)
+    return plain
+
+
+# --- the inputs of a gate ------------------------------------------------------------------
+
+
+def _own(block: Any, inputs: list[Any]) -> list[Any]:
+    return inputs[: len(inputs) - block._gate.count]
+
+
+def _gates(block: Any, inputs: list[Any]) -> tuple[Any, Any, list[Any]]:
+    """The phase of the trigger, the signal that enables, and the phases of resets; None without."""
+    gate = block._gate
+    found = list(inputs[len(inputs) - gate.count :])
+    step = found.pop(0) if gate.stepping else None
+    enabled = found.pop(0) if gate.enabled else None
+    return step, enabled, found
+
+
+def _runs(block: Any, inputs: list[Any]) -> Any:
+    """Whether a block with a continuous state runs."""
+    _, phase, resets = _gates(block, inputs)
+    runs = True if phase is None else is_on(phase)
+    for reset in resets[: block._gate.kept]:
+        runs = np.logical_and(runs, np.logical_not(is_phase(reset, ON)))
+    return runs
+
+
+def _resets(block: Any, inputs: list[Any]) -> Any:
+    """Whether a state returns to its start."""
+    due = False
+    for phase in _gates(block, inputs)[2]:
+        due = np.logical_or(due, is_phase(phase, STARTS))
+    return due
+
+
+# --- methods -------------------------------------------------------------------------------
+
+
+def gated_output(method: Method) -> Method:
+    """The outputs; while the block does not run, one that is not finite is 0: it leads nowhere,
+    and a choice between subsystems may be there to keep it from a run."""
+
+    def output(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+        out = method(_plain(block), t, _own(block, inputs), x)
+        if inputs[-1] is None or not block._gate.enabled or not isinstance(out, (list, tuple)):
+            return out
+        runs = _runs(block, inputs)
+        return [_finite(value, runs) for value in out]
+
+    return output
+
+
+def _finite(value: Any, runs: Any) -> Any:
+    if isinstance(value, (dict, str)) or hasattr(value, "inv"):  # no numbers
+        return value
+    number = np.asarray(value) if isinstance(value, (list, tuple)) else value
+    fine = np.abs(number) <= LARGEST
+    return bare(np.where(np.logical_or(runs, fine), number, 0.0))
+
+
+def gated_deriv(method: Method) -> Method:
+    def deriv(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+        rate = method(_plain(block), t, _own(block, inputs), x)
+        return np.where(_runs(block, inputs), rate, 0.0)
+
+    return deriv
+
+
+def gated_advance(method: Method) -> Method:
+    def advance(block: Any, t: Any, h: Any, inputs: list[Any], x: Any) -> Any:
+        after = method(_plain(block), t, h, _own(block, inputs), x)
+        return np.where(_runs(block, inputs), after, x)
+
+    return advance
+
+
+def gated_watch(method: Method | None) -> Method:
+    """What is watched takes effect while the block runs; one more value resets its state."""
+
+    def watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+        runs = _runs(block, inputs)
+        values = method(_plain(block), t, _own(block, inputs), x) if method else []
+        found = [np.where(runs, value, -1.0) for value in values]
+        resets = [np.where(_resets(block, inputs), 1.0, -1.0)] if block._gate.resets else []
+        return [*found, *resets]
+
+    return watch
+
+
+def gated_switch(method: Method | None) -> Method:
+    def switch(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+        after = method(_plain(block), t, _own(block, inputs), x) if method else x
+        return np.where(_resets(block, inputs), block._start, after)
+
+    return switch
+
+
+def gated_next(method: Method) -> Method:
+    """The next state of a sampled block. It runs at a tick if its subsystem is enabled then; with a
+    reset it is at its start whenever it is not."""
+
+    def next_state(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+        _, now, more = _gates(block, inputs)
+        after = np.ravel(method(_plain(block), t, _own(block, inputs), x))
+        kept = x
+        for alive in more:
+            kept = np.where(alive > 0.5, kept, block._start)
+        return np.where(now > 0.5, after, kept)
+
+    return next_state
+
+
+def stepped_output(method: Method) -> Method:
+    """The output of a sampled block that steps by a trigger: of the first half of its state."""
+    return lambda block, t, inputs, x: method(
+        _plain(block), t, _own(block, inputs), x[: len(x) // 2]
+    )
+
+
+def stepped_switch(method: Method) -> Method:
+    """A step at a trigger: first the next state is noted, as the second half of the state, so that
+    all blocks read each other as they were; then it becomes the state."""
+
+    def switch(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+        step, now, _ = _gates(block, inputs)
+        half = len(x) // 2
+        after = np.ravel(method(_plain(block), t, _own(block, inputs), x[:half]))
+        if now is not None:
+            after = np.where(now > 0.5, after, x[:half])
+        computed = np.concatenate([x[:half], after])
+        taken = np.concatenate([x[half:], x[half:]])
+        moved = np.where(is_phase(step, STOPS), computed, x)
+        moved = np.where(is_phase(step, STEPS), taken, moved)
+        return np.where(_resets(block, inputs), block._start, moved)
+
+    return switch
+
+
+def stepped_watch(block: Any, t: Any, inputs: list[Any], x: Any) -> list[Any]:
+    step, _, _ = _gates(block, inputs)
+    steps = np.logical_or(is_phase(step, STOPS), is_phase(step, STEPS))
+    return [np.where(np.logical_or(steps, _resets(block, inputs)), 1.0, -1.0)]
+
+
+def _rests(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
+    return np.zeros(len(x))
+
+
+def _start(block: Any) -> Any:
+    return block._start
+
+
+# --- classes -------------------------------------------------------------------------------
+
+
+def gated(block: Any, gate: Gate, kind: str) -> Any:
+    """A block behind a gate. kind: bdsim's class of the block."""
+    steps = gate.stepping
+    cls: Any = type(block)
+    twin = object.__new__(_gated_class(cls, kind, bool(gate.resets), steps))
+    twin.__dict__.update(block.__dict__, _gate=gate, _ungated=block)
+    if kind in ("continuous", "sampled"):
+        start = np.ravel(np.asarray(block.getstate0(), dtype=float))
+        start = np.tile(start, 2) if steps else start
+        twin.__dict__[RESTART] = start
+        if steps:
+            twin.__dict__.update(_nstates=len(start), _ndstates=0)
+    return twin
+
+
+def _member(cls: type[Any], name: str, wrap: Callable[[Method], Method]) -> Any:
+    """A gated method, or the property that gives it to blocks that have it."""
+    found = getattr_static(cls, name)
+    if not isinstance(found, property):
+        return wrap(getattr(cls, name))
+
+    def of_block(block: Any) -> Method:
+        own = getattr(_plain(block), name)
+        return partial(wrap(lambda _, *arguments: own(*arguments)), block)
+
+    return property(of_block)
+
+
+_WRAPS = {
+    "output": gated_output,
+    "deriv": gated_deriv,
+    "next": gated_next,
+    "advance": gated_advance,
+}
+
+
+@cache
+def _gated_class(cls: type[Any], kind: str, resets: bool, steps: bool) -> type[Any]:
+    """The class of blocks of a class behind a gate. A method that the class has not is not added,
+    except those of resets."""
+    members: dict[str, Any] = {"ungated": cls, "__doc__": cls.__doc__}
+    if kind == "sampled" and steps:
+        members |= {
+            "output": stepped_output(cls.output),
+            "deriv": _rests,
+            "watch": stepped_watch,
+            "switch": stepped_switch(cls.next),
+            "getstate0": _start,
+            "told": (),
+        }
+        return type(cls.__name__, (cls,), members)
+    for name, wrap in _WRAPS.items():
+        if hasattr(cls, name):
+            members[name] = _member(cls, name, wrap)
+    if hasattr(cls, "watch") or resets:
+        members["watch"] = gated_watch(getattr(cls, "watch", None))
+    if hasattr(cls, "switch") or resets:
+        members["switch"] = gated_switch(getattr(cls, "switch", None))
+        if not hasattr(cls, "switch"):
+            members["told"] = ()
+    return type(cls.__name__, (cls,), members)

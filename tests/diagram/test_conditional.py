@@ -1,0 +1,288 @@
+"""Conditional subsystems: against closed forms, on both engines, in C and as FMUs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from same_results import assert_same_results
+from scipy.interpolate import CubicSpline
+
+import spart_blocks as sb
+from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
+from spart_blocks.program.subdiagram import subdiagram_of
+from spart_blocks.simulation.parity import check
+from spart_blocks.simulation.simulate import engine_of
+
+MODELS = Path(__file__).parents[2] / "models"
+
+
+def subsystem(blocks, wires, inputs, outputs, **conditions):
+    return {"inputs": inputs, "outputs": outputs, "blocks": blocks, "wires": wires, **conditions}
+
+
+def integrator(start=0.0, **conditions):
+    """y' = u."""
+    wires = ["in.u -> i", "i -> out.y"]
+    return subsystem(
+        {"i": {"type": "INTEGRATOR", "x0": start}}, wires, ["u", "on"], ["y"], **conditions
+    )
+
+
+SOURCES = {
+    "one": {"type": "CONSTANT", "value": 1},
+    "time": {"type": "TIME"},
+    "square": {"type": "PULSE", "period": 1.53, "width": 0.4},
+    "sine": {"type": "WAVEFORM", "wave": "sine", "freq": 0.31},
+    "slow": {"type": "WAVEFORM", "wave": "sine", "freq": 0.21, "phase": 0.1},
+    "ticked": {"type": "ZOH", "clock": "s"},
+}
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A function that loads a diagram of subsystems; uses: block by its type, its inputs' sources
+    by name; those that are ticked hold the slow wave."""
+
+    def make(subsystems, uses, **run):
+        blocks, wires = {}, ["slow -> ticked"]
+        for name, (kind, sources) in uses.items():
+            blocks[name] = {"type": kind}
+            wires += [f"{source} -> {name}.{port}" for port, source in sources.items()]
+        used = {wire.split(" -> ")[0] for wire in wires}
+        blocks |= {k: v for k, v in SOURCES.items() if k in used or k == "ticked"}
+        text = {"clocks": {"c": {"T": 0.1}, "s": {"T": 0.3}}, "subsystems": subsystems,
+                "blocks": blocks, "wires": wires, "run": {"T": 8, "every": 0.05, "rtol": 1e-9,
+                "atol": 1e-10, **run}}  # fmt: skip
+        (tmp_path / "made.yaml").write_text(json.dumps(text))
+        return sb.load(tmp_path / "made.yaml")
+
+    return make
+
+
+def on_time(t, period=1.53, share=0.4):
+    """How long the square wave has been on."""
+    return np.floor(t / period) * share * period + np.minimum(t % period, share * period)
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_an_enabled_integrator_adds_its_on_times(made, engine):
+    diagram = made(
+        {"acc": integrator(enabled={"by": "on"})},
+        {"a": ("acc", {"u": "one", "on": "square"}), "b": ("acc", {"u": "one", "on": "sine"})},
+        log=["a.y", "b.y"],
+    )
+    results = sb.simulate(diagram, engine=engine)
+    t = results.t
+    np.testing.assert_allclose(results["a.y"].ravel(), on_time(t), atol=1e-9)
+    np.testing.assert_allclose(results["b.y"].ravel(), on_time(t, 1 / 0.31, 0.5), atol=1e-9)
+    told = [(round(float(e.t), 9), e.what) for e in results.events if e.block == "a"]
+    assert told[:3] == [(0.0, "enabled"), (0.612, "disabled"), (1.53, "enabled")]
+
+
+def test_states_are_reset_and_outputs_given_or_held(made):
+    blocks = {
+        "i": {"type": "INTEGRATOR", "x0": 0.5},
+        "s": {"type": "INTEGRATOR_S", "clock": "c"},
+        "twice": {"type": "GAIN", "K": 2},
+    }
+    wires = ["in.u -> i, s", "i -> out.y, twice", "twice -> out.z", "s -> out.s"]
+    enabled = {"by": "on", "states": "reset", "outputs": {"z": 7}, "initial": {"y": 5}}
+    part = subsystem(blocks, wires, ["u", "on"], ["y", "z", "s"], enabled=enabled)
+    diagram = made({"part": part}, {"a": ("part", {"u": "one", "on": "slow"})},
+                   log=["a.y", "a.z", "a.s"], every=0.1)  # fmt: skip
+    results = sb.simulate(diagram, engine="interpreter")
+    t, y, z, s = (results.t, *(results[f"a.{k}"].ravel() for k in "yzs"))
+    starts, length = (0.1 + np.arange(2)) / 0.21, 0.5 / 0.21
+    before, after = t < starts[0], (t > starts[0] + length) & (t < starts[1])
+    assert np.all(y[before] == 5)
+    assert np.all(z[before] == 7)
+    assert np.all(s[before] == 0)
+    np.testing.assert_allclose(y[after], 0.5 + length, atol=1e-8)
+    assert np.all(z[after] == 7)
+    for start in starts:  # it begins anew each time
+        on = (t > start + 1e-6) & (t < start + length)
+        np.testing.assert_allclose(y[on], 0.5 + t[on] - start, atol=1e-8)
+        np.testing.assert_allclose(z[on], 2 * y[on], atol=1e-12)
+        first = np.ceil(start / 0.1 - 1e-9) * 0.1  # the first tick at which it is enabled
+        np.testing.assert_allclose(s[on & (t >= first - 1e-9)],
+                                   (t[on & (t >= first - 1e-9)] - first), atol=1e-9)  # fmt: skip
+
+
+def test_a_sampled_condition_acts_at_its_tick(made):
+    """As in Simulink: at the tick k at which the condition is true the blocks run, with the inputs
+    of that tick, and the output is held from the last such tick."""
+    blocks = {"u": {"type": "ZOH", "clock": "s"}, "n": {"type": "INTEGRATOR_S", "clock": "s"}}
+    wires = ["in.u -> u, n", "u -> out.u", "n -> out.n"]
+    part = subsystem(blocks, wires, ["u", "on"], ["u", "n"], enabled={"by": "on"})
+    diagram = made({"part": part}, {"a": ("part", {"u": "time", "on": "ticked"})},
+                   log=["a.u", "a.n", "ticked", "slow"], every=0.3)  # fmt: skip
+    for engine in ("interpreter", "native"):
+        results = sb.simulate(diagram, engine=engine)
+        t = results.t
+        condition = np.concatenate([[0.0], results["slow"].ravel()[:-1]]) > 0  # a ZOH is read late
+        n, total = [], 0.0
+        for k, on in enumerate(condition):
+            n.append(total if on else (n[-1] if n else 0.0))
+            total += t[k] * 0.3 * on
+        np.testing.assert_allclose(results["a.n"].ravel(), n, atol=1e-9)
+
+
+EVERY = {
+    "acc": subsystem(
+        {
+            "i": {"type": "INTEGRATOR", "x0": 0.5},
+            "d": {"type": "INTEGRATOR_S", "clock": "c"},
+            "h": {"type": "UNIT_DELAY", "clock": "c"},
+            "relay": {"type": "RELAY", "on": 0.6, "off": 0.4},
+            "twice": {"type": "GAIN", "K": 2},
+            "v": {"type": "MUX"},
+        },
+        ["in.u -> i, d", "i -> out.y, twice, relay, v", "twice -> out.z", "d -> out.k, h",
+         "relay -> v", "h -> v", "v -> out.w"],
+        ["u", "on"], ["y", "z", "w", "k"],
+        enabled={"by": "on", "states": "reset", "outputs": {"z": 7}, "initial": {"y": 5}},
+    ),
+    "outer": subsystem(
+        {"inner": {"type": "acc"}, "i": {"type": "INTEGRATOR"},
+         "s": {"type": "SUM", "signs": "++"}},
+        ["in.u -> inner.u, i", "in.b -> inner.on", "inner.y -> s.0", "i -> s.1", "s -> out.y"],
+        ["u", "a", "b"], ["y"], enabled={"by": "a"},
+    ),
+    "trig": subsystem(
+        {
+            "n": {"type": "INTEGRATOR_S"},
+            "one": {"type": "CONSTANT", "value": 1},
+            "last": {"type": "UNIT_DELAY"},
+            "older": {"type": "UNIT_DELAY"},
+            "m": {"type": "MUX"},
+        },
+        ["one -> n", "n -> out.n", "in.u -> last, m", "last -> older, m", "older -> m",
+         "m -> out.last"],
+        ["u", "t"], ["n", "last"], triggered={"by": "t", "edge": "either"},
+    ),
+    "again": integrator(1.0, reset={"by": "on"}),
+    "level": integrator(1.0, reset={"by": "on", "edge": "level"}),
+    "both": subsystem(
+        {"n": {"type": "INTEGRATOR_S"}}, ["in.u -> n", "n -> out.n"], ["u", "t", "e"], ["n"],
+        enabled={"by": "e", "states": "reset", "outputs": {"n": -1}}, triggered={"by": "t"},
+    ),
+}  # fmt: skip
+USES = {
+    "a": ("acc", {"u": "one", "on": "square"}),
+    "b": ("acc", {"u": "one", "on": "sine"}),
+    "c": ("acc", {"u": "one", "on": "ticked"}),
+    "o": ("outer", {"u": "one", "a": "sine", "b": "slow"}),
+    "t1": ("trig", {"u": "time", "t": "sine"}),
+    "t2": ("trig", {"u": "time", "t": "ticked"}),
+    "r": ("again", {"u": "one", "on": "sine"}),
+    "l": ("level", {"u": "one", "on": "slow"}),
+    "b1": ("both", {"u": "one", "t": "sine", "e": "slow"}),
+    "b2": ("both", {"u": "one", "t": "ticked", "e": "sine"}),
+}
+OUTPUTS = [f"{name}.{port}" for name, (kind, _) in USES.items() for port in EVERY[kind]["outputs"]]
+
+
+@pytest.fixture
+def every(made):
+    return made(EVERY, USES, log=OUTPUTS)
+
+
+def test_both_engines_agree(every):
+    native, blocks = (sb.simulate(every, engine=e) for e in ("native", "interpreter"))
+    assert_same_results(native, blocks, rel=1e-8)
+    for name in OUTPUTS:
+        assert np.ptp(native[name]) > 0.5, name
+    told = [[(round(float(e.t), 6), e.block, e.what) for e in r.events] for r in (native, blocks)]
+    assert told[0] == told[1]
+    check(engine_of(every, "native"), engine_of(every, "interpreter"))
+
+
+def test_exported_c_and_fmus_agree(every, tmp_path):
+    part = subdiagram_of(every, [])
+    found = verify(step_code(part, rate=100), np.zeros((300, 0)))
+    assert found.passed, found
+    exchanged = verify_fmu(export_fmu(part, tmp_path), part, horizon=3.0)
+    assert exchanged.passed, (exchanged.problems, exchanged.errors)
+
+
+def test_a_plant_and_controllers_stand_still_while_they_are_disabled(tmp_path):
+    """At a time t they are where those are that run always at the time that they have run."""
+    text = {
+        "robots": {"arm": {"urdf": "arm.urdf"}},
+        "subsystems": {"part": {
+            "inputs": ["tau", "on"], "outputs": ["qm", "u"], "enabled": {"by": "on"},
+            "blocks": {"plant": {"type": "MULTIBODY", "robot": "arm"},
+                       "lag": {"type": "TRANSFER_FUNCTION", "num": 1, "den": [0.2, 1]},
+                       "p": {"type": "PID", "P": 2, "I": 1, "D": 0.3},
+                       "zero": {"type": "CONSTANT", "value": 0}},
+            "wires": ["in.tau -> plant.taum", "plant.qm -> out.qm", "zero -> p.1",
+                      "in.tau[0] -> p.0", "p -> lag", "lag -> out.u"],
+        }},
+        "blocks": {
+            "tau": {"type": "CONSTANT", "value": [0.2, -0.1, 0.05]},
+            "square": {"type": "PULSE", "period": 1.53, "width": 0.4},
+            "always": {"type": "CONSTANT", "value": 1},
+            "a": {"type": "part"}, "b": {"type": "part"},
+        },
+        "wires": ["tau -> a.tau, b.tau", "square -> a.on", "always -> b.on"],
+        "run": {"T": 5, "rtol": 1e-10, "atol": 1e-12, "log": ["a.qm", "a.u", "b.qm", "b.u"]},
+    }  # fmt: skip
+    (tmp_path / "arm.urdf").write_text((MODELS / "spacecraft_3dof.urdf").read_text())
+    (tmp_path / "plants.yaml").write_text(json.dumps(text))
+    results = sb.simulate(tmp_path / "plants.yaml", every=0.05)
+    for name in ("qm", "u"):
+        free, gated = results[f"b.{name}"], results[f"a.{name}"]
+        columns = free.reshape(len(free), -1).T
+        at = on_time(results.t)
+        want = [CubicSpline(results.t, column)(at) for column in columns]
+        np.testing.assert_allclose(gated.reshape(len(gated), -1).T, want, atol=2e-4)
+
+
+def test_what_a_disabled_branch_cannot_compute_ends_no_run(made):
+    root = subsystem({"y": {"type": "FCN", "expression": "sqrt(u + 0.1)"}},
+                     ["in.u -> y", "y -> out.y"], ["u", "on"], ["y"],
+                     enabled={"by": "on", "outputs": {"y": 0}})  # fmt: skip
+    diagram = made({"root": root}, {"a": ("root", {"u": "sine", "on": "sine"})}, log=["a.y"])
+    for engine in ("interpreter", "native"):
+        results = sb.simulate(diagram, engine=engine)
+        u = np.sin(2 * np.pi * 0.31 * results.t)
+        want = np.where(u > 0, np.sqrt(np.maximum(u, 0) + 0.1), 0.0)
+        np.testing.assert_allclose(results["a.y"].ravel(), want, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        ({"enabled": {"by": "off"}}, "by names no input .off.: there are u, on"),
+        ({"enabled": {"by": "on", "outputs": {"z": 1}}}, "names no output .z.: there are y"),
+        ({"enabled": {"by": "on", "outputs": {"y": [1, 2]}}}, "must be of shape"),
+        ({"enabled": {"by": "on", "states": "maybe"}}, "must be .held. or .reset."),
+        ({"enabled": {"by": "on", "initial": {"y": "x"}}}, "must be finite numbers"),
+        ({"enabled": {"by": "on", "outputs": {"y": 0}, "initial": {"y": 0}}}, "takes none"),
+        ({"triggered": {"by": "on"}}, "has a continuous state, which a triggered"),
+        ({"reset": {"by": "on", "edges": "rising"}}, "unknown key .edges."),
+    ],
+)
+def test_wrong_conditions_are_told(made, condition, text):
+    with pytest.raises(sb.DiagramError, match=text):
+        sb.simulate(made({"part": integrator(**condition)},
+                         {"a": ("part", {"u": "one", "on": "sine"})}))  # fmt: skip
+
+
+def test_a_subsystem_built_in_python_takes_conditions():
+    diagram, inner = sb.new_diagram("whole"), sb.new_diagram("inner")
+    signals, out = inner.INPORT(2), inner.OUTPORT(1)
+    integral = inner.INTEGRATOR(name="i")
+    inner.connect(signals[0], integral)
+    inner.connect(integral, out)
+    part = diagram.SUBSYSTEM(inner, name="part")
+    with pytest.raises(sb.InputError, match=r"by names no input .on."):
+        sb.conditional(part, enabled={"by": "on"})
+    sb.conditional(part, enabled={"by": "1"})
+    diagram.connect(diagram.CONSTANT(1.0), part[0])
+    diagram.connect(diagram.WAVEFORM(wave="square", freq=1.0), part[1])
+    results = sb.simulate(diagram, T=2.5)
+    assert abs(results["part/i"].ravel()[-1] - 1.5) < 1e-9
