@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spart_blocks.spatial import Array, solve_spd
+from spart_blocks.spatial import Array, kind, solve_spd
 
 _DAMPING = 1e-9
 """Of the solves, relative to the trace of B B'; the refinement takes it out again."""
@@ -21,7 +21,7 @@ def nonnegative_least_squares(B: Array, w: Array, steps: int) -> Array:
     Lawson's and Hanson's method: a set of entries that may be positive grows by that with the
     steepest gradient, and loses those that a solve makes negative, which are met at zero. It ends
     after finitely many steps, mostly fewer than n; steps bounds them, and f is nowhere negative
-    after any number. The solves have m unknowns whatever the set is, so nothing branches on data.
+    after any number. The solves have m unknowns whatever the set is, so symbols need no branch.
 
     Source: C. Lawson and R. Hanson, "Solving Least Squares Problems" (1974), ch. 23, NNLS.
     """
@@ -42,6 +42,8 @@ def nonnegative_least_squares(B: Array, w: Array, steps: int) -> Array:
         free = np.where(meets, 0.0, free)
         steep = np.where(free > 0.5, -1.0, B.T @ (w - B @ f))
         grows = np.logical_and(np.logical_not(blocked), np.max(steep) > least)
+        if kind(f) is float and not (blocked or grows):
+            break  # of numbers: nothing would change any more
         free = np.where(np.logical_and(_first_largest(steep), grows), 1.0, free)
     out: Array = np.maximum(f, 0.0)
     return out
