@@ -16,6 +16,7 @@ from spart_blocks.spatial import Array
 
 MOST_ESTIMATED = 100
 """Largest number of states of an estimator: the work at a tick grows with its cube."""
+_LEAST = 1e-30
 _PLACED = 1e-6
 """Tolerance of the polynomial of the poles, relative to its largest coefficient."""
 
@@ -210,3 +211,14 @@ def corrected(x: Any, P: Any, e: Any, C: Any, R: Any) -> tuple[Any, Any]:
 def where(condition: Any, yes: Any, no: Any) -> tuple[Any, ...]:
     """Arrays of one choice or of the other, one by one."""
     return tuple(np.where(condition, a, b) for a, b in zip(yes, no, strict=True))
+
+
+def cholesky(P: Any) -> Any:
+    """The lower factor of a positive semidefinite matrix, of numbers and of symbols."""
+    root = np.sqrt(np.maximum(P[0, 0], 0.0))
+    if len(P) == 1:
+        return np.reshape(root, (1, 1))
+    below = P[1:, :1] / np.maximum(root, _LEAST)
+    left = np.concatenate([np.reshape(root, (1, 1)), below])
+    rest = cholesky(P[1:, 1:] - below @ below.T)
+    return np.concatenate([left, np.concatenate([np.zeros((1, len(rest))), rest])], axis=1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from bdsim.components import ContinuousBlock, SampledBlock
 
-from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._declared import Declared
 from spart_blocks.blocks._estimation import (
     column,
     corrected,
@@ -19,30 +19,21 @@ from spart_blocks.blocks._estimation import (
     scalar_or,
     steady_covariance,
     unpacked,
-    where,
 )
+from spart_blocks.blocks._filters import Filter
 from spart_blocks.blocks._linear import Matrices, state_of_size
 from spart_blocks.blocks._values import chosen
 
-_TAKES = (
-    PortSpec("u", "float or m", "", "inputs of the plant", optional=True),
-    PortSpec("y", "float or p", "", "measurements"),
-)
-_GIVES = (
-    PortSpec("x_hat", "n", "", "estimate of the state"),
-    PortSpec("P", "n, n", "", "covariance of its error"),
-)
 
+class _Matrices(Declared):
+    """A plant x' = A x + B u, y = C x + D u with the noise Q of x and R of y."""
 
-class _Kalman(Declared):
     A: Any
     B: Any
     C: Any
     D: Any
     Q: Any
     R: Any
-    steady: bool
-    _P: Any  # the steady covariance
 
     def _take(self, given: Matrices, Q: Any, R: Any) -> dict[str, Any]:
         """Keep the matrices; returns the ports."""
@@ -51,20 +42,8 @@ class _Kalman(Declared):
         self.Q, self.R = covariance(Q, "Q", n), covariance(R, "R", p, definite=True)
         return self.resolve_ports(n=n, m=scalar_or(m), p=scalar_or(p))
 
-    def _start(self, x0: Any, P0: Any) -> Any:
-        """The initial state: x, and unless the filter is steady P."""
-        x = state_of_size(x0, len(self.A))
-        if P0 is None:
-            return x
-        return np.concatenate([x, packed(covariance(P0, "P0", len(x)))])
 
-    def _split(self, x: Any) -> tuple[Any, Any]:
-        """The estimate and its covariance."""
-        n = len(self.A)
-        return x[:n], self._P if self.steady else unpacked(x[n:], n)
-
-
-class Kalman(_Kalman, ContinuousBlock):
+class Kalman(_Matrices, ContinuousBlock):
     """The Kalman-Bucy filter of a linear plant x' = A x + B u + w, y = C x + D u + v.
 
     x^' = A x^ + B u + K (y - C x^ - D u) with K = P C' R^-1, and P' = A P + P A' + Q - K R K'
@@ -94,8 +73,8 @@ class Kalman(_Kalman, ContinuousBlock):
 
     nin = 2
     nout = 2
-    takes = _TAKES
-    gives = _GIVES
+    takes = Filter.takes[:2]
+    gives = Filter.gives[:2]
     tunable: tuple[str, ...] = ("A", "B", "C", "D", "Q", "R")
 
     def __init__(
@@ -103,12 +82,19 @@ class Kalman(_Kalman, ContinuousBlock):
         P0: Any = None, **blockargs: Any,
     ) -> None:  # fmt: skip
         ports = self._take(plant(A, B, C, D), Q, R)
-        self.steady = P0 is None
-        if self.steady:
+        self._P: Any = None
+        start = state_of_size(x0, len(self.A))
+        if P0 is None:
             self._P = steady_covariance(self.A, self.C, self.Q, self.R, sampled=False)
             self.tunable = ()
-        start = self._start(x0, P0)
+        else:
+            start = np.concatenate([start, packed(covariance(P0, "P0", len(start)))])
         super().__init__(nstates=len(start), x0=start, **ports, **blockargs)
+
+    def _split(self, x: Any) -> tuple[Any, Any]:
+        """The estimate and its covariance."""
+        n = len(self.A)
+        return x[:n], unpacked(x[n:], n) if self._P is None else self._P
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         return list(self._split(x))
@@ -118,13 +104,13 @@ class Kalman(_Kalman, ContinuousBlock):
         u, y = column(inputs[0]), column(inputs[1])
         K = gain_of(P @ self.C.T, self.R)
         rate = self.A @ mean + self.B @ u + K @ (y - self.C @ mean - self.D @ u)
-        if self.steady:
+        if self._P is not None:
             return rate
         moved = self.A @ P
         return np.concatenate([rate, packed(moved + moved.T + self.Q - K @ self.R @ K.T)])
 
 
-class Kalman_S(_Kalman, SampledBlock):
+class Kalman_S(_Matrices, Filter, SampledBlock):
     """The Kalman filter of a linear plant at the ticks of a clock.
 
     x(k+1) = A x + B u + w, y = C x + D u + v. With P0 the filter is time-varying: P is predicted as
@@ -169,10 +155,7 @@ class Kalman_S(_Kalman, SampledBlock):
 
     nin = 3
     nout = 3
-    takes = (*_TAKES, PortSpec("skip", "", "", "above zero: no measurement", optional=True))
-    gives = (*_GIVES, PortSpec("innovation", "float or p", "", "y less its prediction"))
     tunable: tuple[str, ...] = ("A", "B", "C", "D", "Q", "R")
-    delays = True
 
     def __init__(
         self, clock: Any, A: Any, C: Any, Q: Any, R: Any, B: Any = None, D: Any = None,
@@ -180,39 +163,21 @@ class Kalman_S(_Kalman, SampledBlock):
     ) -> None:  # fmt: skip
         system = plant(A, B, C, D)
         ports = self._take(system, Q, R)
-        self.steady, self.current = P0 is None, current
-        self.tunable = () if self.steady else ("C", "D", "R")
+        self.current, self._n = current, len(system.A)
+        self.tunable = () if P0 is None else ("C", "D", "R")
         if chosen(method, "method", ("zoh", "none")) == "zoh":
             self.Q = intensity_at_ticks(self.A, self.Q, clock.T)
             self.A, self.B, _, _ = system.at(float(clock.T), "zoh")
-        elif not self.steady:
+        elif P0 is not None:
             self.tunable = ("A", "B", "C", "D", "Q", "R")
-        if self.steady:
+        if P0 is None:
             self._P = steady_covariance(self.A, self.C, self.Q, self.R, sampled=True)
-        start = self._start(x0, P0)
-        self._last = slice(len(start), len(start) + len(self.C))
-        if not current:
-            start = np.concatenate([start, np.zeros(len(self.C))])
+        start = self.begin(x0, P0, len(self.C))
         super().__init__(clock=clock, x0=start, feedthrough=current, **ports, **blockargs)
 
-    def _corrected(self, inputs: list[Any], x: Any) -> tuple[Any, Any, Any]:
-        """The estimate, its covariance and the innovation, with the measurement."""
-        mean, P = self._split(x[: self._last.start])
-        u, y, skip = column(inputs[0]), column(inputs[1]), inputs[2] > 0.0
-        e = np.where(skip, 0.0, y - self.C @ mean - self.D @ u)
-        after = where(skip, (mean, P), corrected(mean, P, e, self.C, self.R))
-        return (*after, e)
+    def correct(self, t: Any, mean: Any, P: Any, u: Any, y: Any) -> tuple[Any, Any, Any]:
+        e = y - self.C @ mean - self.D @ u
+        return (*corrected(mean, P, e, self.C, self.R), e)
 
-    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        if self.current:
-            mean, P, e = self._corrected(inputs, x)
-        else:
-            (mean, P), e = self._split(x[: self._last.start]), x[self._last]
-        return [mean, P, e if self.out_ports[2].shape else e[0]]
-
-    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
-        mean, P, e = self._corrected(inputs, x)
-        parts = [self.A @ mean + self.B @ column(inputs[0])]
-        if not self.steady:
-            parts.append(packed(self.A @ P @ self.A.T + self.Q))
-        return np.concatenate(parts if self.current else [*parts, e])
+    def predict(self, t: Any, mean: Any, P: Any, u: Any) -> tuple[Any, Any]:
+        return self.A @ mean + self.B @ u, self.A @ P @ self.A.T + self.Q

@@ -131,7 +131,8 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
             raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
     if not again:
         _give_outputs(node, inputs, state, values)
-    if state is not None and (node.feedthrough or again):
+    pending = getattr(node.block, "pending", False)
+    if state is not None and not pending and (node.feedthrough or again):
         change = node.block.deriv if node.kind == "continuous" else node.block.next
         size = np.size(change(0.0, inputs, state))
         if size != state.size:

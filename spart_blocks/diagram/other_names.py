@@ -50,6 +50,9 @@ PID Controller: PID JOINT_PID
 PID Controller (2DOF): PID_2DOF JOINT_PID
 Discrete PID Controller (2DOF): PID_2DOF_S JOINT_PID_S
 Kalman Filter: KALMAN_S KALMAN; steady without P0
+Extended Kalman Filter: EKF_S
+Unscented Kalman Filter: UKF_S
+AHRS, Complementary Filter: MAHONY_FILTER COMPLEMENTARY_FILTER MEKF_S
 Disturbance Observer, Extended State Observer: DISTURBANCE_OBSERVER DISTURBANCE_OBSERVER_S
 State Observer: LUENBERGER LUENBERGER_S KALMAN
 Transport Delay, Variable Transport Delay: TRANSPORT_DELAY; its delay is constant

@@ -40,9 +40,17 @@ def with_gains(diagram: Diagram) -> Diagram:
 
 
 def wired(diagram: Diagram) -> FlatDiagram:
-    """The wiring of a diagram with its gains. Raises DiagramError, as `with_gains` does."""
+    """The wiring of a diagram with its gains and its filters' models. Raises DiagramError, as
+    `with_gains` does."""
     ready = with_gains(diagram)
-    return flatten(ready.bd, ready.places, ready.run)
+    wiring = flatten(ready.bd, ready.places, ready.run)
+    filters = [node for node in wiring.nodes if _lacks_model(node.block)]
+    if not filters:
+        return wiring
+    from spart_blocks.program.models import find_models
+
+    find_models(ready, filters, wiring)
+    return flatten(ready.bd, ready.places, ready.run)  # models bring sizes of ports with them
 
 
 def designed_gains(diagram: Diagram) -> dict[str, LQRGain]:
@@ -103,6 +111,11 @@ def _is_designed(block: Any) -> bool:
 def _is_pending(block: Any) -> bool:
     """Whether a block's gain is to be found and has not been found yet."""
     return _is_designed(block) and block.pending
+
+
+def _lacks_model(block: Any) -> bool:
+    """Whether a filter's model has not been found yet."""
+    return hasattr(block, "model_source") and bool(block.pending)
 
 
 def _designed(wiring: FlatDiagram) -> list[Node]:

@@ -98,7 +98,7 @@ def _opened(
     """The part of the wiring that moves the plants, with a stand-in for each control input,
     and a last node that gives a robot's deviation."""
     wiring = uncut(wiring)
-    nodes = _with_inlets(wiring, entries)
+    nodes = with_inlets(wiring, entries)
     order = [*range(len(wiring.nodes), len(nodes)), *wiring.schedule]
     wanted = {plant.index for plant in plants}
     if minimal is not None:
@@ -107,7 +107,7 @@ def _opened(
         order.append(node.index)
         wanted.add(node.index)
     whole = FlatDiagram(tuple(nodes), tuple(order), {}, {}, wiring.loops)
-    inside = _upstream(whole, wanted)
+    inside = upstream(whole, wanted)
     for i in sorted(inside):
         if getattr(nodes[i].block, "pending", False):
             message = f"what moves {plants[0].name} depends on {nodes[i].name}"
@@ -118,7 +118,7 @@ def _opened(
     return only(whole, inside)
 
 
-def _with_inlets(wiring: FlatDiagram, entries: Sequence[Entry]) -> list[Node]:
+def with_inlets(wiring: FlatDiagram, entries: Sequence[Entry]) -> list[Node]:
     """The nodes with a stand-in for what comes into each entry: of the block, and of its
     plant's companion and audit."""
     sources = [list(node.sources) for node in wiring.nodes]
@@ -126,7 +126,7 @@ def _with_inlets(wiring: FlatDiagram, entries: Sequence[Entry]) -> list[Node]:
     for index, entry in enumerate(entries, start=len(wiring.nodes)):
         gives = (Port("0", entry.shape),)
         inlet = Inlet(np.zeros(entry.shape))
-        inlets.append(Node(index, _inlet_name(entry), inlet, "source", (), (), gives))
+        inlets.append(Node(index, inlet_name(entry), inlet, "source", (), (), gives))
         port = entry.node.in_ports[entry.port].name
         for node in wiring.nodes:
             if node.name.removesuffix(COMPANION).removesuffix(AUDIT) == entry.node.name:
@@ -148,11 +148,12 @@ def _deviation(plant: Node, minimal: MinimalState, state: Floats, index: int) ->
     return Node(index, _DEVIATION, block, "function", sources, takes, gives)
 
 
-def _inlet_name(entry: Entry) -> str:
+def inlet_name(entry: Entry) -> str:
+    """The name of the stand-in for what comes into an entry."""
     return f"control {entry.label}"
 
 
-def _upstream(wiring: FlatDiagram, wanted: set[int]) -> set[int]:
+def upstream(wiring: FlatDiagram, wanted: set[int]) -> set[int]:
     """The nodes on which these depend, and themselves."""
     found, pending = set(wanted), list(wanted)
     while pending:
@@ -195,7 +196,7 @@ class _System:
         modes = np.concatenate([is_mode(plant) for plant in plants])
         self.modes, self.columns, self.rows = places[modes], places[~modes], np.flatnonzero(~modes)
         self.states = len(places)
-        self.controls = np.concatenate([np.r_[inlets[f"{_inlet_name(e)}.value"]] for e in entries])
+        self.controls = np.concatenate([np.r_[inlets[f"{inlet_name(e)}.value"]] for e in entries])
 
     def slide(self, way: float) -> None:
         """Make joints with friction slide one way."""

@@ -130,6 +130,8 @@ ESTIMATORS = {
     "LUENBERGER": {**_PLANT, "L": 1.0},
     "DISTURBANCE_OBSERVER": {**_PLANT, "B": 1.0, "poles": -2.0},
     "KALMAN": {**_PLANT, "Q": 1.0, "R": 1.0},
+    "MAHONY_FILTER": {"references": [0.0, 0.0, 1.0]},
+    "COMPLEMENTARY_FILTER": {"tau": 1.0},
 }
 ARGUMENTS |= ESTIMATORS
 SAMPLED |= {f"{kind}_S": given for kind, given in ESTIMATORS.items()}
@@ -148,6 +150,8 @@ ARGUMENTS |= {
     "SOLAR_PRESSURE": {"area": 1.0},
     "SOLAR_PRESSURE_PLATES": PLATE,
 }
+_MODEL = {"f": "-x", "h": "x", "states": "x", "Q": 1.0, "R": 1.0, "P0": 1.0}
+SAMPLED |= {"EKF_S": _MODEL, "UKF_S": _MODEL, "MEKF_S": {"gyro_noise": 1.0, "bias_noise": 1.0}}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,

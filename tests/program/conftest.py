@@ -9,8 +9,8 @@ from bdsim.connect import Plug
 import spart_blocks as sb
 from spart_blocks.diagram import complete
 from spart_blocks.diagram.clocks import clocks_of
-from spart_blocks.diagram.flatten import flatten
 from spart_blocks.program import trace
+from spart_blocks.program.gains import wired
 from spart_blocks.simulation.interpreter import Interpreter
 from spart_blocks.simulation.native import Native
 
@@ -90,7 +90,7 @@ def interpreted(diagram, wiring, t, x, xd):
 def check_parity(diagram, times=(0.0, 0.37, 1.0, 2.9), rel=1e-12, scale=1.0, program=None):
     """Program and blocks give the same signals, rates, next states and watched values at
     random states."""
-    wiring = flatten(diagram.bd)
+    wiring = wired(diagram)
     program = program or trace(diagram, wiring)
     native, blocks = Native(program), Interpreter(diagram, wiring)
     rng = np.random.default_rng(len(wiring.nodes))

@@ -112,6 +112,10 @@ PLATES = [
     {"area": 2.0, "normal": normal, "centre": [0.1, 0.2, 0.3]}
     for normal in ([1, 0, 0], [-1, 0, 0], [0, 1, 1])
 ]
+PENDULUM = {"f": ["w", "u - 9.81*sin(a)"], "h": "sin(a)", "states": ["a", "w"], "controls": "u",
+            "P0": 1.0}  # fmt: skip
+NOISE = {"Q": (np.eye(2), np.diag([2.0, 3.0])), "R": ([[1.0]], [[2.0]])}
+MAHONY = {"kp": (1.0, 2.0), "ki": (0.3, 0.7), "weights": ([1.0, 1.0], [2.0, 0.5])}
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
     "ALGEBRAIC_CONSTRAINT": (constraint, {"initial": (1.0, -1.0)}),
@@ -470,6 +474,27 @@ CASES = {
     "KALMAN_S": (
         built("KALMAN_S", (2,), (2,), (), clocked=True, P0=1.0, method="none"),
         {**MATRICES, "Q": (np.eye(2), 2 * np.eye(2)), "R": (np.eye(2), 3 * np.eye(2))},
+    ),
+    "EKF_S": (built("EKF_S", (), (), (), clocked=True, **PENDULUM), NOISE),
+    "UKF_S": (built("UKF_S", (), (), (), clocked=True, **PENDULUM), NOISE),
+    "MEKF_S": (
+        built("MEKF_S", (3,), (4,), (), (3,), (3,), clocked=True),
+        {
+            "gyro_noise": (1.0, 2.0),
+            "bias_noise": (1.0, 3.0),
+            "q_noise": ([1.0, 2.0, 3.0], [0.5, 0.3, 0.1]),
+            "vector_noise": (1.0, 0.3),
+        },
+    ),
+    "MAHONY_FILTER": (built("MAHONY_FILTER", (3,), (3,), (3,), references=np.eye(2, 3)), MAHONY),
+    "MAHONY_FILTER_S": (
+        built("MAHONY_FILTER_S", (3,), (3,), (3,), clocked=True, references=np.eye(2, 3)),
+        MAHONY,
+    ),
+    "COMPLEMENTARY_FILTER": (built("COMPLEMENTARY_FILTER", (), ()), {"tau": (1.0, 0.3)}),
+    "COMPLEMENTARY_FILTER_S": (
+        built("COMPLEMENTARY_FILTER_S", (), (), clocked=True),
+        {"tau": (1.0, 0.3)},
     ),
     "TRANSFER_FUNCTION": (
         built("TRANSFER_FUNCTION", (2,), width=2),

@@ -1,0 +1,375 @@
+"""Estimators of attitude: the multiplicative Kalman filter, and complementary filters.
+
+Rotations R map body to inertial axes. A gyro measures omega + bias in body axes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, SampledBlock
+
+from spart_blocks import spatial
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._estimation import corrected, covariance, packed, unpacked, where
+from spart_blocks.blocks._linear import channels
+from spart_blocks.blocks._values import (
+    not_negative,
+    numbers,
+    positive,
+    positive_number,
+    scalar_or_vector,
+)
+from spart_blocks.errors import InputError
+from spart_blocks.ports import Port
+
+_TINY = 1e-30
+_GIVES = (
+    PortSpec("R", "3, 3", "", "rotation, body to inertial"),
+    PortSpec("omega_hat", "3", "rad/s", "angular rate in body axes, without the bias"),
+    PortSpec("bias", "3", "rad/s", "bias of the gyro"),
+)
+
+
+def _unit(v: Any) -> Any:
+    """A vector of length 1; zeros for zeros."""
+    return v / np.sqrt(np.sum(v * v) + _TINY)
+
+
+class Mekf_S(Declared, SampledBlock):
+    """The multiplicative extended Kalman filter of attitude and gyro bias at the ticks of a clock.
+
+    Its state is a unit quaternion, the bias, and the covariance of the errors of both: of the
+    rotation vector from the estimate to the truth in body axes [rad], and of the bias [rad/s]. At a
+    tick it is corrected by a quaternion (of a star tracker) if `valid` is above zero, and by a
+    vector known in inertial axes (of the sun, or the magnetic field) unless `body` is zero; then
+    the outputs are taken; then the gyro moves the attitude to the next tick. The sign of q does not
+    matter, nor the lengths of the vectors.
+
+    Source: E. J. Lefferts, F. L. Markley and M. D. Shuster, "Kalman Filtering for Spacecraft
+    Attitude Estimation", J. Guidance 5 (1982); F. L. Markley and J. L. Crassidis, "Fundamentals of
+    Spacecraft Attitude Determination and Control" (2014), sec. 6.2.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param gyro_noise: density of the noise of the gyro [rad/s^0.5]
+    :type gyro_noise: float
+    :param bias_noise: density of the random walk of its bias [rad/s^1.5]
+    :type bias_noise: float
+    :param q_noise: standard deviation of the measured quaternion about the body axes [rad]
+    :type q_noise: float or array_like(3)
+    :param vector_noise: standard deviation of the direction of the measured vector [rad]
+    :type vector_noise: float
+    :param P0: covariance of the initial errors of attitude [rad^2] and bias [rad^2/s^2]: a number,
+        6 numbers or a matrix
+    :type P0: float or array_like(6, 6)
+    :param q0: initial quaternion, scalar last
+    :type q0: array_like(4)
+    :param bias0: initial bias [rad/s]
+    :type bias0: array_like(3)
+    """
+
+    nin = 5
+    nout = 4
+    takes = (
+        PortSpec("omega", "3", "rad/s", "measured by the gyro, in body axes"),
+        PortSpec("q", "4", "", "measured quaternion, scalar last"),
+        PortSpec("valid", "", "", "above zero: q is a measurement"),
+        PortSpec("body", "3", "", "measured vector in body axes", optional=True),
+        PortSpec("reference", "3", "", "the same vector in inertial axes", optional=True),
+    )
+    gives = (*_GIVES, PortSpec("variance", "6", "rad^2", "of the errors of attitude and bias"))
+    tunable = ("gyro_noise", "bias_noise", "q_noise", "vector_noise")
+
+    def __init__(
+        self, clock: Any, gyro_noise: float, bias_noise: float, q_noise: Any = 1e-4,
+        vector_noise: float = 1e-2, P0: Any = 0.01, q0: Any = (0.0, 0.0, 0.0, 1.0),
+        bias0: Any = (0.0, 0.0, 0.0), **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.gyro_noise = float(not_negative(gyro_noise, "gyro_noise"))
+        self.bias_noise = float(not_negative(bias_noise, "bias_noise"))
+        self.q_noise = np.broadcast_to(positive(q_noise, "q_noise"), (3,)).copy()
+        self.vector_noise = positive_number(vector_noise, "vector_noise", "rad")
+        start = np.concatenate(
+            [
+                spatial.unit_quaternion(q0, "q0"),
+                numbers(bias0, "bias0", (3,)),
+                packed(covariance(P0, "P0", 6)),
+            ]
+        )
+        ports = self.resolve_ports()
+        super().__init__(clock=clock, x0=start, feedthrough=True, **ports, **blockargs)
+
+    def _corrected(self, inputs: list[Any], x: Any) -> tuple[Any, Any, Any]:
+        """Attitude, bias and covariance with the measurements of the tick."""
+        _, measured, valid, body, reference = inputs
+        q, bias, P = x[:4], x[4:7], unpacked(x[7:], 6)
+        # A quaternion of zeros, where there is none, would not have a length.
+        trusted = np.where(valid > 0.0, measured, q)
+        turn = spatial.turn_of_quaternion(
+            spatial.quaternion_product(spatial.conjugate(q), spatial.normalised(trusted))
+        )
+        found = _turned(q, bias, P, turn, np.eye(3, 6), np.diag(self.q_noise**2))
+        q, bias, P = where(valid > 0.0, found, (q, bias, P))
+        seen = spatial.quaternion_rotation(q).T @ _unit(reference)
+        C = np.concatenate([spatial.skew(seen), np.zeros((3, 3))], axis=1)
+        noise = self.vector_noise**2 * np.eye(3)
+        found = _turned(q, bias, P, _unit(body) - seen, C, noise)
+        q, bias, P = where(np.sum(body * body) > 0.0, found, (q, bias, P))
+        return q, bias, P
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        q, bias, P = self._corrected(inputs, x)
+        return [spatial.quaternion_rotation(q), inputs[0] - bias, bias, np.diagonal(P)]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        q, bias, P = self._corrected(inputs, x)
+        omega, T = inputs[0] - bias, self.T
+        q = spatial.quaternion_product(q, spatial.quaternion_of_turn(omega * T))
+        Phi = _transition(omega, T)
+        P = Phi @ P @ Phi.T + self._noise(T)
+        return np.concatenate([spatial.normalised(q), bias, packed(P)])
+
+    def _noise(self, T: float) -> Any:
+        """The covariance that noise adds between ticks; the rate turns it by a small angle only.
+
+        Source: Markley and Crassidis (2014), eq. 6.93.
+        """
+        v, u, one = self.gyro_noise**2, self.bias_noise**2, np.eye(3)
+        cross = -u * T**2 / 2 * one
+        above = np.concatenate([(v * T + u * T**3 / 3) * one, cross], axis=1)
+        return np.concatenate([above, np.concatenate([cross, u * T * one], axis=1)])
+
+
+def _turned(q: Any, bias: Any, P: Any, e: Any, C: Any, R: Any) -> tuple[Any, Any, Any]:
+    """Attitude, bias and covariance after a measurement with the innovation e."""
+    found, P = corrected(np.zeros(6), P, e, C, R)
+    q = spatial.quaternion_product(q, spatial.quaternion_of_turn(found[:3]))
+    return spatial.normalised(q), bias + found[3:], P
+
+
+def _transition(omega: Any, T: float) -> Any:
+    """How the errors of attitude and bias move from tick to tick (6, 6), at a constant rate.
+
+    Source: Markley and Crassidis (2014), sec. 6.2.4.
+    """
+    K = spatial.skew(omega * T)
+    angle = np.sqrt(np.sum(omega * omega) * T**2 + 1e-12)  # at rest the limits, to 1e-12
+    sine, cosine = np.sin(angle) / angle, 0.5 * (np.sin(angle / 2) / (angle / 2)) ** 2
+    turned = np.eye(3) - sine * K + cosine * K @ K
+    drifted = (cosine * K - np.eye(3) - (angle - np.sin(angle)) / angle**3 * K @ K) * T
+    below = np.concatenate([np.zeros((3, 3)), np.eye(3)], axis=1)
+    return np.concatenate([np.concatenate([turned, drifted], axis=1), below])
+
+
+# --- complementary filters ----------------------------------------------------------------------
+
+
+class _Mahony(Declared):
+    takes = (PortSpec("omega", "3", "rad/s", "measured by the gyro, in body axes"),)
+    gives = _GIVES
+    kp: Any
+    ki: Any
+    references: Any
+    weights: Any
+
+    def _begin(
+        self, references: Any, weights: Any, kp: Any, ki: Any, q0: Any, bias0: Any
+    ) -> dict[str, Any]:
+        rows = np.atleast_2d(numbers(references, "references"))
+        if rows.ndim != 2 or rows.shape[1] != 3 or not rows.any(axis=1).all():
+            raise InputError(f"references takes rows of 3 numbers, not all zero, not {rows.shape}")
+        self.references = rows / np.linalg.norm(rows, axis=1)[:, None]
+        self.weights = np.broadcast_to(positive(weights, "weights"), (len(rows),)).copy()
+        self.kp, self.ki = positive_number(kp, "kp", "1/s"), float(not_negative(ki, "ki"))
+        start = np.concatenate([spatial.unit_quaternion(q0, "q0"), numbers(bias0, "bias0", (3,))])
+        ports = [Port(f"v{k + 1}", (3,)) for k in range(len(rows))]
+        return {"x0": start, "feedthrough": True, **self.resolve_ports(more=(ports, ()))}
+
+    def _rates(self, inputs: list[Any], q: Any, bias: Any) -> tuple[Any, Any]:
+        """The rate of the attitude in body axes, and of the bias."""
+        back = spatial.quaternion_rotation(q).T
+        error = np.zeros(3)
+        for weight, reference, v in zip(self.weights, self.references, inputs[1:], strict=True):
+            error = error + weight * spatial.cross(_unit(v), back @ reference)
+        return inputs[0] - bias + self.kp * error, -self.ki * error
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [spatial.quaternion_rotation(spatial.normalised(x[:4])), inputs[0] - x[4:], x[4:]]
+
+
+class Mahony_Filter(_Mahony, ContinuousBlock):
+    """The explicit complementary filter on rotations, with the bias of the gyro.
+
+    R^' = R^ skew(omega - bias + kp e), bias' = -ki e with e = sum of w_i v_i x (R^' r_i) over the
+    vectors v_i, measured in body axes, of known directions r_i in inertial axes: gravity and
+    magnetic field, or Sun and Earth. One vector leaves the turn about it to the gyro. The lengths
+    of vectors do not matter; a vector of zeros is no measurement. omega feeds through to omega_hat.
+
+    Source: R. Mahony, T. Hamel and J.-M. Pflimlin, "Nonlinear Complementary Filters on the Special
+    Orthogonal Group", IEEE Trans. Automatic Control 53 (2008), eq. 32.
+
+    :param references: the directions in inertial axes, a row for each input v1, v2, ...
+    :type references: array_like(k, 3)
+    :param kp: gain of the attitude [1/s]
+    :type kp: float
+    :param ki: gain of the bias [1/s^2]
+    :type ki: float
+    :param weights: weights of the vectors
+    :type weights: float or array_like(k)
+    :param q0: initial quaternion, scalar last
+    :type q0: array_like(4)
+    :param bias0: initial bias [rad/s]
+    :type bias0: array_like(3)
+    """
+
+    nin = 1
+    nout = 3
+    tunable = ("kp", "ki", "weights")
+
+    def __init__(
+        self, references: Any, kp: float = 1.0, ki: float = 0.3, weights: Any = 1.0,
+        q0: Any = (0.0, 0.0, 0.0, 1.0), bias0: Any = (0.0, 0.0, 0.0), **blockargs: Any,
+    ) -> None:  # fmt: skip
+        given = self._begin(references, weights, kp, ki, q0, bias0)
+        super().__init__(nstates=7, **given, **blockargs)
+
+    def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
+        q = spatial.normalised(x[:4])
+        turning, drifting = self._rates(inputs, q, x[4:])
+        return np.concatenate([spatial.quaternion_rate(x[:4], turning, 1.0), drifting])
+
+    def project(self, x: Any) -> Any:
+        return np.concatenate([spatial.normalised(x[:4]), x[4:]])
+
+
+class Mahony_Filter_S(_Mahony, SampledBlock):
+    """The explicit complementary filter on rotations at the ticks of a clock.
+
+    As MAHONY_FILTER; between ticks the rate of the attitude is constant, and the step exact. The
+    outputs at a tick are the predictions from the ticks before, but for omega, and held.
+
+    Source: R. Mahony, T. Hamel and J.-M. Pflimlin, "Nonlinear Complementary Filters on the Special
+    Orthogonal Group", IEEE Trans. Automatic Control 53 (2008), eq. 32.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param references: the directions in inertial axes, a row for each input v1, v2, ...
+    :type references: array_like(k, 3)
+    :param kp: gain of the attitude [1/s]
+    :type kp: float
+    :param ki: gain of the bias [1/s^2]
+    :type ki: float
+    :param weights: weights of the vectors
+    :type weights: float or array_like(k)
+    :param q0: initial quaternion, scalar last
+    :type q0: array_like(4)
+    :param bias0: initial bias [rad/s]
+    :type bias0: array_like(3)
+    """
+
+    nin = 1
+    nout = 3
+    tunable = ("kp", "ki", "weights")
+
+    def __init__(
+        self, clock: Any, references: Any, kp: float = 1.0, ki: float = 0.3, weights: Any = 1.0,
+        q0: Any = (0.0, 0.0, 0.0, 1.0), bias0: Any = (0.0, 0.0, 0.0), **blockargs: Any,
+    ) -> None:  # fmt: skip
+        given = self._begin(references, weights, kp, ki, q0, bias0)
+        super().__init__(clock=clock, **given, **blockargs)
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        turning, drifting = self._rates(inputs, x[:4], x[4:])
+        q = spatial.quaternion_product(x[:4], spatial.quaternion_of_turn(turning * self.T))
+        return np.concatenate([spatial.normalised(q), x[4:] + drifting * self.T])
+
+
+class _Complementary(Declared):
+    takes = (
+        PortSpec("rate", "float or n", "", "measured rate, good at high frequencies"),
+        PortSpec("value", "float or n", "", "measured value, good at low frequencies"),
+    )
+    gives = (PortSpec("y", "float or n", "", "their value together"),)
+    tau: Any
+
+    def _begin(self, tau: Any, y0: Any, width: Any) -> dict[str, Any]:
+        shape = channels(width, tau=positive(tau, "tau"), y0=scalar_or_vector(y0, "y0"))
+        self.tau = positive(tau, "tau")
+        start = np.broadcast_to(scalar_or_vector(y0, "y0"), shape or (1,)).copy()
+        return {"x0": start, **self.resolve_ports(n=shape)}
+
+    def _signal(self, y: Any) -> Any:
+        return y if self.out_ports[0].shape else y[0]
+
+
+class Complementary_Filter(_Complementary, ContinuousBlock):
+    """The complementary filter of a rate and a value, for each entry.
+
+    y' = rate + (value - y) / tau: above the frequency 1/tau y is the integral of the rate, of a
+    gyro, below it the value, of an inclinometer. An offset d of the rate leaves y off by tau d.
+
+    Source: W. T. Higgins, "A Comparison of Complementary and Kalman Filtering", IEEE Trans.
+    Aerospace and Electronic Systems 11 (1975).
+
+    :param tau: time constant [s]
+    :type tau: float or array_like(n)
+    :param y0: initial value
+    :type y0: float or array_like(n)
+    :param width: length of the signals; by default they are scalars, or as long as tau or y0
+    :type width: int, optional
+    """
+
+    nin = 2
+    nout = 1
+    tunable = ("tau",)
+
+    def __init__(self, tau: Any, y0: Any = 0.0, width: int | None = None, **blockargs: Any) -> None:
+        given = self._begin(tau, y0, width)
+        super().__init__(nstates=len(given["x0"]), **given, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self._signal(x)]
+
+    def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
+        rate, value = (np.reshape(signal, (-1,)) for signal in inputs)
+        return rate + (value - x) / self.tau
+
+
+class Complementary_Filter_S(_Complementary, SampledBlock):
+    """The complementary filter of a rate and a value at the ticks of a clock, for each entry.
+
+    y(k) = a (y(k-1) + T rate(k)) + (1 - a) value(k) with a = tau / (tau + T), held between ticks.
+    The inputs feed through.
+
+    Source: W. T. Higgins, "A Comparison of Complementary and Kalman Filtering", IEEE Trans.
+    Aerospace and Electronic Systems 11 (1975), with the rate integrated by Euler's implicit method.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param tau: time constant [s]
+    :type tau: float or array_like(n)
+    :param y0: value before the first tick
+    :type y0: float or array_like(n)
+    :param width: length of the signals; by default they are scalars, or as long as tau or y0
+    :type width: int, optional
+    """
+
+    nin = 2
+    nout = 1
+    tunable = ("tau",)
+
+    def __init__(
+        self, clock: Any, tau: Any, y0: Any = 0.0, width: int | None = None, **blockargs: Any
+    ) -> None:
+        given = self._begin(tau, y0, width)
+        super().__init__(clock=clock, feedthrough=True, **given, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [self._signal(self.next(t, inputs, x))]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        rate, value = (np.reshape(signal, (-1,)) for signal in inputs)
+        kept = self.tau / (self.tau + self.T)
+        return kept * (x + self.T * rate) + (1 - kept) * value

@@ -1,0 +1,343 @@
+"""Kalman filters of nonlinear plants at the ticks of a clock: extended and unscented."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from bdsim.components import SampledBlock
+
+from spart_blocks.blocks._estimation import cholesky, corrected, covariance, gain_of, scalar_or
+from spart_blocks.blocks._filters import Filter
+from spart_blocks.blocks._values import chosen, counted, number, positive_number
+from spart_blocks.errors import Fault, InputError, brief
+from spart_blocks.formulas.reader import read_formula
+from spart_blocks.formulas.values import input_names, parameter_values, refuse_taken
+from spart_blocks.plants.model_source import FormulaModel, PlantModel
+from spart_blocks.ports import Port, port_arguments
+from spart_blocks.spatial import Array
+
+_METHODS = ("rk4", "none")
+
+
+class _Nonlinear(Filter):
+    """A filter whose model is found before a run: `model_source` says where, `found` gets it."""
+
+    Q: Any
+    R: Any
+    T: float
+    model_source: FormulaModel | PlantModel
+
+    def _prepare(
+        self, noise: tuple[Any, Any, Any], x0: Any, formulas: tuple[Any, ...],
+        plant: tuple[Any, Any, Any], controls: Any, method: str, steps: int, current: bool,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Keep what is given; returns the arguments of the constructor."""
+        self._noise, self._x0_given, self.current = noise, x0, current
+        self._model: Any = None
+        self.steps = counted(steps, "steps", 100)
+        continuous = chosen(method, "method", _METHODS) == "rk4"
+        f, h, states, params = formulas
+        self._params: dict[str, Any] = {}
+        if plant[0] is None:
+            if f is None or h is None or states is None:
+                hint = "or plant and outputs, for blocks of a diagram"
+                raise InputError(Fault("it takes f, h and states", hint=hint))
+            for name, value in zip(("outputs", "model"), plant[1:], strict=True):
+                if value is not None:
+                    raise InputError(f"{name} is of a plant of a diagram; name that as plant")
+            self.model_source = self._of_formulas(f, h, states, controls, params, continuous)
+            self.tunable = ("Q", "R", *self._params)
+            n, m, p = (len(getattr(self.model_source, key)) for key in ("states", "inputs", "h"))
+            return self._sized(n, m, p, np.zeros(n))
+        if not all(value is None for value in formulas):
+            raise InputError("it takes f, h, states and params, or plant; not both")
+        if not continuous:
+            raise InputError("method none is for formulas; a plant of a diagram has rates")
+        self.model_source = PlantModel(
+            _names(plant[0], "plant"), _names(controls or (), "controls"),
+            _names(plant[1] or (), "outputs"), plant[2],
+        )  # fmt: skip
+        if not self.model_source.outputs:
+            raise InputError("outputs: name the signals that are measured, as [plant.qm]")
+        # Their shapes are not known before the model is.
+        self.in_ports, self.out_ports = (
+            tuple(Port(spec.name, optional=spec.optional) for spec in side)
+            for side in (self.takes, self.gives)
+        )
+        ports = port_arguments(self.in_ports, self.out_ports)
+        return {"x0": np.zeros(1), "feedthrough": current, **ports}
+
+    def _of_formulas(
+        self, f: Any, h: Any, states: Any, controls: Any, params: Any, continuous: bool
+    ) -> FormulaModel:
+        names = input_names(states, "states")
+        given = () if controls is None else input_names(controls, "controls")
+        input_names((*names, *given), "states and controls")
+        self._params = parameter_values(params, (*names, *given))
+        known = {*names, *given, *self._params}
+        sides = []
+        for name, texts in (("f", f), ("h", h)):
+            texts = [texts] if isinstance(texts, str) else texts
+            if not isinstance(texts, (list, tuple)) or not texts:
+                raise InputError(f"{name} is a formula or a list of them, not {brief(texts)}")
+            sides.append(tuple(read_formula(text, known) for text in texts))
+        if len(sides[0]) != len(names):
+            raise InputError(f"f has {len(sides[0])} formulas, there are {len(names)} states")
+        shapes = {name: np.shape(value) for name, value in self._params.items()}
+        f_read, h_read = sides
+        return FormulaModel(f_read, h_read, names, given, shapes, continuous)
+
+    def _sized(self, n: int, m: int, p: int, x0: Array) -> dict[str, Any]:
+        """Keep the covariances; returns the arguments of the constructor."""
+        Q, R, P0 = self._noise
+        self._n = n
+        self.Q, self.R = covariance(Q, "Q", n), covariance(R, "R", p, definite=True)
+        start = self.begin(x0 if self._x0_given is None else self._x0_given, P0, p)
+        ports = self.resolve_ports(n=n, m=scalar_or(max(m, 1)), p=scalar_or(p))
+        return {"x0": start, "feedthrough": self.current, **ports}
+
+    def _own(self) -> None:
+        """Make the parameters of the formulas attributes of the block."""
+        refuse_taken((name for name in self._params if hasattr(self, name)), "params")
+        self.__dict__.update(self._params)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the model still has to be found."""
+        return self._model is None
+
+    def found(self, model: Any) -> None:
+        """Take the model, and of a diagram's plant the sizes."""
+        if isinstance(self.model_source, PlantModel):
+            self._x0 = self._sized(model.n, model.m, model.q, model.x0)["x0"]
+            self.ndstates = len(self._x0)
+        self._model = model
+
+    def _seen(self, t: Any, mean: Any, u: Any) -> tuple[Any, Any]:
+        """The measurements of a state, and their derivative."""
+        found: tuple[Any, Any] = self._known.seen(*self._at(t, mean, u))
+        return found
+
+    def _moved(self, t: Any, mean: Any, u: Any) -> tuple[Any, Any]:
+        """The state at the next tick, and its derivative."""
+        found: tuple[Any, Any] = self._known.moved(*self._at(t, mean, u))
+        return found
+
+    @property
+    def _known(self) -> Any:
+        if self.pending:
+            raise RuntimeError("its model is not found yet; sb.simulate and the like find it")
+        return self._model
+
+    def _at(self, t: Any, mean: Any, u: Any) -> tuple[Any, Any, Any, Any]:
+        """The arguments of the model."""
+        values = [np.ravel(self.__dict__[name]) for name in self._params]
+        return t, mean, u[: self._model.m], np.concatenate([np.zeros(0), *values])
+
+    @property
+    def _added(self) -> Any:
+        """The covariance of the process noise from tick to tick."""
+        of_rates = not isinstance(self.model_source, FormulaModel) or self.model_source.continuous
+        return self.Q * self.T if of_rates else self.Q
+
+
+class Ekf_S(_Nonlinear, SampledBlock):
+    """The extended Kalman filter of a plant x' = f(t, x, u) + w, y = h(t, x, u) + v at the ticks of
+    a clock.
+
+    The plant is given by formulas, as of FCN, or is that of a diagram: `plant` names blocks of
+    this diagram, or of the diagram `model`, whose loop is opened at `controls`; all that moves them
+    without a clock is part of the model. x is then the state of all of them, in the order of the
+    diagram. Rates are integrated from tick to tick by Runge-Kutta's method of order 4 with u held;
+    with `none` f gives the next state. The derivatives of f and h are exact.
+
+    x_hat and P are corrected by the measurement of the tick, in Joseph's form, and the block feeds
+    through. With `current: false` they are the predictions from the ticks before, and innovation is
+    that of the last tick: then it may close a loop. At a tick with `skip` above zero there is
+    no measurement. All outputs are held.
+
+    Source: A. Gelb, "Applied Optimal Estimation" (1974), sec. 6.1; D. Simon, "Optimal State
+    Estimation" (2006), sec. 13.2.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param Q: intensity of the process noise w, with `none` its covariance at a tick: a number, n
+        numbers or a matrix
+    :type Q: float or array_like(n, n)
+    :param R: covariance of the measurement noise v, positive definite
+    :type R: float or array_like(p, p)
+    :param P0: covariance of the initial estimate
+    :type P0: float or array_like(n, n)
+    :param f: a formula for the rate of each state, or for the next state
+    :type f: str or list of str, optional
+    :param h: a formula for each measurement
+    :type h: str or list of str, optional
+    :param states: names of the states in the formulas
+    :type states: list of str, optional
+    :param controls: names of the entries of u in the formulas, or of the inputs of the plant
+    :type controls: list of str, optional
+    :param params: numbers and arrays of the formulas by name; each is a parameter of the block
+    :type params: mapping, optional
+    :param plant: in the place of formulas, the block or blocks of a diagram
+    :type plant: str or list of str, optional
+    :param outputs: the signals of the plant that are measured, such as plant.qm
+    :type outputs: list of str, optional
+    :param model: the diagram that has the plant, this one by default
+    :type model: Path, optional
+    :param x0: estimate before the first measurement; zeros, or the initial state of the plant
+    :type x0: float or array_like(n), optional
+    :param method: rk4 or none
+    :type method: str
+    :param steps: steps of Runge-Kutta's method between ticks
+    :type steps: int
+    :param current: whether the outputs use the measurement of the tick
+    :type current: bool
+    """
+
+    nin = 3
+    nout = 3
+    tunable: tuple[str, ...] = ("Q", "R")
+
+    def __init__(
+        self, clock: Any, Q: Any, R: Any, P0: Any, f: str | Sequence[str] | None = None,
+        h: str | Sequence[str] | None = None, states: str | Sequence[str] | None = None,
+        controls: str | Sequence[str] | None = None, params: Any = None,
+        plant: str | Sequence[str] | None = None, outputs: str | Sequence[str] | None = None,
+        model: Path | Any = None, x0: Any = None, method: str = "rk4", steps: int = 1,
+        current: bool = True, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        formulas, of_plant = (f, h, states, params), (plant, outputs, model)
+        given = self._prepare((Q, R, P0), x0, formulas, of_plant, controls, method, steps, current)
+        super().__init__(clock=clock, **given, **blockargs)
+        self._own()
+
+    def correct(self, t: Any, mean: Any, P: Any, u: Any, y: Any) -> tuple[Any, Any, Any]:
+        expected, C = self._seen(t, mean, u)
+        e = y - expected
+        return (*corrected(mean, P, e, C, self.R), e)
+
+    def predict(self, t: Any, mean: Any, P: Any, u: Any) -> tuple[Any, Any]:
+        moved, F = self._moved(t, mean, u)
+        return moved, F @ P @ F.T + self._added
+
+
+class Ukf_S(_Nonlinear, SampledBlock):
+    """The unscented Kalman filter of a plant x' = f(t, x, u) + w, y = h(t, x, u) + v at the ticks
+    of a clock.
+
+    Mean and covariance are those of 2 n + 1 sigma points, on which the model acts: x and x plus and
+    minus the columns of the Cholesky factor of (n + lambda) P, with lambda = alpha^2 (n + kappa) -
+    n. They are drawn anew for the measurement. The plant, the ports and the other parameters are
+    as of EKF_S.
+
+    Source: S. Julier and J. Uhlmann, "Unscented Filtering and Nonlinear Estimation", Proc. IEEE 92
+    (2004); E. Wan and R. van der Merwe, "The Unscented Kalman Filter for Nonlinear Estimation"
+    (2000), table 7.3.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param Q: intensity of the process noise w, with `none` its covariance at a tick: a number, n
+        numbers or a matrix
+    :type Q: float or array_like(n, n)
+    :param R: covariance of the measurement noise v, positive definite
+    :type R: float or array_like(p, p)
+    :param P0: covariance of the initial estimate
+    :type P0: float or array_like(n, n)
+    :param f: a formula for the rate of each state, or for the next state
+    :type f: str or list of str, optional
+    :param h: a formula for each measurement
+    :type h: str or list of str, optional
+    :param states: names of the states in the formulas
+    :type states: list of str, optional
+    :param controls: names of the entries of u in the formulas, or of the inputs of the plant
+    :type controls: list of str, optional
+    :param params: numbers and arrays of the formulas by name; each is a parameter of the block
+    :type params: mapping, optional
+    :param plant: in the place of formulas, the block or blocks of a diagram
+    :type plant: str or list of str, optional
+    :param outputs: the signals of the plant that are measured, such as plant.qm
+    :type outputs: list of str, optional
+    :param model: the diagram that has the plant, this one by default
+    :type model: Path, optional
+    :param x0: estimate before the first measurement; zeros, or the initial state of the plant
+    :type x0: float or array_like(n), optional
+    :param method: rk4 or none
+    :type method: str
+    :param steps: steps of Runge-Kutta's method between ticks
+    :type steps: int
+    :param current: whether the outputs use the measurement of the tick
+    :type current: bool
+    :param alpha: spread of the sigma points
+    :type alpha: float
+    :param beta: weight of the central point in covariances; 2 is best for Gaussian noise
+    :type beta: float
+    :param kappa: second parameter of the spread, above -n
+    :type kappa: float
+    """
+
+    nin = 3
+    nout = 3
+    tunable: tuple[str, ...] = ("Q", "R")
+
+    def __init__(
+        self, clock: Any, Q: Any, R: Any, P0: Any, f: str | Sequence[str] | None = None,
+        h: str | Sequence[str] | None = None, states: str | Sequence[str] | None = None,
+        controls: str | Sequence[str] | None = None, params: Any = None,
+        plant: str | Sequence[str] | None = None, outputs: str | Sequence[str] | None = None,
+        model: Path | Any = None, x0: Any = None, method: str = "rk4", steps: int = 1,
+        current: bool = True, alpha: float = 0.1, beta: float = 2.0, kappa: float = 0.0,
+        **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self._alpha = positive_number(alpha, "alpha")
+        self._beta, self._kappa = number(beta, "beta"), number(kappa, "kappa")
+        formulas, of_plant = (f, h, states, params), (plant, outputs, model)
+        given = self._prepare((Q, R, P0), x0, formulas, of_plant, controls, method, steps, current)
+        super().__init__(clock=clock, **given, **blockargs)
+        self._own()
+
+    def _sized(self, n: int, m: int, p: int, x0: Array) -> dict[str, Any]:
+        if n + self._kappa <= 0:
+            raise InputError(f"kappa must be above -{n}, less the number of states")
+        self._spread = self._alpha**2 * (n + self._kappa)
+        of_mean = np.full(2 * n + 1, 1 / (2 * self._spread))
+        of_mean[0] = 1 - n / self._spread
+        self._of_mean, self._of_spread = of_mean, of_mean.copy()
+        self._of_spread[0] += 1 - self._alpha**2 + self._beta
+        return super()._sized(n, m, p, x0)
+
+    def _points(self, mean: Any, P: Any) -> list[Any]:
+        columns = list((np.sqrt(self._spread) * cholesky(P)).T)
+        return [mean, *(mean + c for c in columns), *(mean - c for c in columns)]
+
+    def _moments(self, values: list[Any]) -> tuple[Any, Any]:
+        """The mean of points (k, n), and what they differ from it."""
+        rows = np.stack(values)
+        mean = self._of_mean @ rows
+        return mean, rows - mean
+
+    def _product(self, a: Any, b: Any) -> Any:
+        """The covariance of two sets of differences."""
+        return a.T @ (self._of_spread[:, None] * b)
+
+    def correct(self, t: Any, mean: Any, P: Any, u: Any, y: Any) -> tuple[Any, Any, Any]:
+        points = self._points(mean, P)
+        expected, dy = self._moments([self._seen(t, x, u)[0] for x in points])
+        S = self._product(dy, dy) + self.R
+        K = gain_of(self._product(np.stack(points) - mean, dy), S)
+        e = y - expected
+        return mean + K @ e, P - K @ S @ K.T, e
+
+    def predict(self, t: Any, mean: Any, P: Any, u: Any) -> tuple[Any, Any]:
+        points = [self._moved(t, x, u)[0] for x in self._points(mean, P)]
+        moved, dx = self._moments(points)
+        return moved, self._product(dx, dx) + self._added
+
+
+def _names(value: Any, what: str) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{what} takes names, not {brief(value)}")
+    return tuple(names)
