@@ -1,4 +1,4 @@
-"""What estimators share: the gains of observers, covariances, and the corrections of filters.
+"""What estimators and optimal controllers share: gains, covariances, and corrections of filters.
 
 A covariance is symmetric, so that a state holds the entries on and below its diagonal.
 """
@@ -100,6 +100,18 @@ def _ackermann(A: Array, C: Array, poles: Array) -> Array:
     last = np.eye(len(A))[:, -1:]
     gain: Array = value @ np.linalg.solve(np.array(rows), last)
     return gain
+
+
+def regulated(system: Matrices, Q: Any, R: Any, sampled: bool) -> tuple[Array, Array, Array, Array]:
+    """Q and R as matrices, the gain of the regulator, and its cost x' S x."""
+    from spart_blocks.plants.riccati import Labels, regulator, weights
+
+    n, m = system.B.shape
+    states = Labels(tuple(f"x[{k}]" for k in range(n)), {})
+    inputs = Labels(tuple(f"u[{k}]" for k in range(m)), {})
+    Q, R, _ = weights(Q, R, None, states, inputs)
+    found = regulator(system.A, system.B, Q, R, None, states, sampled)
+    return Q, R, found.K, found.S
 
 
 # --- covariances --------------------------------------------------------------------------------

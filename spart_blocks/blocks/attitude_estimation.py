@@ -22,7 +22,6 @@ from spart_blocks.blocks._values import (
     scalar_or_vector,
 )
 from spart_blocks.errors import InputError
-from spart_blocks.ports import Port
 
 _TINY = 1e-30
 _GIVES = (
@@ -167,7 +166,11 @@ def _transition(omega: Any, T: float) -> Any:
 
 
 class _Mahony(Declared):
-    takes = (PortSpec("omega", "3", "rad/s", "measured by the gyro, in body axes"),)
+    takes = (
+        PortSpec("omega", "3", "rad/s", "measured by the gyro, in body axes"),
+        PortSpec("v1", "3", "", "first measured vector, in body axes"),
+        PortSpec("v2", "3", "", "second one", optional=True),
+    )
     gives = _GIVES
     kp: Any
     ki: Any
@@ -178,20 +181,19 @@ class _Mahony(Declared):
         self, references: Any, weights: Any, kp: Any, ki: Any, q0: Any, bias0: Any
     ) -> dict[str, Any]:
         rows = np.atleast_2d(numbers(references, "references"))
-        if rows.ndim != 2 or rows.shape[1] != 3 or not rows.any(axis=1).all():
-            raise InputError(f"references takes rows of 3 numbers, not all zero, not {rows.shape}")
+        if rows.shape not in ((1, 3), (2, 3)) or not rows.any(axis=1).all():
+            raise InputError("references takes one or two rows of 3 numbers, not all zero")
         self.references = rows / np.linalg.norm(rows, axis=1)[:, None]
         self.weights = np.broadcast_to(positive(weights, "weights"), (len(rows),)).copy()
         self.kp, self.ki = positive_number(kp, "kp", "1/s"), float(not_negative(ki, "ki"))
         start = np.concatenate([spatial.unit_quaternion(q0, "q0"), numbers(bias0, "bias0", (3,))])
-        ports = [Port(f"v{k + 1}", (3,)) for k in range(len(rows))]
-        return {"x0": start, "feedthrough": True, **self.resolve_ports(more=(ports, ()))}
+        return {"x0": start, "feedthrough": True, **self.resolve_ports()}
 
     def _rates(self, inputs: list[Any], q: Any, bias: Any) -> tuple[Any, Any]:
         """The rate of the attitude in body axes, and of the bias."""
         back = spatial.quaternion_rotation(q).T
         error = np.zeros(3)
-        for weight, reference, v in zip(self.weights, self.references, inputs[1:], strict=True):
+        for weight, reference, v in zip(self.weights, self.references, inputs[1:], strict=False):
             error = error + weight * spatial.cross(_unit(v), back @ reference)
         return inputs[0] - bias + self.kp * error, -self.ki * error
 
@@ -202,15 +204,16 @@ class _Mahony(Declared):
 class Mahony_Filter(_Mahony, ContinuousBlock):
     """The explicit complementary filter on rotations, with the bias of the gyro.
 
-    R^' = R^ skew(omega - bias + kp e), bias' = -ki e with e = sum of w_i v_i x (R^' r_i) over the
-    vectors v_i, measured in body axes, of known directions r_i in inertial axes: gravity and
-    magnetic field, or Sun and Earth. One vector leaves the turn about it to the gyro. The lengths
-    of vectors do not matter; a vector of zeros is no measurement. omega feeds through to omega_hat.
+    R^' = R^ skew(omega - bias + kp e), bias' = -ki e with e = sum of w_i v_i x (R^' r_i) over one
+    or two vectors v_i, measured in body axes, of known directions r_i in inertial axes: gravity
+    and magnetic field, or Sun and Earth. One vector leaves the turn about it to the gyro. The
+    lengths of vectors do not matter; a vector of zeros is no measurement. omega feeds through to
+    omega_hat.
 
     Source: R. Mahony, T. Hamel and J.-M. Pflimlin, "Nonlinear Complementary Filters on the Special
     Orthogonal Group", IEEE Trans. Automatic Control 53 (2008), eq. 32.
 
-    :param references: the directions in inertial axes, a row for each input v1, v2, ...
+    :param references: the directions of v1 and v2 in inertial axes; v2 may be left out
     :type references: array_like(k, 3)
     :param kp: gain of the attitude [1/s]
     :type kp: float
@@ -224,7 +227,7 @@ class Mahony_Filter(_Mahony, ContinuousBlock):
     :type bias0: array_like(3)
     """
 
-    nin = 1
+    nin = 3
     nout = 3
     tunable = ("kp", "ki", "weights")
 
@@ -255,7 +258,7 @@ class Mahony_Filter_S(_Mahony, SampledBlock):
 
     :param clock: clock source
     :type clock: Clock
-    :param references: the directions in inertial axes, a row for each input v1, v2, ...
+    :param references: the directions of v1 and v2 in inertial axes; v2 may be left out
     :type references: array_like(k, 3)
     :param kp: gain of the attitude [1/s]
     :type kp: float
@@ -269,7 +272,7 @@ class Mahony_Filter_S(_Mahony, SampledBlock):
     :type bias0: array_like(3)
     """
 
-    nin = 1
+    nin = 3
     nout = 3
     tunable = ("kp", "ki", "weights")
 

@@ -51,6 +51,8 @@ PID Controller (2DOF): PID_2DOF JOINT_PID
 Discrete PID Controller (2DOF): PID_2DOF_S JOINT_PID_S
 Kalman Filter: KALMAN_S KALMAN; steady without P0
 Extended Kalman Filter: EKF_S
+MPC Controller, Adaptive MPC Controller, Explicit MPC Controller: MPC_S; of one linear plant
+LQG Controller: LQG LQG_S
 Unscented Kalman Filter: UKF_S
 AHRS, Complementary Filter: MAHONY_FILTER COMPLEMENTARY_FILTER MEKF_S
 Disturbance Observer, Extended State Observer: DISTURBANCE_OBSERVER DISTURBANCE_OBSERVER_S

@@ -49,7 +49,7 @@ def wired(diagram: Diagram) -> FlatDiagram:
         return wiring
     from spart_blocks.program.models import find_models
 
-    find_models(ready, filters, wiring)
+    find_models(ready, filters, wiring, wired)
     return flatten(ready.bd, ready.places, ready.run)  # models bring sizes of ports with them
 
 

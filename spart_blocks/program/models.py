@@ -7,7 +7,7 @@ numbers and with symbols, so that both engines, exported C and FMUs have the sam
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,16 +62,22 @@ class TracedModel:
         return flat[:size], flat[size:].reshape(size, self.n)
 
 
-def find_models(diagram: Diagram, nodes: Sequence[Node], wiring: FlatDiagram) -> None:
-    """Give filters of a wiring their models. Raises DiagramError, at the place in the file, where
-    there is none."""
+def find_models(
+    diagram: Diagram,
+    nodes: Sequence[Node],
+    wiring: FlatDiagram,
+    wired: Callable[[Diagram], FlatDiagram],
+) -> None:
+    """Give filters of a wiring their models. wired: how another diagram gets its wiring. Raises
+    DiagramError, at the place in the file, where there is none."""
     for node in nodes:
         try:
             model, place = node.block.model_source, f"blocks.{node.name}"
             if isinstance(model, FormulaModel):
                 found = _of_formulas(model, node.block)
             else:
-                found = _of_plant(model, _wiring_of(model, wiring), node.block)
+                other = None if model.diagram is None else wired(as_diagram(model.diagram))
+                found = _of_plant(model, other or wiring, node.block)
             node.block.found(found)
         except InputError as error:
             label = f"{node.name} ({type(node.block).__name__.upper()})"
@@ -108,14 +114,6 @@ def _values(formulas: Sequence[Any], known: Mapping[str, Any]) -> Any:
 
 
 # --- plants of diagrams -------------------------------------------------------------------------
-
-
-def _wiring_of(source: PlantModel, own: FlatDiagram) -> FlatDiagram:
-    if source.diagram is None:
-        return own
-    from spart_blocks.program.gains import wired
-
-    return wired(as_diagram(source.diagram))
 
 
 def _of_plant(source: PlantModel, wiring: FlatDiagram, block: Any) -> TracedModel:

@@ -24,7 +24,7 @@ CASES = [
     ("MEKF_S", {"gyro_noise": 0.1, "bias_noise": 0.2, "q_noise": [0.1, 0.2, 0.1], "P0": 0.5,
                 "bias0": [0.1, 0.0, -0.1]}, [3, 4, None, 3, 3]),
     ("MAHONY_FILTER", {"references": REFERENCES, "weights": [1.0, 0.5]}, [3, 3, 3]),
-    ("MAHONY_FILTER_S", {"references": REFERENCES[:1]}, [3, 3]),
+    ("MAHONY_FILTER_S", {"references": REFERENCES[:1]}, [3, 3, 3]),
     ("COMPLEMENTARY_FILTER", {"tau": 0.5}, [None, None]),
     ("COMPLEMENTARY_FILTER", {"tau": [0.5, 0.2], "y0": 0.3}, [2, 2]),
     ("COMPLEMENTARY_FILTER_S", {"tau": 0.5}, [None, None]),
@@ -158,9 +158,9 @@ def test_an_error_about_one_axis_decays_as_the_linear_filter():
     """Of a small angle about x, with one vector along z: angle' = -kp angle."""
     block = made("MAHONY_FILTER", CLOCK, references=[0, 0, 1], kp=2.0, ki=0.0)
     turned = Rotation.from_rotvec([1e-4, 0, 0]).as_matrix().T @ [0, 0, 1]
-    rate, _ = block._rates([np.zeros(3), turned], block._x0[:4], np.zeros(3))
+    rate, _ = block._rates([np.zeros(3), turned, np.zeros(3)], block._x0[:4], np.zeros(3))
     np.testing.assert_allclose(rate, [2e-4, 0, 0], atol=1e-10)
-    rate, _ = block._rates([np.zeros(3), np.zeros(3)], block._x0[:4], np.zeros(3))
+    rate, _ = block._rates([np.zeros(3)] * 3, block._x0[:4], np.zeros(3))
     np.testing.assert_array_equal(rate, 0.0)
 
 
@@ -185,8 +185,8 @@ def test_an_offset_of_the_rate_leaves_tau_times_it():
         ("MEKF_S", {**MEKF, "q_noise": 0.0}, "q_noise must be above zero"),
         ("MEKF_S", {**MEKF, "q0": [1, 1, 0, 0]}, "q0 has length 1.41"),
         ("MEKF_S", {**MEKF, "P0": [1, 2, 3]}, "P0 has shape"),
-        ("MAHONY_FILTER", {"references": [[0, 0, 0]]}, "references takes rows of 3"),
-        ("MAHONY_FILTER", {"references": [1, 2]}, "references takes rows of 3"),
+        ("MAHONY_FILTER", {"references": [[0, 0, 0]]}, "references takes one or two rows"),
+        ("MAHONY_FILTER", {"references": [1, 2]}, "references takes one or two rows"),
         ("MAHONY_FILTER", {"references": [0, 0, 1], "kp": 0.0}, "kp must be above zero"),
         ("COMPLEMENTARY_FILTER", {"tau": 0.0}, "tau must be above zero"),
         ("COMPLEMENTARY_FILTER_S", {"tau": [1.0, 2.0], "y0": [1.0]}, "tau has 2 entries"),

@@ -150,6 +150,9 @@ ARGUMENTS |= {
     "SOLAR_PRESSURE": {"area": 1.0},
     "SOLAR_PRESSURE_PLATES": PLATE,
 }
+ARGUMENTS["LQG"] = {**_PLANT, "B": 1.0, "Q": 1.0, "R": 1.0, "W": 1.0, "V": 1.0}
+SAMPLED["LQG_S"] = ARGUMENTS["LQG"]
+SAMPLED["MPC_S"] = {"A": -1.0, "B": 1.0, "Q": 1.0, "R": 1.0, "N": 3, "lower": -1.0}
 _MODEL = {"f": "-x", "h": "x", "states": "x", "Q": 1.0, "R": 1.0, "P0": 1.0}
 SAMPLED |= {"EKF_S": _MODEL, "UKF_S": _MODEL, "MEKF_S": {"gyro_noise": 1.0, "bias_noise": 1.0}}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}

@@ -54,6 +54,7 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
     ),
     *("FIR", "IIR", "MOVING_AVERAGE", "CUMULATIVE_MIN", "CUMULATIVE_MAX", "SAMPLE_HOLD", "COUNTER"),
     *("LUENBERGER", "LUENBERGER_S", "DISTURBANCE_OBSERVER", "DISTURBANCE_OBSERVER_S"),
+    *("LQG", "LQG_S", "MPC_S"),
     *("KALMAN", "KALMAN_S", "EKF_S", "UKF_S", "MEKF_S"),
     *("MAHONY_FILTER", "MAHONY_FILTER_S", "COMPLEMENTARY_FILTER", "COMPLEMENTARY_FILTER_S"),
     *("NOTCH", "NOTCH_S", "LOW_PASS", "LOW_PASS_S"),

@@ -14,6 +14,7 @@ import spart_blocks as sb
 from spart_blocks.blocks._estimation import cholesky, unpacked
 from spart_blocks.diagram.flatten import FlatDiagram, Node
 from spart_blocks.errors import DiagramError, InputError
+from spart_blocks.program.gains import wired
 from spart_blocks.program.models import find_models
 
 T = 0.05
@@ -40,7 +41,7 @@ def ready(kind, **given):
     """A filter with its model, as a run finds it."""
     block = made(kind, CLOCK, **given)
     node = Node(0, "filter", block, "sampled", (), (), ())
-    find_models(sb.Diagram("one", None), [node], FlatDiagram((node,), (0,), {}, {}))
+    find_models(sb.Diagram("one", None), [node], FlatDiagram((node,), (0,), {}, {}), wired)
     return block
 
 

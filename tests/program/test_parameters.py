@@ -116,6 +116,8 @@ PENDULUM = {"f": ["w", "u - 9.81*sin(a)"], "h": "sin(a)", "states": ["a", "w"], 
             "P0": 1.0}  # fmt: skip
 NOISE = {"Q": (np.eye(2), np.diag([2.0, 3.0])), "R": ([[1.0]], [[2.0]])}
 MAHONY = {"kp": (1.0, 2.0), "ki": (0.3, 0.7), "weights": ([1.0, 1.0], [2.0, 0.5])}
+DOUBLE = {"A": [[0.0, 1.0], [0.0, 0.0]], "B": [0.0, 1.0]}
+GAINS = {"K": ([[1.0, 2.0]], [[3.0, 0.5]]), "L": ([[1.0], [2.0]], [[2.0], [0.5]])}
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
     "ALGEBRAIC_CONSTRAINT": (constraint, {"initial": (1.0, -1.0)}),
@@ -474,6 +476,30 @@ CASES = {
     "KALMAN_S": (
         built("KALMAN_S", (2,), (2,), (), clocked=True, P0=1.0, method="none"),
         {**MATRICES, "Q": (np.eye(2), 2 * np.eye(2)), "R": (np.eye(2), 3 * np.eye(2))},
+    ),
+    "LQG": (built("LQG", (), (2,), (), **DOUBLE, C=[1.0, 0.0]), GAINS),
+    "LQG_S": (built("LQG_S", (), (2,), (), clocked=True, **DOUBLE, C=[1.0, 0.0]), GAINS),
+    "MPC_S": (
+        built(
+            "MPC_S",
+            (2,),
+            (2,),
+            (),
+            clocked=True,
+            **DOUBLE,
+            C=[0.0, 1.0],
+            Q=1.0,
+            R=1.0,
+            N=3,
+            iterations=3,
+        ),
+        {
+            "lower": (-0.5, -0.2),
+            "upper": (0.5, 0.3),
+            "rate": (0.4, 0.2),
+            "y_lower": (-0.4, -0.1),
+            "y_upper": (0.4, 0.1),
+        },
     ),
     "EKF_S": (built("EKF_S", (), (), (), clocked=True, **PENDULUM), NOISE),
     "UKF_S": (built("UKF_S", (), (), (), clocked=True, **PENDULUM), NOISE),

@@ -1,0 +1,208 @@
+"""Linear quadratic Gaussian control: a regulator of the state that a Kalman filter estimates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bdsim.components import ContinuousBlock, SampledBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._estimation import (
+    column,
+    covariance,
+    gain_of,
+    intensity_at_ticks,
+    plant,
+    regulated,
+    scalar_or,
+    steady_covariance,
+)
+from spart_blocks.blocks._linear import Matrices, state_of_size
+from spart_blocks.blocks._values import chosen, numbers
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.spatial import Array
+
+_METHODS = ("zoh", "none")
+
+
+class _Lqg(Declared):
+    takes = (
+        PortSpec("y", "float or p", "", "measurements"),
+        PortSpec("xd", "n", "", "desired state", optional=True),
+        PortSpec("uff", "float or m", "", "feedforward, added to u", optional=True),
+    )
+    gives = (
+        PortSpec("u", "float or m", "", "control"),
+        PortSpec("x_hat", "n", "", "estimate of the state"),
+    )
+    out_ports: Any
+    A: Any
+    B: Any
+    C: Any
+    K: Any
+    L: Any
+
+    def _design(
+        self, system: Matrices, cost: tuple[Any, Any], noise: tuple[Any, Any], K: Any, L: Any,
+        T: float | None = None, W_of: Matrices | None = None,
+    ) -> None:  # fmt: skip
+        """Keep the matrices and the gains, given or designed from weights and noise. T [s]: of a
+        clock. W_of: the plant in continuous time of which W is, None if W is that at a tick.
+        """
+        self.A, self.B, self.C, _ = system
+        (n, m), p = system.B.shape, len(system.C)
+        if K is None:
+            if cost[0] is None or cost[1] is None:
+                raise InputError(Fault("it takes Q and R, or K", hint="give Q and R"))
+            _, _, self.K, _ = regulated(system, *cost, sampled=T is not None)
+        else:
+            self.K = _gain(K, "K", (m, n))
+        if L is not None:
+            self.L = _gain(L, "L", (n, p))
+            return
+        if noise[0] is None or noise[1] is None:
+            raise InputError(Fault("it takes W and V, or L", hint="give W and V"))
+        W, V = covariance(noise[0], "W", n), covariance(noise[1], "V", p, definite=True)
+        if T is not None and W_of is not None:
+            W = intensity_at_ticks(W_of.A, W, T)
+        P = steady_covariance(self.A, self.C, W, V, sampled=T is not None)
+        self.L = gain_of(P @ self.C.T, V if T is None else self.C @ P @ self.C.T + V)
+
+    def _ports(self) -> dict[str, Any]:
+        n, m = self.B.shape
+        return self.resolve_ports(n=n, m=scalar_or(m), p=scalar_or(len(self.C)))
+
+    def _control(self, inputs: list[Any], mean: Any) -> Any:
+        _, xd, uff = inputs
+        return column(uff) - self.K @ (mean - xd)
+
+    def _given(self, u: Any, mean: Any) -> list[Any]:
+        return [u if self.out_ports[0].shape else u[0], mean]
+
+
+class LQG(_Lqg, ContinuousBlock):
+    """A linear quadratic Gaussian controller: the regulator of the state that the steady Kalman
+    filter estimates.
+
+    u = uff - K (x^ - xd), x^' = A x^ + B u + L (y - C x^). K minimises the integral of x' Q x + u'
+    R u, and L = P C' V^-1 the error of x^ under noise of the intensities W of the process and V of
+    the measurement. The gains K and L are tunable; y does not feed through.
+
+    Source: B. D. O. Anderson and J. B. Moore, "Optimal Control: Linear Quadratic Methods" (1990),
+    ch. 8.
+
+    :param A: system matrix
+    :type A: array_like(n, n)
+    :param B: input matrix
+    :type B: array_like(n, m)
+    :param C: output matrix
+    :type C: array_like(p, n)
+    :param Q: weight of the state: a number, n numbers or a matrix
+    :type Q: float or array_like(n, n), optional
+    :param R: weight of the input
+    :type R: float or array_like(m, m), optional
+    :param W: intensity of the process noise
+    :type W: float or array_like(n, n), optional
+    :param V: intensity of the measurement noise
+    :type V: float or array_like(p, p), optional
+    :param K: gain of the regulator, in the place of Q and R
+    :type K: array_like(m, n), optional
+    :param L: gain of the filter, in the place of W and V
+    :type L: array_like(n, p), optional
+    :param x0: initial estimate
+    :type x0: float or array_like(n)
+    """
+
+    nin = 3
+    nout = 2
+    tunable = ("K", "L")
+
+    def __init__(
+        self, A: Any, B: Any, C: Any, Q: Any = None, R: Any = None, W: Any = None, V: Any = None,
+        K: Any = None, L: Any = None, x0: Any = 0.0, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self._design(plant(A, B, C, None), (Q, R), (W, V), K, L)
+        n = len(self.A)
+        start = state_of_size(x0, n)
+        super().__init__(nstates=n, x0=start, feedthrough=True, **self._ports(), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return self._given(self._control(inputs, x), x)
+
+    def deriv(self, t: float, inputs: list[Any], x: Any) -> Any:
+        u = self._control(inputs, x)
+        return self.A @ x + self.B @ u + self.L @ (column(inputs[0]) - self.C @ x)
+
+
+class LQG_S(_Lqg, SampledBlock):
+    """A linear quadratic Gaussian controller at the ticks of a clock.
+
+    u = uff - K (x^ - xd) with the estimate x^ that uses the measurement of the tick, by the gain L.
+    With `zoh`, A, B and W are those of a plant in continuous time whose input is held between
+    ticks; with `none` those of the sampled plant. K minimises the sum of x' Q x + u' R u over
+    the ticks, V is the covariance of a measurement. u is held.
+
+    Source: G. F. Franklin et al., "Digital Control of Dynamic Systems" (1998), sec. 9.5.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param A: system matrix
+    :type A: array_like(n, n)
+    :param B: input matrix
+    :type B: array_like(n, m)
+    :param C: output matrix
+    :type C: array_like(p, n)
+    :param Q: weight of the state: a number, n numbers or a matrix
+    :type Q: float or array_like(n, n), optional
+    :param R: weight of the input
+    :type R: float or array_like(m, m), optional
+    :param W: intensity of the process noise, with `none` its covariance at a tick
+    :type W: float or array_like(n, n), optional
+    :param V: covariance of the measurement noise
+    :type V: float or array_like(p, p), optional
+    :param K: gain of the regulator, in the place of Q and R
+    :type K: array_like(m, n), optional
+    :param L: gain of the filter, in the place of W and V
+    :type L: array_like(n, p), optional
+    :param x0: estimate before the first measurement
+    :type x0: float or array_like(n)
+    :param method: zoh or none
+    :type method: str
+    """
+
+    nin = 3
+    nout = 2
+    tunable = ("K", "L")
+    delays = True
+
+    def __init__(
+        self, clock: Any, A: Any, B: Any, C: Any, Q: Any = None, R: Any = None, W: Any = None,
+        V: Any = None, K: Any = None, L: Any = None, x0: Any = 0.0, method: str = "zoh",
+        **blockargs: Any,
+    ) -> None:  # fmt: skip
+        system, of_noise = plant(A, B, C, None), None
+        if chosen(method, "method", _METHODS) == "zoh":
+            system, of_noise = system.at(float(clock.T), method), system
+        self._design(system, (Q, R), (W, V), K, L, float(clock.T), of_noise)
+        start = state_of_size(x0, len(self.A))
+        super().__init__(clock=clock, x0=start, feedthrough=True, **self._ports(), **blockargs)
+
+    def _corrected(self, inputs: list[Any], x: Any) -> Any:
+        return x + self.L @ (column(inputs[0]) - self.C @ x)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        mean = self._corrected(inputs, x)
+        return self._given(self._control(inputs, mean), mean)
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        mean = self._corrected(inputs, x)
+        return self.A @ mean + self.B @ self._control(inputs, mean)
+
+
+def _gain(value: Any, name: str, shape: tuple[int, int]) -> Array:
+    found = numbers(value, name)
+    if found.ndim < 2 and found.size == shape[0] * shape[1]:
+        found = found.reshape(shape)
+    if found.shape != shape:
+        raise InputError(f"{name} must have shape {shape}, not {found.shape}")
+    return found

@@ -1,0 +1,227 @@
+"""Model predictive control of linear plants, with bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from bdsim.components import SampledBlock
+
+from spart_blocks.blocks._condensed import Cost, Steps, condensed, predictions
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._estimation import (
+    column,
+    covariance,
+    plant,
+    regulated,
+    scalar_or,
+)
+from spart_blocks.blocks._values import chosen, counted, in_order, numbers, positive_number
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.spatial import Array
+
+_METHODS = ("zoh", "none")
+MOST_OPERATIONS = 400_000
+"""Largest number of products at a tick: all of them are written out in the program."""
+
+
+class MPC_S(Declared, SampledBlock):
+    """Model predictive control of a linear plant at the ticks of a clock, with bounds.
+
+    At each tick the inputs u_0 ... u_(N-1) minimise the sum over the horizon of (x_k - xd)' Q (x_k
+    - xd) + (u_k - uff)' R (u_k - uff) + (u_k - u_(k-1))' S (u_k - u_(k-1)), with the weight P at
+    its end, within bounds of u and of its rate; u_0 is the output, held. y = C x has soft bounds:
+    leaving them by d costs y_weight d^2. P is by default the cost of the regulator from there on,
+    with which the block is that regulator where no bound acts.
+
+    The program of the inputs (condensed) is solved by a fixed number of steps of ADMM from the
+    multipliers of the tick before, moved by one tick. `residual` is the largest distance of what is
+    bounded from its projection: it is small where the steps were enough. u is within its bounds in
+    any case. All steps are written out in the program, so that a horizon of 20 and 50 steps are
+    some 20,000 products for each input squared.
+
+    With `zoh`, A and B are those of a plant in continuous time whose input is held between ticks;
+    with `none` those of the sampled plant. The bounds are tunable.
+
+    Source: J. Maciejowski, "Predictive Control with Constraints" (2002), ch. 2-3; S. Boyd et al.,
+    "Distributed Optimization ... ADMM" (2011); B. Stellato et al., "OSQP" (2020).
+
+    :param clock: clock source
+    :type clock: Clock
+    :param A: system matrix
+    :type A: array_like(n, n)
+    :param B: input matrix
+    :type B: array_like(n, m)
+    :param Q: weight of the state: a number, n numbers or a matrix
+    :type Q: float or array_like(n, n)
+    :param R: weight of the input, positive definite
+    :type R: float or array_like(m, m)
+    :param N: horizon, number of ticks
+    :type N: int
+    :param lower: lower bounds of u
+    :type lower: float or array_like(m), optional
+    :param upper: upper bounds of u
+    :type upper: float or array_like(m), optional
+    :param rate: largest rate of u, per second
+    :type rate: float or array_like(m), optional
+    :param C: matrix of the outputs with soft bounds
+    :type C: array_like(p, n), optional
+    :param y_lower: their lower bounds
+    :type y_lower: float or array_like(p), optional
+    :param y_upper: their upper bounds
+    :type y_upper: float or array_like(p), optional
+    :param y_weight: weight of the square of leaving them
+    :type y_weight: float
+    :param S: weight of changes of u
+    :type S: float or array_like(m, m)
+    :param P: weight of the last state
+    :type P: float or array_like(n, n), optional
+    :param u0: input before the first tick
+    :type u0: float or array_like(m)
+    :param method: zoh or none
+    :type method: str
+    :param iterations: steps of ADMM at a tick
+    :type iterations: int
+    :param penalty: its penalty, relative to the curvature of each bound; more suits many active
+        bounds
+    :type penalty: float
+    """
+
+    nin = 3
+    nout = 2
+    takes = (
+        PortSpec("x", "n", "", "state, measured or estimated"),
+        PortSpec("xd", "n", "", "desired state", optional=True),
+        PortSpec("uff", "float or m", "", "input that keeps it", optional=True),
+    )
+    gives = (
+        PortSpec("u", "float or m", "", "control"),
+        PortSpec("residual", "", "", "distance of the solution from its bounds"),
+    )
+    tunable = ("lower", "upper", "rate", "y_lower", "y_upper")
+    delays = True
+
+    def __init__(
+        self, clock: Any, A: Any, B: Any, Q: Any, R: Any, N: int, lower: Any = None,
+        upper: Any = None, rate: Any = None, C: Any = None, y_lower: Any = None,
+        y_upper: Any = None, y_weight: float = 1e4, S: Any = 0.0, P: Any = None, u0: Any = 0.0,
+        method: str = "zoh", iterations: int = 50, penalty: float = 3.0, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        system = plant(A, B, np.zeros((1, len(np.atleast_2d(A)))) if C is None else C, None)
+        if chosen(method, "method", _METHODS) == "zoh":
+            system = system.at(float(clock.T), method)
+        n, m = system.B.shape
+        Q, R, self._K, onward = regulated(system, Q, R, sampled=True)
+        cost = Cost(Q, R, covariance(S, "S", m), onward if P is None else covariance(P, "P", n))
+        self._take_bounds(m, lower, upper, rate)
+        self._take_soft(len(system.C), C, y_lower, y_upper)
+        self._horizon = counted(N, "N")
+        rows = self._rows(m, system.C)
+        program = condensed(predictions(system.A, system.B, self._K, N), cost, N, rows)
+        self._iterations = counted(iterations, "iterations", 10_000)
+        self._solver = Steps.of(program, positive_number(penalty, "penalty"))
+        self._refuse_long(len(program.G))
+        soft = 2 * positive_number(y_weight, "y_weight")
+        sizes = {name: len(matrix) for name, matrix in rows.items()}
+        softly = [np.full(N * size, float(name == "y")) for name, size in sizes.items()]
+        gives = np.concatenate([np.zeros(0), *softly])
+        self._give = gives * self._solver.rho / (self._solver.rho + soft)
+        self._later = _one_later(N, sizes.values())
+        before = numbers(u0, "u0")
+        if before.shape not in ((), (m,)):
+            raise InputError(f"u0 has shape {before.shape}, there are {m} inputs")
+        start = np.concatenate([np.zeros(len(program.G)), np.broadcast_to(before, (m,))])
+        ports = self.resolve_ports(n=n, m=scalar_or(m))
+        super().__init__(clock=clock, x0=start, feedthrough=True, **ports, **blockargs)
+
+    def _take_bounds(self, m: int, lower: Any, upper: Any, rate: Any) -> None:
+        self.lower, self.upper = _bound(lower, "lower", m, -np.inf), _bound(upper, "upper", m)
+        in_order(self.lower, self.upper, ("lower", "upper"))
+        self.rate = _bound(rate, "rate", m)
+        if np.any(self.rate <= 0):
+            raise InputError("rate must be above zero")
+
+    def _take_soft(self, p: int, C: Any, y_lower: Any, y_upper: Any) -> None:
+        if C is None and (y_lower is not None or y_upper is not None):
+            raise InputError(Fault("y_lower and y_upper are of y = C x", hint="give C"))
+        self.y_lower = _bound(y_lower, "y_lower", p, -np.inf)
+        self.y_upper = _bound(y_upper, "y_upper", p)
+        in_order(self.y_lower, self.y_upper, ("y_lower", "y_upper"))
+
+    def _rows(self, m: int, C: Array) -> dict[str, Array]:
+        """What is bounded at a tick, by name."""
+        limits = {
+            "u": (np.eye(m), self.lower, self.upper),
+            "rate": (np.eye(m), -self.rate, self.rate),
+            "y": (C, self.y_lower, self.y_upper),
+        }
+        self._bounded = tuple(
+            name for name, (_, *sides) in limits.items() if np.isfinite(sides).any()
+        )
+        return {name: limits[name][0] for name in self._bounded}
+
+    def _refuse_long(self, rows: int) -> None:
+        products = self._iterations * rows**2
+        if products > MOST_OPERATIONS:
+            text = f"{self._iterations} iterations with {rows} bounds are {products:,} products"
+            hint = f"shorten N, or take fewer iterations; the most is {MOST_OPERATIONS:,}"
+            raise InputError(Fault(f"{text} at a tick", hint=hint))
+
+    def _limits(self) -> tuple[Any, Any]:
+        """The bounds of all rows."""
+        step = self.rate * self.T
+        sides = {"u": (self.lower, self.upper), "rate": (-step, step),
+                 "y": (self.y_lower, self.y_upper)}  # fmt: skip
+        low, high = (
+            np.concatenate([sides[name][k] for name in self._bounded for _ in range(self._horizon)])
+            for k in (0, 1)
+        )
+        return low, high
+
+    def _solved(self, inputs: list[Any], x: Any) -> tuple[Any, Any, Any]:
+        """u, the residual, and the multipliers."""
+        state, xd, uff = inputs
+        m, rows = len(self._K), len(self._give)
+        z, v, before = x[:0], x[:rows], x[rows:]
+        data = np.concatenate([state, xd, column(uff), before])
+        residual: Any = 0.0
+        if rows:
+            low, high = self._limits()
+
+            def nearest(w: Any) -> Any:
+                inside = np.clip(w, low, high)
+                return inside + self._give * (w - inside)
+
+            z, v, residual = self._solver.solved(data, v, nearest, self._iterations)
+        u = self._solver.back[:m] @ (z - v) + self._solver.free[:m] @ data - self._K @ state
+        if "rate" in self._bounded:
+            u = np.clip(u, before - self.rate * self.T, before + self.rate * self.T)
+        if "u" in self._bounded:
+            u = np.clip(u, self.lower, self.upper)
+        return u, residual, v
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        u, residual, _ = self._solved(inputs, x)
+        return [u if self.out_ports[0].shape else u[0], residual]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        u, _, v = self._solved(inputs, x)
+        return np.concatenate([v[self._later], u])
+
+
+def _bound(value: Any, name: str, size: int, nothing: float = np.inf) -> Array:
+    found = np.full(size, nothing) if value is None else numbers(value, name)
+    if found.shape not in ((), (size,)):
+        raise InputError(f"{name} has shape {found.shape}, it takes a number or {size}")
+    return np.broadcast_to(found, (size,)).copy()
+
+
+def _one_later(N: int, sizes: Iterable[int]) -> Array:
+    """For each row that of the tick after, the last one twice: where a solution goes on."""
+    found, start = [np.zeros(0, dtype=int)], 0
+    for size in sizes:
+        ticks = np.minimum(np.arange(N) + 1, N - 1)
+        found.append(start + (ticks[:, None] * size + np.arange(size)).ravel())
+        start += N * size
+    return np.concatenate(found)
