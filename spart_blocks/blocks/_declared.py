@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from inspect import cleandoc
 from typing import Any, ClassVar
 
-from bdsim.components import SourceBlock
+from bdsim.components import SinkBlock, SourceBlock
 
 from spart_blocks.ports import Port, Shape, port_arguments
 from spart_blocks.robot import Robot
@@ -150,8 +150,9 @@ class Declared:
             tuple(replace(port, **changes.get(port.name, {})) for port in side) for side in sides
         )
         arguments = port_arguments(self.in_ports, self.out_ports)
-        if isinstance(self, SourceBlock):  # which gives the number of inputs itself
-            del arguments["nin"], arguments["inames"]
+        for kind, side in ((SourceBlock, "in"), (SinkBlock, "out")):
+            if isinstance(self, kind):  # which gives the number of these ports itself
+                del arguments[f"n{side}"], arguments[f"{side[0]}names"]
         return arguments
 
 

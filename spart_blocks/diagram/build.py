@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from spart_blocks.diagram.arguments import MAX_PORTS, ArgumentReader, same_numbers
+from spart_blocks.diagram.arrivals import BUSES, Arrival, arrivals, is_waiting, made_last
+from spart_blocks.diagram.buses import Ports, bus_arguments, with_shapes
 from spart_blocks.diagram.composed import parts_of
 from spart_blocks.diagram.conditions import trigger_clock
 from spart_blocks.diagram.formula_names import warn_of_constants
@@ -15,6 +17,7 @@ from spart_blocks.diagram.other_names import type_hint
 from spart_blocks.diagram.own_blocks import add_installed
 from spart_blocks.diagram.references import Resolved, Resolver, Scope
 from spart_blocks.diagram.registry import (
+    PACKAGE,
     BlockType,
     find_type,
     name_problem,
@@ -23,8 +26,9 @@ from spart_blocks.diagram.registry import (
 )
 from spart_blocks.diagram.schema import MAX_COLLECTED, BlockSection, PartSection, SubsystemSection
 from spart_blocks.diagram.subsystems import MAX_BLOCKS, as_block, built_conditions, make_gates
+from spart_blocks.diagram.wire_texts import MAX_WIRES, InputCount, count_inputs, read_wires
 from spart_blocks.diagram.wires import WireText
-from spart_blocks.diagram.wiring import MAX_WIRES, InputCount, Wiring, count_inputs, read_wires
+from spart_blocks.diagram.wiring import Wiring
 from spart_blocks.document import Document, Keys
 from spart_blocks.errors import (
     DiagramError,
@@ -34,7 +38,6 @@ from spart_blocks.errors import (
     Place,
     did_you_mean,
 )
-from spart_blocks.ports import output_ports
 
 _TYPES = "`spart blocks` lists them"
 _OWN = "For blocks of your own, name their file or package: --blocks, or blocks="
@@ -133,19 +136,19 @@ class Builder:
             places=self.product.places,
             kinds=kinds,
             broken=set(broken or ()),
-            counts=count_inputs(texts),
+            counts=count_inputs(texts, kinds),
+            count=self.product.count,
             unread=len(texts) < sum(bool(text) for text in wires) or self._without_wires(path),
         )
         if gates:
             wiring.blocks |= gates
             wiring.kinds |= {"in": "INPORT", "out": "OUTPORT"}
-        scopes = [name for name, block in blocks.items() if block.type == "SCOPE"]
+        wiring.incoming = made_last(blocks, texts.values(), self._waits)
         for name, block in blocks.items():
-            if block.type != "SCOPE":
+            if name not in wiring.incoming:
                 self._block(wiring, name, block, scope)
-        widths = self._widths(wiring, texts, scopes)
-        for name in scopes:
-            self._block(wiring, name, blocks[name], scope, widths.get(name))
+        for name in wiring.incoming:
+            self._block(wiring, name, blocks[name], scope)
         for number, wire in texts.items():
             wiring.add(number, wire)
         return wiring
@@ -167,7 +170,6 @@ class Builder:
         name: str,
         section: BlockSection,
         scope: Scope,
-        width: int | None = None,
     ) -> None:
         keys: Keys = (*wiring.path, "blocks", name)
         made = None
@@ -184,7 +186,7 @@ class Builder:
             elif section.type not in self.broken_subsystems:
                 kind = self._kind(name, section, keys)
                 if kind and complete:
-                    made = self._leaf(wiring, kind, name, resolved, width, keys)
+                    made = self._leaf(wiring, kind, name, resolved, keys)
         if made is None:
             wiring.broken.add(name)
         else:
@@ -236,20 +238,28 @@ class Builder:
         kind: BlockType,
         name: str,
         resolved: Mapping[str, Resolved],
-        width: int | None,
         keys: Keys,
     ) -> Any:
         """The block, or None after a fault; notes which arguments are a parameter's value."""
         self.product.count(self.document.place(*keys), blocks=1)
         self.product.packages.add(kind.package)
         values = {key: item.value for key, item in resolved.items()}
-        given = _with_inputs(kind, values, wiring.counts.get(name, InputCount()), width)
+        given: dict[str, Any] | None
+        sources: Ports = {}
+        if kind.package == PACKAGE and kind.name in BUSES:
+            given, sources = self._bus(wiring, kind, name, values, keys)
+        else:
+            given = self._counted(wiring, kind, name, values, keys)
+        if given is None:
+            return None
         made = self._of_trigger(kind, given)
         arguments = self.reader.read(kind, name, given, keys, made)
         if arguments is None:
             return None
         block = self._make(wiring, kind, name, arguments, keys)
         if block is not None:
+            if sources:
+                with_shapes(block, sources)
             place = self.document.place(*keys, "expression")
             warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
             for key, item in resolved.items():
@@ -320,25 +330,36 @@ class Builder:
             hint = self.reader.reference(arguments.get(first.partition(".")[0]), keys)
         self.faults.append(Fault(text, self.document.place(*path), hint))
 
-    # --- scopes -----------------------------------------------------------------
+    def _bus(
+        self, wiring: Wiring, kind: BlockType, name: str, given: Mapping[str, Any], keys: Keys
+    ) -> tuple[dict[str, Any] | None, Ports]:
+        """The parameters of a bus with the signals that its wires tell, and these; None where what
+        leads to it is wrong."""
+        came, unknown = arrivals(wiring, name, self.document.place(*keys))
+        found, sources = bus_arguments(kind.name, given, came)
+        if not unknown or [] not in (found.get("signals"), found.get("bus")):
+            return found, sources
+        circle = [block for block in unknown if is_waiting(wiring, block)]
+        if circle:
+            message = f"the signals of {name} ({kind.name}) are not known: its wires go in a circle"
+            hint = f"write signals: [...] in {name}, or in {circle[0]}"
+            self.faults.append(Fault(message, self.document.key_place(*keys), hint))
+        return None, {}
 
-    def _widths(
-        self, wiring: Wiring, texts: Mapping[int, WireText], scopes: list[str]
-    ) -> dict[str, int]:
-        """The width of the vector that a scope's only wire carries, where ports state it."""
-        widths: dict[str, int] = {}
-        if not scopes:
-            return widths
-        for wire in texts.values():
-            for end in wire.ends:
-                block = wiring.blocks.get(wire.source.block)
-                if block is None or wiring.kinds.get(end.block) != "SCOPE":
-                    continue
-                for index, port in enumerate(output_ports(block)):
-                    here = wire.source.port in (port.name, str(index)) or block.nout == 1
-                    if here and port.shape is not None and len(port.shape) == 1:
-                        widths[end.block] = _selected(port.shape[0], wire.source.selection)
-        return widths
+    def _counted(
+        self, wiring: Wiring, kind: BlockType, name: str, given: dict[str, Any], keys: Keys
+    ) -> dict[str, Any]:
+        """The parameters of a block with the number of inputs that its wires ask for."""
+        came, _ = arrivals(wiring, name, self.document.place(*keys))
+        count = wiring.counts.get(name, InputCount())
+        unnamed = [arrival for arrival in came if arrival.port is None]
+        if any(arrival.one is None for arrival in unnamed):
+            count.unnamed = sum(len(arrival.signals) for arrival in unnamed)
+        return _with_inputs(kind, given, count, came)
+
+    def _waits(self, block: BlockSection) -> bool:
+        """Whether what a block is like depends on its wires, besides buses and scopes."""
+        return False
 
     # --- subsystems ---------------------------------------------------------------
 
@@ -444,9 +465,10 @@ class Builder:
 
 
 def _with_inputs(
-    kind: BlockType, given: dict[str, Any], count: InputCount, width: int | None
+    kind: BlockType, given: dict[str, Any], count: InputCount, came: Sequence[Arrival]
 ) -> dict[str, Any]:
-    """The parameters, with the number of inputs that the wires ask for."""
+    """The parameters, with the number of inputs that the wires ask for. A scope with one wire has
+    a line for each entry of its vector, where the port states its length."""
     if kind.package != "bdsim" or kind.name not in _COUNTED or "nin" in given:
         return given
     if kind.name == "SCOPE":
@@ -454,15 +476,11 @@ def _with_inputs(
             return given
         if count.needed <= 1:
             lines = [given[key] for key in ("labels", "styles") if isinstance(given.get(key), list)]
-            longest = max([len(line) for line in lines], default=width or 1)
+            shapes = [port.shape or () for arrival in came for port in arrival.signals.values()]
+            width = next((shape[0] for shape in shapes if len(shape) == 1), 1)
+            longest = max([len(line) for line in lines], default=width)
             return {**given, "vector": longest} if longest > 1 else given
     return {**given, "nin": max(count.needed, 1)}
-
-
-def _selected(length: int, selection: Any) -> int:
-    if selection is None:
-        return length
-    return 1 if isinstance(selection, int) else len(range(*slice(*selection).indices(length)))
 
 
 def _named_by(text: str, arguments: Mapping[str, Any]) -> Keys:

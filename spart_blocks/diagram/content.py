@@ -16,6 +16,7 @@ from spart_blocks.diagram.build import Builder, Part, Product
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.expectations import ExpectSection
 from spart_blocks.diagram.files import MAX_BYTES, Robots, existing, inside
+from spart_blocks.diagram.levels import check_tags
 from spart_blocks.diagram.own_blocks import is_allowed
 from spart_blocks.diagram.references import MAX_EXPANDED, Resolved, Resolver, Scope
 from spart_blocks.diagram.registry import BlockType, name_problem, new_clock, new_diagram
@@ -264,6 +265,8 @@ class DiagramContent(_Content[DiagramSection]):
         tunable = self._tunable(sections, robots, dropped)
         wiring.finish()
         builder.check_unused(scope)
+        if not self.faults:
+            self.files.product.faults += check_tags(bd, product.places)
         return Diagram(
             name=bd.name,
             bd=bd,

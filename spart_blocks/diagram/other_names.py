@@ -112,14 +112,17 @@ Matrix Transpose: TRANSPOSE
 Matrix Inverse, Pseudoinverse: INVERSE
 Determinant of 3x3 Matrix: DET
 Vector Concatenate, Matrix Concatenate: CONCATENATE MUX
-Mux, Bus Creator: MUX; DICT makes a signal with named parts
-Demux, Bus Selector: DEMUX
+Mux: MUX; DICT makes a signal with named parts
+Bus Creator: BUS_CREATOR
+Demux: DEMUX
+Bus Selector: BUS_SELECTOR; or a wire: bus.qm -> ctrl.qm
 Selector: SELECTOR SLICE1 SLICE2 INDEX; a wire can take a slice: plant.qm[0:2] -> ctrl.qm
 Switch: SWITCH
 Manual Switch: MANUAL_SWITCH SWITCH; or `variants:`, chosen by --variant
 Multiport Switch: MULTIPORT_SWITCH
 Index Vector: MULTIPORT_SWITCH; after DEMUX
-Goto, From: ; a wire goes to any number of inputs: plant.qm -> ctrl.qm, scope
+Goto: GOTO
+From: FROM
 Subsystem, Inport, Outport: ; `subsystems:` with `inputs:` and `outputs:`: docs/diagrams.md
 Model, Model Reference: ; `use: part.yaml` takes a file with ports as a block: docs/diagrams.md
 Variant Subsystem: ; `variants:` has a block's alternatives: docs/diagrams.md
@@ -227,16 +230,16 @@ Function Caller: ; `subsystems:`, with a clock: docs/diagrams.md
 Unit System Configuration: ; units are SI
 Variant Model, Manual Variant Source: ; `variants:`, chosen by --variant: docs/diagrams.md
 Variant Sink, Variant Source: ; `variants:`, chosen by --variant: docs/diagrams.md
-Bus to Vector: MUX
+Bus to Vector: MUX; a wire: bus -> mux
 Data Type Conversion: ROUND; signals are doubles
 IC: STEP; a state's start is its parameter x0
 Probe, Width: ; `spart test FILE` checks shapes; `sb.trace(FILE).signals` has them
 Signal Conversion: ; a wire
 Signal Specification: ; shapes are checked where a wire ends
-Bus Assignment: MUX
+Bus Assignment: BUS_ASSIGNMENT
 Data Store Memory, Data Store Read: INTEGRATOR_S UNIT_DELAY; a state has one writer
 Data Store Write: INTEGRATOR_S UNIT_DELAY; a state has one writer
-Goto Tag Visibility: ; a wire reaches any block of its diagram
+Goto Tag Visibility: GOTO; with scope: global its tag is known everywhere
 Merge: MERGE
 Parameter Writer: ; `spart tune` sets parameters of a loop that runs: docs/live.md
 State Reader: ; a block's outputs; `run: {log: [states]}` keeps states

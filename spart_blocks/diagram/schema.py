@@ -128,7 +128,9 @@ class FileSection(_Section):
     clocks: Annotated[dict[StrictStr, ClockSection], MAPPING] = Field(default_factory=dict)
     subsystems: Annotated[dict[StrictStr, SubsystemSection], MAPPING] = Field(default_factory=dict)
     blocks: dict[StrictStr, BlockSection] = Field(description="the blocks, by name")
-    wires: Wires = Field((), description="wires such as `plant.qm[0:2] -> ctrl.qm, scope`")
+    wires: Wires = Field(
+        (), description="wires such as `plant.qm[0:2] -> ctrl.qm, scope` or `plant.* -> ctrl`"
+    )
 
 
 class PartSection(FileSection, Conditional):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -66,10 +67,16 @@ def check_ports(
             message = f"there are {len(ports)} {side}; the most is {MAX_PORTS}"
             faults.append(Fault(message, document.place(*path, side), "put signals into vectors"))
             continue
+        seen: set[str] = set()
+        signals: set[str] = set()
         for number, port in enumerate(ports):
-            problem = name_problem(port)
-            if problem is None and port in ports[:number]:
-                problem = "is given twice"
+            problem = next(filter(None, map(name_problem, port.split("."))), None)
+            if problem is None and port in seen:
+                problem = "is given twice" if port in ports[:number] else "is a bus as well"
+            if problem is None and any(bus in signals for bus in _buses(port)):
+                problem = "is in a bus that is a signal as well"
+            seen |= {port, *_buses(port)}
+            signals.add(port)
             if problem:
                 place = document.place(*path, side, number)
                 faults.append(Fault(f"the port name {port[:60]!r} {problem}", place))
@@ -98,6 +105,11 @@ def built_conditions(
     for keys, fault in wrong_values(conditions):
         faults.append(replace(fault, place=document.place(*path, *keys)))
     return conditions
+
+
+def _buses(port: str) -> list[str]:
+    """The buses that a port is in: `a.b` and `a` for `a.b.c`."""
+    return [port[: match.start()] for match in re.finditer(r"\.", port)]
 
 
 def _measure(

@@ -1,8 +1,9 @@
 """Wires: their syntax, inputs without wires, and the zeros of optional inputs.
 
-SOURCE -> END, END, ...        SOURCE is block, block.port or block.port[slice]
+SOURCE -> END, END, ...        SOURCE is block, block.port, block.port[slice],
+                               block.* or block.{port, port}
                                END is block or block.port
-An audit's port is block.audit.port.
+A port's name may have dots: an audit's port is block.audit.port.
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ from spart_blocks.ports import Port, input_ports, output_ports
 
 Selection = int | tuple[int | None, int | None, int | None]
 
+_PART = r"(?:[^\s.\[\]{}*][^\s.\[\]{}]*|\*[^\s.\[\]{}]+)"  # of a port's name: no star alone
+_PORT = rf"{_PART}(?:\.{_PART})*"
 _END = re.compile(
-    r"(?P<block>[^\s.\[\]]+)(?:\.(?P<port>(?:audit\.)?[^\s.\[\]]+))?(?P<rest>\[.*\])?"
+    rf"(?P<block>[^\s.\[\]{{}}]+)(?:\.(?P<port>{_PORT}))?"
+    r"(?P<names>\.\*|\.\{[^{}]*\})?(?P<rest>\[.*\])?"
 )
+_NAME = re.compile(rf"\s*({_PORT})\s*")
 _SLICE = re.compile(r"(-?\d{1,9})?:(-?\d{1,9})?(?::(-?\d{1,9})?)?")
 _INDEX = re.compile(r"-?\d{1,9}")
 
@@ -35,8 +40,18 @@ class WireSyntaxError(Exception):
 
 
 @dataclass(frozen=True)
+class Name:
+    """A signal named in braces, and its position in the wire's text."""
+
+    text: str
+    offset: int
+
+
+@dataclass(frozen=True)
 class End:
-    """One end of a wire as written, and the positions of its parts in the wire's text."""
+    """One end of a wire as written, and the positions of its parts in the wire's text. names: of
+    a source of several signals, those in braces, or none for all; None for one signal.
+    """
 
     block: str
     port: str | None
@@ -44,6 +59,7 @@ class End:
     offset: int
     port_offset: int
     selection_offset: int
+    names: tuple[Name, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -70,8 +86,16 @@ def parse_wire(text: str) -> WireText:
     source = parse_end(text[:arrow], 0)
     ends: list[End] = []
     start = arrow + 2
+    if "{" in text[start:]:
+        hint = "write plant.{qm, um} -> law; it goes to the inputs of the same names"
+        raise WireSyntaxError("braces belong to a source", text.index("{", start), hint)
     for part in text[start:].split(","):
         end = parse_end(part, start)
+        if end.names is not None:
+            hint = f"write {end.block}: its inputs of the same names are wired"
+            raise WireSyntaxError(
+                "a star belongs to a source", start + len(part.rstrip()) - 1, hint
+            )
         if end.selection is not None:
             hint = f"an input is named by a dot, as {end.block}.0"
             raise WireSyntaxError("only a source can be sliced", end.selection_offset, hint)
@@ -88,8 +112,13 @@ def parse_end(text: str, start: int = 0) -> End:
         raise WireSyntaxError("a block's name is missing", max(offset - 1, 0))
     match = _END.fullmatch(bare)
     if match is None:
-        hint = "write block, block.port or block.port[0:2]"
+        hint = "write block, block.port, block.port[0:2], block.* or block.{port, port}"
         raise WireSyntaxError(f"cannot read {bare!r}", offset, hint)
+    names = (
+        None if match["names"] is None else _names(match["names"], offset + match.start("names"))
+    )
+    if names is not None and match["rest"] is not None:
+        raise WireSyntaxError("only one signal can be sliced", offset + match.start("rest"))
     selection = None
     if match["rest"] is not None:
         selection = _selection(match["rest"][1:-1].replace(" ", ""), offset + match.start("rest"))
@@ -101,7 +130,24 @@ def parse_end(text: str, start: int = 0) -> End:
         offset,
         port_offset,
         offset + max(match.start("rest"), 0),
+        names,
     )
+
+
+def _names(text: str, offset: int) -> tuple[Name, ...]:
+    """The names in `.{qm, um}`, which begins at an offset; none for `.*`."""
+    if text == ".*":
+        return ()
+    names: list[Name] = []
+    start = 2
+    for part in text[2:-1].split(","):
+        match = _NAME.fullmatch(part)
+        if match is None:
+            hint = "write the ports' names between the braces: plant.{qm, um}"
+            raise WireSyntaxError(f"cannot read {text!r}", offset + start, hint)
+        names.append(Name(match[1], offset + start + match.start(1)))
+        start += len(part) + 1
+    return tuple(names)
 
 
 def _selection(text: str, offset: int) -> Selection:

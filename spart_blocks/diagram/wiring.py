@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from spart_blocks.diagram.arrivals import Incoming
+from spart_blocks.diagram.bundles import Bundle, bundle_of, spread, takes_bus
 from spart_blocks.diagram.companions import (
     AUDIT,
     COMPANION,
@@ -13,7 +16,9 @@ from spart_blocks.diagram.companions import (
     wants_audit,
 )
 from spart_blocks.diagram.conditions import NONE, Conditions
+from spart_blocks.diagram.ends import Skip, WrongEnd, index_of, no_port
 from spart_blocks.diagram.registry import port_names
+from spart_blocks.diagram.wire_texts import FILLED_IN_ORDER, InputCount
 from spart_blocks.diagram.wires import (
     End,
     Selection,
@@ -22,7 +27,6 @@ from spart_blocks.diagram.wires import (
     complete,
     connect,
     parse_end,
-    parse_wire,
     selection_text,
     signal_name,
     unconnected,
@@ -32,75 +36,7 @@ from spart_blocks.document import MAX_FAULTS, Document, Keys
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, did_you_mean
 from spart_blocks.ports import Port, input_ports, output_ports
 
-# Blocks whose wires take the next free input when they name none.
-FILLED_IN_ORDER = ("SCOPE", "SCOPEXY", "MUX", "NULL", "WATCH")
-
-MAX_WIRES = 100_000
-
 Output = tuple[Any, int]
-
-
-def read_wires(
-    texts: tuple[str, ...], document: Document, path: Keys, faults: list[Fault]
-) -> dict[int, WireText]:
-    """The wires of a section by their number in it; an empty text is one left out."""
-    wires: dict[int, WireText] = {}
-    ends = 0
-    for number, text in enumerate(texts):
-        if not text.strip() and text == "":
-            continue
-        ends += text.count(",") + 1
-        if ends > MAX_WIRES:
-            hint = "put signals into vectors, or use subsystems"
-            place = document.place(*path, "wires", number)
-            raise DiagramError(
-                [*faults, Fault(f"there are more than {MAX_WIRES} wires", place, hint)]
-            )
-        try:
-            wires[number] = parse_wire(text)
-        except WireSyntaxError as error:
-            place = document.place_inside((*path, "wires", number), error.offset)
-            faults.append(Fault(f"wire {text.strip()!r}: {error.message}", place, error.hint))
-    return wires
-
-
-@dataclass
-class InputCount:
-    """A block's inputs as used by wires: the number of wires that name none, and the named
-    inputs.
-    """
-
-    unnamed: int = 0
-    named: set[str] = field(default_factory=set)
-
-    @property
-    def needed(self) -> int:
-        """The number of inputs that these wires need, when inputs go by number."""
-        numbers = [int(name) + 1 for name in self.named if name.isdecimal() and len(name) < 6]
-        return max([self.unnamed + len(self.named), *numbers])
-
-
-def count_inputs(wires: dict[int, WireText]) -> dict[str, InputCount]:
-    """For each block, its inputs as far as the wires tell."""
-    counts: dict[str, InputCount] = {}
-    for wire in wires.values():
-        for end in wire.ends:
-            count = counts.setdefault(end.block, InputCount())
-            if end.port is None:
-                count.unnamed += 1
-            else:
-                count.named.add(end.port)
-    return counts
-
-
-class _WrongEnd(Exception):  # noqa: N818 - becomes a Fault in this file
-    def __init__(self, message: str, offset: int, hint: str | None = None) -> None:
-        self.message, self.offset, self.hint = message, offset, hint
-        super().__init__(message)
-
-
-class _Skip(Exception):  # noqa: N818 - a signal within this file
-    """The end is on a block that is already known to be wrong."""
 
 
 @dataclass
@@ -108,8 +44,9 @@ class Wiring:
     """The wires of one diagram or subsystem.
 
     kinds gives each block's type as written, broken the names of blocks that could not be
-    made, prefix the names of the subsystems around, as `loop/`. unread: not every wire
-    could be read. conditions: those on which a subsystem runs.
+    made, prefix the names of the subsystems around, as `loop/`. count counts further wires at a
+    place, and refuses too many. incoming: the wires of the blocks that are made last. unread: not
+    every wire could be read. conditions: those on which a subsystem runs.
     """
 
     bd: Any
@@ -121,11 +58,13 @@ class Wiring:
     kinds: dict[str, str]
     broken: set[str]
     counts: dict[str, InputCount]
+    count: Callable[..., None]
     unread: bool = False
     conditions: Conditions = NONE
     blocks: dict[str, Any] = field(default_factory=dict)
     children: dict[str, Wiring] = field(default_factory=dict)
     companions: dict[Any, Any] = field(default_factory=dict)
+    incoming: Incoming = field(default_factory=dict)
     _taken: dict[tuple[Any, int], Place] = field(default_factory=dict)
     _next: dict[str, int] = field(default_factory=dict)
     _by_name: dict[str, set[int | None]] = field(default_factory=dict)
@@ -137,24 +76,31 @@ class Wiring:
         keys = (*self.path, "wires", number)
         place = self.document.place(*keys)
         self.places.setdefault(f"wires.{self.prefix}{number}", place)
-        output: Output | None = None
+        source: Output | Bundle | None = None
         try:
-            output = self.output(wire.source, place)
-        except _WrongEnd as error:
+            source = self._source(wire, place)
+        except WrongEnd as error:
             self._fault(error, keys)
-        except _Skip:
+        except Skip:
             pass
         for end in wire.ends:
             try:
-                target = self._input(end)
                 at = self.document.place_inside(keys, end.offset)
-                self._claim(target, at, end)
-                if output is not None:
-                    self._connect(output, target, at)
-            except _WrongEnd as error:
+                if isinstance(source, Bundle):
+                    spread(self, source, end, place, at)
+                    continue
+                if source is None and wire.source.names is not None:
+                    self._doubtful.add(end.block)
+                    self.block(end)
+                    continue
+                target = self._input(end)
+                self.claim(target, at, end)
+                if source is not None:
+                    self.connect(source, target, at)
+            except WrongEnd as error:
                 self._doubtful.add(end.block)
                 self._fault(error, keys)
-            except _Skip:
+            except Skip:
                 pass
 
     def check_signal(
@@ -168,6 +114,8 @@ class Wiring:
         place = place or self.document.place(*keys)
         try:
             end = parse_end(text)
+            if end.names is not None:
+                raise WrongEnd("it means several signals", 0, "name each of them")
             *around, name = end.block.split("/")
             level = self
             for subsystem in around:
@@ -175,7 +123,7 @@ class Wiring:
                     return
                 if subsystem not in level.children:
                     hint = did_you_mean(subsystem, level.children)
-                    raise _WrongEnd(f"there is no subsystem {subsystem!r}", 0, hint)
+                    raise WrongEnd(f"there is no subsystem {subsystem!r}", 0, hint)
                 level = level.children[subsystem]
             end = replace(end, block=name)
             block, index = level.output(replace(end, selection=None), place)
@@ -183,9 +131,9 @@ class Wiring:
                 level._check_range(end, output_ports(block)[index])
             if level is not self:  # it was finished before it had this companion
                 level._complete()
-        except (WireSyntaxError, _WrongEnd) as error:
+        except (WireSyntaxError, WrongEnd) as error:
             self.faults.append(Fault(f"{what} {text!r}: {error.message}", place, error.hint))
-        except _Skip:
+        except Skip:
             pass
 
     def ask(self, text: str, place: Place) -> None:
@@ -212,77 +160,94 @@ class Wiring:
 
     # --- ends -------------------------------------------------------------------
 
+    def _source(self, wire: WireText, place: Place) -> Output | Bundle:
+        """The output, or the several, that a wire comes from."""
+        bundle = bundle_of(self, wire.source, place)
+        if bundle is None or (bundle.bare and not any(takes_bus(self, end) for end in wire.ends)):
+            return self.output(wire.source, place)
+        return bundle
+
     def output(self, end: End, place: Place) -> Output:
         """The output an end means, through a slice block if it is sliced."""
-        end = self._of_audit(end, place)
-        block = self._block(end)
+        end = self.of_audit(end, place)
+        block = self.block(end)
         ports = output_ports(block)
-        kind = self._described(end.block)
+        kind = self.described(end.block)
         if not ports and not getattr(block, "companion_outputs", ()):
-            raise _WrongEnd(f"{kind} has no outputs", end.offset)
+            raise WrongEnd(f"{kind} has no outputs", end.offset)
         if end.port is None:
             if len(ports) != 1:
                 message = f"{kind} has several outputs"
-                raise _WrongEnd(message, end.offset, f"name one of {port_names(ports)}")
+                raise WrongEnd(message, end.offset, f"name one of {port_names(ports)}")
             return self._picked((block, 0), end, ports[0], place)
-        index = _index(end.port, ports)
+        index = index_of(end.port, ports)
         if index is None and end.port in getattr(block, "companion_outputs", ()):
             companion = self._companion(end.block, COMPANION, place)
             ports = output_ports(companion)
-            index, block = _index(end.port, ports), companion
+            index, block = index_of(end.port, ports), companion
         if index is None:
             known = (*ports, *map(Port, getattr(block, "companion_outputs", ())))
-            raise self._no_port(end, known)
+            raise no_port(str(end.port), kind, known, end.port_offset)
         return self._picked((block, index), end, ports[index], place)
 
+    def port_of(self, end: End) -> Port:
+        """The port of an output, with the shape that a slice leaves; nothing is made."""
+        block = self.block(end)
+        ports = output_ports(block)
+        index = index_of(end.port or "0", ports)
+        if index is None or (end.port is None and len(ports) > 1):
+            return Port(end.port or "0")
+        port = ports[index]
+        if end.selection is None or port.shape is None:
+            return port
+        return replace(port, shape=_selected(port.shape, end.selection))
+
     def _input(self, end: End) -> tuple[Any, int]:
-        block = self._block(end)
+        block = self.block(end)
         ports = input_ports(block)
         if not ports:
-            raise _WrongEnd(f"{self._described(end.block)} has no inputs", end.offset)
+            raise WrongEnd(f"{self.described(end.block)} has no inputs", end.offset)
         if end.port is not None:
-            index = _index(end.port, ports)
+            index = index_of(end.port, ports)
             if index is None:
-                raise self._no_port(end, ports)
+                raise no_port(end.port, self.described(end.block), ports, end.port_offset)
             return block, index
         if self.kinds.get(end.block) in FILLED_IN_ORDER:
-            return block, self._next_free(end, ports)
+            return block, self.next_free(end, ports)
         if len(ports) > 1:
-            message = f"{self._described(end.block)} has several inputs"
-            raise _WrongEnd(message, end.offset, f"name one of {port_names(ports)}")
+            message = f"{self.described(end.block)} has several inputs"
+            raise WrongEnd(message, end.offset, f"name one of {port_names(ports)}")
         return block, 0
 
-    def _block(self, end: End) -> Any:
+    def block(self, end: End) -> Any:
         if end.block in self.blocks:
             return self.blocks[end.block]
         if end.block in self.broken:
-            raise _Skip
+            raise Skip
         hint = None
         if len(self.faults) < MAX_FAULTS:  # a search through every name, for each fault
             written = [name for name in self.blocks if "." not in name]
             hint = did_you_mean(end.block, [*written, *self.broken])
-        raise _WrongEnd(f"there is no block {end.block!r}", end.offset, hint)
+        raise WrongEnd(f"there is no block {end.block!r}", end.offset, hint)
 
-    def _no_port(self, end: End, ports: tuple[Port, ...]) -> _WrongEnd:
-        message = f"no port {end.port!r} on {self._described(end.block)}"
-        near = did_you_mean(str(end.port), [port.name for port in ports])
-        hint = near if near and near.startswith("did") else None
-        return _WrongEnd(f"{message}: it has {port_names(ports)}", end.port_offset, hint)
+    def named_inputs(self, name: str, ports: tuple[Port, ...]) -> set[int | None]:
+        """The inputs of a block that wires name."""
+        if name not in self._by_name:
+            named = self.counts[name].named
+            self._by_name[name] = {index_of(port, ports) for port in named}
+        return self._by_name[name]
 
-    def _described(self, name: str) -> str:
+    def described(self, name: str) -> str:
         return f"{name} ({self.kinds[name]})" if name in self.kinds else name
 
-    def _next_free(self, end: End, ports: tuple[Port, ...]) -> int:
-        if end.block not in self._by_name:
-            names = self.counts[end.block].named
-            self._by_name[end.block] = {_index(name, ports) for name in names}
+    def next_free(self, end: End, ports: tuple[Port, ...]) -> int:
         index = self._next.get(end.block, 0)
-        while index in self._by_name[end.block]:
+        while index in self.named_inputs(end.block, ports):
             index += 1
         self._next[end.block] = index + 1
         if index >= len(ports):
-            message = f"{self._described(end.block)} has {len(ports)} inputs, all of them taken"
-            raise _WrongEnd(message, end.offset)
+            message = f"{self.described(end.block)} has {len(ports)} inputs, all of them taken"
+            raise WrongEnd(message, end.offset)
         return index
 
     # --- blocks that wires bring with them ----------------------------------------
@@ -301,7 +266,7 @@ class Wiring:
                 pick = Slice1(index=end.selection, bd=self.bd, name=name)
             self._picks[name] = pick
             self.places[f"blocks.{self.prefix}{name}"] = place
-            self._connect(output, (pick, 0), place)
+            self.connect(output, (pick, 0), place)
         return self._picks[name], 0
 
     def _check_range(self, end: End, port: Port) -> None:
@@ -310,13 +275,13 @@ class Wiring:
         what = f"{end.block}.{port.name}"
         if len(port.shape) != 1:
             message = f"{what} has shape {port.shape}; only a vector can be sliced"
-            raise _WrongEnd(message, end.selection_offset)
+            raise WrongEnd(message, end.selection_offset)
         length = port.shape[0]
         if not _fits(end.selection, length):
             message = f"{what} has {length} entries"
             hint = f"its indices are 0 to {length - 1}"
             shown = selection_text(end.selection) if end.selection is not None else ""
-            raise _WrongEnd(f"{message}; {shown} takes others", end.selection_offset, hint)
+            raise WrongEnd(f"{message}; {shown} takes others", end.selection_offset, hint)
 
     def _companion(self, name: str, suffix: str, place: Place) -> Any:
         """The plant's companion or audit, which is made when it is first asked for."""
@@ -333,7 +298,7 @@ class Wiring:
             self.places.setdefault(f"blocks.{self.prefix}{full}", place)
         return self.blocks[full]
 
-    def _of_audit(self, end: End, place: Place) -> End:
+    def of_audit(self, end: End, place: Place) -> End:
         """An end such as plant.audit.h as the port h of the block plant.audit."""
         first, _, port = (end.port or "").partition(".")
         plant = self.blocks.get(end.block)
@@ -341,7 +306,7 @@ class Wiring:
             return end
         if not wants_audit(plant):
             hint = f"write audit: true in {end.block}"
-            raise _WrongEnd(f"{self._described(end.block)} has no audit", end.port_offset, hint)
+            raise WrongEnd(f"{self.described(end.block)} has no audit", end.port_offset, hint)
         audit = str(self._companion(end.block, AUDIT, place).name)
         offset = end.port_offset + len(AUDIT)
         return replace(end, block=audit, port=port or None, port_offset=offset)
@@ -356,16 +321,16 @@ class Wiring:
 
     # --- wires ------------------------------------------------------------------
 
-    def _claim(self, target: tuple[Any, int], place: Place, end: End) -> None:
+    def claim(self, target: tuple[Any, int], place: Place, end: End) -> None:
         first = self._taken.setdefault(target, place)
         if first is not place:
             block, index = target
             port = input_ports(block)[index].name
             where = f"line {first.line}" if first.line else str(first)
             message = f"input {block.name}.{port} has a wire already, in {where}"
-            raise _WrongEnd(message, end.offset, "add the signals in a SUM block first")
+            raise WrongEnd(message, end.offset, "add the signals in a SUM block first")
 
-    def _connect(self, output: Output, target: tuple[Any, int], place: Place) -> None:
+    def connect(self, output: Output, target: tuple[Any, int], place: Place) -> None:
         wire = connect(self.bd, output, target, (place.file, place.line or 0))
         self.places[f"wires.{self.prefix}{wire_name(wire)}"] = place
 
@@ -377,24 +342,13 @@ class Wiring:
             hint = f"add a wire to {name}.{port.name}"
         else:
             path = (*self.path, "blocks", name)
-            message = f"input {port.name} of {self._described(name)} has no wire"
+            message = f"input {port.name} of {self.described(name)} has no wire"
             hint = f"add a wire to {name}.{port.name}"
         self.faults.append(Fault(message, self.document.key_place(*path), hint))
 
-    def _fault(self, error: _WrongEnd, keys: Keys) -> None:
+    def _fault(self, error: WrongEnd, keys: Keys) -> None:
         place = self.document.place_inside(keys, error.offset)
         self.faults.append(Fault(error.message, place, error.hint))
-
-
-def _index(name: str, ports: tuple[Port, ...]) -> int | None:
-    """The index of a port given by name, or by number."""
-    number = int(name) if name.isascii() and name.isdecimal() and len(name) < 9 else len(ports)
-    if number < len(ports) and ports[number].name == name:
-        return number  # most ports go by their numbers, and there may be many
-    for index, port in enumerate(ports):
-        if port.name == name:
-            return index
-    return number if number < len(ports) else None
 
 
 def _fits(selection: Selection | None, length: int) -> bool:
@@ -405,3 +359,12 @@ def _fits(selection: Selection | None, length: int) -> bool:
     bounds = [bound for bound in (start, stop) if bound is not None]
     inside = all(-length <= bound <= length for bound in bounds)
     return inside and len(range(*slice(start, stop, step).indices(length))) > 0
+
+
+def _selected(shape: tuple[int, ...], selection: Selection) -> tuple[int, ...] | None:
+    """The shape of a part of a vector; None where it is not one."""
+    if len(shape) != 1 or not _fits(selection, shape[0]):
+        return None
+    if isinstance(selection, int):
+        return ()
+    return (len(range(*slice(*selection).indices(shape[0]))),)

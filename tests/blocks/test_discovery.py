@@ -99,6 +99,11 @@ ARGUMENTS |= {
     "RESHAPE": {"shape": [2, 3]},
     "TRIG": {"function": "atan2"},
     "POLYNOMIAL": {"coefficients": [1.0, 2.0]},
+    "BUS_CREATOR": {"signals": ["signal"]},
+    "BUS_SELECTOR": {"signals": ["signal"]},
+    "BUS_ASSIGNMENT": {"signals": ["signal"], "bus": ["signal"]},
+    "GOTO": {"tag": "speed"},
+    "FROM": {"tag": "speed"},
     "UNIT_CONVERSION": {"from_unit": "rpm", "to_unit": "deg/s"},
 }
 SAMPLED |= {"BACKLASH_S": {"gap": 1.0}, "EDGE": {}, "PID_2DOF_S": {"tracking": True}}
@@ -277,7 +282,7 @@ def test_ports_are_declared_once_and_completely(path, node, bdsim_runtime):
 def test_the_help_on_a_class_has_its_ports(path, node, bdsim_runtime):
     cls = cls_of(node, bdsim_runtime)
     for way, specs in (("input", cls.takes), ("output", cls.gives)):
-        told = re.findall(rf"^:{way} (\w+): (.+)$", cls.__doc__, re.MULTILINE)
+        told = re.findall(rf"^:{way} ([\w.]+): (.+)$", cls.__doc__, re.MULTILINE)
         assert [name for name, _ in told] == [spec.name for spec in specs]
         for (_, text), spec in zip(told, specs, strict=True):
             assert text.startswith(spec.type)

@@ -130,8 +130,8 @@ def test_many_wires_into_numbered_inputs_look_up_each_port_once(faults, monkeypa
     from spart_blocks.diagram import wiring
 
     looked = []
-    index = wiring._index
-    monkeypatch.setattr(wiring, "_index", lambda *a: looked.append(a[0]) or index(*a))
+    index = wiring.index_of
+    monkeypatch.setattr(wiring, "index_of", lambda *a: looked.append(a[0]) or index(*a))
     wires = [f"t -> m.{i}" for i in range(500)] + ["t -> m"] * 600
     faults("blocks: {t: {type: TIME}, m: {type: MUX, nin: 1000}}\nwires: " + str(wires) + "\n")
     assert len(looked) < 3 * len(wires)
@@ -238,14 +238,14 @@ def test_the_documents_state_the_limits_as_they_are():
     from pathlib import Path
 
     from spart_blocks import document
-    from spart_blocks.diagram import content, files, references, sizes, subsystems, wiring
+    from spart_blocks.diagram import content, files, references, sizes, subsystems, wire_texts
     from spart_blocks.simulation import start
 
     page = (Path(__file__).parents[2] / "docs" / "diagrams.md").read_text(encoding="utf-8")
     table = page.partition("## Limits")[2].partition("## In Python")[0]
     numbers = [
         *(document.MAX_NODES, document.MAX_DEPTH, references.MAX_EXPANDED, subsystems.MAX_BLOCKS),
-        *(wiring.MAX_WIRES, subsystems.MAX_LEVELS, content.MAX_USES, files.MAX_LINKS),
+        *(wire_texts.MAX_WIRES, subsystems.MAX_LEVELS, content.MAX_USES, files.MAX_LINKS),
         *(sizes.MOST_NUMBERS, start.MOST_SAMPLES, start.MOST_KEPT, document.TEXT_NODE, MAX_KEY),
     ]
     missing = [n for n in numbers if f"{n:,}" not in table and str(n) not in table]
