@@ -152,6 +152,37 @@ class Concatenate(Declared, FunctionBlock):
         return [np.concatenate(inputs, axis=self.axis)]
 
 
+class Stack(Declared, FunctionBlock):
+    """Signals of one shape as entries or rows of one.
+
+    Numbers become a vector, vectors the rows of a matrix. A vector of one entry counts as a number.
+
+    :param nin: number of signals
+    :type nin: int
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("u1", "any", "", "a number or an array"),
+        PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
+    )
+    gives = (PortSpec("y", "any", "", "all of them, in their unit"),)
+
+    def __init__(self, nin: int = 2, **blockargs: Any) -> None:
+        self.in_ports, self.out_ports = _numbered(counted(nin, "nin")), (Port("y"),)
+        super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        shapes = {np.shape(value) if np.size(value) != 1 else () for value in inputs}
+        if len(shapes) > 1:
+            told = " and ".join(map(str, sorted(shapes)))
+            raise ValueError(f"its signals are {told}; they must be of one shape")
+        (shape,) = shapes
+        whole = np.concatenate([np.ravel(value) for value in inputs])
+        return [np.reshape(whole, (len(inputs), *shape))]
+
+
 class Multiport_Switch(Declared, FunctionBlock):
     """One of several signals, selected by a number: y = u1 where index is 1, u2 where it is 2.
 

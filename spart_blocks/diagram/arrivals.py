@@ -93,13 +93,14 @@ def arrivals(wiring: Wiring, name: str, place: Place) -> tuple[list[Arrival], li
     unknown: list[str] = []
     for source, end in wiring.incoming.get(name, ()):
         try:
-            found.append(_arrival(wiring, source, end, place))
+            found.append(arrival_of(wiring, source, end, place))
         except (WrongEnd, Skip):
             unknown.append(source.block)
     return found, unknown
 
 
-def _arrival(wiring: Wiring, source: End, end: End, place: Place) -> Arrival:
+def arrival_of(wiring: Wiring, source: End, end: End, place: Place) -> Arrival:
+    """What one wire brings to a block. Raises WrongEnd and Skip where it is wrong."""
     if is_waiting(wiring, source.block) and wiring.kinds[source.block] not in BUSES:
         return Arrival(end.port, {"": Port(source.port or "0")})
     bundle = bundle_of(wiring, source, place)

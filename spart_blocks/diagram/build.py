@@ -12,6 +12,7 @@ from spart_blocks.diagram.arrivals import BUSES, Arrival, arrivals, is_waiting, 
 from spart_blocks.diagram.buses import Ports, bus_arguments, with_shapes
 from spart_blocks.diagram.composed import parts_of
 from spart_blocks.diagram.conditions import trigger_clock
+from spart_blocks.diagram.for_each import Copies
 from spart_blocks.diagram.formula_names import warn_of_constants
 from spart_blocks.diagram.other_names import type_hint
 from spart_blocks.diagram.own_blocks import add_installed
@@ -20,8 +21,8 @@ from spart_blocks.diagram.registry import (
     PACKAGE,
     BlockType,
     find_type,
+    inner_diagram,
     name_problem,
-    new_diagram,
     type_names,
 )
 from spart_blocks.diagram.schema import MAX_COLLECTED, BlockSection, PartSection, SubsystemSection
@@ -185,7 +186,12 @@ class Builder:
                     made = self._subsystem(wiring, name, section, resolved, scope, keys)
             elif section.type not in self.broken_subsystems:
                 kind = self._kind(name, section, keys)
-                if kind and complete:
+                if kind and section.for_each is not None:
+                    message = f"{name}: for_each repeats a subsystem or a file, not {kind.name}"
+                    place = self.document.key_place(*keys, "for_each")
+                    hint = "put the block in a subsystem; many blocks take vectors by themselves"
+                    self.faults.append(Fault(message, place, hint))
+                elif kind and complete:
                     made = self._leaf(wiring, kind, name, resolved, keys)
         if made is None:
             wiring.broken.add(name)
@@ -359,7 +365,7 @@ class Builder:
 
     def _waits(self, block: BlockSection) -> bool:
         """Whether what a block is like depends on its wires, besides buses and scopes."""
-        return False
+        return block.for_each is not None
 
     # --- subsystems ---------------------------------------------------------------
 
@@ -375,10 +381,10 @@ class Builder:
         """The diagram that a block stands for, as a block: of this file or of another."""
         prefix = f"{wiring.prefix}{name}/"
         self.product.count(self.document.place(*keys), blocks=1)
-        if block.use:
-            part = self.use(block.use, self.document.place(*keys, "use"), given, prefix)
+        if block.for_each is not None:
+            part = Copies(self, wiring, name, block, given, scope, keys).build()
         else:
-            part = self.instance(block.type, given, prefix, scope)
+            part = self.part(block, given, prefix, scope, keys)
         if part is None:
             return None
         section, inner = part
@@ -391,6 +397,19 @@ class Builder:
             text = f"{name} ({block.kind}): {_first_line(error)}"
             self.faults.append(Fault(text, self.document.place(*keys)))
             return None
+
+    def part(
+        self,
+        block: BlockSection,
+        given: Mapping[str, Resolved],
+        prefix: str,
+        scope: Scope,
+        keys: Keys,
+    ) -> Part | None:
+        """What a block stands for, written at keys: a subsystem of this file, or another file."""
+        if block.use:
+            return self.use(block.use, self.document.place(*keys, "use"), given, prefix)
+        return self.instance(block.type, given, prefix, scope)
 
     def _known(
         self, given: Collection[str], params: Collection[str], label: str, keys: Keys
@@ -428,7 +447,7 @@ class Builder:
         """A diagram with ports, written at path; broken: its blocks known to be wrong."""
         ports = len(section.inputs) + len(section.outputs)
         self.product.count(self.document.key_place(*(path or ("outputs",))), wires=ports)
-        bd = new_diagram(label)
+        bd = inner_diagram(label)
         try:
             gates = make_gates(bd, section)
         except Exception as error:

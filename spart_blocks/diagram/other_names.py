@@ -221,8 +221,8 @@ Resettable Subsystem: ; `reset: {by: again}` in a subsystem: docs/conditional.md
 If: IF; its outputs enable subsystems: docs/conditional.md
 Switch Case: CASE; its outputs enable subsystems: docs/conditional.md
 If Action Subsystem, Switch Case Action Subsystem: ; `enabled: {by: on}`: docs/conditional.md
-For Each Subsystem: ; blocks take vectors; or a block of your own: docs/own_blocks.md
-For Iterator Subsystem: ; blocks take vectors; or a block of your own: docs/own_blocks.md
+For Each Subsystem: ; `for_each:` in the block of a subsystem: docs/diagrams.md
+For Iterator Subsystem: ; `for_each:`, or a block of your own: docs/own_blocks.md
 While Iterator Subsystem: ; blocks take vectors; or a block of your own: docs/own_blocks.md
 Function-Call Subsystem: ; `triggered: {by: go}` in a subsystem: docs/conditional.md
 Simulink Function: ; `subsystems:`, with a clock: docs/diagrams.md

@@ -231,6 +231,16 @@ def new_diagram(name: str) -> Any:
     return bd
 
 
+def inner_diagram(name: str) -> Any:
+    """An empty bdsim BlockDiagram for a subsystem of a file. It has no methods that make blocks:
+    those of all types would take milliseconds, and a file may have thousands of subsystems."""
+    from bdsim.blockdiagram import BlockDiagram
+
+    bd = BlockDiagram(name=name)
+    bd.runtime = runtime()
+    return bd
+
+
 def _factory(bd: Any, kind: str, of_bdsim: Any) -> Any:
     """Makes blocks of one kind. bdsim 1.4's own prints the traceback of a block that refuses its
     arguments, and raises an error without the reason."""

@@ -7,6 +7,7 @@ constructor, and wires against the ports, once the blocks are known.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -68,6 +69,31 @@ class ClockSection(_Section):
         return self.T if self.T is not None else 1.0 / (self.rate or 1.0)
 
 
+def _count(value: Any) -> Any:
+    reference = isinstance(value, str) and re.fullmatch(REFERENCE_PATTERN, value)
+    if value is not None and type(value) is not int and not reference:
+        raise ValueError(f"count must be a whole number or a parameter, not {shown(value)}")
+    return value
+
+
+class ForEachSection(_Section):
+    """A subsystem for each entry of some of its inputs and parameters."""
+
+    over: Annotated[tuple[StrictStr, ...], _List] = Field(
+        min_length=1, description="the inputs and parameters of which each copy gets an entry"
+    )
+    count: Annotated[Any, BeforeValidator(_count)] = Field(
+        None,
+        description="how many copies; by default as many as entries",
+        json_schema_extra={
+            "anyOf": [
+                {"type": ["integer", "null"], "minimum": 1},
+                {"type": "string", "pattern": REFERENCE_PATTERN},
+            ]
+        },
+    )
+
+
 class BlockSection(BaseModel):
     """A block: its type, the name of a subsystem or a file of one, and its parameters."""
 
@@ -79,6 +105,10 @@ class BlockSection(BaseModel):
 
     type: StrictStr = Field("", description="a block type such as GAIN, or a subsystem's name")
     use: StrictStr = Field("", description="a YAML file with ports, to be used as this block")
+
+    for_each: ForEachSection | None = Field(
+        None, description="a copy of the subsystem for each entry of its inputs"
+    )
 
     @model_validator(mode="after")
     def _one_kind(self) -> BlockSection:

@@ -34,7 +34,7 @@ def check_subsystems(
     for name in sections:
         _measure(name, sections, sizes, (), document, faults)
     broken |= {name for name, size in sizes.items() if size > MAX_BLOCKS}
-    total = sum(sizes.get(block.type, 1) for block in blocks.values())
+    total = sum(_copies(block) * sizes.get(block.type, 1) for block in blocks.values())
     if len(faults) == before and max([total, *sizes.values()]) > MAX_BLOCKS:
         message = f"with its subsystems the diagram has more than {MAX_BLOCKS} blocks"
         hint = "use fewer subsystems in each other"
@@ -112,6 +112,12 @@ def _buses(port: str) -> list[str]:
     return [port[: match.start()] for match in re.finditer(r"\.", port)]
 
 
+def _copies(block: BlockSection) -> int:
+    """The copies that a block asks for, as far as it says so."""
+    count = block.for_each.count if block.for_each is not None else 1
+    return max(count, 1) if isinstance(count, int) else 1
+
+
 def _measure(
     name: str,
     sections: Mapping[str, SubsystemSection],
@@ -134,7 +140,8 @@ def _measure(
     total = 1  # itself, so that empty ones count as well
     for block in sections[name].blocks.values():
         if block.type in sections:
-            total += _measure(block.type, sections, sizes, (*around, name), document, faults)
+            inside = _measure(block.type, sections, sizes, (*around, name), document, faults)
+            total += _copies(block) * inside
         else:
             total += 1
     sizes.setdefault(name, min(total, MAX_BLOCKS + 1))

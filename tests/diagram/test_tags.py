@@ -114,6 +114,39 @@ def test_a_wrong_tag_is_reported_at_its_place(faults, case):
     assert hint in told[0][3]
 
 
+CONDITIONAL = """\
+subsystems:
+  part:
+    enabled: {by: on}
+    inputs: ["on"]
+    outputs: [y]
+    blocks:
+      c: {type: FROM, tag: a}
+      s: {type: GOTO, tag: b, scope: global}
+    wires: ["c -> s, out.y"]
+blocks:
+  one: {type: CONSTANT, value: 1}
+  a: {type: GOTO, tag: a, scope: global}
+  p: {type: part}
+  g: {type: GAIN, K: 3}
+wires: ["one -> a, p.on", p.y -> g]
+run: {T: 1, log: [g]}
+"""
+
+
+def test_a_tag_leads_into_a_conditional_subsystem(read):
+    assert sb.simulate(read(CONDITIONAL))["g"][-1] == 3
+
+
+def test_a_tag_does_not_lead_out_of_a_conditional_subsystem(faults):
+    text = CONDITIONAL.replace("  g: {type", "  f: {type: FROM, tag: b}\n  g: {type").replace(
+        "p.y -> g", "f -> g"
+    )
+    ((line, _, message, hint),) = faults(text)
+    assert (line, message) == (14, "f (FROM): its signal comes out of p")
+    assert "which is held" in hint
+
+
 def test_a_tag_that_leads_to_itself_ends_with_an_error(read):
     text = """\
     blocks:
