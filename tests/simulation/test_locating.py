@@ -98,3 +98,22 @@ def test_a_bend_that_only_a_former_state_would_cross_ends_no_step(solver, load, 
         got = sb.simulate(load(LEVEL), solver=solver)
         taken.append((got.info["steps"], got.info["evaluations"]))
     assert taken[0] == taken[1]
+
+
+@pytest.mark.parametrize("engine", ["interpreter", "native"])
+def test_a_mode_changes_at_a_known_event_whose_time_is_rounded(tmp_path, engine):
+    """At t = 1.1 / 0.21, as rounded, the square wave is not above zero yet; just after it is, and
+    the next stop is a tick at 5.3 s."""
+    (tmp_path / "square.yaml").write_text("""
+clocks: {c: {T: 0.1}}
+blocks:
+  square: {type: WAVEFORM, wave: square, freq: 0.21, phase: 0.1}
+  hold: {type: ZOH, clock: c}
+  relay: {type: RELAY, on: 0, off: 0}
+  i: {type: INTEGRATOR}
+wires: [square -> relay, square -> hold, relay -> i]
+run: {T: 8}
+""")
+    events = sb.simulate(tmp_path / "square.yaml", engine=engine).events
+    want = (0.1 + np.arange(4) / 2) / 0.21
+    np.testing.assert_allclose([float(event.t) for event in events], want, atol=1e-9)
