@@ -102,6 +102,7 @@ class DirectedLoop:
         self.parameters = Parameters(self.library, struct, self.code, linked)
         self.signals = Written(self.library, struct, self.code)
         self.phase, self.ended, self.time, self.overruns = Phase.RUNNING, Ended.NOT, 1.5, 0
+        self.fault = ""
 
     def end(self, why=Ended.DONE):
         self.ended, self.phase = why, Phase.ENDED

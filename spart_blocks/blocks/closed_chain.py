@@ -157,7 +157,9 @@ class Closed_Chain(Declared, Steps, ContinuousBlock):
         s = self.plant_state.split(x, self.base_pose)
         return reach(s.um, self.plant_state.robot) if self._stops else np.inf
 
-    def fault(self, t: float, x: Array) -> str:
+    fault_text = "its loops lose rank"
+
+    def fault(self, t: float, inputs: list[Any], x: Array) -> str:
         """The message of a run that ends where the loops have lost rank."""
         s = self.plant_state.split(x, self.base_pose)
         return rank_loss_text(s.qm, self.plant_state.robot)

@@ -19,17 +19,19 @@ if TYPE_CHECKING:
     from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 
 # bdsim 1.4's sinks without an action; others are stepped at every kept sample.
-_SILENT = ("stop", "event", "null", "watch", "algebraic_loop_check")
+_KEEPING = ("watch", "record")
+_SILENT = ("stop", "event", "null", "algebraic_loop_check", *_KEEPING)
 
 
 @dataclass(frozen=True)
 class Display:
     """Names of signals, and the signals kept by default. aliases: short names to full ones. units:
-    by full name. watched: the signals of WATCH blocks and of plants' audits. acting: the blocks
-    with an action at every sample, such as PRINT. states: the names of the states of blocks that
-    name them. bounds: limits of signals, whose violation a run reports. levels: of signals that
-    number states, the names of 1, 2, ... told: of blocks whose first state is a phase, what an
-    event is called that leads to each phase; nothing for those not told.
+    by full name. watched: the signals of WATCH and RECORD blocks and of plants' audits. acting:
+    the blocks with an action at every sample, such as PRINT. states: the names of the states of
+    blocks that name them. bounds: limits of signals, whose violation a run reports. checks: the
+    blocks that check signals, and what a run warns of if they have failed. levels: of signals
+    that number states, the names of 1, 2, ... told: of blocks whose first state is a phase,
+    what an event is called that leads to each phase; nothing for those not told.
     """
 
     aliases: Mapping[str, str]
@@ -41,6 +43,7 @@ class Display:
     bounds: tuple[Bound, ...] = ()
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     told: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
 
     def kept(self, log: Iterable[str], signals: Iterable[str]) -> list[str]:
         """The full names of the signals on scopes, watched, or in `log`, once each.
@@ -86,6 +89,7 @@ def display_of(wiring: FlatDiagram) -> Display:
         bounds=bounds_of(wiring),
         levels=_levels_of(wiring),
         told={n.name: n.block.told for n in wiring.nodes if hasattr(n.block, "told")},
+        checks=_checks(wiring),
     )
 
 
@@ -103,9 +107,14 @@ def _levels_of(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _checks(wiring: FlatDiagram) -> dict[str, str]:
+    told = {node.name: getattr(node.block, "warns_of", None) for node in wiring.nodes}
+    return {name: text for name, text in told.items() if text}
+
+
 def _watched(wiring: FlatDiagram) -> Iterator[str]:
     for node in wiring.of_kind("sink"):
-        if node.block.type == "watch":
+        if node.block.type in _KEEPING:
             yield from (_name(wiring, source) for source in node.sources)
 
 
@@ -130,7 +139,8 @@ def signal_names(wiring: FlatDiagram) -> dict[str, Source]:
 
 def aliases_of(wiring: FlatDiagram) -> dict[str, str]:
     """Other names: the block alone if it has one output, ports by number, and the outputs of
-    subsystems.
+    subsystems,
+    and the inputs of RECORD blocks.
     """
     aliases = {name: _name(wiring, source) for name, source in wiring.outlets.items()}
     for node in wiring.nodes:
@@ -138,6 +148,11 @@ def aliases_of(wiring: FlatDiagram) -> dict[str, str]:
             aliases[node.name] = node.output_name(0)
         for k in range(len(node.out_ports)):
             aliases[f"{node.name}.{k}"] = node.output_name(k)
+        if node.block.type == "record":
+            for port, source in zip(node.in_ports, node.sources, strict=True):
+                aliases[f"{node.name}.{port.name}"] = _name(wiring, source)
+            if len(node.sources) == 1:
+                aliases[node.name] = _name(wiring, node.sources[0])
     return {short: full for short, full in aliases.items() if short != full}
 
 

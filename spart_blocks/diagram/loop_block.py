@@ -238,6 +238,7 @@ class LoopCheck:
 
     type = "algebraic_loop_check"
     watched_kinds = ("fault",)
+    unsolved = True
 
     def __init__(self, loop: AlgebraicLoop) -> None:
         self.loop, self.name = loop, f"{loop.name}.check"

@@ -31,10 +31,12 @@ Signal Builder, Signal Editor: PIECEWISE DATA
 Scope, Floating Scope, Time Scope: SCOPE
 XY Graph: SCOPEXY SCOPEXY1
 Display: PRINT
-To Workspace, Record: ; `run: {log: [plant.qm]}` keeps signals, for `results[...]`
+Record: RECORD; or `run: {log: [plant.qm]}`
+To Workspace: RECORD; `run: {log: [plant.qm]}` keeps signals too, for `results[...]`
 To File: ; `spart run FILE --out run.npz`, or .csv or .mat, keeps what the run recorded
 Terminator: NULL; an output needs no wire
-Stop Simulation, Assertion: STOP; what a run must show stands under `expect:`
+Stop Simulation: STOP
+Assertion: ASSERT; what a run must show stands under `expect:`
 Integrator, Integrator Limited: INTEGRATOR
 Second-Order Integrator, Second-Order Integrator Limited: SECOND_ORDER_INTEGRATOR
 Derivative: DERIV DERIV2
@@ -210,7 +212,7 @@ Squeeze: FLATTEN RESHAPE
 Weighted Sample Time Math, Weighted Sample Time: ; a clock's period is a parameter: `$T`
 Diagonal Matrix, Identity Matrix: CONSTANT
 Submatrix: SLICE2
-Check Input Resolution: ; `expect:` has claims about signals: docs/testing.md
+Check Input Resolution: ASSERT; of a formula in FCN
 Chart, Stateflow, State Transition Table: STATE_MACHINE STATE_MACHINE_S
 Truth Table: STATE_MACHINE FCN
 Atomic Subsystem: ; `subsystems:`; every block is evaluated as a unit
@@ -251,14 +253,15 @@ Initialize Function, Terminate Function: ; `x0` of blocks; Python about `sb.simu
 Transfer Fcn Real Zero: TRANSFER_FUNCTION_S
 Detect Decrease, Detect Increase: COMPARE; of the signal with UNIT_DELAY of it
 Detect Fall Nonpositive, Detect Rise Nonnegative: EDGE
-Check Dynamic Gap, Check Static Gap: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
-Check Dynamic Lower Bound: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
-Check Dynamic Range: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
-Check Dynamic Upper Bound: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
-Check Static Lower Bound: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
-Check Static Range: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
-Check Static Upper Bound: STOP; with COMPARE, or a claim of `expect:`: docs/testing.md
-Check Discrete Gradient: STOP; with DERIV_S and COMPARE, or a claim of `expect:`
+Check Dynamic Gap, Check Static Gap: ASSERT; of a formula in FCN
+Check Dynamic Lower Bound: ASSERT; of the difference of both signals
+Check Dynamic Range: ASSERT; of both distances
+Check Dynamic Upper Bound: ASSERT; of the difference of both signals
+Check Static Lower Bound: CHECK_RANGE; with `lower`
+Check Static Range: CHECK_RANGE
+Check Static Upper Bound: CHECK_RANGE; with `upper`
+Check Discrete Gradient: CHECK_RATE
+Check Step Response Characteristics: CHECK_SETTLING; or a claim of `expect:`
 """
 _DRAKE = """
 Adder: SUM

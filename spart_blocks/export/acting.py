@@ -39,6 +39,11 @@ class Acting:
         return [k for k, crossing in enumerate(self.of) if crossing.kind in kinds]
 
 
+def faults_of(program: Program) -> tuple[str, ...]:
+    """The faults that the blocks of a program may report, in the order of their crossings."""
+    return tuple(c.text for c in program.crossings if c.kind == "fault")
+
+
 def acting_of(program: Program) -> Acting:
     """The zero-crossing functions of a program that take effect."""
     ending = {c.block for c in program.crossings if c.kind == "fault"}

@@ -130,7 +130,7 @@ void every_period(void) {{
     /* write y to the actuators */
     if ({name}_update(&s, &u, &p) == {name}_OK) return;
   }}
-  /* {name}_STOPPED, _NOT_FINITE or _SINGULAR: put the actuators where they are safe */
+  /* {name}_STOPPED, _NOT_FINITE or _FAULT: put the actuators where they are safe */
 }}
 ```
 

@@ -113,7 +113,7 @@ def _tables(part: Subdiagram, version: Version) -> list[str]:
     slots = [_slot(rows) for rows in _by_reference(part, version)]
     crossings = [
         f"{{{KINDS.index(c.kind)}, {first}, {c.direction!r}, {c_string(c.block)}, "
-        f"{c_string(c.told or f'the loops of block {c.block} lose rank')}}}"
+        f"{c_string(c.text)}}}"
         for c, first in zip(program.crossings, _first_of_block(part), strict=True)
     ]
     clocks = [_clock(clock) for clock in program.clocks]

@@ -61,7 +61,7 @@ def stepping_of(part: Subdiagram, rate: float | None = None, method: str | None 
     asked = rate is not None or method is not None
     # Error control takes very short steps at the pose in which a damped mechanism loses rank.
     controlled = not asked and not program.fixed and not program.damped
-    kinds = {"stop", "event", "mode"} | ({"bend"} if run.sliding == "filippov" else set())
+    kinds = {"stop", "event", "mode", "fault"} | ({"bend"} if run.sliding == "filippov" else set())
     acting = any(crossing.kind in kinds for crossing in program.crossings)
     longest = run.max_step or (run.T / LEAST_STEPS if acting else np.inf)
     return Stepping(

@@ -6,20 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from spart_blocks import __version__
+from spart_blocks.export.acting import faults_of
 from spart_blocks.export.functions import indented
 from spart_blocks.export.interface import Interface, Member
 from spart_blocks.export.schedule import Schedule
 from spart_blocks.program.scalar_code import Real
 from spart_blocks.program.subdiagram import Subdiagram
 
-OK, STOPPED, NOT_FINITE, SINGULAR = range(4)
+OK, STOPPED, NOT_FINITE, FAULT = range(4)
 """What a step returns."""
+_FAULT = ("long long fault; /* its place in the table of faults */",)
 
 
 def header_text(part: Subdiagram, schedule: Schedule, interface: Interface, real: Real) -> str:
     name, guard = interface.name, f"{interface.name.upper()}_H"
     units = part.program.display.units
-    states = _state_members(part, real)
+    faults = faults_of(part.program)
+    states = [*_state_members(part, real), *(_FAULT if faults else ())]
     structs = [
         _struct(f"{name}_inputs", interface.inputs, real, units),
         _struct(f"{name}_outputs", interface.outputs, real, units),
@@ -41,14 +44,14 @@ extern "C" {{
 #define {name}_RATE {float(schedule.rate)!r} /* steps per second [Hz] */
 #define {name}_PERIOD {float(schedule.step)!r} /* [s] */
 #define {name}_PARAMETERS {len(interface.parameters)} /* in the table of parameters */
+#define {name}_FAULTS {len(faults)} /* that blocks may report */
 
 /* What a step returns. */
 enum {{
   {name}_OK = {OK},
   {name}_STOPPED = {STOPPED}, /* a STOP block asks for the end */
   {name}_NOT_FINITE = {NOT_FINITE}, /* a result is not a number; nothing was changed */
-  {name}_SINGULAR = {SINGULAR} /* the loops of a mechanism lose rank, or an algebraic
-    loop has no solution */
+  {name}_FAULT = {FAULT} /* a block reports a fault */
 }};
 
 /* Matrices are stored row by row. */
@@ -63,7 +66,7 @@ typedef struct {{
 }} {name}_parameter;
 
 extern const {name}_parameter {name}_table[];
-
+{_faults(name, faults)}
 /* The inputs at the start of the diagram, and the parameters as they are in it. */
 void {name}_nominal({name}_inputs *u, {name}_parameters *p);
 
@@ -113,6 +116,16 @@ def _state_members(part: Subdiagram, real: Real) -> list[str]:
             where = ", ".join(f"{slot.name} at {slot.start}" for slot in slots)
             lines.append(f"{real} {letter}[{size}]; /* {c_comment(where)} */")
     return lines
+
+
+def _faults(name: str, faults: Sequence[str]) -> str:
+    if not faults:
+        return ""
+    return f"""
+/* The faults: the block, and what is wrong. With {name}_FAULT, `fault` of the state is the place
+   in this table. */
+extern const char *const {name}_faults[];
+"""
 
 
 def c_comment(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spart_blocks.export.acting import faults_of
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode
 from spart_blocks.program.compiler import strict_loaded
@@ -53,6 +54,11 @@ class LoadedStep:
     def check(self) -> int:
         """The first parameter that is out of its bounds, or -1."""
         return self._call("check", self.p)
+
+    @property
+    def fault(self) -> str:
+        """After the status FAULT: what is wrong, and in which block."""
+        return faults_of(self.code.part.program)[int(self.state[-1])]
 
     def set_inputs(self, p: Floats) -> None:
         """Set the inputs from a vector p of the program."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from spart_blocks.errors import RunError
 from spart_blocks.export.acting import MOST_SWITCHES, acting_of
-from spart_blocks.export.header import OK, SINGULAR, STOPPED
+from spart_blocks.export.header import FAULT, OK, STOPPED
 from spart_blocks.export.schedule import MOST_STEPS, NEARLY, Schedule
 from spart_blocks.program.subdiagram import Subdiagram, entries_of
 from spart_blocks.simulation.crossings import locate, upward
@@ -63,11 +63,11 @@ class Stepper:
         return self._called(self.program.watched, t, x, xd)[list(self._acting.rows)]
 
     def _status(self, t: float, x: Floats) -> int:
-        """The status in a state: a STOP block, or loops that lose rank, end the run."""
+        """The status in a state: a STOP block, or a fault, ends the run."""
         found = self._watched(t, x, self.xd)
         for value, crossing in zip(found, self._acting.of, strict=True):
             if value > 0 and crossing.kind in ("stop", "fault"):
-                return STOPPED if crossing.kind == "stop" else SINGULAR
+                return STOPPED if crossing.kind == "stop" else FAULT
         return OK
 
     def _settled(self, t: float, x: Floats, xd: Floats) -> Floats:
@@ -148,7 +148,7 @@ class Stepper:
                 moved = tried(at).x
             x = self._projected(t, moved)
             before, status = self._watched(t, x, self.xd), self._status(t, x)
-            if status == SINGULAR:
+            if status == FAULT:
                 return x, status
         return x, OK
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from spart_blocks import __version__
 from spart_blocks.errors import DiagramError, Fault
-from spart_blocks.export.acting import MOST_SWITCHES, acting_of
+from spart_blocks.export.acting import MOST_SWITCHES, acting_of, faults_of
 from spart_blocks.export.called import called_texts
 from spart_blocks.export.functions import (
     Argument,
@@ -167,7 +167,7 @@ class _Source:
         types = {"STATE": "state", "INPUTS": "inputs", "PARAMETERS": "parameters"}
         types["OUTPUTS"] = "outputs"
         status = {"GOES_ON": "OK", "STOPPED": "STOPPED", "NOT_A_NUMBER": "NOT_FINITE"}
-        status["SINGULAR"] = "SINGULAR"
+        status["FAULTY"] = "FAULT"
         values = {
             **{f"SB_{macro}": f"{self.name}_{kind}" for macro, kind in types.items()},
             **{f"SB_{macro}": f"{self.name}_{kind}" for macro, kind in status.items()},
@@ -179,6 +179,7 @@ class _Source:
             "SB_NE": len(program.switching) if self.nx else 0,
             "SB_CROSSINGS": len(self.acting.rows),
             "SB_SWITCHES": self.acting.switches,
+            "SB_FAULTS": len(faults_of(program)),
             "SB_HANDOVERS": len(self.schedule.handovers),
             "SB_PROJECTS": int(program.project is not None and self.nx > 0),
             "SB_REACHES": int(program.reach is not None),
@@ -338,7 +339,11 @@ class _Source:
         ]
         lines = rows or ['{"", 0, 0, 0, 0},']
         kind = f"const {self.name}_parameter {self.name}_table[]"
-        return "\n".join([f"{kind} = {{", *indented(lines), "};"])
+        texts = ["\n".join([f"{kind} = {{", *indented(lines), "};"])]
+        if faults := [f"{c_string(text)}," for text in faults_of(self.program)]:
+            kind = f"const char *const {self.name}_faults[]"
+            texts.append("\n".join([f"{kind} = {{", *indented(faults), "};"]))
+        return "\n\n".join(texts)
 
     def _bounds(self, parameter: str) -> str:
         low, high = self.part.bounds.get(parameter, (-math.inf, math.inf))
@@ -373,7 +378,7 @@ class _Source:
         return self._public("int", "check", ["const *p"], lines)
 
     def _init(self) -> str:
-        lines = ["s->k = 0;"]
+        lines = ["s->k = 0;", *(["s->fault = 0;"] if faults_of(self.program) else [])]
         members = {m.name: m for m in self.interface.parameters}
         used = False
         for letter, slots in (("x", self.program.states), ("xd", self.program.discrete)):

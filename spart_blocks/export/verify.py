@@ -11,7 +11,7 @@ import numpy as np
 
 from spart_blocks.errors import InputError, RunError
 from spart_blocks.export.excitation import moved
-from spart_blocks.export.header import NOT_FINITE, OK, SINGULAR, STOPPED
+from spart_blocks.export.header import FAULT, NOT_FINITE, OK
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.loaded import LoadedStep
 from spart_blocks.export.reference import Stepper
@@ -28,8 +28,6 @@ TOLERANCES = {"double": 1e-12, "float": 1e-4}
 In double precision both run independently. In single precision each step starts from the program's
 states, so that the error of one step is compared, not its growth over a thousand steps.
 """
-UNSOLVED = "the loops of a mechanism lose rank, or an algebraic loop has no solution"
-WHY = {STOPPED: "a STOP block acts", SINGULAR: UNSOLVED}
 FLOOR = {"double": 1e-14, "float": 1e-6}
 
 
@@ -122,7 +120,9 @@ def verify(code: StepCode, inputs: Floats) -> Verification:
             break
     found, expected = (np.array(column) for column in zip(*pairs, strict=True))
     errors = _errors(code, found, expected)
-    why = WHY[ended] if len(pairs) < len(inputs) else ""
+    why = ""
+    if len(pairs) < len(inputs):
+        why = compiled.fault if ended == FAULT else "a STOP block acts"
     return Verification(len(pairs), errors, TOLERANCES[code.real], why)
 
 

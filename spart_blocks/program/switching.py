@@ -65,14 +65,15 @@ class Crossing:
     reset states, 'mode' lets a block switch its states while the value is above zero,
     'limit' puts a state on its limit, 'bend' is where a signal bends and a step shall end,
     'fault' ends the run with an error where the value is above zero.
-    direction: +1 for upward, -1 for downward, 0 for both. told: what a fault says, where it is not
-    of the block alone.
+    direction: +1 for upward, -1 for downward, 0 for both. text: of a fault, what is wrong.
+    unsolved: of a fault, whether an algebraic loop has no solution there.
     """
 
     block: str
     kind: Literal["stop", "event", "mode", "limit", "bend", "fault"]
     direction: float
-    told: str = ""
+    text: str = ""
+    unsolved: bool = False
 
     def crossed(self, before: float, after: float) -> bool:
         """Whether values before and after lie on different sides. Zero and NaN are not above
@@ -100,14 +101,22 @@ def _own_crossings(node: Node, count: int) -> list[Crossing]:
     if node.block.type == "event":
         return [Crossing(node.name, "event", float(node.block.direction))] * count
     if hasattr(node.block, "watched_kinds"):
-        told, kinds = getattr(node.block, "fault_text", ""), node.block.watched_kinds
+        kinds, text = node.block.watched_kinds, _fault_text(node)
         bends = [Crossing(node.name, "bend", 0.0)] * (count - len(kinds))
-        return [*(Crossing(node.name, one, 1.0, told) for one in kinds), *bends]
+        fault = Crossing(node.name, "fault", 1.0, text, getattr(node.block, "unsolved", False))
+        own = [fault if one == "fault" else Crossing(node.name, one, 1.0) for one in kinds]
+        return [*own, *bends]
     if hasattr(kind, "switch"):
         return [Crossing(node.name, "mode", 1.0)] * count
     if node.kind == "continuous" and not hasattr(kind, "watch"):
         return [Crossing(node.name, "limit", 1.0)] * count
     return [Crossing(node.name, "bend", 0.0)] * count
+
+
+def _fault_text(node: Node) -> str:
+    """What a fault of a block says."""
+    text = getattr(node.block, "fault_text", "")
+    return text if getattr(node.block, "unsolved", False) else f"block {node.name}: {text}"
 
 
 def started(node: Node, until: float) -> list[tuple[Any, Any]]:

@@ -15,8 +15,7 @@ from spart_blocks.errors import Fault, InputError, brief, did_you_mean
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.exchange import Column, Parameters, Signals
 from spart_blocks.realtime.live_protocol import VERSION, Floats
-from spart_blocks.realtime.report import WHY
-from spart_blocks.realtime.structs import Ended, Phase
+from spart_blocks.realtime.structs import Ended, Phase, told_end
 from spart_blocks.results.signal_names import element_names, select, split_index
 
 MOST_PER_SECOND = 1_000_000
@@ -36,6 +35,9 @@ class RunningLoop(Protocol):
 
     @property
     def ended(self) -> Ended: ...
+
+    @property
+    def fault(self) -> str: ...
 
     @property
     def time(self) -> float: ...
@@ -81,7 +83,8 @@ def status(loop: RunningLoop) -> dict[str, Any]:
 
 def why(loop: RunningLoop) -> str:
     """The reason why it has ended."""
-    return "it can no longer be reached" if loop.ended is Ended.NOT else WHY[loop.ended]
+    unknown = loop.ended is Ended.NOT
+    return "it can no longer be reached" if unknown else told_end(loop.ended, loop.fault)
 
 
 # --- parameters --------------------------------------------------------------------------

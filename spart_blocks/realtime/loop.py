@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from spart_blocks.diagram.realtime_options import RealtimeOptions
+from spart_blocks.export.acting import faults_of
 from spart_blocks.export.interface import numbers_of
 from spart_blocks.export.step import StepCode
 from spart_blocks.realtime.exchange import Parameters, Signals, gathered
@@ -107,7 +108,7 @@ class Loop:
         self.y = np.zeros(numbers_of(interface.outputs))
         model.nu, model.ny, model.np = len(self.u), len(self.y), len(self.p)
         model.period_s = float(self.code.schedule.step)
-        state = np.zeros(-(-self.model.sb_state_size() // 8), np.int64)
+        self._state = state = np.zeros(-(-self.model.sb_state_size() // 8), np.int64)
         model.state, struct.u, struct.y = map(self._give, (state, self.u, self.y))
         model.output, model.update = map(address_of, (self.model.sb_output, self.model.sb_update))
         # The outputs at the start, computed with a temporary state.
@@ -182,6 +183,12 @@ class Loop:
     def ended(self) -> Ended:
         """The reason why it has ended, if it has."""
         return Ended(self.struct.ended)
+
+    @property
+    def fault(self) -> str:
+        """The fault that a block has reported; empty if none has."""
+        reported = self.ended is Ended.FAULT
+        return faults_of(self.code.part.program)[self._state[-1]] if reported else ""
 
     @property
     def time(self) -> float:

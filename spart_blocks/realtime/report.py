@@ -14,22 +14,11 @@ from spart_blocks import html
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.realtime.durations import NANO, Durations
 from spart_blocks.realtime.loop import Loop
-from spart_blocks.realtime.structs import CAUSES, Ended
+from spart_blocks.realtime.structs import CAUSES, Ended, told_end
 from spart_blocks.results.files import write_whole
 
 SUFFIXES = (".json", ".png")
 PERCENTILES = (50.0, 99.0, 99.9)
-WHY = {
-    Ended.DONE: "it ran to its end",
-    Ended.ASKED: "it was interrupted",
-    Ended.OVERRUN: "a deadline was missed, and its policy is to stop",
-    Ended.MODEL_STOPPED: "a STOP block ended it",
-    Ended.NOT_FINITE: "a result was not a number",
-    Ended.TRIPPED: "the watchdog saw no heartbeat and sent the safe outputs",
-    Ended.UNHEARD: "no frame was received over a link while it waited",
-    Ended.LOST_RANK: "the loops of a mechanism lost rank, or an algebraic loop has no solution",
-    Ended.NOT: "it was not run",
-}
 _CAUSES = {
     "step": "by the step itself, which took longer than a period",
     "wake-up": "because the machine woke the loop too late",
@@ -44,15 +33,16 @@ Counts = Mapping[str, Mapping[str, int | str]]
 class Report:
     """The report of a real-time run.
 
-    name: of the subdiagram. rate [Hz], method, policy, T [s]: options of the run. ended: reason of
-    the end. seconds: duration of the run. steps: number of steps computed. skipped: number of steps
-    skipped. stale: number of steps with inputs older than their timeout. missed: number of missed
-    deadlines by cause: 'step' (it used the processor for longer than a period), 'wake-up' and
-    'interrupt' (the machine). latency: from a deadline to the wake-up. shorter, longer: deviation
-    of a period from its nominal length. step: duration of output and update. response: from a
-    deadline until the outputs are sent. cpu_share: fraction of one processor used by the loop.
-    system: what the system granted. links: counters of each link, by its name. dropped: number of
-    rows of signals that were dropped.
+    name: of the subdiagram. rate [Hz], method, policy, T [s]: options of the run. ended:
+    reason of the end. seconds: duration of the run. steps: number of steps computed. skipped:
+    number of steps skipped. stale: number of steps with inputs older than their timeout. missed:
+    number of missed deadlines by cause: 'step' (it used the processor for longer than a period),
+    'wake-up' and 'interrupt' (the machine). latency: from a deadline to the wake-up. shorter,
+    longer: deviation of a period from its nominal length. step: duration of output and update.
+    response: from a deadline until the outputs are sent. cpu_share: fraction of one processor used
+    by the loop. system: what the system granted. fault: the block that reported one, and what is
+    wrong. links: counters of each link, by its name.
+    dropped: number of rows of signals that were dropped.
     """
 
     name: str
@@ -73,6 +63,7 @@ class Report:
     response: Durations
     cpu_share: float
     system: tuple[str, ...] = ()
+    fault: str = ""
     links: Counts = field(default_factory=dict)
     dropped: int = 0
 
@@ -99,7 +90,7 @@ class Report:
     @property
     def why(self) -> str:
         """The reason why it ended."""
-        return WHY[self.ended]
+        return told_end(self.ended, self.fault)
 
     @property
     def jitter(self) -> Durations:
@@ -144,6 +135,7 @@ class Report:
         }
         return plain | {
             "ended": self.ended.name.lower(),
+            "why": self.why,
             "complete": self.complete,
             "stale": self.stale,
             "missed": dict(self.missed),
@@ -167,6 +159,7 @@ def report_of(loop: Loop, links: Counts | None = None, more: Sequence[str] = ())
         policy=loop.options.policy,
         T=loop.options.T,
         ended=loop.ended,
+        fault=loop.fault,
         seconds=elapsed * NANO,
         steps=struct.steps,
         skipped=struct.skipped,

@@ -23,7 +23,25 @@ class Phase(IntEnum):
 class Ended(IntEnum):
     """The reason why a loop has ended."""
 
-    NOT, DONE, ASKED, OVERRUN, MODEL_STOPPED, NOT_FINITE, TRIPPED, UNHEARD, LOST_RANK = range(9)
+    NOT, DONE, ASKED, OVERRUN, MODEL_STOPPED, NOT_FINITE, TRIPPED, UNHEARD, FAULT = range(9)
+
+
+WHY = {
+    Ended.DONE: "it ran to its end",
+    Ended.ASKED: "it was interrupted",
+    Ended.OVERRUN: "a deadline was missed, and its policy is to stop",
+    Ended.MODEL_STOPPED: "a STOP block ended it",
+    Ended.NOT_FINITE: "a result was not a number",
+    Ended.TRIPPED: "the watchdog saw no heartbeat and sent the safe outputs",
+    Ended.UNHEARD: "no frame was received over a link while it waited",
+    Ended.FAULT: "a block reported a fault",
+    Ended.NOT: "it was not run",
+}
+
+
+def told_end(ended: Ended, fault: str) -> str:
+    """The reason of an end in words. fault: what a block has reported."""
+    return fault or WHY[ended]
 
 
 class ModelStruct(ctypes.Structure):

@@ -159,7 +159,7 @@ class Engine(ABC):
 
     @abstractmethod
     def failure(self, k: int, t: float, x: Floats, xd: Floats) -> RunError:
-        """Error of a run that cannot continue from crossing k, a fault."""
+        """The error of a run that crossing k, a fault, ends."""
 
     @abstractmethod
     def switches(self) -> Iterable[Switch]:

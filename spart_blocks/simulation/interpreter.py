@@ -394,14 +394,14 @@ class Interpreter(Engine):
         return next(k for k, c in places if c.block == name and c.kind == "mode")
 
     def failure(self, k: int, t: float, x: Floats, xd: Floats) -> RunError:
-        name = self.crossings[k].block
-        check = self.node[name].block
-        if isinstance(check, LoopCheck):
-            residual = check.loop.residual_of(self.outputs(t, x, xd))
-            return RunError(check.loop.fault(residual), time=t, hint=check.loop.hint)
-        return RunError(
-            self.node[name].block.fault(t, x[self.continuous[name]]), block=name, time=t
-        )
+        node = self.node[self.crossings[k].block]
+        if isinstance(node.block, LoopCheck):
+            loop = node.block.loop
+            residual = loop.residual_of(self.outputs(t, x, xd))
+            return RunError(loop.fault(residual), time=t, hint=loop.hint)
+        inputs = self.inputs(node, self.outputs(t, x, xd))
+        text = node.block.fault(t, inputs, self._state(node, x, xd))
+        return RunError(text, block=node.name, time=t)
 
     def switches(self) -> Iterable[Switch]:
         for node in self.nodes:

@@ -316,10 +316,7 @@ class Native(Engine):
     def failure(self, k: int, t: float, x: Floats, xd: Floats) -> RunError:
         if self._reference is not None:
             return self._reference().failure(k, t, x, xd)
-        if self.crossings[k].told:
-            return RunError(self.crossings[k].told, time=t)
-        text = "it has reached a state from which its equations do not lead on"
-        return RunError(text, block=self.crossings[k].block, time=t)
+        return RunError(self.crossings[k].text, time=t)
 
     def switches(self) -> Iterable[Switch]:
         until = self.program.declared_until

@@ -92,7 +92,7 @@ def check(native: Native, blocks: Interpreter) -> None:
 
 def _ends(blocks: Interpreter, watched: Floats) -> bool:
     """Whether an algebraic loop has no solution, so that its signals mean nothing."""
-    faults = [k for k, c in enumerate(blocks.crossings) if c.kind == "fault" and c.told]
+    faults = [k for k, c in enumerate(blocks.crossings) if c.unsolved]
     return bool((watched[faults] > 0).any())
 
 

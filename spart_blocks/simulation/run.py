@@ -156,7 +156,7 @@ class Run:
         """Take at least LEAST_STEPS steps if zero crossings have effects: a step without another
         limit, as with states at rest, would pass over pairs of crossings.
         """
-        kinds = {"stop", "event", "mode"} | ({"bend"} if self.slides else set())
+        kinds = {"stop", "event", "mode", "fault"} | ({"bend"} if self.slides else set())
         acting = any(crossing.kind in kinds for crossing in self.crossings)
         if acting and self.options.max_step is None:
             step = float(self.end) / LEAST_STEPS

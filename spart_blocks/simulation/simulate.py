@@ -29,6 +29,7 @@ from spart_blocks.errors import (
 from spart_blocks.program.holds import notes_of
 from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.bounds import warn_of_bounds
+from spart_blocks.simulation.checked_signals import warn_of_checks
 from spart_blocks.simulation.engine import Engine
 from spart_blocks.simulation.from_file import DiagramFile, engine_of_file
 from spart_blocks.simulation.loop_solutions import warn_of_solutions
@@ -192,6 +193,7 @@ def finish(run: Run) -> Results:
             warn_of_instability(run)
         results = results_of(run)
         warn_of_bounds(results, run.engine)
+        warn_of_checks(results, run.engine)
         return results
     except RunError as error:
         explain_instability(run, error)

@@ -10,8 +10,10 @@ _MODE = "mode."
 
 def told_switch(engine: Engine, block: str, before: Floats, after: Floats) -> str:
     """The joints that stick, slip or turn round, or the states that a machine leaves and enters,
-    from the states before and after; 'switched' for blocks with other modes. A condition tells its
-    new phase; nothing is told of what is held or reset by it."""
+    from the states before and after; that a check failed; 'switched' for blocks with other modes. A
+    condition tells its new phase; nothing is told of what is held or reset by it."""
+    if block in engine.display.checks:
+        return "failed"
     part = engine.continuous.get(block, slice(0))
     texts = engine.display.told.get(block)
     if texts is not None:

@@ -106,6 +106,8 @@ ARGUMENTS |= {
     "FROM": {"tag": "speed"},
     "UNIT_CONVERSION": {"from_unit": "rpm", "to_unit": "deg/s"},
 }
+ARGUMENTS |= {"CHECK_RANGE": {"upper": 1.0}, "CHECK_SETTLING": {"by": 1.0, "tolerance": 0.1}}
+SAMPLED["CHECK_RATE"] = {"limit": 1.0}
 SAMPLED |= {"BACKLASH_S": {"gap": 1.0}, "EDGE": {}, "PID_2DOF_S": {"tracking": True}}
 ARGUMENTS["PID_2DOF"] = {"tracking": True}
 SAMPLED |= {"RANDOM_WALK": {}, "PRBS_S": {}, "BAND_LIMITED_NOISE": {"power": 1.0}}

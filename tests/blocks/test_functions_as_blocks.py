@@ -46,6 +46,7 @@ ELSEWHERE = {  # tested below, by what they do, or in files of their own
     *("QUINTIC", "TRAPEZOID", "VIA_POINTS", "TRAJECTORY_FILE", "CIRCLE", "CARTESIAN_QUINTIC", "IK"),
     *("PULSE", "CHIRP", "MULTISINE", "PRBS", "PRBS_S", "REPEATING"),
     *("BAND_LIMITED_NOISE", "RANDOM_WALK", "BACKLASH", "BACKLASH_S", "HIT_CROSSING", "EDGE"),
+    *("ASSERT", "CHECK_RANGE", "CHECK_SETTLING", "CHECK_RATE", "RECORD"),
     *("UNIT_DELAY", "TRANSPORT_DELAY", "LOOKUP", "LOOKUP_2D", "NOISE", "DATA"),
     *(
         f"{kind}{sampled}"

@@ -266,6 +266,19 @@ CASES = {
     "BACKLASH": (built("BACKLASH", (2,), y0=[0, 0]), {"gap": (0.3, 0.6), "bandwidth": (9.0, 20.0)}),
     "BACKLASH_S": (built("BACKLASH_S", (), clocked=True), {"gap": (0.3, 0.6)}),
     "HIT_CROSSING": (built("HIT_CROSSING", ()), {"level": (0.3, 0.6), "pulse": (0.1, 0.2)}),
+    "ASSERT": (built("ASSERT", ()), {"after": (0.0, 0.6)}),
+    "CHECK_RANGE": (
+        built("CHECK_RANGE", (2,)),
+        {"lower": ([-1.0, -2.0], [0.1, -3.0]), "upper": (0.3, 0.6), "after": (0.0, 0.6)},
+    ),
+    "CHECK_SETTLING": (
+        built("CHECK_SETTLING", (2,), (2,)),
+        {"by": (0.1, 0.6), "tolerance": ([0.3, 0.2], [0.1, 0.6])},
+    ),
+    "CHECK_RATE": (
+        built("CHECK_RATE", (2,), clocked=True),
+        {"limit": ([9.0, 8.0], [3.0, 6.0]), "after": (0.0, 0.6)},
+    ),
     "EDGE": (built("EDGE", (2,), clocked=True, width=2), {"level": (0.3, 0.6)}),
     "PULSE": (
         built("PULSE"),

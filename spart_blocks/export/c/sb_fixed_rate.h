@@ -18,6 +18,7 @@ typedef struct {
   SB_REAL *given, *x, *next, *spare; /* states: of SB_STATE, now, where a step leads; and room */
   SB_REAL *room;
   int crossed, staged;
+  long long fault; /* its number */
 } sb_stepper;
 
 /* Definitions for sb_step.h. */
@@ -149,11 +150,18 @@ static int sb_finite(const SB_REAL *values, int n) {
 /* --- at a step --------------------------------------------------------------------------- */
 
 #if SB_CROSSINGS
-/* The status: a zero-crossing function that ends the run may be above zero. */
-static int sb_ended(const SB_REAL *g) {
+/* The status: a zero-crossing function that ends the run may be above zero. fault: the number of
+   the fault, if it is one. */
+static int sb_ended(const SB_REAL *g, long long *fault) {
+  long long number = 0;
   for (int k = 0; k < SB_CROSSINGS; k++) {
     if (sb_kinds[k] == SB_STOP && g[k] > 0) return SB_STOPPED;
-    if (sb_kinds[k] == SB_FAULT && g[k] > 0) return SB_SINGULAR;
+    if (sb_kinds[k] != SB_FAULT) continue;
+    if (g[k] > 0) {
+      *fault = number;
+      return SB_FAULTY;
+    }
+    number++;
   }
   return SB_GOES_ON;
 }
@@ -223,8 +231,14 @@ static int sb_output_at(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p,
 #if SB_CROSSINGS
   {
     SB_REAL g[SB_CROSSINGS];
+    long long fault = 0;
+    int status;
     sb_watched(t, x, xd, u, p, g);
-    return sb_ended(g);
+    status = sb_ended(g, &fault);
+#if SB_FAULTS
+    s->fault = fault;
+#endif
+    return status;
   }
 #else
   (void)t;
@@ -278,7 +292,7 @@ static int sb_segment(sb_stepper *m, double end) {
     sb_copy(SB_G0(m), SB_G1(m), SB_CROSSINGS);
     if (theta > 1) continue;
     sb_watch(m, m->t, m->x, SB_G0(m));
-    if (sb_ended(SB_G0(m))) return SB_SINGULAR;
+    if (sb_ended(SB_G0(m), &m->fault)) return SB_FAULTY;
   }
 #else
   sb_slope(m, m->t, m->x, SB_K(m));
@@ -334,6 +348,9 @@ static int sb_update_to(SB_STATE *s, const SB_INPUTS *u, const SB_PARAMETERS *p)
   }
 #else
   status = sb_segment(&m, end);
+#endif
+#if SB_FAULTS
+  s->fault = m.fault;
 #endif
   if (status) return status;
   if (!sb_finite(m.x, SB_NX)) return SB_NOT_A_NUMBER;

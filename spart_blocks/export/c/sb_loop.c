@@ -225,7 +225,7 @@ static int sb_wait(sb_loop *l, long long due, long long *now) {
 /* --- steps ------------------------------------------------------------------------------- */
 
 static void sb_take_status(sb_loop *l, int status) {
-  static const int why[] = {SB_NOT_ENDED, SB_MODEL_STOPPED, SB_NOT_FINITE, SB_LOST_RANK};
+  static const int why[] = {SB_NOT_ENDED, SB_MODEL_STOPPED, SB_NOT_FINITE, SB_FAULTED};
   if (status) l->ended = why[status];
 }
 

@@ -61,7 +61,7 @@ enum {
   SB_NOT_FINITE,    /* a result was not a number */
   SB_TRIPPED,       /* the watchdog has sent the safe outputs */
   SB_UNHEARD,       /* no frame was received over a link while it waited */
-  SB_LOST_RANK      /* the loops of a mechanism have lost rank, or an algebraic loop has no solution */
+  SB_FAULTED        /* a block reported a fault */
 };
 
 /* Memory shared with a watchdog in another process, which reads it and writes `tripped`.

@@ -90,7 +90,7 @@ def run(
 
 def _refuse_single(work: Work) -> None:
     """Raise InputError if runs cannot have single precision."""
-    if any(crossing.told for crossing in work.program.crossings):
+    if any(crossing.unsolved for crossing in work.program.crossings):
         text = "algebraic loops cannot be solved to 1e-12 in single precision"
         raise InputError(Fault(text, hint="leave out precision for double"))
     random = next(iter(work.program.random), None)

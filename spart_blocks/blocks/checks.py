@@ -1,0 +1,216 @@
+"""Checks of signals: where one fails, the run ends with an error, stops, or warns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bdsim.components import ContinuousBlock, SampledBlock
+
+from spart_blocks.blocks._checks import OK, UNFAILED, Check, CheckInTime
+from spart_blocks.blocks._declared import PortSpec
+from spart_blocks.blocks._linear import channels
+from spart_blocks.blocks._values import (
+    common_shape,
+    in_order,
+    number,
+    positive,
+    scalar_or_vector,
+    shown,
+)
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.spatial import Array
+
+
+class Assert(CheckInTime, ContinuousBlock):
+    """Checks that a signal is above zero.
+
+    u may be logical, as COMPARE and LOGIC give it, or a distance to a limit. The check fails where
+    an entry of u is 0 or below; the time is located as other zero crossings. With `error` the run,
+    a test of the diagram and a real-time loop end with an error; exported C returns NAME_FAULT and
+    an FMU an error. With `stop` they end as by STOP. With `warn` the run goes on, `ok` becomes 0
+    and stays so, and a warning with the time follows after the run.
+
+    :param action: error, stop or warn
+    :type action: str
+    :param message: what to say where it fails
+    :type message: str
+    :param after: time before which nothing is checked [s]
+    :type after: float
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "a logical signal, or a distance"),)
+    gives = (OK,)
+    tunable = ("after",)
+    claim = "an assertion fails"
+
+    def __init__(
+        self, action: str = "error", message: str = "", after: float = 0.0, **blockargs: Any
+    ) -> None:
+        self.set_check(action, message, after)
+        super().__init__(nstates=1, x0=UNFAILED, **self.resolve_ports(any=None), **blockargs)
+
+    def excess(self, t: Any, inputs: list[Any], x: Array) -> Any:
+        u = np.ravel(inputs[0])
+        return np.where(u > 0.0, -u, 1.0 - u)  # 0 fails too
+
+
+class Check_Range(CheckInTime, ContinuousBlock):
+    """Checks that a signal is within limits, each of which may be left out.
+
+    The check fails where an entry of u is below `lower` or above `upper`; the time is located as
+    other zero crossings. What follows is the same as for ASSERT.
+
+    :param lower: smallest permitted value, in the unit of u
+    :type lower: float or array_like(n), optional
+    :param upper: largest permitted value, in the unit of u
+    :type upper: float or array_like(n), optional
+    :param action: error, stop or warn
+    :type action: str
+    :param message: what to say where it fails
+    :type message: str
+    :param after: time before which nothing is checked [s]
+    :type after: float
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "any", "", "any signal"),)
+    gives = (OK,)
+    tunable = ("lower", "upper", "after")
+
+    def __init__(
+        self, lower: Any = None, upper: Any = None, action: str = "error", message: str = "",
+        after: float = 0.0, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        if lower is None and upper is None:
+            raise InputError(Fault("it has no limit", hint="give lower, upper or both"))
+        self.lower = None if lower is None else scalar_or_vector(lower, "lower")
+        self.upper = None if upper is None else scalar_or_vector(upper, "upper")
+        in_order(self.lower, self.upper, ("lower", "upper"))
+        shape = common_shape(lower=self.lower, upper=self.upper)
+        self.set_check(action, message, after)
+        ports = self.resolve_ports(any=shape or None)
+        super().__init__(nstates=1, x0=UNFAILED, **ports, **blockargs)
+
+    @property
+    def claim(self) -> str:
+        """What is wrong where it fails."""
+        limits = ("below", self.lower), ("above", self.upper)
+        return f"u is {' or '.join(f'{w} {shown(v)}' for w, v in limits if v is not None)}"
+
+    def excess(self, t: Any, inputs: list[Any], x: Array) -> Any:
+        u = np.ravel(inputs[0])
+        parts = [] if self.lower is None else [self.lower - u]
+        return np.concatenate([*parts, *([] if self.upper is None else [u - self.upper])])
+
+
+class Check_Settling(CheckInTime, ContinuousBlock):
+    """Checks that a signal has settled by a time.
+
+    The check fails where an entry of u differs from the target by more than the tolerance, at
+    `by` or later; the time is located as other zero crossings. What follows is the same as for
+    ASSERT.
+
+    :param by: time from which the signal must have settled [s]
+    :type by: float
+    :param tolerance: largest permitted distance from the target, in the unit of u
+    :type tolerance: float or array_like(n)
+    :param action: error, stop or warn
+    :type action: str
+    :param message: what to say where it fails
+    :type message: str
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("u", "any", "", "any signal"),
+        PortSpec("target", "any", "", "the value at which it settles", optional=True),
+    )
+    gives = (OK,)
+    tunable = ("by", "tolerance")
+
+    def __init__(
+        self, by: float, tolerance: Any, action: str = "error", message: str = "", **blockargs: Any
+    ) -> None:
+        self.by, self.tolerance = number(by, "by"), positive(tolerance, "tolerance")
+        self.set_check(action, message)
+        ports = self.resolve_ports(any=common_shape(tolerance=self.tolerance) or None)
+        super().__init__(nstates=1, x0=UNFAILED, **ports, **blockargs)
+
+    @property
+    def claim(self) -> str:
+        """What is wrong where it fails."""
+        return f"u is off its target by more than {shown(self.tolerance)} after {self.by:g} s"
+
+    def excess(self, t: Any, inputs: list[Any], x: Array) -> Any:
+        off = np.ravel(np.abs(inputs[0] - inputs[1])) - self.tolerance
+        return np.where(t >= self.by, off, -1.0)
+
+    def edges(self) -> list[tuple[Any, float]]:
+        """The time from which it checks."""
+        return [(self.by, 0.0)]
+
+
+class Check_Rate(Check, SampledBlock):
+    """Checks how fast a signal changes, from tick to tick of a clock.
+
+    The check fails at a tick at which an entry of u differs from that of the tick before by more
+    than the clock's period times the limit. What follows is the same as for ASSERT.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param limit: largest permitted rate, in the unit of u per s
+    :type limit: float or array_like(n)
+    :param action: error, stop or warn
+    :type action: str
+    :param message: what to say where it fails
+    :type message: str
+    :param after: time before which nothing is checked [s]
+    :type after: float
+    :param width: length of u, if the limit is one number; by default u is a scalar then
+    :type width: int, optional
+    """
+
+    nin = 1
+    nout = 1
+    takes = (PortSpec("u", "float or n", "", "any signal"),)
+    gives = (OK,)
+    tunable = ("limit", "after")
+
+    def __init__(
+        self, clock: Any, limit: Any, action: str = "error", message: str = "", after: float = 0.0,
+        width: int | None = None, **blockargs: Any,
+    ) -> None:  # fmt: skip
+        self.limit = positive(limit, "limit")
+        self.set_check(action, message, after)
+        # The time of the first failure, whether there was a tick, u at it, and the rate there.
+        shape = channels(width, limit=self.limit)
+        self.size = shape[0] if shape else 1
+        super().__init__(
+            clock=clock,
+            ndstates=2 + 2 * self.size,
+            x0=[*UNFAILED, *np.zeros(1 + 2 * self.size)],
+            **self.resolve_ports(n=shape),
+            **blockargs,
+        )
+        self.period = float(clock.T)
+
+    @property
+    def claim(self) -> str:
+        """What is wrong where it fails."""
+        return f"u changes faster than {shown(self.limit)} per second"
+
+    def excess(self, t: Any, inputs: list[Any], x: Array) -> Any:
+        return np.abs(x[2 + self.size :]) - self.limit
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        u = np.ravel(inputs[0])
+        rate = np.where(x[1] > 0.5, (u - x[2 : 2 + self.size]) / self.period, 0.0 * u)
+        failing = np.max(np.abs(rate) - self.limit)
+        fails = np.logical_and(np.logical_and(failing > 0.0, t >= self.after), x[0] < 0.0)
+        warned = np.where(fails, t, x[0]) if self.action == "warn" else x[0]
+        return np.array([warned, 1.0, *u, *rate])

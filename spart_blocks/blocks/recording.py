@@ -1,0 +1,36 @@
+"""A sink that keeps signals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bdsim.components import SinkBlock
+
+from spart_blocks.blocks._declared import Declared, PortSpec
+from spart_blocks.blocks._values import counted
+from spart_blocks.ports import Port
+
+
+class Record(Declared, SinkBlock):
+    """Keeps the signals at its inputs, whatever `run: log` lists.
+
+    `results["name.u1"]` is what arrives at input u1 of the block called name, and so do plots and
+    claims of `expect:` call it; with one input `results["name"]` is sufficient. What the signal
+    comes from may be wired anew without a change of the name.
+
+    :param nin: number of inputs
+    :type nin: int
+    """
+
+    nin = 1
+    nout = 0
+    takes = (PortSpec("u1", "any", "", "any signal; u2 and so on with `nin`"),)
+    gives = ()
+
+    def __init__(self, nin: int = 1, **blockargs: Any) -> None:
+        self.in_ports = tuple(Port(f"u{k + 1}") for k in range(counted(nin, "nin")))
+        self.out_ports = ()
+        super().__init__(nin=nin, inames=[port.name for port in self.in_ports], **blockargs)
+
+    def step(self, t: float, inputs: list[Any]) -> None:
+        """Nothing: the run keeps the signals."""
