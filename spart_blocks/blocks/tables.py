@@ -8,17 +8,19 @@ import numpy as np
 from bdsim.components import FunctionBlock
 
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._tables import rising, table_numbers
+from spart_blocks.blocks._tables import (
+    MOST_WATCHED,
+    OUTSIDE,
+    grid_axes,
+    grid_kinks,
+    grid_values,
+    on_grid,
+    outside_of,
+    rising,
+    table_numbers,
+)
 from spart_blocks.blocks._values import chosen
-from spart_blocks.curves.intervals import Intervals
 from spart_blocks.curves.lines import INTERPOLATIONS, Line
-from spart_blocks.spatial import Array
-
-OUTSIDE = ("clip", "extrapolate", "refuse")
-MOST_WATCHED = 32
-"""Largest number of breakpoints at which steps end; with more, kinks are left to the solver's error
-control.
-"""
 
 
 class Lookup(Declared, FunctionBlock):
@@ -80,7 +82,7 @@ class Lookup(Declared, FunctionBlock):
         where = u if self.outside == "extrapolate" else np.clip(u, first, last)
         out = self.line.at(where)
         if self.outside == "refuse":
-            apart = _outside(u, first, last)
+            apart = outside_of(u, first, last)
             out = [np.where(apart, np.nan, value) for value in out]
         return [np.array(out) if self.vectors else out[0]]
 
@@ -133,41 +135,57 @@ class Lookup_2D(Declared, FunctionBlock):
         super().__init__(**self.resolve_ports(), **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
-        u, v = inputs
-        ends = (self.rows[[0, -1]], self.columns[[0, -1]])
-        if self.outside != "extrapolate":
-            u, v = np.clip(u, *ends[0]), np.clip(v, *ends[1])
-        i, a = _place(self.rows, u)
-        j, b = _place(self.columns, v)
-        cells = Intervals(np.arange((len(self.rows) - 1) * (len(self.columns) - 1), dtype=float))
-        z = self.table
-        corners = [z[:-1, :-1], z[1:, :-1], z[:-1, 1:], z[1:, 1:]]
-        index = i * (len(self.columns) - 1) + j
-        z00, z10, z01, z11 = cells.numbered(index, *(corner.ravel() for corner in corners))
-        out = (1 - b) * ((1 - a) * z00 + a * z10) + b * ((1 - a) * z01 + a * z11)
-        if self.outside == "refuse":
-            apart = [_outside(value, *end) for value, end in zip(inputs, ends, strict=True)]
-            out = np.where(np.logical_or(*apart), np.nan, out)
-        return [out]
+        return [on_grid((self.rows, self.columns), self.table, inputs, self.outside)]
 
     def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
         """Zero-crossing functions for the kinks of the output."""
-        pairs = zip(inputs, (self.rows, self.columns), strict=True)
-        return [
-            value - point
-            for value, points in pairs
-            if len(points) <= MOST_WATCHED
-            for point in points
-        ]
+        return grid_kinks((self.rows, self.columns), inputs)
 
 
-def _outside(u: Any, first: float, last: float) -> Any:
-    return np.logical_or(u < first, u > last)
+class Lookup_ND(Declared, FunctionBlock):
+    """A lookup table with one to five inputs.
 
+    Multilinear: within each cell, linear along each axis. A node may have a number, a vector or a
+    matrix. Outside the table, ``clip`` uses the nearest point of its edge, ``extrapolate``
+    continues the cells at the edge, ``refuse`` ends the run with an error.
 
-def _place(points: Array, u: Any) -> tuple[Any, Any]:
-    """The index of the interval that contains u, and the relative position in it, from 0 to 1."""
-    pieces = Intervals(points[:-1])
-    count = np.arange(len(points) - 1, dtype=float)
-    number, start, width = pieces.pick(u, count, points[:-1], np.diff(points))
-    return number, (u - start) / width
+    Steps end at the breakpoints of axes of up to 32.
+
+    :param axes: breakpoints of each axis, increasing, two or more
+    :type axes: list
+    :param values: the values there, values[i][j]... at axes[0][i], axes[1][j], ...
+    :type values: array_like(n_1, ..., n_d, ...)
+    :param outside: clip, extrapolate or refuse
+    :type outside: str
+    """
+
+    nin = 5
+    nout = 1
+    takes = (
+        PortSpec("u1", "", "", "position along the first axis"),
+        PortSpec("u2", "", "", "along the second axis, if there are two or more"),
+        PortSpec("u3", "", "", "along the third"),
+        PortSpec("u4", "", "", "along the fourth"),
+        PortSpec("u5", "", "", "along the fifth"),
+    )
+    gives = (PortSpec("y", "any", "", "the value there"),)
+
+    def __init__(
+        self, axes: list[list[float]], values: Any, outside: str = "clip", **blockargs: Any
+    ) -> None:
+        self.axes = grid_axes(axes, "axes", len(self.takes))
+        self.values = grid_values(values, "values", self.axes)
+        self.outside = chosen(outside, "outside", OUTSIDE)
+        depth = len(self.axes)
+        ports = self.resolve_ports(
+            without=" ".join(spec.name for spec in self.takes[depth:]),
+            shapes={"y": self.values.shape[depth:]},
+        )
+        super().__init__(**ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [on_grid(self.axes, self.values, inputs, self.outside)]
+
+    def watch(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        """Zero-crossing functions for the kinks of the output."""
+        return grid_kinks(self.axes, inputs)

@@ -145,7 +145,7 @@ class ArgumentReader:
         """
         if kind.cls.__module__ == _DISPLAYS or (kind.name, key) in _SEQUENCES | _UNLIKE:
             return None
-        return stray(value)
+        return stray(value, even=not kind.parameters[key].takes_lists)
 
     def _check(self, parameter: Parameter, value: Any, label: str, path: Keys) -> bool:
         found = _problem(parameter, value)

@@ -22,9 +22,9 @@ class Stray(NamedTuple):
     hint: str
 
 
-def stray(value: Any) -> Stray | None:
+def stray(value: Any, even: bool = True) -> Stray | None:
     """The first entry of a value that is not a number among numbers, or the first rows of
-    different lengths; None if there is no fault.
+    different lengths; None if there is no fault. even: whether its own rows must have one length.
     """
     if isinstance(value, dict):
         return _first_within(value.items())
@@ -37,7 +37,7 @@ def stray(value: Any) -> Stray | None:
             message = f"has {brief(value[wrong])} among its numbers"
             hint = _ROWS if isinstance(value[wrong], list) else "a list of numbers has nothing else"
             return Stray(message, (wrong,), hint)
-    return _first_within(enumerate(value)) or _uneven(value)
+    return _first_within(enumerate(value)) or (_uneven(value) if even else None)
 
 
 def _first_within(items: Iterable[tuple[Key, Any]]) -> Stray | None:

@@ -89,7 +89,8 @@ Relational Operator, Compare To Constant, Compare To Zero: COMPARE
 Coulomb & Viscous Friction: MULTIBODY; friction is a property of a robot's joint: docs/joints.md
 Logical Operator, AND, OR, NOT, XOR: LOGIC
 Lookup Table, 1-D Lookup Table: LOOKUP INTERPOLATE
-2-D Lookup Table, n-D Lookup Table: LOOKUP_2D; up to two inputs
+2-D Lookup Table: LOOKUP_2D
+n-D Lookup Table: LOOKUP_ND
 Sum, Add, Subtract: SUM
 Gain, Slider Gain, Unary Minus: GAIN
 Product, Divide, Matrix Multiply: PROD GAIN
@@ -198,8 +199,8 @@ Integer to Bit Converter, Shift Arithmetic: ; not here: signals are numbers; lin
 Combinatorial Logic: LOGIC; or a table: LOOKUP
 Interval Test, Interval Test Dynamic: COMPARE; two of them and LOGIC
 Cosine, Sine: TRIG FCN
-Direct Lookup Table (n-D): LOOKUP INDEX
-Interpolation Using Prelookup, Prelookup: LOOKUP; it searches and interpolates in one
+Direct Lookup Table (n-D): LOOKUP_ND INDEX
+Interpolation Using Prelookup, Prelookup: LOOKUP_ND LOOKUP; it searches and interpolates in one
 Lookup Table Dynamic: INTERPOLATE; its table is a parameter
 Algebraic Constraint: ALGEBRAIC_CONSTRAINT; other loops are solved by run: {algebraic_loops: solve}
 Assignment: MUX; of slices of the signal and the new entries

@@ -96,6 +96,11 @@ class Parameter:
         """Whether a list of numbers becomes an array."""
         return "list" not in self.annotation or "ndarray" in self.annotation
 
+    @property
+    def takes_lists(self) -> bool:
+        """Whether it takes a list of lists, which may have different lengths."""
+        return "list[list" in self.annotation
+
 
 @dataclass(frozen=True)
 class BlockType:

@@ -9,6 +9,7 @@ from pathlib import Path
 import bdsim
 import exchange_fmus
 import fmu_files
+import numpy as np
 import pytest
 import robots
 from closed_robots import four_bar
@@ -164,6 +165,8 @@ _MODEL = {"f": "-x", "h": "x", "states": "x", "Q": 1.0, "R": 1.0, "P0": 1.0}
 SAMPLED |= {"EKF_S": _MODEL, "UKF_S": _MODEL, "MEKF_S": {"gyro_noise": 1.0, "bias_noise": 1.0}}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
+ARGUMENTS["LOOKUP_ND"] = {"axes": [[0, 1]] * 5, "values": np.zeros((2,) * 5)}
+ARGUMENTS["GAIN_SCHEDULE"] = {"axes": [[0, 1]] * 3, "K": np.zeros((2, 2, 2))}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,
 # "Block catalog", revision 2, and the icons in its roboticstoolbox/blocks folder. A later
 # package wins silently, so ours stay clear of them.

@@ -123,6 +123,10 @@ CASES = {
     "ALGEBRAIC_CONSTRAINT": (constraint, {"initial": (1.0, -1.0)}),
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
     "GAIN by a matrix": (built("GAIN", (2,), premul=True), {"K": (K, K.T)}),
+    "GAIN_SCHEDULE": (
+        built("GAIN_SCHEDULE", (2,), (), axes=[[-0.5, 0.1, 0.6]]),
+        {"K": (np.stack([K, 2 * K, K.T]), np.stack([K.T, K, 3 * K]))},
+    ),
     "CLIP": (built("CLIP", (3,)), {"min": (-0.5, -0.1), "max": (0.5, [0.1, 0.2, 0.3])}),
     "CONSTANT": (built("CONSTANT"), {"value": ([1.0, 2.0], [3.0, 4.0])}),
     "STEP": (built("STEP"), {"T": (1.0, 2.95), "on": (1.0, 3.0), "off": (0.0, -2.0)}),
