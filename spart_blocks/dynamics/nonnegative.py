@@ -42,7 +42,7 @@ def nonnegative_least_squares(B: Array, w: Array, steps: int) -> Array:
         free = np.where(meets, 0.0, free)
         steep = np.where(free > 0.5, -1.0, B.T @ (w - B @ f))
         grows = np.logical_and(np.logical_not(blocked), np.max(steep) > least)
-        if kind(f) is float and not (blocked or grows):
+        if kind(f, w, B) is float and not (blocked or grows):
             break  # of numbers: nothing would change any more
         free = np.where(np.logical_and(_first_largest(steep), grows), 1.0, free)
     out: Array = np.maximum(f, 0.0)

@@ -273,6 +273,7 @@ class RunData:
 
     def levels_of(self, name: str) -> tuple[str, ...]:
         """The names of the values 1, 2, ... of a signal that numbers states; () for others."""
+        name = as_text(name, _NAME)
         return self.levels.get(self.aliases.get(name, name), ())
 
     def _kept(self, name: str) -> Array | None:

@@ -45,7 +45,7 @@ ARGUMENTS = {  # what a block needs besides a robot
     "DEADZONE": {"lower": -1.0, "upper": 1.0},
     "QUANTIZER": {"interval": 0.1},
     "IF": {"conditions": "u > 0"},
-    "CASE": {"cases": [1, [2, 3]]},
+    "CASE": {"cases": [[2, 3]]},
     "RELAY": {"on": 1.0, "off": -1.0},
     "RATE_LIMITER": {"rising": 1.0},
     "RATE_LIMITER_S": {"rising": 1.0, "clock": bdsim.Clock(1.0)},

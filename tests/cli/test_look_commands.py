@@ -204,9 +204,9 @@ def test_blocks_searches_names_summaries_and_names_elsewhere(spart, words, found
 
 
 def test_blocks_tells_what_takes_the_place_of_a_block_elsewhere(spart):
-    answer = spart("blocks", "to", "workspace")
+    answer = spart("blocks", "to", "file")
     assert answer.code == 0
-    assert "To Workspace (Simulink): `run: {log: [plant.qm]}`" in answer.out
+    assert "To File (Simulink): `spart run FILE --out run.npz`" in answer.out
 
 
 @pytest.mark.parametrize("name", ["Transport Delay", "transport-delay", "TRANSPORT_DELAY"])
