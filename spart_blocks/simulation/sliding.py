@@ -6,7 +6,8 @@ such that g stays zero. On one surface that is Filippov's convex combination, on
 the bilinear one of L. Dieci, L. Lopez, "Sliding motion on discontinuity surfaces of high
 co-dimension", Numer. Math. 117 (2011); A. F. Filippov, "Differential Equations with Discontinuous
 Righthand Sides" (1988). The fields are taken a little beside the surfaces, and extrapolated to
-them, so that any watched signal will do, of blocks of any kind.
+them, so that any watched signal that passes through zero will do, of blocks of any kind. One that
+jumps over zero has no zero, and so no surface.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spart_blocks.simulation.engine import Engine, Floats
 
@@ -24,6 +26,13 @@ BESIDE = 1e-8
 """Distance from a surface at which its sides are evaluated, relative to the size of the states."""
 NEAR = 1e-6
 """Largest distance of a state from a surface on which it counts as lying, relative likewise."""
+APART = 6e-6
+"""Distance over which derivatives are differenced, relative to the states, of which those below 1
+count as 1."""
+CLOSER = 1e-2
+"""Fraction of that distance over which they are differenced again, to find jumps."""
+STEEPER = 30.0
+"""Ratio of both differences above which there is a jump: 100 at a jump, 10 of a square root."""
 PARALLEL = 1e-8
 NO_RATE = 1e-10
 """Fraction of the largest rate towards a surface that counts as zero."""
@@ -61,18 +70,36 @@ class Geometry:
         return x - step @ self.along
 
 
-def geometry(engine: Engine, t: float, x: Floats, xd: Floats, ks: Sequence[int]) -> Geometry:
-    """The geometry of these crossings at a point, by central differences."""
-    rows = list(ks)
-    steps = 6e-6 * np.maximum(np.abs(x), 1.0)
+def slopes(
+    engine: Engine, t: float, x: Floats, xd: Floats, rows: list[int], apart: float
+) -> Floats:
+    """The derivatives (m, nx) of the values of these crossings by the states, by central
+    differences."""
     J = np.empty((len(rows), len(x)))
-    for i, h in enumerate(steps):
+    for i, h in enumerate(apart * np.maximum(np.abs(x), 1.0)):
         ends = []
         for side in (h, -h):
             moved = x.copy()
             moved[i] += side
             ends.append(engine.watch(t, moved, xd)[rows])
         J[:, i] = (ends[0] - ends[1]) / (2 * h)
+    return J
+
+
+def jumping(
+    engine: Engine, t: float, x: Floats, xd: Floats, rows: list[int], scale: Floats
+) -> NDArray[np.bool_]:
+    """Which of these crossings jump near x. scale (m,): the lengths of their slopes, which grow at
+    a jump as the distance of the differences shrinks, or vanish beside it."""
+    closer = np.linalg.norm(slopes(engine, t, x, xd, rows, CLOSER * APART), axis=1)
+    steady: NDArray[np.bool_] = (closer < STEEPER * scale) & (scale < STEEPER * closer)
+    return ~steady
+
+
+def geometry(engine: Engine, t: float, x: Floats, xd: Floats, ks: Sequence[int]) -> Geometry:
+    """The geometry of these crossings at a point, by central differences."""
+    rows = list(ks)
+    J = slopes(engine, t, x, xd, rows, APART)
     now = engine.watch(t, x, xd)[rows]
     h = 1e-7 * max(abs(t), 1.0)
     ahead = (engine.watch(t + h, x, xd)[rows] - now) / h
@@ -215,7 +242,7 @@ def surfaces_at(
     engine: Engine, t: float, x: Floats, xd: Floats, ks: Sequence[int]
 ) -> list[Surface]:
     """The surfaces on which x lies, among those of these crossings: crossings that are zero on
-    one surface belong together."""
+    one surface belong together. A crossing that jumps has no zero: the motion passes it."""
     found: list[Surface] = []
     normals: list[Floats] = []
     if not ks or not len(x):
@@ -225,6 +252,8 @@ def surfaces_at(
     scale = np.linalg.norm(at.J, axis=1)
     size = 1e-2 + np.abs(at.J) @ np.abs(x) / np.where(scale > 0, scale, 1.0)
     on = (scale > 0) & np.isfinite(scale) & (np.abs(at.g) <= NEAR * scale * size)
+    if on.any():
+        on &= ~jumping(engine, t, x, xd, every, scale)
     normal = {k: at.J[i] / scale[i] for i, k in enumerate(every) if on[i]}
     for k in (k for k in ks if k in normal):
         if any(abs(normal[k] @ n) > 1 - PARALLEL for n in normals):

@@ -69,6 +69,15 @@ blocks:
   z: {type: INTEGRATOR}
 wires: [f -> x, g -> y, h -> z, "x -> f.x, g.x, h.x", "y -> f.y, g.y, h.y"]
 """
+JUMPS = """
+name: jumps
+blocks:
+  x: {type: INTEGRATOR, x0: 10}
+  v: {type: INTEGRATOR}
+  pull: {type: GAIN, K: -1}
+  f: {type: FCN, expression: "atan2(-0.1, 9.4 - x - 0.1*v)", arguments: [x, v]}
+wires: [v -> x, x -> pull, pull -> v, x -> f.x, v -> f.v]
+"""
 FALL = np.sqrt(0.2)
 """From 1 m at 10 m/s^2."""
 
@@ -108,6 +117,7 @@ CASES = {
         ["slides", "leaves", "slides"],
     ),
     "coupled": (COUPLED, "z", 2.0, coupled, ["slides", "slides"]),
+    "jumps": (JUMPS, "x", 7.0, lambda t: 10 * np.cos(t), []),
 }
 
 

@@ -155,6 +155,30 @@ run: {T: 1}
         assert not got.events
 
 
+JUMPS = """
+blocks:
+  x: {type: INTEGRATOR, x0: 10}
+  v: {type: INTEGRATOR}
+  pull: {type: GAIN, K: -1}
+  f: {type: FCN, expression: "atan2(-0.1, 9.4 - x - 0.1*v)", arguments: [x, v]}
+wires: [v -> x, x -> pull, pull -> v, x -> f.x, v -> f.v]
+run: {T: 8}
+"""
+
+
+@pytest.mark.parametrize("sliding", ["error", "filippov"])
+@pytest.mark.parametrize(("engine", "solver"), FEW)
+def test_a_jump_of_a_zero_crossing_function_leaves_the_state_where_it_is(
+    engine, solver, sliding, load
+):
+    # atan2's function jumps with the sign of its abscissa. Differences over a jump are no gradient:
+    # along them the motion seems to lead back.
+    got = sb.simulate(load(JUMPS), engine=engine, solver=solver, sliding=sliding, **TIGHT)
+    assert not got.events
+    late = {"RK4": 5e-6}.get(solver, 1e-8)
+    assert np.abs(np.ravel(got["x"]) - 10 * np.cos(got.t)).max() < late
+
+
 INDEPENDENT = """
 blocks:
   f: {type: FCN, expression: "-sign(u)"}

@@ -19,6 +19,9 @@
 
 #define SB_BESIDE 1e-8     /* of the states: distance at which a surface's sides are evaluated */
 #define SB_NEAR 1e-6       /* of the states: largest distance at which they are on a surface */
+#define SB_APART 6e-6      /* of the states: step of the differences of watched values, */
+#define SB_CLOSER 1e-2     /* and the fraction of it over which a jump is steeper by more than */
+#define SB_STEEPER 30.0
 #define SB_PARALLEL 1e-8
 #define SB_NO_RATE 1e-10   /* of the largest rate towards a surface: negligible */
 #define SB_MOST_SETTLED 100
@@ -125,11 +128,11 @@ typedef struct {
 
 /* The derivatives of n zero-crossing functions by the states, by central differences: rows of J. */
 static void sb_slopes(const sb_fmu *m, double t, const double *x, const double *xd, const int *ks,
-                      int n, double *J) {
+                      int n, double apart, double *J) {
   double to[SB_WIDE], up[SB_ROOM(SB_CROSSINGS)], down[SB_ROOM(SB_CROSSINGS)];
   sb_copy(to, x, SB_NX);
   for (int i = 0; i < SB_NX; i++) {
-    double h = 6e-6 * fmax(fabs(x[i]), 1);
+    double h = apart * fmax(fabs(x[i]), 1);
     to[i] = x[i] + h;
     sb_signals(m, t, to, xd, up);
     to[i] = x[i] - h;
@@ -137,6 +140,16 @@ static void sb_slopes(const sb_fmu *m, double t, const double *x, const double *
     to[i] = x[i];
     for (int r = 0; r < n; r++) J[r * SB_WIDE + i] = (up[ks[r]] - down[ks[r]]) / (2 * h);
   }
+}
+
+/* Whether crossing k jumps near x. scale: the length of its slopes, which grow at a jump as the
+   distance of the differences shrinks, or vanish beside it. */
+static int sb_jumps(const sb_fmu *m, double t, const double *x, const double *xd, int k,
+                    double scale) {
+  double J[SB_WIDE], closer;
+  sb_slopes(m, t, x, xd, &k, 1, SB_CLOSER * SB_APART, J);
+  closer = sqrt(sb_dot(J, J));
+  return !(closer < SB_STEEPER * scale && scale < SB_STEEPER * closer);
 }
 
 /* The derivatives by time, within the segment. */
@@ -154,7 +167,7 @@ static void sb_look_around(const sb_fmu *m, double t, const double *x, const dou
   double g[SB_ROOM(SB_CROSSINGS)], N[SB_ROWS * SB_WIDE], a[SB_ROWS][SB_ROWS], b[SB_ROWS], c[SB_ROWS];
   at->n = n;
   sb_signals(m, t, x, xd, g);
-  sb_slopes(m, t, x, xd, ks, n, at->J);
+  sb_slopes(m, t, x, xd, ks, n, SB_APART, at->J);
   sb_drifts(m, t, x, xd, ks, n, at->g_t);
   for (int r = 0; r < n; r++) {
     double length = sqrt(sb_dot(at->J + r * SB_WIDE, at->J + r * SB_WIDE));
@@ -346,7 +359,7 @@ static void sb_signal_rates(const sb_fmu *m, double t, const double *x, const do
                             double *rates) {
   double J[SB_ROWS * SB_WIDE], g_t[SB_ROWS], slope[SB_WIDE];
   int ks[SB_ROOM(SB_CONTACTS)] = {0}, n = sb_resting(m, ks);
-  sb_slopes(m, t, x, xd, ks, n, J);
+  sb_slopes(m, t, x, xd, ks, n, SB_APART, J);
   sb_drifts(m, t, x, xd, ks, n, g_t);
   sb_unheld(m, t, x, xd, slope);
   for (int c = 0; c < n; c++)
@@ -474,14 +487,15 @@ static void sb_hold(sb_fmu *m) {
 /* --- where a surface is met -------------------------------------------------------------- */
 
 /* The surfaces on which the states are, among those of n crossings, up to SB_SURFACES + 1.
-   Crossings that are zero on one surface are grouped. Returns the number of surfaces. */
+   Crossings that are zero on one surface are grouped; one that jumps has no zero. Returns the
+   number of surfaces. */
 static int sb_surfaces_at(sb_fmu *m, const int *ks, int n, sb_surface *found) {
   double g[SB_ROOM(SB_CROSSINGS)];
   int all[SB_ROOM(SB_CROSSINGS)], count = 0;
   unsigned char on[SB_ROOM(SB_CROSSINGS)];
   for (int k = 0; k < SB_CROSSINGS; k++) all[k] = k;
   sb_signals(m, m->s.t, m->s.x, m->s.xd, g);
-  sb_slopes(m, m->s.t, m->s.x, m->s.xd, all, SB_CROSSINGS, m->normals);
+  sb_slopes(m, m->s.t, m->s.x, m->s.xd, all, SB_CROSSINGS, SB_APART, m->normals);
   for (int k = 0; k < SB_CROSSINGS; k++) {
     double *normal = m->normals + k * SB_WIDE, scale = sqrt(sb_dot(normal, normal)), size = 1e-2;
     int plain = scale > 0 && isfinite(scale);
@@ -490,7 +504,8 @@ static int sb_surfaces_at(sb_fmu *m, const int *ks, int n, sb_surface *found) {
       size += fabs(normal[i]) * fabs(m->s.x[i]);
     }
     on[k] = plain && sb_crossings[k].kind != SB_LIMIT && sb_crossings[k].kind != SB_FAULT &&
-            fabs(g[k]) <= SB_NEAR * scale * size;
+            fabs(g[k]) <= SB_NEAR * scale * size &&
+            !sb_jumps(m, m->s.t, m->s.x, m->s.xd, k, scale);
   }
   for (int i = 0; i < n && count <= SB_SURFACES; i++) {
     const double *normal = m->normals + ks[i] * SB_WIDE;
@@ -677,6 +692,9 @@ static const double *sb_this_side(const sb_fmu *m, const double *x, const double
     for (int i = 0; i < SB_NX; i++)
       moved[i] += (m->s.g[ks[j]] > 0 ? 1 : -1) * SB_BESIDE * at.size[j] *
                   at.along[j * SB_WIDE + i];
+  sb_signals(m, m->s.t, moved, xd, g);
+  for (int j = 0; j < n; j++)
+    if ((m->s.g[ks[j]] > 0) != (g[ks[j]] > 0)) return x; /* it jumps: no slope leads back */
   return moved;
 }
 
