@@ -174,16 +174,78 @@ class Transport_Delay(Declared, SampledBlock):
         return [(self.offset + rest * self.period, self.period)] if rest else []
 
 
-def _ticks(delay: Any, period: float, least: int) -> float:
+class Variable_Delay(Declared, SampledBlock):
+    """A continuous signal, delayed by a time that varies.
+
+    The input u and the delay are sampled at every tick of the clock, of period T [s]; between the
+    samples of u the output is interpolated linearly at t - delay, the delay that of the last tick.
+    The delay is limited to T at least, so that the output depends only on the past and the block
+    may close a loop, and to max_delay at most. For a constant delay within these it is
+    TRANSPORT_DELAY, with an error of at most T^2 / 8 max |u''|; the held delay adds T times the
+    largest rate of the delay times max |u'|.
+
+    Source: A. Quarteroni et al., "Numerical Mathematics" (2007), sec. 8.1.
+
+    :param clock: clock source
+    :type clock: Clock
+    :param max_delay: the largest delay [s], T or more
+    :type max_delay: float
+    :param initial: output before the first input arrives; it has the shape of the signal
+    :type initial: float or array_like
+    :param shape: shape of the signal, if ``initial`` is a number that fills it
+    :type shape: array_like(d)
+    """
+
+    nin = 2
+    nout = 1
+    takes = (
+        PortSpec("u", "any", "", "a number or an array of any shape"),
+        PortSpec("delay", "", "s", "the delay"),
+    )
+    gives = (PortSpec("y", "any", "", "u(t - delay); initial until the first sample is that old"),)
+    varies_between_ticks = True
+
+    def __init__(
+        self, clock: Any, max_delay: float, initial: Any = 0.0, shape: Any = None, **blockargs: Any
+    ) -> None:
+        start = _start(initial, shape)
+        self.period = float(clock.T)
+        self.most = _ticks(max_delay, self.period, 1, "max_delay")
+        self.signal_shape, self.initial = start.shape, start.ravel()
+        self.held = math.ceil(self.most) + 1
+        _refuse_many(self.held * start.size, "give it a clock of a longer period")
+        x0 = np.concatenate([[0.0, 0.0, 1.0], np.tile(self.initial, self.held)])
+        ports = self.resolve_ports(shapes={"u": start.shape, "y": start.shape})
+        super().__init__(clock=clock, x0=x0, **ports, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        """The state is the time of the last tick, the number of stored samples, the delay in
+        periods, and the samples, newest first. An age is counted in periods from the newest sample.
+        """
+        last, count, ticks, samples = x[0], x[1], x[2], x[3:].reshape(self.held, -1)
+        age = np.maximum(ticks - (t - last) / self.period, 0.0)
+        weights = np.maximum(1.0 - np.abs(age - np.arange(self.held, dtype=float)), 0.0)
+        value = np.where(age > count - 1, self.initial, weights @ samples)
+        return [_of(value, self.signal_shape)]
+
+    def next(self, t: float, inputs: list[Any], x: Any) -> Any:
+        u, delay = inputs
+        count = np.minimum(x[1:2] + 1, self.held)
+        ticks = np.clip(delay / self.period, 1.0, self.most)
+        kept = x[3 : -len(self.initial)]
+        return np.concatenate([np.ravel(t), count, np.ravel(ticks), np.ravel(u), kept])
+
+
+def _ticks(delay: Any, period: float, least: int, what: str = "delay") -> float:
     """A delay in periods of its clock, at least `least`."""
     if isinstance(delay, bool) or not isinstance(delay, int | float) or not math.isfinite(delay):
-        raise ValueError(f"delay must be a time [s], not {delay}")
+        raise ValueError(f"{what} must be a time [s], not {delay}")
     ticks = delay / period
     if abs(ticks - round(ticks)) < _WHOLE:
         ticks = float(round(ticks))
     if ticks < least:
         of = "its clock's period" if least == 1 else f"{least} periods of its clock, with cubics"
-        raise ValueError(f"delay must be at least {of}, {least * period:g} s, not {delay:g} s")
+        raise ValueError(f"{what} must be at least {of}, {least * period:g} s, not {delay:g} s")
     return ticks
 
 

@@ -59,9 +59,10 @@ Unscented Kalman Filter: UKF_S
 AHRS, Complementary Filter: MAHONY_FILTER COMPLEMENTARY_FILTER MEKF_S
 Disturbance Observer, Extended State Observer: DISTURBANCE_OBSERVER DISTURBANCE_OBSERVER_S
 State Observer: LUENBERGER LUENBERGER_S KALMAN
-Transport Delay, Variable Transport Delay: TRANSPORT_DELAY; its delay is constant
+Transport Delay: TRANSPORT_DELAY
+Variable Transport Delay, Variable Time Delay: VARIABLE_DELAY
 Discrete-Time Integrator: INTEGRATOR_S
-Discrete Derivative, Difference: DERIV_S
+Discrete Derivative, Difference: DERIV_S; gain (u(k) - u(k-1)) / T, of vectors too
 Discrete Transfer Fcn, Discrete Filter: TRANSFER_FUNCTION_S LTI_SISO_S; with method: none
 Discrete FIR Filter: FIR
 Biquad Filter, SOS Filter: IIR
@@ -75,7 +76,8 @@ Transfer Fcn Lead or Lag: LEAD_LAG_S
 Discrete Zero-Pole: ZERO_POLE_S; with method: none
 Discrete State-Space: STATE_SPACE_S LTI_SS_S; with method: none
 Discrete PID Controller: PID_S JOINT_PID_S
-Unit Delay, Delay, Memory: UNIT_DELAY
+Unit Delay, Delay: UNIT_DELAY
+Memory: UNIT_DELAY; on a clock: what a solver's last step saw depends on its steps
 Zero-Order Hold, Rate Transition: ZOH UNIT_DELAY
 Saturation: SATURATION CLIP EFFORT_LIMIT
 Dead Zone: DEADZONE
@@ -86,7 +88,7 @@ Backlash: BACKLASH BACKLASH_S
 Hit Crossing: HIT_CROSSING
 Detect Rise Positive, Detect Fall Negative, Detect Change: EDGE
 Relational Operator, Compare To Constant, Compare To Zero: COMPARE
-Coulomb & Viscous Friction: MULTIBODY; friction is a property of a robot's joint: docs/joints.md
+Coulomb & Viscous Friction: FRICTION_MASS; of a robot's joints: MULTIBODY, docs/joints.md
 Logical Operator, AND, OR, NOT, XOR: LOGIC
 Lookup Table, 1-D Lookup Table: LOOKUP INTERPOLATE
 2-D Lookup Table: LOOKUP_2D
@@ -184,7 +186,6 @@ Spacecraft Dynamics: MULTIBODY ORBITAL_GRAVITY
 Descriptor State-Space: ; FCN INTEGRATOR with the rates solved for
 Entity Transport Delay: ; not here: there are no entities
 First Order Hold: LOOKUP; a sampled signal in straight lines: RATE_LIMITER_S, or ZOH for steps
-Variable Time Delay: TRANSPORT_DELAY; its delay is constant
 Dead Zone Dynamic: FCN; max(u - upper, 0) + min(u - lower, 0)
 Rate Limiter Dynamic: RATE_LIMITER; its rates are parameters
 Saturation Dynamic: FCN; min(max(u, lower), upper)
@@ -192,7 +193,7 @@ Wrap To Zero: SWITCH; with CONSTANT 0
 Enabled Delay: UNIT_DELAY; in a subsystem with `enabled:`: docs/conditional.md
 Resettable Delay: UNIT_DELAY; it is not reset yet
 Tapped Delay: UNIT_DELAY; one for each tap, and MUX
-Variable Integer Delay: UNIT_DELAY; its number of ticks is constant
+Variable Integer Delay: VARIABLE_DELAY; of whole periods
 Bit Clear, Bit Set, Bit to Integer Converter: ; not here: signals are numbers; links pack bits
 Bitwise Operator, Extract Bits: ; not here: signals are numbers; links pack bits
 Integer to Bit Converter, Shift Arithmetic: ; not here: signals are numbers; links pack bits

@@ -93,7 +93,12 @@ LINEAR = {
 }
 ARGUMENTS |= LINEAR
 ALONE = ("QUINTIC", "TRAPEZOID")  # their robot is optional, and says how long q0 is
-SAMPLED = {"UNIT_DELAY": {}, "TRANSPORT_DELAY": {"delay": 2.0}, "NOISE": {}}
+SAMPLED = {
+    "UNIT_DELAY": {},
+    "TRANSPORT_DELAY": {"delay": 2.0},
+    "VARIABLE_DELAY": {"max_delay": 2.0},
+    "NOISE": {},
+}
 ARGUMENTS |= {
     "MATH": {"function": "pow"},
     "SELECTOR": {"indices": [0]},
@@ -165,6 +170,7 @@ _MODEL = {"f": "-x", "h": "x", "states": "x", "Q": 1.0, "R": 1.0, "P0": 1.0}
 SAMPLED |= {"EKF_S": _MODEL, "UKF_S": _MODEL, "MEKF_S": {"gyro_noise": 1.0, "bias_noise": 1.0}}
 ARGUMENTS["LOOKUP"] = {"x": [0, 1], "y": [0, 1]}
 ARGUMENTS["LOOKUP_2D"] = {"x": [0, 1], "y": [0, 1], "z": [[0, 1], [1, 2]]}
+ARGUMENTS["FRICTION_MASS"] = {"mass": 1.0, "coulomb": 1.0}
 ARGUMENTS["LOOKUP_ND"] = {"axes": [[0, 1]] * 5, "values": np.zeros((2,) * 5)}
 ARGUMENTS["GAIN_SCHEDULE"] = {"axes": [[0, 1]] * 3, "K": np.zeros((2, 2, 2))}
 # Block names of roboticstoolbox-python's blocks (arm, mobile, spatial, uav): bdsim's wiki,

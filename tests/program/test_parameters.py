@@ -123,6 +123,16 @@ CASES = {
     "ALGEBRAIC_CONSTRAINT": (constraint, {"initial": (1.0, -1.0)}),
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
     "GAIN by a matrix": (built("GAIN", (2,), premul=True), {"K": (K, K.T)}),
+    "FRICTION_MASS": (
+        built("FRICTION_MASS", (), v0=0.5),
+        {
+            "mass": (1.0, 2.0),
+            "coulomb": (0.5, 0.7),
+            "static": (0.8, 0.9),
+            "stribeck": (0.4, 0.6),
+            "viscous": (0.1, 0.3),
+        },
+    ),
     "GAIN_SCHEDULE": (
         built("GAIN_SCHEDULE", (2,), (), axes=[[-0.5, 0.1, 0.6]]),
         {"K": (np.stack([K, 2 * K, K.T]), np.stack([K.T, K, 3 * K]))},
