@@ -329,6 +329,49 @@ def _read(tool: str, table: str) -> Iterator[OtherName]:
 
 _MODELICA = """
 StateGraph, InitialStep, StepWithSignal, TransitionWithSignal: STATE_MACHINE
+CriticalDamping, Butterworth: LOW_PASS
+FirstOrder, Filter: PT1 LOW_PASS
+SecondOrder: PT2
+LimIntegrator: INTEGRATOR
+Der, Derivative: DERIV
+PI, LimPID: PID_2DOF PID
+StateSpace: STATE_SPACE
+DeadZone: DEADZONE
+Limiter, VariableLimiter: SATURATION; a limit that varies is FCN with clip
+SlewRateLimiter: RATE_LIMITER
+FixedDelay, PadeDelay: TRANSPORT_DELAY
+Hysteresis: RELAY
+InverseBlockConstraints: ALGEBRAIC_CONSTRAINT
+Add, Add3, Feedback, MultiSum: SUM
+Product, MultiProduct, Division: PROD
+MatrixGain: GAIN
+Sqrt, Exp, Log, Log10, Power: MATH
+Sin, Cos, Tan, Asin, Acos, Atan, Atan2: TRIG
+Min, Max, MinMax: MINMAX
+Sign: SIGN
+LinearDependency, RealExpression: FCN
+UnitDelay: UNIT_DELAY
+Sampler, ZeroOrderHold: ZOH
+TriggeredSampler: SAMPLE_HOLD
+TriggeredMax: CUMULATIVE_MAX
+Greater, GreaterEqual, Less, LessEqual, GreaterThreshold, LessThreshold, ZeroCrossing: COMPARE
+And, Or, Not, Nand, Nor, Xor: LOGIC
+Edge, FallingEdge, Change: EDGE HIT_CROSSING
+Timer, OnDelay: STATE_MACHINE; with `after`
+LogicalSwitch: SWITCH
+Extractor, ExtractSignal: SELECTOR
+Replicator: GAIN; its K is a vector of ones
+Multiplex2, Multiplex3: MUX CONCATENATE
+DeMultiplex2, DeMultiplex3: DEMUX
+ContinuousClock: TIME
+Trapezoid, KinematicPTP: TRAPEZOID
+ExpSine, ExpCosine, Cosine: WAVEFORM FCN
+TimeTable, CombiTimeTable: DATA PIECEWISE
+SawTooth: REPEATING WAVEFORM
+CombiTable1Ds, CombiTable1Dv: LOOKUP
+CombiTable2Ds, CombiTable2Dv: LOOKUP_2D
+BandLimitedWhiteNoise, NormalNoise, UniformNoise: BAND_LIMITED_NOISE NOISE
+World: MULTIBODY; gravity is a block, GRAVITY
 """
 OTHER_NAMES = (
     *_read("Simulink", _SIMULINK),
