@@ -200,7 +200,8 @@ class Orbit_Frame(Declared, FunctionBlock):
 
     LVLH: z to the Earth's centre, y against the orbit's angular momentum h, x along the track. RSW:
     x radial, y along the track, z along h. Both turn with h / r^2; a force across the orbit's plane
-    turns them about r too, which omega leaves out.
+    turns them about r too, which omega leaves out. Where r and v are zero, as those of a sensor
+    before it measures, r is taken as x and v as y, and omega is zero.
 
     Source: Vallado (2013), 3.3.
     """

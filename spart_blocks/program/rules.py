@@ -87,7 +87,7 @@ def random_entries(block: Any, size: int) -> int:
 
 
 def _vector(value: Any) -> Any:
-    return np.ravel(np.asarray(value) if not isinstance(value, Symbol) else box(value))
+    return np.ravel(np.asanyarray(value) if not isinstance(value, Symbol) else box(value))
 
 
 def _bare(x: Any) -> Any:

@@ -163,12 +163,16 @@ def orbit_frames(r: Any, v: Any) -> tuple[Any, Any, Any]:
 
     RSW: x radial, y along the track, z along the orbit's angular momentum. LVLH: z to the Earth's
     centre, y against the angular momentum, x along the track. The angular velocity is h / r^2; a
-    force across the orbit's plane adds a rotation about r, which is left out. Source: Vallado
-    (2013), 3.3.
+    force across the orbit's plane adds a rotation about r, which is left out. Where r and v are
+    zero, as those of a sensor before it measures, r is taken as x and v as y, and the angular
+    velocity is zero. Source: Vallado (2013), 3.3.
     """
+    known = np.logical_or(np.any(np.abs(r) > 0), np.any(np.abs(v) > 0))
+    r = np.where(known, r, np.array([1.0, 0.0, 0.0]))
+    v = np.where(known, v, np.array([0.0, 1.0, 0.0]))
     h = cross(r, v)
     radial, normal = r / np.sqrt(np.sum(r * r)), h / np.sqrt(np.sum(h * h))
     along = cross(normal, radial)
     rsw = np.stack([radial, along, normal]).T
     lvlh = np.stack([along, -normal, -radial]).T
-    return lvlh, rsw, h / np.sum(r * r)
+    return lvlh, rsw, np.where(known, h / np.sum(r * r), 0.0)

@@ -253,6 +253,18 @@ def test_what_a_disabled_branch_cannot_compute_ends_no_run(made):
         np.testing.assert_allclose(results["a.y"].ravel(), want, atol=1e-9)
 
 
+def test_vectors_are_joined_in_an_enabled_subsystem(made):
+    blocks = {"two": {"type": "GAIN", "K": [1, 2]}, "y": {"type": "MUX"}}
+    root = subsystem(blocks, ["in.u -> two", "two -> y", "two -> y", "y -> out.y"],
+                     ["u", "on"], ["y"], enabled={"by": "on", "outputs": {"y": 0}})  # fmt: skip
+    diagram = made({"root": root}, {"a": ("root", {"u": "time", "on": "sine"})}, log=["a.y"])
+    for engine in ("interpreter", "native"):
+        results = sb.simulate(diagram, engine=engine)
+        on = np.sin(2 * np.pi * 0.31 * results.t) > 0
+        want = np.where(on, results.t, 0.0)[:, None] * [1, 2, 1, 2]
+        np.testing.assert_allclose(results["a.y"], want, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("condition", "text"),
     [

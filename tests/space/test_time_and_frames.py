@@ -253,6 +253,13 @@ def test_orbit_frames_follow_the_orbit():
     np.testing.assert_allclose(np.cross(omega, radial), rate, atol=1e-11)
 
 
+def test_orbit_frames_without_an_orbit_are_rotations_at_rest():
+    for lvlh_or_rsw in frames.orbit_frames(np.zeros(3), np.zeros(3))[:2]:
+        np.testing.assert_array_equal(lvlh_or_rsw @ lvlh_or_rsw.T, np.eye(3))
+        assert np.linalg.det(lvlh_or_rsw) == 1
+    np.testing.assert_array_equal(frames.orbit_frames(np.zeros(3), np.zeros(3))[2], np.zeros(3))
+
+
 def test_epochs_are_dates_of_the_calendar():
     assert epoch_of("2000-01-01T12:00:00").since + 0.5 == 0.0
     assert Epoch(2451544.5, 0.0, 32.0).year == 2000.0
