@@ -36,6 +36,14 @@ def port_arguments(inputs: Sequence[Port], outputs: Sequence[Port]) -> dict[str,
     }
 
 
+def attribute(block: Any, name: str, default: Any = None) -> Any:
+    """An attribute of a block, without the search among its ports that bdsim's `getattr` makes."""
+    try:
+        return object.__getattribute__(block, name)
+    except AttributeError:
+        return default
+
+
 def input_ports(block: Any) -> tuple[Port, ...]:
     """The input ports of any bdsim block: ours as declared, others by name or number."""
     return _ports(block, "in_ports", block.nin, block._inport_names)

@@ -100,7 +100,7 @@ NONE = Conditions()
 
 def merges(block: Any) -> bool:
     """Whether a block passes on the output of the subsystem that runs."""
-    return hasattr(block, "inputs_merged")
+    return "inputs_merged" in vars(block)
 
 
 def conditional(

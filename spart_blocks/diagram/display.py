@@ -12,6 +12,7 @@ import numpy as np
 
 from spart_blocks.diagram.companions import is_audit
 from spart_blocks.errors import DiagramError, Fault, did_you_mean
+from spart_blocks.ports import attribute
 from spart_blocks.results import ScopeSpec
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def display_of(wiring: FlatDiagram) -> Display:
         states=_state_names(wiring),
         bounds=bounds_of(wiring),
         levels=_levels_of(wiring),
-        told={n.name: n.block.told for n in wiring.nodes if hasattr(n.block, "told")},
+        told=_told(wiring),
         checks=_checks(wiring),
     )
 
@@ -108,8 +109,13 @@ def _levels_of(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
 
 
 def _checks(wiring: FlatDiagram) -> dict[str, str]:
-    told = {node.name: getattr(node.block, "warns_of", None) for node in wiring.nodes}
+    told = {node.name: attribute(node.block, "warns_of") for node in wiring.nodes}
     return {name: text for name, text in told.items() if text}
+
+
+def _told(wiring: FlatDiagram) -> dict[str, tuple[str, ...]]:
+    found = {node.name: attribute(node.block, "told") for node in wiring.nodes}
+    return {name: texts for name, texts in found.items() if texts is not None}
 
 
 def _watched(wiring: FlatDiagram) -> Iterator[str]:

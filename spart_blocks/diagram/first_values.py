@@ -12,7 +12,7 @@ import numpy as np
 from spart_blocks.diagram.display import aliases_of
 from spart_blocks.diagram.nodes import FlatDiagram, Node, Source
 from spart_blocks.diagram.sizes import MOST_NUMBERS, expected_size
-from spart_blocks.ports import wrong_outputs
+from spart_blocks.ports import attribute, wrong_outputs
 
 Shape = tuple[int, ...]
 SHAPE_WORDS = ("broadcast", "shape", "dimension", "mismatch")
@@ -131,7 +131,7 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
             raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
     if not again:
         _give_outputs(node, inputs, state, values)
-    pending = getattr(node.block, "pending", False)
+    pending = attribute(node.block, "pending", False)
     if state is not None and not pending and (node.feedthrough or again):
         change = node.block.deriv if node.kind == "continuous" else node.block.next
         size = np.size(change(0.0, inputs, state))
@@ -146,7 +146,7 @@ def _state(node: Node) -> Any:
 
 
 def _give_outputs(node: Node, inputs: list[Any], state: Any, values: dict[Source, Any]) -> None:
-    pending = getattr(node.block, "pending", False)
+    pending = attribute(node.block, "pending", False)
     out = _zeros(node) if pending else node.block.output(0.0, inputs, state)
     if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
         raise _OutputsError(wrong_outputs(out, len(node.out_ports)))

@@ -20,6 +20,7 @@ from spart_blocks.diagram.algebraic_loops import uncut
 from spart_blocks.diagram.flatten import FlatDiagram, Node, Source
 from spart_blocks.errors import DiagramError, Fault, InputError, did_you_mean
 from spart_blocks.plants.model_source import FormulaModel, PlantModel
+from spart_blocks.ports import attribute
 from spart_blocks.program.cuts import only
 from spart_blocks.program.evaluation import Evaluation
 from spart_blocks.program.open_loop import inlet_name, upstream, with_inlets
@@ -168,7 +169,7 @@ def _output(wiring: FlatDiagram, name: str) -> Source:
 
 def _refuse(node: Node, plant: Node) -> None:
     """InputError for a block that no model of a plant can have in it."""
-    if getattr(node.block, "pending", False):
+    if attribute(node.block, "pending", False):
         text = f"plant: what moves {plant.name} depends on {node.name}, which is not known yet"
         raise InputError(Fault(text, hint="name the inputs at which the loop is opened"))
     if node.kind == "sampled":

@@ -16,7 +16,7 @@ from spart_blocks.errors import Fault, InputError
 from spart_blocks.plants.minimal_state import MinimalState
 from spart_blocks.plants.riccati import Labels
 from spart_blocks.plants.state import PlantState
-from spart_blocks.ports import Port
+from spart_blocks.ports import Port, attribute
 from spart_blocks.program.cuts import Inlet, only
 from spart_blocks.program.derivatives import Derivatives, Floats, Point, Rowwise
 from spart_blocks.program.evaluation import Evaluation
@@ -109,7 +109,7 @@ def _opened(
     whole = FlatDiagram(tuple(nodes), tuple(order), {}, {}, wiring.loops)
     inside = upstream(whole, wanted)
     for i in sorted(inside):
-        if getattr(nodes[i].block, "pending", False):
+        if attribute(nodes[i].block, "pending", False):
             message = f"what moves {plants[0].name} depends on {nodes[i].name}"
             hint = "give one of them its numbers, as sb.lqr and spart lqr find them"
             raise InputError(
