@@ -226,17 +226,16 @@ class Builder:
         if kind is None:
             add_installed()
             kind = find_type(section.type)
-        place = self.document.place(*keys, "type")
         if kind is None:
             known = [*type_names(), *self.subsystems]
-            hint = type_hint(section.type, known) or _TYPES
+            hint = f"{type_hint(section.type, known) or _TYPES}\n  {_OWN}"
             message = f"{name}: there is no block type {section.type[:60]!r}"
-            self.faults.append(Fault(message, place, f"{hint}\n  {_OWN}"))
         elif kind.refusal:
-            message = f"{name}: {kind.name} cannot come from a file"
-            self.faults.append(Fault(message, place, kind.refusal))
-            return None
-        return kind
+            message, hint = f"{name}: {kind.name} cannot come from a file", kind.refusal
+        else:
+            return kind
+        self.faults.append(Fault(message, self.document.place(*keys, "type"), hint))
+        return None
 
     def _leaf(
         self,
