@@ -24,6 +24,7 @@ SPRING = {"frame": FRAME, "components": "wx wy wz"}
 # What else a block takes beside its robot; those that need a floating base are not built on
 # a fixed one.
 OPTIONS = {
+    "LINK_WRENCH": {"frame": FRAME},
     "BASE_CONTROL": GAINS,
     "COMPUTED_TORQUE": GAINS,
     "DESIRED_REACTION": {"frame": FRAME, "damping": 0.1},
