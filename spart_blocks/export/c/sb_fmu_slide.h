@@ -19,7 +19,7 @@
 
 #define SB_BESIDE 1e-8     /* of the states: distance at which a surface's sides are evaluated */
 #define SB_NEAR 1e-6       /* of the states: largest distance at which they are on a surface */
-#define SB_APART 6e-6      /* of the states: step of the differences of watched values, */
+#define SB_DIFFERENCE 6e-6 /* of the states: step of the differences of watched values, */
 #define SB_CLOSER 1e-2     /* and the fraction of it over which a jump is steeper by more than */
 #define SB_STEEPER 30.0
 #define SB_PARALLEL 1e-8
@@ -147,7 +147,7 @@ static void sb_slopes(const sb_fmu *m, double t, const double *x, const double *
 static int sb_jumps(const sb_fmu *m, double t, const double *x, const double *xd, int k,
                     double scale) {
   double J[SB_WIDE], closer;
-  sb_slopes(m, t, x, xd, &k, 1, SB_CLOSER * SB_APART, J);
+  sb_slopes(m, t, x, xd, &k, 1, SB_CLOSER * SB_DIFFERENCE, J);
   closer = sqrt(sb_dot(J, J));
   return !(closer < SB_STEEPER * scale && scale < SB_STEEPER * closer);
 }
@@ -167,7 +167,7 @@ static void sb_look_around(const sb_fmu *m, double t, const double *x, const dou
   double g[SB_ROOM(SB_CROSSINGS)], N[SB_ROWS * SB_WIDE], a[SB_ROWS][SB_ROWS], b[SB_ROWS], c[SB_ROWS];
   at->n = n;
   sb_signals(m, t, x, xd, g);
-  sb_slopes(m, t, x, xd, ks, n, SB_APART, at->J);
+  sb_slopes(m, t, x, xd, ks, n, SB_DIFFERENCE, at->J);
   sb_drifts(m, t, x, xd, ks, n, at->g_t);
   for (int r = 0; r < n; r++) {
     double length = sqrt(sb_dot(at->J + r * SB_WIDE, at->J + r * SB_WIDE));
@@ -359,7 +359,7 @@ static void sb_signal_rates(const sb_fmu *m, double t, const double *x, const do
                             double *rates) {
   double J[SB_ROWS * SB_WIDE], g_t[SB_ROWS], slope[SB_WIDE];
   int ks[SB_ROOM(SB_CONTACTS)] = {0}, n = sb_resting(m, ks);
-  sb_slopes(m, t, x, xd, ks, n, SB_APART, J);
+  sb_slopes(m, t, x, xd, ks, n, SB_DIFFERENCE, J);
   sb_drifts(m, t, x, xd, ks, n, g_t);
   sb_unheld(m, t, x, xd, slope);
   for (int c = 0; c < n; c++)
@@ -495,7 +495,7 @@ static int sb_surfaces_at(sb_fmu *m, const int *ks, int n, sb_surface *found) {
   unsigned char on[SB_ROOM(SB_CROSSINGS)];
   for (int k = 0; k < SB_CROSSINGS; k++) all[k] = k;
   sb_signals(m, m->s.t, m->s.x, m->s.xd, g);
-  sb_slopes(m, m->s.t, m->s.x, m->s.xd, all, SB_CROSSINGS, SB_APART, m->normals);
+  sb_slopes(m, m->s.t, m->s.x, m->s.xd, all, SB_CROSSINGS, SB_DIFFERENCE, m->normals);
   for (int k = 0; k < SB_CROSSINGS; k++) {
     double *normal = m->normals + k * SB_WIDE, scale = sqrt(sb_dot(normal, normal)), size = 1e-2;
     int plain = scale > 0 && isfinite(scale);
