@@ -8,7 +8,7 @@ import numpy as np
 
 from spart_blocks.blocks._axes import at_least_zero, directions_of, for_each, positive_each
 from spart_blocks.blocks._declared import Declared, PortSpec
-from spart_blocks.blocks._values import numbers, positive_number
+from spart_blocks.blocks._values import numbers
 from spart_blocks.errors import Fault, InputError, brief
 from spart_blocks.random_numbers import NUMBERS, advanced, normal, seeded, uniform
 from spart_blocks.spatial import Array
@@ -80,6 +80,7 @@ class Axes(Sensor):
     instability: Any
     resolution: Any
     limit: Any
+    _kept: Any
 
     def _take(
         self, clock: Any, axes: Any, misalignment: Any, correlation_time: Any, seed: Any,
@@ -87,9 +88,16 @@ class Axes(Sensor):
     ) -> dict[str, Any]:  # fmt: skip
         """Check and store the parameters; returns the arguments of bdsim's constructor."""
         along = np.eye(3) if axes is None else directions_of(axes, "axes")
-        n = len(along)
         if misalignment is not None:
-            along = along + numbers(misalignment, "misalignment", (n, 3))
+            along = along + numbers(misalignment, "misalignment", (len(along), 3))
+        return self._along(along, clock, correlation_time, seed, latency, outages, **given)
+
+    def _along(
+        self, along: Array, clock: Any, correlation_time: Any, seed: Any, latency: Any,
+        outages: Any, **given: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The same of axes (n,m) as they are."""
+        n = len(along)
         self._axes, self.T = along, float(clock.T)
         for name, value in given.items():
             check = {"bias": for_each, "scale": for_each, "noise": at_least_zero,
@@ -101,8 +109,8 @@ class Axes(Sensor):
             if correlation_time is None:
                 hint = "give correlation_time, after which the bias has changed"
                 raise InputError(Fault("instability needs a time", hint=hint))
-            time = positive_number(correlation_time, "correlation_time", "s")
-            self._kept = float(np.exp(-self.T / time))
+            time = positive_each(correlation_time, "correlation_time", n)
+            self._kept = np.exp(-self.T / time)
         drifts = (self.random_walk is not None) + (self.instability is not None)
         begun = self._begin(
             clock, seed, n * (1 + drifts), np.zeros(n), np.zeros(n * drifts), latency, outages
@@ -110,7 +118,7 @@ class Axes(Sensor):
         return {**begun, **self.resolve_ports(n=n)}
 
     def measured(self, u: Any, z: Any, memory: Any) -> tuple[Any, Any]:
-        """The measurement (n,) of a vector u (3,) in base axes, and the drifts."""
+        """The measurement (n,) of a vector u (m,) in base axes, and the drifts."""
         n, drifts, bias, var = len(self._axes), [], self.bias, self.noise * self.noise / self.T
         if self.random_walk is not None:
             before = memory[:n]

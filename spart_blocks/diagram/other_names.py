@@ -133,7 +133,7 @@ Model, Model Reference: ; `use: part.yaml` takes a file with ports as a block: d
 Variant Subsystem: ; `variants:` has a block's alternatives: docs/diagrams.md
 FMU Import: FMU FMU_ME
 PWM Generator: PULSE_WIDTH; at the ticks of a clock
-IMU, Three-axis Inertial Measurement Unit: GYRO ACCELEROMETER; two blocks on one clock
+IMU, Three-axis Inertial Measurement Unit: IMU GYRO ACCELEROMETER
 Three-axis Gyroscope: GYRO
 Three-axis Accelerometer: ACCELEROMETER
 GPS: GNSS

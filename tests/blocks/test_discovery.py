@@ -136,7 +136,8 @@ ARGUMENTS |= {
     "THRUSTER_UNLOADING": {"on": 1.0, "off": 0.5, "torque": 1.0},
     "PWPF": {"gain": 4.0, "tau": 0.3, "on": 0.6, "off": 0.2},
 }
-SAMPLED |= {"PULSE_WIDTH": {}, "GYRO": {}, "ACCELEROMETER": {}, "MAGNETOMETER": {}}
+SAMPLED |= {"PULSE_WIDTH": {}, "GYRO": {}, "ACCELEROMETER": {}, "IMU": {}}
+SAMPLED |= {"MAGNETOMETER": {}}
 SAMPLED |= {"STAR_TRACKER": {}, "SUN_SENSOR": {}, "GNSS": {}, "ENCODER": {"resolution": 0.1}}
 _PLANT = {"A": -1.0, "C": 1.0}
 ESTIMATORS = {

@@ -105,6 +105,34 @@ def test_an_accelerometer_measures_what_a_point_of_the_base_feels():
     np.testing.assert_allclose(y[0], R0.T @ (second - g), atol=1e-5)
 
 
+def test_an_imu_is_a_gyro_and_an_accelerometer():
+    rng = np.random.default_rng(1)
+    R0 = Rotation.from_rotvec([0.3, -0.2, 0.5]).as_matrix()
+    inputs = [R0, rng.normal(size=6), rng.normal(size=6), rng.normal(size=3), 0.0]
+    E = 0.01 * rng.normal(size=(6, 3))
+    same = {"resolution": 0.01, "latency": 1, "outages": [[0.25, 0.35]]}
+    pairs = {"bias": (0.1, 0.3), "scale": (0.01, 0.02), "limit": (0.5, 2.0)}
+    given = {name: list(pair) for name, pair in pairs.items()} | {"misalignment": E, **same}
+    rate, force, valid = records("IMU", inputs, 6, position=[1, 2, 3], **given)
+    one = [{name: pair[k] for name, pair in pairs.items()} | same for k in (0, 1)]
+    gyro, seen = records("GYRO", [inputs[1], 0.0], 6, misalignment=E[:3], **one[0])
+    given = {"position": [1, 2, 3], "misalignment": E[3:]}
+    accelerometer, _ = records("ACCELEROMETER", inputs, 6, **given, **one[1])
+    np.testing.assert_allclose(rate, gyro, atol=1e-14)
+    np.testing.assert_allclose(force, accelerometer, atol=1e-14)
+    np.testing.assert_array_equal(valid, seen)
+
+
+def test_noise_and_drifts_of_an_imu_are_of_each_of_its_sensors():
+    given = {"noise": [1e-3, 1e-2], "instability": [2e-3, 3e-2], "correlation_time": [5.0, 0.5]}
+    inputs = [np.eye(3), STILL, STILL, np.zeros(3), 0.0]
+    rate, force, _ = records("IMU", inputs, 20_000, seed=5, **given)
+    for y, N, G, Tc in ((rate, 1e-3, 2e-3, 5.0), (force, 1e-2, 3e-2, 0.5)):
+        assert y.var() == pytest.approx(N**2 / 0.1 + G**2, rel=0.05)
+        later = np.mean(y[1:] * y[:-1])
+        assert later == pytest.approx(G**2 * np.exp(-0.1 / Tc), rel=0.1)
+
+
 def test_a_magnetometer_measures_the_field_in_base_axes():
     R0 = Rotation.from_rotvec([0.3, -0.2, 0.5]).as_matrix()
     field = np.array([1e-5, -2e-5, 3e-5])
@@ -192,6 +220,9 @@ CASES = [
               "resolution": 1e-3, "latency": 2, "outages": [[0.3, 0.6]]}, [6, None]),
     ("ACCELEROMETER", {"position": [1, 2, 3], "noise": 0.1, "limit": 5, "axes": [[1, 0, 1]]},
      ["R0", 6, 6, 3, None]),
+    ("IMU", {"position": [1, 2, 3], "noise": [0.1, 0.2], "instability": 0.1, "scale": [0.1, 0.2],
+             "correlation_time": [1, 2], "latency": 1, "misalignment": [[0.0, 0.1, 0.2]] * 6},
+     ["R0", 6, 6, 3, None]),
     ("MAGNETOMETER", {"noise": 0.1, "bias": 0.1, "axes": [[0, 1, 1]]}, [3, "R0", None]),
     ("STAR_TRACKER", {"across": 0.1, "about": 0.2, "rate_limit": 2.5, "exclusion": 0.5},
      ["R0", 6, 3, None]),
@@ -245,6 +276,7 @@ def test_both_engines_exported_c_and_an_fmu_give_the_same(tmp_path):
         ("GYRO", {"latency": 1.5}, "whole number of ticks"),
         ("GYRO", {"outages": [1.0, 2.0]}, "pairs of times"),
         ("GYRO", {"outages": [[2.0, 1.0]]}, "pairs of times"),
+        ("IMU", {"noise": [1.0, 2.0, 3.0]}, "one for each of 6"),
         ("GYRO", {"seed": -1}, "seed must be a whole number"),
         ("STAR_TRACKER", {"exclusion": 4.0}, "up to pi"),
         ("STAR_TRACKER", {"boresight": [0, 0, 0]}, "it has no direction"),

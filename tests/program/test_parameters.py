@@ -412,6 +412,10 @@ CASES = {
         built("ACCELEROMETER", (3, 3), (6,), (6,), (3,), (), clocked=True, correlation_time=1.0),
         DRIFTS,
     ),
+    "IMU": (
+        built("IMU", (3, 3), (6,), (6,), (3,), (), clocked=True, correlation_time=1.0),
+        DRIFTS,
+    ),
     "MAGNETOMETER": (
         built("MAGNETOMETER", (3,), (3, 3), (), clocked=True, correlation_time=1.0),
         DRIFTS,
