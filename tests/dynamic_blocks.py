@@ -8,6 +8,7 @@ import json
 
 import numpy as np
 from same_results import assert_same_results
+from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
 from spart_blocks.diagram.registry import find_type
@@ -16,12 +17,20 @@ from spart_blocks.program.subdiagram import subdiagram_of
 
 
 def diagram_of(cases):
-    """Text of a diagram with the blocks b0, b1, ... of all cases, waves at their inputs."""
+    """Text of a diagram with the blocks b0, b1, ... of all cases, waves at their inputs.
+
+    An input "R0" is a constant attitude.
+    """
+    attitude = Rotation.from_rotvec([1, 2, 0.3]).as_matrix().tolist()
     blocks, wires = {"clock": {"type": "TIME"}}, []
     for k, (kind, given, widths) in enumerate(cases):
         sampled = {"clock": "c"} if is_sampled(kind) else {}
         blocks[f"b{k}"] = {"type": kind, **sampled, **given}
         for i, width in enumerate(widths):
+            if width == "R0":
+                blocks["R0"] = {"type": "CONSTANT", "value": attitude}
+                wires.append(f"R0 -> b{k}.{i}")
+                continue
             weight = 2.0 if width is None else [2.0 - 0.7 * n for n in range(width)]
             wave = f"m*sin({2.3 + 1.7 * i}*t + {0.1 * i})"
             blocks[f"in{k}_{i}"] = {"type": "FCN", "expression": f"{wave} + 0*u",

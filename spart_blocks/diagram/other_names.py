@@ -340,6 +340,8 @@ DeadZone: DEADZONE
 Limiter, VariableLimiter: SATURATION; a limit that varies is FCN with clip
 SlewRateLimiter: RATE_LIMITER
 FixedDelay, PadeDelay: TRANSPORT_DELAY
+VariableDelay: VARIABLE_DELAY
+MassWithStopAndFriction: FRICTION_MASS; without the stop
 Hysteresis: RELAY
 InverseBlockConstraints: ALGEBRAIC_CONSTRAINT
 Add, Add3, Feedback, MultiSum: SUM

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import dynamic_blocks
 import numpy as np
 import pytest
@@ -232,29 +230,9 @@ CASES = [
 ]  # fmt: skip
 
 
-def family(folder):
-    """All of them in one diagram; R0 is constant."""
-    text = {"clocks": {"c": {"T": 0.05, "offset": 0.02}}, "wires": [],
-            "blocks": {"R0": {"type": "CONSTANT", "value": Rotation.from_rotvec([1, 2, 0.3])
-                              .as_matrix().tolist()}, "clock": {"type": "TIME"}},
-            "run": {"T": 2, "every": 0.05, "log": []}}  # fmt: skip
-    for k, (kind, given, inputs) in enumerate(CASES):
-        text["blocks"][f"b{k}"] = {"type": kind, "clock": "c", **given}
-        for i, width in enumerate(inputs):
-            if width == "R0":
-                text["wires"].append(f"R0 -> b{k}.R0")
-                continue
-            weight = 1.0 if width is None else [1.0 - 0.3 * n for n in range(width)]
-            text["blocks"][f"in{k}_{i}"] = {"type": "FCN", "params": {"m": weight},
-                                            "expression": f"m*sin({2 + i}*t) + 0*u"}  # fmt: skip
-            text["wires"] += [f"clock -> in{k}_{i}", f"in{k}_{i} -> b{k}.{i}"]
-        text["run"]["log"] += dynamic_blocks.outputs_of((kind, given, inputs), k)
-    (folder / "cases.yaml").write_text(json.dumps(text))
-    return folder / "cases.yaml"
-
-
 def test_both_engines_exported_c_and_an_fmu_give_the_same(tmp_path):
-    diagram = sb.load(family(tmp_path))
+    (tmp_path / "cases.yaml").write_text(dynamic_blocks.diagram_of(CASES))
+    diagram = sb.load(tmp_path / "cases.yaml")
     native, blocks = (sb.simulate(diagram, engine=engine) for engine in ENGINES)
     for name in native.signals:
         assert np.ptp(native[name], axis=0).min() > 1e-3, name

@@ -241,6 +241,7 @@ CASES = [
     ("CONTROL_MOMENT_GYROS", {"momentum": 1.0, "rate_limit": 1.0}, [4, 6]),
     ("MOMENTUM_TORQUE", {}, [3, 3, 6]),
     ("GYRO_STEERING", {"momentum": 1.0, "null_gain": 0.1}, [6, 4, 6, 3]),
+    ("MAGNETORQUERS", {"limit": 1.0, "residual": [0.1, 0.2, 0.3]}, [3, 3, "R0"]),
     ("MAGNETIC_UNLOADING", {"gain": 0.1}, [3, 3]),
     ("THRUSTER_UNLOADING", {"on": 1.0, "off": 0.5, "torque": 0.1}, [3]),
 ]  # fmt: skip
