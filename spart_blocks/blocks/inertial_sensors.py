@@ -149,7 +149,7 @@ class Accelerometer(Axes, SampledBlock):
         super().__init__(**given, **blockargs)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
-        return *self.measured(_specific_force(*inputs, self._position), z, memory), False
+        return *self.measured(_specific_force(inputs, self._position), z, memory), False
 
 
 class Imu(Axes, SampledBlock):
@@ -224,7 +224,7 @@ class Imu(Axes, SampledBlock):
         super().__init__(**given, **blockargs)
 
     def measure(self, t: Any, inputs: list[Any], z: Any, memory: Any) -> tuple[Any, Any, Any]:
-        force = _specific_force(*inputs, self._position)
+        force = _specific_force(inputs, self._position)
         return *self.measured(np.concatenate([inputs[1][:3], force]), z, memory), False
 
     def signals(self, values: Any) -> list[Any]:
@@ -299,8 +299,9 @@ class Magnetometer(Axes, SampledBlock):
         return *self.measured(R0.T @ field, z, memory), False
 
 
-def _specific_force(R0: Any, u0: Any, u0dot: Any, gravity: Any, position: Any) -> Any:
+def _specific_force(inputs: list[Any], position: Any) -> Any:
     """R0' (r0'' - g) + w' x p + w x (w x p), of the point p (3,) of the base."""
+    R0, u0, u0dot, gravity = inputs
     w, p = u0[:3], position + 0.0 * u0[:3]
     return R0.T @ (u0dot[3:] - gravity) + cross(u0dot[:3], p) + cross(w, cross(w, p))
 
