@@ -42,6 +42,7 @@ STATIONS = (
     "regression",
     "export",
     "realtime",
+    "motion",  # pages that show it
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])
