@@ -35,6 +35,7 @@ STATIONS = (
     "charts",  # state machines, read and stepped
     "blocks",
     "diagram",
+    "edits",  # of their files
     "program",
     "simulation",
     "analysis",

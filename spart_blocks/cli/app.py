@@ -14,6 +14,7 @@ from spart_blocks.cli.blocks import blocks
 from spart_blocks.cli.check import check
 from spart_blocks.cli.compare import compare
 from spart_blocks.cli.doctor import doctor
+from spart_blocks.cli.edit import edit
 from spart_blocks.cli.ending import interruptible
 from spart_blocks.cli.examples import examples
 from spart_blocks.cli.export import export, export_c
@@ -49,6 +50,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "blocks": blocks,
     "show": show,
     "robot": robot,
+    "edit": edit,
     "schema": schema,
     "new": new,
     "examples": examples,

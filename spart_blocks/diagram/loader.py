@@ -21,7 +21,7 @@ from spart_blocks.diagram.references import MAX_EXPANDED
 from spart_blocks.diagram.schema import VariantSection
 from spart_blocks.diagram.variants import Asked, Chosen, chosen_of, read_variants, with_choices
 from spart_blocks.diagram.wires import complete
-from spart_blocks.document import Document, read_document
+from spart_blocks.document import Document, parse_document, read_document
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, refusing
 
 MAX_SHOWN = 100
@@ -50,13 +50,26 @@ def load(
     with collector_paused(), _reading(file):
         if blocks:
             add_blocks(*([blocks] if isinstance(blocks, (str, Path)) else blocks))
-        document = read_document(file)
-        limit = Path(root) if root else project_root(file.absolute())
-        slots = read_variants(document)
-        chosen = chosen_of(slots, variants)
-        others = _check_choices(document, slots, file, limit) if slots else ()
-        diagram = _load(with_choices(document, slots, chosen), overrides, file, limit)
-        return _with_variants(diagram, slots, chosen, others)
+        return _of_document(read_document(file), file, overrides, root, variants)
+
+
+def load_text(text: str, path: str | Path, root: str | Path | None = None) -> Diagram:
+    """The diagram of a text that is to be written into a file. path: that file, from whose
+    folder the files are found that it names. Raises DiagramError as `load` does."""
+    file = Path(path)
+    with collector_paused(), _reading(file):
+        return _of_document(parse_document(text, str(file)), file, (), root, ())
+
+
+def _of_document(
+    document: Document, file: Path, overrides: Overrides, root: str | Path | None, variants: Asked
+) -> Diagram:
+    limit = Path(root) if root else project_root(file.absolute())
+    slots = read_variants(document)
+    chosen = chosen_of(slots, variants)
+    others = _check_choices(document, slots, file, limit) if slots else ()
+    diagram = _load(with_choices(document, slots, chosen), overrides, file, limit)
+    return _with_variants(diagram, slots, chosen, others)
 
 
 def _reading(file: Path) -> AbstractContextManager[None]:

@@ -1,0 +1,154 @@
+"""`spart edit`: change a diagram file, and leave the rest of its text as it is."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from spart_blocks.cli.help_texts import with_examples
+from spart_blocks.cli.options import Quiet, Root
+from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.terminal import say
+from spart_blocks.errors import Fault, InputError
+
+if TYPE_CHECKING:
+    from spart_blocks.edits import EditedFile, Operation
+
+Verb = Literal[
+    "set", "unset", "add", "remove", "rename", "retype", "wire", "unwire", "group", "undo"
+]
+
+Within = Annotated[
+    str,
+    typer.Option("--in", metavar="SUBSYSTEM", help="The blocks and wires of this subsystem."),
+]
+
+
+@with_examples(
+    "spart edit arm.yaml set params.kp='[40, 40, 10]' run.T=5",
+    "spart edit arm.yaml add filter PT1 gain=1 tau=0.1",
+    "spart edit arm.yaml wire 'plant.qm -> filter' --dry-run",
+    "spart edit arm.yaml group controller error gains limit",
+    "spart edit arm.yaml undo",
+)
+def edit(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The diagram's YAML file.")],
+    verb: Annotated[Verb, typer.Argument(metavar="VERB", help="What to do; see above.")],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WORD]...", help="What the verb is about.", show_default=False),
+    ] = None,
+    within: Within = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the lines that change, and write nothing.")
+    ] = False,
+    unchecked: Annotated[
+        bool,
+        typer.Option("--unchecked", help="Write a diagram with mistakes too."),
+    ] = False,
+    root: Root = None,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Change a diagram file. Comments, order and layout of all other lines stay as they are.
+
+    The verbs: set PATH=VALUE..., unset PATH..., add NAME TYPE [PARAMETER=VALUE]..., remove NAME...,
+    rename OLD NEW (a block, or params.OLD NEW), retype NAME TYPE [PARAMETER=VALUE]..., wire 'a ->
+    b, c'..., unwire 'a -> b'..., group NAME BLOCK... (they become a subsystem), and undo, which
+    takes the last edit of the file back. Nothing is written if the diagram would then have mistakes
+    that it has not now.
+    """
+    with reporting(debug):
+        from spart_blocks import edits
+
+        if verb == "undo":
+            if words or dry_run:
+                raise InputError("undo takes the file alone")
+            if not edits.undo(file):
+                raise InputError(f"there is no edit of {file} to take back")
+            done = f"{file}: the last edit is taken back"
+        else:
+            operations = _operations(verb, words or [], within)
+            found = edits.changed(file, operations, check=not unchecked, root=root)
+            if dry_run:
+                typer.echo("".join(_changes(found)), nl=False)
+                return
+            edits.write(found)
+            lines = [line[0] for line in _changes(found)[2:]]
+            count = max(lines.count("+"), lines.count("-"))
+            told = (
+                f"{count} line{'s' if count > 1 else ''} changed" if count else "nothing to change"
+            )
+            done = f"{file}: {told}"
+        if not quiet:
+            say(done)
+
+
+def _changes(found: EditedFile) -> list[str]:
+    """The lines that change, as `diff -u` has them."""
+    before, after = (
+        text.splitlines(keepends=True) for text in (found.edited.before, found.edited.after)
+    )
+    name = str(found.path)
+    return [line if line.endswith("\n") else line + "\n"
+            for line in difflib.unified_diff(before, after, name, name, n=1)]  # fmt: skip
+
+
+def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation]:
+    from spart_blocks import edits
+
+    if within and verb in ("set", "unset"):
+        hint = f"write the whole path: subsystems.{within}.blocks.NAME.PARAMETER"
+        raise InputError(Fault(f"--in does not go with {verb}", hint=hint))
+    least, usage = _USAGE[verb]
+    if len(words) < least or (verb == "rename" and len(words) > 2):
+        raise InputError(Fault(f"{verb} needs other words", hint=f"write {verb} {usage}"))
+    if verb == "set":
+        return [edits.Set(path, value) for path, value in _settings(words)]
+    if verb == "unset":
+        return [edits.Unset(path) for path in words]
+    if verb == "add":
+        return [edits.AddBlock(words[0], words[1], dict(_settings(words[2:])), within)]
+    if verb == "remove":
+        return [edits.RemoveBlock(name, within) for name in words]
+    if verb == "rename":
+        section, _, name = words[0].partition(".")
+        if section == "params" and name:
+            return [edits.RenameParameter(name, words[1].removeprefix("params."))]
+        return [edits.RenameBlock(words[0], words[1], within)]
+    if verb == "retype":
+        return [edits.Retype(words[0], words[1], dict(_settings(words[2:])), within=within)]
+    if verb == "group":
+        return [edits.Group(words[0], tuple(words[1:]), within)]
+    kind = edits.AddWire if verb == "wire" else edits.RemoveWire
+    return [kind(text, within) for text in words]
+
+
+_USAGE = {
+    "set": (1, "PATH=VALUE..."),
+    "unset": (1, "PATH..."),
+    "add": (2, "NAME TYPE [PARAMETER=VALUE]..."),
+    "remove": (1, "NAME..."),
+    "rename": (2, "OLD NEW"),
+    "retype": (2, "NAME TYPE [PARAMETER=VALUE]..."),
+    "wire": (1, "'SOURCE -> INPUT'..."),
+    "unwire": (1, "'SOURCE -> INPUT'..."),
+    "group": (2, "NAME BLOCK..."),
+}
+
+
+def _settings(words: Sequence[str]) -> list[tuple[str, Any]]:
+    from spart_blocks.document import parse_value
+
+    found = []
+    for word in words:
+        path, equals, value = word.partition("=")
+        if not equals or not path:
+            hint = "without blanks or in quotes: 'ctrl.kp=[60, 60, 20]'"
+            raise InputError(Fault(f"{word!r} is not NAME=VALUE", hint=hint))
+        found.append((path, parse_value(value, word)))
+    return found

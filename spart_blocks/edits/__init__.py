@@ -1,0 +1,45 @@
+"""Changes to diagram files that keep their text: every other line stays byte for byte."""
+
+from spart_blocks.edits.files import EditedFile, changed, edit, undo, undone, write
+from spart_blocks.edits.operations import (
+    AddBlock,
+    AddWire,
+    Group,
+    Operation,
+    Put,
+    RemoveBlock,
+    RemoveWire,
+    RenameBlock,
+    RenameParameter,
+    Retype,
+    Set,
+    Unset,
+)
+from spart_blocks.edits.patches import Patch, applied, inverse
+from spart_blocks.edits.text import Edited, edited
+
+__all__ = [
+    "AddBlock",
+    "AddWire",
+    "Edited",
+    "EditedFile",
+    "Group",
+    "Operation",
+    "Patch",
+    "Put",
+    "RemoveBlock",
+    "RemoveWire",
+    "RenameBlock",
+    "RenameParameter",
+    "Retype",
+    "Set",
+    "Unset",
+    "applied",
+    "changed",
+    "edit",
+    "edited",
+    "inverse",
+    "undo",
+    "undone",
+    "write",
+]

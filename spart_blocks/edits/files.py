@@ -1,0 +1,166 @@
+"""Edits of files: read, changed, checked, and written if nobody else has changed them meanwhile."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.cache import cache_folder, key_of
+from spart_blocks.diagram.loader import load_text
+from spart_blocks.document import MAX_BYTES, parse_document
+from spart_blocks.edits.operations import Operation
+from spart_blocks.edits.patches import Patch, applied
+from spart_blocks.edits.text import Edited, edited
+from spart_blocks.errors import DiagramError, Fault, InputError, Place
+from spart_blocks.results.files import write_atomically
+
+_MOST_UNDONE = 100
+"""Edits of a file that can be undone."""
+
+
+@dataclass(frozen=True)
+class EditedFile:
+    """A file's text before and after operations. bytes: of the file before."""
+
+    path: Path
+    edited: Edited
+    bytes: bytes
+
+
+def edit(
+    path: str | Path,
+    operations: Sequence[Operation] | Operation,
+    *,
+    check: bool = True,
+    root: str | Path | None = None,
+) -> EditedFile:
+    """Change a diagram file by operations; all other lines stay byte for byte.
+
+    check: a diagram without mistakes must have none afterwards. root: as for `load`. Nothing is
+    written if an operation or the check fails, or if the file has changed meanwhile. `undo` leads
+    back. Raises DiagramError, InputError.
+    """
+    found = changed(Path(path), operations, check=check, root=root)
+    write(found)
+    return found
+
+
+def changed(
+    path: Path,
+    operations: Sequence[Operation] | Operation,
+    *,
+    check: bool = True,
+    root: str | Path | None = None,
+) -> EditedFile:
+    """As `edit`, without writing."""
+    raw, text = _read(path)
+    found = edited(text, operations, str(path))
+    if check and found.after != text and _loads(text, path, root):
+        load_text(found.after, path, root)
+    return EditedFile(path, found, raw)
+
+
+def _loads(text: str, path: Path, root: str | Path | None) -> bool:
+    try:
+        load_text(text, path, root)
+    except DiagramError:
+        return False
+    return True
+
+
+def write(file: EditedFile) -> None:
+    """Write the text after an edit. Raises InputError if the file is no longer as it was read."""
+    if file.edited.after == file.edited.before:
+        return
+    if not file.path.is_file() or file.path.read_bytes() != file.bytes:
+        problem = "the file has been changed since it was read; nothing was written"
+        raise InputError(Fault(problem, Place(str(file.path)), "edit it again"))
+    bom = codecs.BOM_UTF8 if file.bytes.startswith(codecs.BOM_UTF8) else b""
+    made = bom + file.edited.after.encode("utf-8")
+    write_atomically(file.path, lambda stream: _put(stream, made))
+    _remember(file.path, made, file.edited)
+
+
+def undo(path: str | Path) -> bool:
+    """Take the last edit of a file back; returns whether there was one. Raises InputError if the
+    file has been changed otherwise since then."""
+    file = Path(path)
+    raw, text = _read(file)
+    history = _history(file)
+    if not history:
+        return False
+    if history[-1]["after"] != key_of(text):
+        problem = "the file has been changed since its last edit, which cannot be undone"
+        raise InputError(Fault(problem, Place(str(file))))
+    mark = raw[: len(raw) - len(text.encode("utf-8"))]  # of the byte order
+    before = mark + undone(text, history[-1]["back"]).encode("utf-8")
+    write_atomically(file, lambda stream: _put(stream, before))
+    _store(file, history[:-1])
+    return True
+
+
+def undone(text: str, rounds: Sequence[Sequence[Any]]) -> str:
+    """A text after rounds of patches, each a list of (start, end, text)."""
+    for patches in rounds:
+        text = applied(text, [Patch(*patch) for patch in patches])
+    return text
+
+
+def _read(path: Path) -> tuple[bytes, str]:
+    """A file's bytes, and its text with its line breaks."""
+    try:
+        if not path.is_file():
+            raise DiagramError(Fault("there is no such file", Place(str(path))))
+        with path.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+        text = raw.decode("utf-8-sig")
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror or error}"
+        raise DiagramError(Fault(problem, Place(str(path)))) from None
+    except UnicodeDecodeError:
+        raise DiagramError(Fault("is not UTF-8 text", Place(str(path)), "save it so")) from None
+    parse_document(text, str(path))
+    return raw, text
+
+
+def _put(stream: Any, data: bytes) -> None:
+    stream.write(data)
+
+
+# --- what can be undone ---------------------------------------------------------------------
+
+
+def _place(path: Path) -> Path | None:
+    folder = cache_folder()
+    return None if folder is None else folder / "edits" / f"{key_of(str(path.resolve()))}.json"
+
+
+def _history(path: Path) -> list[Any]:
+    place = _place(path)
+    try:
+        found = json.loads(place.read_text(encoding="utf-8")) if place else []
+    except (OSError, ValueError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _remember(path: Path, made: bytes, done: Edited) -> None:
+    back = [[[p.start, p.end, p.text] for p in patches] for patches in done.back]
+    entry = {"after": key_of(made.decode("utf-8-sig")), "back": back}
+    _store(path, [*_history(path), entry][-_MOST_UNDONE:])
+
+
+def _store(path: Path, history: list[Any]) -> None:
+    place = _place(path)
+    if place is None:
+        return
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(history)
+        write_atomically(place, lambda stream: _put(stream, text.encode("utf-8")))
+    except (OSError, InputError):  # undoing is a help: without its place the edit counts
+        return

@@ -1,0 +1,414 @@
+"""What can be done to a diagram's file: each operation gives the steps of which it consists.
+
+The steps of an operation keep this order: values, entries removed from the last to the first,
+entries added, keys renamed. So their paths are those of the file before the first of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.diagram.overrides import path_in
+from spart_blocks.diagram.registry import name_problem
+from spart_blocks.document import Document, Keys, parse_document
+from spart_blocks.edits import references
+from spart_blocks.edits.grouping import grouped
+from spart_blocks.edits.steps import InsertItem, RemoveValue, RenameKey, SetValue, Step, stepped
+from spart_blocks.edits.wire_changes import (
+    Written,
+    all_connections,
+    renamed,
+    without,
+    without_connections,
+)
+from spart_blocks.errors import Fault, InputError, did_you_mean
+
+Data = dict[str, Any]
+
+
+class Operation:
+    """A change of a diagram. `steps` raises InputError where the diagram does not allow it."""
+
+    def steps(self, data: Data) -> list[Step]:
+        """The steps on the file's values."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Put(Operation):
+    """The value at a path of keys and indices, new or not; its holder exists, or is a section."""
+
+    path: Keys
+    value: Any
+
+    def steps(self, data: Data) -> list[Step]:
+        found: Any = data
+        for depth, key in enumerate(self.path[:-1]):
+            inner = found.get(key) if isinstance(found, dict) else _item(found, key)
+            if inner is None:  # made with what it holds
+                value = self.value
+                for name in reversed(self.path[depth + 1 :]):
+                    value = {name: value}
+                return [SetValue(self.path[: depth + 1], value)]
+            found = inner
+        return [SetValue(self.path, self.value)]
+
+
+def _item(holder: Any, key: Any) -> Any:
+    if isinstance(holder, list) and isinstance(key, int) and 0 <= key < len(holder):
+        return holder[key]
+    raise InputError(f"there is no entry {key!r}")
+
+
+@dataclass(frozen=True)
+class Set(Operation):
+    """A value by its path as `--set` takes it: `params.kp`, `ctrl.kp`, or the short `kp`. A new
+    parameter of a block, and a new entry of a section, is written out: `blocks.ctrl.ki`.
+    """
+
+    path: str
+    value: Any
+
+    def steps(self, data: Data) -> list[Step]:
+        return Put(_keys(self.path, data), self.value).steps(data)
+
+
+@dataclass(frozen=True)
+class Unset(Operation):
+    """The entry at a path, as for Set, is removed."""
+
+    path: str
+
+    def steps(self, data: Data) -> list[Step]:
+        keys = _keys(self.path, data)
+        found: Any = data
+        for key in keys:
+            if not isinstance(found, dict) or key not in found:
+                raise InputError(f"there is no {self.path} in the file")
+            found = found[key]
+        return [RemoveValue(keys)]
+
+
+def _keys(path: str, data: Data) -> Keys:
+    keys = tuple(path.split("."))
+    if len(keys) > 1 and keys[0] in references.SECTIONS + _SECTIONS:
+        return keys
+    document: Document = parse_document("name: it", "it")
+    return path_in(path, Document("it", data, document.root), Path.cwd())
+
+
+_SECTIONS = ("params", "blocks", "clocks", "robots", "subsystems", "variants")
+
+
+@dataclass(frozen=True)
+class AddBlock(Operation):
+    """A new block, with the parameters that are given. within: a subsystem of the file."""
+
+    name: str
+    type: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    within: str = ""
+
+    def steps(self, data: Data) -> list[Step]:
+        scope = _scope(data, self.within)
+        _free(data, scope, self.name)
+        section = {"type": self.type, **self.parameters}
+        return Put((*scope, "blocks", self.name), section).steps(data)
+
+
+@dataclass(frozen=True)
+class RemoveBlock(Operation):
+    """A block less, and the wires from it and to it. InputError if claims or other sections name
+    it; `run: log` forgets it."""
+
+    name: str
+    within: str = ""
+
+    def steps(self, data: Data) -> list[Step]:
+        scope = _scope(data, self.within)
+        home = _home(data, scope, self.name)
+        steps = _wires_less(data, scope, lambda text: without(
+            text, lambda end: end.block == self.name))  # fmt: skip
+        if scope:
+            return _ordered([*steps, RemoveValue(home)])
+        used = []
+        for path in references.uses(data, self.name):
+            if path[:2] == ("run", "log") and len(path) == 3:
+                steps.append(RemoveValue(path))
+            else:
+                used.append(".".join(map(str, path)))
+        if used:
+            hint = "remove this first"
+            problem = f"block {self.name} is named in {', '.join(used[:5])}"
+            raise InputError(Fault(problem, hint=hint))
+        return _ordered([*steps, RemoveValue(home)])
+
+
+@dataclass(frozen=True)
+class RenameBlock(Operation):
+    """Another name for a block, also in wires and wherever its signals are named."""
+
+    name: str
+    new: str
+    within: str = ""
+
+    def steps(self, data: Data) -> list[Step]:
+        scope = _scope(data, self.within)
+        home = _home(data, scope, self.name)
+        _free(data, scope, self.new)
+        steps: list[Step] = [
+            SetValue(path, changed)
+            for path, text in _wires(data, scope)
+            if (changed := renamed(text, self.name, self.new)) != text
+        ]
+        names = {prefix + self.name: prefix + self.new for prefix in _instances(data, self.within)}
+        return _ordered([*steps, *references.signals_renamed(data, names),
+                         RenameKey(home, self.new)])  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Retype(Operation):
+    """Another type for a block. parameters: those to be set; without: those to be removed."""
+
+    name: str
+    type: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    within: str = ""
+
+    def steps(self, data: Data) -> list[Step]:
+        home = _home(data, _scope(data, self.within), self.name)
+        if home[0] == "variants":
+            raise InputError(f"{self.name} is a slot of variants: change one of its choices")
+        steps: list[Step] = [SetValue((*home, "type"), self.type)]
+        steps += [SetValue((*home, name), value) for name, value in self.parameters.items()]
+        section: Any = data
+        for key in home:
+            section = section[key]
+        gone = [*self.without, *(["use"] if "use" in section else [])]
+        return _ordered([*steps, *(RemoveValue((*home, name)) for name in gone)])
+
+
+@dataclass(frozen=True)
+class AddWire(Operation):
+    """A new wire, such as `plant.qm -> ctrl.qm, scope`."""
+
+    text: str
+    within: str = ""
+
+    def steps(self, data: Data) -> list[Step]:
+        scope = _scope(data, self.within)
+        there = all_connections([text for _, text in _wires(data, scope)])
+        double = [pair for pair in Written.read(self.text).connections() if pair in there]
+        if double:
+            raise InputError(f"there is already a wire {double[0][0]} -> {double[0][1]}")
+        path = (*scope, "wires")
+        holder = _section(data, scope)
+        if isinstance(holder.get("wires"), list):
+            return [InsertItem(path, self.text)]
+        return [SetValue(path, [self.text])]
+
+
+@dataclass(frozen=True)
+class RemoveWire(Operation):
+    """A wire less, or some of the inputs that it leads to."""
+
+    text: str
+    within: str = ""
+
+    def steps(self, data: Data) -> list[Step]:
+        scope = _scope(data, self.within)
+        gone = set(Written.read(self.text).connections())
+        texts = [text for _, text in _wires(data, scope)]
+        missing = gone - all_connections(texts)
+        if missing:
+            source, end = min(missing)
+            known = [f"{a} -> {b}" for a, b in all_connections(texts)]
+            hint = did_you_mean(f"{source} -> {end}", known)
+            raise InputError(Fault(f"there is no wire {source} -> {end}", hint=hint))
+        return _ordered(_wires_less(data, scope, lambda text: without_connections(text, gone)))
+
+
+@dataclass(frozen=True)
+class RenameParameter(Operation):
+    """Another name for an entry of `params:`, also where it is used."""
+
+    name: str
+    new: str
+
+    def steps(self, data: Data) -> list[Step]:
+        params = data.get("params") or {}
+        if self.name not in params:
+            hint = did_you_mean(self.name, params)
+            raise InputError(Fault(f"there is no parameter {self.name!r}", hint=hint))
+        if self.new in params:
+            raise InputError(f"there is already a parameter {self.new!r}")
+        _named(self.new)
+        word = re.compile(rf"\${re.escape(self.name)}(?!\w)")
+        steps: list[Step] = [
+            SetValue(path, word.sub(f"${self.new}", text))
+            for path, text, is_key in references.strings(_unshadowed(data, self.name), ())
+            if not is_key and word.search(text)
+        ]
+        moved = references.parameter_renamed(data, self.name, self.new)
+        return _ordered([*steps, *moved, RenameKey(("params", self.name), self.new)])
+
+
+@dataclass(frozen=True)
+class Group(Operation):
+    """Blocks become a subsystem of the file, and one block of that type and name takes their
+    place. Its ports are named after the signals that cross its border."""
+
+    name: str
+    blocks: tuple[str, ...]
+    within: str = ""
+
+    def steps(self, data: Data) -> list[Step]:
+        scope = _scope(data, self.within)
+        _free(data, scope, self.name)
+        if self.name in (data.get("subsystems") or {}):
+            raise InputError(f"there is already a subsystem {self.name!r}")
+        if not self.blocks:
+            raise InputError("name the blocks of the group")
+        homes = [_home(data, scope, name) for name in self.blocks]
+        if any(home[0] == "variants" for home in homes):
+            raise InputError("a slot of variants cannot be put into a subsystem")
+        sections = _section(data, scope)["blocks"]
+        part = grouped(
+            self.name, {name: sections[name] for name in dict.fromkeys(self.blocks)},
+            _wires(data, scope),
+        )  # fmt: skip
+        names = {
+            f"{prefix}{name}": f"{prefix}{self.name}/{name}"
+            for prefix in _instances(data, self.within)
+            for name in self.blocks
+        }
+        steps = [*part.steps, *references.signals_renamed(data, names)]
+        steps += [RemoveValue(home) for home in homes]
+        steps += [InsertItem((*scope, "wires"), text) for text in part.outer]
+        after = Put(("subsystems", self.name), part.section).steps(data)
+        block = SetValue((*scope, "blocks", self.name), {"type": self.name})
+        return _ordered([*steps, *after, block])
+
+
+# --- what operations share ------------------------------------------------------------------
+
+
+def _ordered(steps: list[Step]) -> list[Step]:
+    """Steps in the order that keeps their paths valid, none twice."""
+    removed = [step for step in steps if isinstance(step, RemoveValue)]
+    dead = {step.path for step in removed}
+    kept = [step for step in steps if not any(step.path[:n] in dead for n in range(len(step.path)))]
+    values = [step for step in kept if isinstance(step, SetValue) and step.path not in dead]
+    added = [step for step in kept if isinstance(step, InsertItem)]
+    keys = [step for step in kept if isinstance(step, RenameKey)]
+    removed.sort(key=lambda step: tuple(map(_sortable, step.path)), reverse=True)
+    keys.sort(key=lambda step: len(step.path), reverse=True)
+    return [*values, *dict.fromkeys(removed), *added, *keys]
+
+
+def _sortable(key: Any) -> tuple[int, str]:
+    return (key, "") if isinstance(key, int) else (-1, key)
+
+
+def _scope(data: Data, within: str) -> Keys:
+    if not within:
+        return ()
+    subsystems = data.get("subsystems") or {}
+    if within not in subsystems:
+        hint = did_you_mean(within, subsystems)
+        raise InputError(Fault(f"there is no subsystem {within!r}", hint=hint))
+    return ("subsystems", within)
+
+
+def _section(data: Data, scope: Keys) -> dict[str, Any]:
+    found: Any = data
+    for key in scope:
+        found = found[key]
+    return found if isinstance(found, dict) else {}
+
+
+def _home(data: Data, scope: Keys, name: str) -> Keys:
+    """Where a block is written; InputError if there is none."""
+    blocks = _section(data, scope).get("blocks") or {}
+    if name in blocks:
+        return (*scope, "blocks", name)
+    slots = data.get("variants") or {} if not scope else {}
+    if name in slots:
+        return ("variants", name)
+    hint = did_you_mean(name, [*blocks, *slots])
+    raise InputError(Fault(f"there is no block {name!r}", hint=hint))
+
+
+def _free(data: Data, scope: Keys, name: str) -> None:
+    """Refuse a name that a block cannot have, or has."""
+    _named(name)
+    slots = data.get("variants") or {} if not scope else {}
+    if name in (_section(data, scope).get("blocks") or {}) or name in slots:
+        raise InputError(f"there is already a block {name!r}")
+
+
+def _named(name: str) -> None:
+    problem = name_problem(name)
+    if problem:
+        raise InputError(f"the name {name[:60]!r} {problem}")
+
+
+def _wires(data: Data, scope: Keys) -> list[tuple[Keys, str]]:
+    """The wires of a diagram with their paths."""
+    wires = _section(data, scope).get("wires") or []
+    return [
+        ((*scope, "wires", index), text)
+        for index, text in enumerate(wires)
+        if isinstance(text, str) and text.strip()
+    ]
+
+
+def _wires_less(data: Data, scope: Keys, change: Any) -> list[Step]:
+    steps: list[Step] = []
+    for path, text in _wires(data, scope):
+        left = change(text)
+        if left is None:
+            steps.append(RemoveValue(path))
+        elif left != text:
+            steps.append(SetValue(path, left))
+    return steps
+
+
+def _instances(data: Data, within: str) -> Iterator[str]:
+    """The beginnings of the paths of signals in a subsystem: `arm/` for each block of its type."""
+    if not within:
+        yield ""
+        return
+    parts = [("", data.get("blocks") or {})]
+    subsystems = data.get("subsystems") or {}
+    seen = 0
+    while parts and seen < 10_000:
+        prefix, blocks = parts.pop()
+        for name, section in blocks.items():
+            kind = section.get("type") if isinstance(section, dict) else None
+            if kind in subsystems:
+                seen += 1
+                if kind == within:
+                    yield f"{prefix}{name}/"
+                inner = subsystems[kind]
+                parts.append((f"{prefix}{name}/", inner.get("blocks") or {}))
+
+
+def _unshadowed(data: Data, name: str) -> Data:
+    """The data without the subsystems that have a parameter of this name of their own."""
+    subsystems = data.get("subsystems") or {}
+    kept = {key: value for key, value in subsystems.items()
+            if not isinstance(value, dict) or name not in (value.get("params") or {})}  # fmt: skip
+    return {**data, "subsystems": kept} if subsystems else data
+
+
+def data_after(data: Data, operation: Operation) -> Data:
+    """The file's values after an operation."""
+    for step in operation.steps(data):
+        data = stepped(data, step)
+    return data

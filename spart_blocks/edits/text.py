@@ -1,0 +1,96 @@
+"""Operations on the text of a diagram file: patches of it, whose result is read again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spart_blocks.document import Keys, parse_document
+from spart_blocks.edits.operations import Operation
+from spart_blocks.edits.patches import Patch, applied, inverse
+from spart_blocks.edits.steps import NotHere, Step, patches_of, stepped
+from spart_blocks.edits.values import same
+from spart_blocks.errors import DiagramError, Fault, InputError
+
+_BY_HAND = "change the file by hand there"
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A text before and after operations. rounds: the patches that lead there, each round on the
+    text that the one before gives."""
+
+    before: str
+    after: str
+    rounds: tuple[tuple[Patch, ...], ...] = ()
+
+    @property
+    def back(self) -> tuple[tuple[Patch, ...], ...]:
+        """The rounds that lead back from after to before."""
+        found: list[tuple[Patch, ...]] = []
+        text = self.before
+        for patches in self.rounds:
+            found.insert(0, inverse(text, patches))
+            text = applied(text, patches)
+        return tuple(found)
+
+
+def edited(text: str, operations: Sequence[Operation] | Operation, file: str = "it") -> Edited:
+    """A diagram's text after operations, all other lines as they are. file: its name in errors.
+
+    The result is parsed: it holds what the operations ask for, and nothing else has changed.
+    Raises DiagramError for a text that cannot be read, InputError for an operation that the
+    diagram does not allow, or whose place in the text is not simple.
+    """
+    after, rounds = text, []
+    for operation in [operations] if isinstance(operations, Operation) else operations:
+        data = parse_document(after, file).data
+        after, done = _done(after, operation.steps(data), data, file)
+        rounds += done
+    return Edited(text, after, tuple(rounds))
+
+
+def _done(
+    text: str, steps: Sequence[Step], data: dict[str, Any], file: str
+) -> tuple[str, list[tuple[Patch, ...]]]:
+    """The text after steps, and the rounds of patches: one for all, or else one for each."""
+    wanted = data
+    for step in steps:
+        wanted = stepped(wanted, step)
+    try:
+        patches = tuple(patches_of(text, steps, data))
+        return _checked(applied(text, patches), wanted, steps[0].path if steps else (), file), [
+            patches
+        ]
+    except (NotHere, ValueError):
+        if len(steps) < 2:
+            raise _no_place(steps[0].path) from None
+    rounds: list[tuple[Patch, ...]] = []
+    for step in steps:
+        wanted = stepped(data, step)
+        try:
+            patches = tuple(patches_of(text, [step], data))
+            text = _checked(applied(text, patches), wanted, step.path, file)
+        except (NotHere, ValueError):
+            raise _no_place(step.path) from None
+        data = wanted
+        rounds.append(patches)
+    return text, rounds
+
+
+def _checked(text: str, wanted: dict[str, Any], path: Keys, file: str) -> str:
+    """The text, if it holds the wanted data. Raises NotHere."""
+    try:
+        found = parse_document(text, file).data
+    except DiagramError:
+        raise NotHere(path) from None
+    if not same(found, wanted):
+        raise NotHere(path)
+    return text
+
+
+def _no_place(path: Keys) -> InputError:
+    where = ".".join(map(str, path))
+    problem = f"{where} is written in a way that cannot be changed without the text around it"
+    return InputError(Fault(problem, hint=_BY_HAND))

@@ -1,0 +1,83 @@
+"""The texts of wires, changed: their ends renamed, taken away, led elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from spart_blocks.diagram.wires import End, WireSyntaxError, parse_wire, selection_text
+from spart_blocks.errors import Fault, InputError
+
+
+@dataclass(frozen=True)
+class Written:
+    """A wire: its source and ends, read, and their texts."""
+
+    source: End
+    source_text: str
+    ends: tuple[tuple[End, str], ...]
+
+    @classmethod
+    def read(cls, text: str) -> Written:
+        """Raises InputError for a text that is no wire."""
+        try:
+            wire = parse_wire(text)
+        except WireSyntaxError as error:
+            raise InputError(Fault(f"wire {text.strip()!r}: {error.message}", hint=error.hint)) \
+                from None  # fmt: skip
+        source, _, rest = text.partition("->")
+        texts = (part.strip() for part in rest.split(","))
+        return cls(wire.source, source.strip(), tuple(zip(wire.ends, texts, strict=True)))
+
+    def connections(self) -> Iterator[tuple[str, str]]:
+        """Source and end of each, in one spelling."""
+        return ((_spelled(self.source), _spelled(end)) for end, _ in self.ends)
+
+
+def all_connections(wires: list[str]) -> set[tuple[str, str]]:
+    """What these wires connect, each source and end in one spelling."""
+    return {pair for text in wires if text.strip() for pair in Written.read(text).connections()}
+
+
+def _spelled(end: End) -> str:
+    text = end.block if end.port is None else f"{end.block}.{end.port}"
+    if end.names is not None:
+        return text + (f".{{{','.join(n.text for n in end.names)}}}" if end.names else ".*")
+    return text if end.selection is None else text + selection_text(end.selection)
+
+
+def blocks_of(text: str) -> set[str]:
+    """The blocks that a wire connects."""
+    wire = Written.read(text)
+    return {wire.source.block, *(end.block for end, _ in wire.ends)}
+
+
+def renamed(text: str, old: str, new: str) -> str:
+    """A wire whose block old is called new; its spaces stay."""
+    wire = Written.read(text)
+    places = [end.offset for end in (wire.source, *(end for end, _ in wire.ends))
+              if end.block == old]  # fmt: skip
+    for at in reversed(places):
+        text = text[:at] + new + text[at + len(old) :]
+    return text
+
+
+def without(text: str, leaves: Callable[[End], bool]) -> str | None:
+    """A wire without the ends for which leaves is true; None if none remains."""
+    wire = Written.read(text)
+    if leaves(wire.source):
+        return None
+    kept = [written for end, written in wire.ends if not leaves(end)]
+    if len(kept) == len(wire.ends):
+        return text
+    head, _, _ = text.partition("->")
+    return f"{head}-> {', '.join(kept)}" if kept else None
+
+
+def without_connections(text: str, gone: set[tuple[str, str]]) -> str | None:
+    """A wire without some connections; None if none remains."""
+    wire = Written.read(text)
+    source = _spelled(wire.source)
+    if wire.source.block.startswith("\0"):
+        return text
+    return without(text, lambda end: end is not wire.source and (source, _spelled(end)) in gone)

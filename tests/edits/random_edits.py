@@ -1,0 +1,85 @@
+"""Random operations that a diagram's data allows."""
+
+from __future__ import annotations
+
+import copy
+
+from spart_blocks.edits import (
+    AddBlock,
+    AddWire,
+    Group,
+    Put,
+    RemoveBlock,
+    RemoveWire,
+    RenameBlock,
+    RenameParameter,
+    Retype,
+    edited,
+)
+from spart_blocks.edits.operations import data_after
+from spart_blocks.errors import InputError
+
+VALUES = (0, -3, 2.5, 1e-9, 1e300, True, None, "a", "a: b", "- x", "it's", 'a "b"', "# no", "$kp", "",
+          "ü €", "a,b", "[x]", "0x10", "null", " a", "x\ny", [1, 2.5], [], {}, {"a": [1, {"b": 2}]})  # fmt: skip
+
+
+def scalars(value, path=()):
+    """Paths of all values that hold no others."""
+    if isinstance(value, dict | list) and value:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            yield from scalars(item, (*path, key))
+    elif path:
+        yield path
+
+
+def holders(value, path=()):
+    if isinstance(value, dict):
+        yield path
+        for key, item in value.items():
+            yield from holders(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from holders(item, (*path, index))
+
+
+def random_operation(data, rng):
+    """An operation; it may be one that the data does not allow."""
+    kind = rng.randrange(11)
+    blocks = list(data.get("blocks") or {}) or ["none"]
+    block = rng.choice(blocks)
+    wires = [text for text in data.get("wires") or [] if isinstance(text, str)] or ["a -> b"]
+    if kind <= 2:
+        return Put(rng.choice(list(scalars(data))), copy.deepcopy(rng.choice(VALUES)))
+    if kind == 3:
+        return Put((*rng.choice(list(holders(data))), f"new{rng.randrange(99)}"),
+                   copy.deepcopy(rng.choice(VALUES)))  # fmt: skip
+    if kind == 4:
+        return AddBlock(f"block{rng.randrange(99)}", "GAIN", {"K": [1.5, 2]})
+    if kind == 5:
+        return RemoveBlock(block)
+    if kind == 6:
+        return RenameBlock(block, f"other{rng.randrange(99)}")
+    if kind == 7:
+        return AddWire(f"{block} -> {rng.choice(blocks)}.{rng.randrange(9)}, x")
+    if kind == 8:
+        source, _, ends = rng.choice(wires).partition("->")
+        return RemoveWire(f"{source}-> {rng.choice(ends.split(','))}")
+    if kind == 9 and data.get("params"):
+        return RenameParameter(rng.choice(list(data["params"])), f"p{rng.randrange(99)}")
+    if kind == 10:
+        return Retype(block, "SUM", {"signs": "+-"})
+    return Group(f"part{rng.randrange(99)}", (block, rng.choice(blocks)))
+
+
+def random_sequence(text, read, rng, most=4):
+    """Some random operations that the text allows, and the Edited of them; None if none is."""
+    operations, data = [], read(text)
+    for _ in range(rng.randint(1, most)):
+        operation = random_operation(data, rng)
+        try:
+            data = data_after(data, operation)
+        except InputError:
+            continue
+        operations.append(operation)
+    return operations, edited(text, operations), data
