@@ -30,8 +30,8 @@ Within = Annotated[
 
 @with_examples(
     "spart edit arm.yaml set params.kp='[40, 40, 10]' run.T=5",
-    "spart edit arm.yaml add filter PT1 gain=1 tau=0.1",
-    "spart edit arm.yaml wire 'plant.qm -> filter' --dry-run",
+    "spart edit arm.yaml add filter PT1 gain=1 tau=0.1 --wire 'plant.qm -> filter'",
+    "spart edit arm.yaml wire 'filter -> scope' --dry-run",
     "spart edit arm.yaml group controller error gains limit",
     "spart edit arm.yaml undo",
 )
@@ -41,6 +41,12 @@ def edit(
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="[WORD]...", help="What the verb is about.", show_default=False),
+    ] = None,
+    wires: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--wire", metavar="WIRE", help="With add: a wire of the new block; may be repeated."
+        ),
     ] = None,
     within: Within = "",
     dry_run: Annotated[
@@ -73,6 +79,9 @@ def edit(
             done = f"{file}: the last edit is taken back"
         else:
             operations = _operations(verb, words or [], within)
+            if wires and verb != "add":
+                raise InputError("--wire goes with add")
+            operations += [edits.AddWire(text, within) for text in wires or []]
             found = edits.changed(file, operations, check=not unchecked, root=root)
             if dry_run:
                 typer.echo("".join(_changes(found)), nl=False)

@@ -69,7 +69,7 @@ def spans(text: str) -> Span | None:
                 return
             key, name = keys[-1]
             keys[-1] = None
-            if span.start == span.end:
+            if span.kind == "scalar" and span.start == span.end:
                 _settle(span, key, text)
             stack[-1].keys.append(key)
             stack[-1].names.append(name)
@@ -82,8 +82,9 @@ def spans(text: str) -> Span | None:
         if isinstance(event, yaml.ScalarEvent):
             put(_scalar(event, text), event.value)
         elif isinstance(event, yaml.AliasEvent):
-            mark = event.start_mark
-            put(Span("alias", mark.index, event.end_mark.index, mark.column), None)
+            first: Any = event.start_mark
+            last: Any = event.end_mark
+            put(Span("alias", first.index, last.index, first.column), None)
         elif isinstance(event, yaml.CollectionStartEvent):
             kind: Kind = "mapping" if isinstance(event, yaml.MappingStartEvent) else "sequence"
             start = _behind_anchor(text, event)
@@ -95,7 +96,8 @@ def spans(text: str) -> Span | None:
         elif isinstance(event, yaml.CollectionEndEvent):
             span = stack.pop()
             keys.pop()
-            span.end = event.end_mark.index if span.flow else _last(span)
+            end: Any = event.end_mark
+            span.end = end.index if span.flow else _last(span)
     return root
 
 

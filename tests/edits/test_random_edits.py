@@ -1,4 +1,4 @@
-"""Random edits of every shipped file: what was asked is there, the rest stays, undone it is back."""
+"""Random edits of every shipped file: what was asked is there, the rest stays, and undo."""
 
 from __future__ import annotations
 

@@ -19,8 +19,21 @@ from spart_blocks.edits import (
 from spart_blocks.edits.operations import data_after
 from spart_blocks.errors import InputError
 
-VALUES = (0, -3, 2.5, 1e-9, 1e300, True, None, "a", "a: b", "- x", "it's", 'a "b"', "# no", "$kp", "",
-          "ü €", "a,b", "[x]", "0x10", "null", " a", "x\ny", [1, 2.5], [], {}, {"a": [1, {"b": 2}]})  # fmt: skip
+NUMBERS = (0, -3, 2.5, 1e-9, 1e300, True, None)
+TEXTS = ("a", "a: b", "- x", "it's", 'a "b"', "# no", "$kp", "", "ü €", "a,b", "[x]", "0x10")
+VALUES = (
+    *NUMBERS,
+    *TEXTS,
+    "null",
+    " a",
+    "x\ny",
+    "{",
+    "a #b",
+    [1, 2.5],
+    [],
+    {},
+    {"a": [1, {"b": 2}]},
+)
 
 
 def scalars(value, path=()):

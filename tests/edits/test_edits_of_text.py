@@ -1,0 +1,229 @@
+"""What an edit changes in a text, to the byte."""
+
+from __future__ import annotations
+
+import pytest
+
+from spart_blocks.document import parse_document
+from spart_blocks.edits import (
+    AddBlock,
+    AddWire,
+    Group,
+    Put,
+    RemoveBlock,
+    RemoveWire,
+    RenameBlock,
+    RenameParameter,
+    Retype,
+    Set,
+    Unset,
+    applied,
+    edited,
+)
+from spart_blocks.errors import InputError
+
+TEXT = """\
+# A servo.
+name: servo
+params: {k: 2.0, T: &T 0.5} # gains
+
+blocks:
+  goal: {type: STEP, T: 1}   # at 1 s
+  # the loop
+  error: {type: SUM, signs: "+-"}
+  gain:
+    type: GAIN
+    K: $k # of the loop
+  motor: {type: PT1, gain: 1, tau: 'x'}
+  scope: {type: SCOPE,
+          labels: [a, # the goal
+                   b]}
+wires:
+  - goal -> error.0, scope.0
+  - error   ->   gain
+  - gain -> motor # to the motor
+  - motor -> error.1, scope.1
+run: {T: 5, log: [motor, gain]}
+"""
+"""It need not be a diagram that runs: edits of text know blocks and wires only."""
+
+
+def after(*operations, text=TEXT):
+    done = edited(text, operations)
+    back = done.after
+    for patches in done.back:
+        back = applied(back, patches)
+    assert back == text
+    return done.after
+
+
+def lines(*operations, text=TEXT):
+    """The lines that go, and those that come."""
+    old, new = text.splitlines(), after(*operations, text=text).splitlines()
+    while old and new and old[0] == new[0]:
+        old, new = old[1:], new[1:]
+    while old and new and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    return old, new
+
+
+CHANGES = [
+    (Set("params.k", 3.5), "params: {k: 2.0, T: &T 0.5} # gains",
+     "params: {k: 3.5, T: &T 0.5} # gains"),
+    (Set("goal.T", [1, 2]), "  goal: {type: STEP, T: 1}   # at 1 s",
+     "  goal: {type: STEP, T: [1, 2]}   # at 1 s"),
+    (Set("gain.K", 4), "    K: $k # of the loop", "    K: 4 # of the loop"),
+    (Set("error.signs", "++"), '  error: {type: SUM, signs: "+-"}',
+     '  error: {type: SUM, signs: "++"}'),
+    (Set("motor.tau", "it's"), "  motor: {type: PT1, gain: 1, tau: 'x'}",
+     "  motor: {type: PT1, gain: 1, tau: 'it''s'}"),
+    (Put(("blocks", "scope", "labels", 0), "c"), "          labels: [a, # the goal",
+     "          labels: [c, # the goal"),
+    (Set("blocks.motor.x0", 0.1), "  motor: {type: PT1, gain: 1, tau: 'x'}",
+     "  motor: {type: PT1, gain: 1, tau: 'x', x0: 0.1}"),
+    (Unset("goal.T"), "  goal: {type: STEP, T: 1}   # at 1 s", "  goal: {type: STEP}   # at 1 s"),
+    (Unset("motor.gain"), "  motor: {type: PT1, gain: 1, tau: 'x'}",
+     "  motor: {type: PT1, tau: 'x'}"),
+    (RemoveWire("goal -> scope.0"), "  - goal -> error.0, scope.0", "  - goal -> error.0"),
+    (Retype("goal", "RAMP"), "  goal: {type: STEP, T: 1}   # at 1 s",
+     "  goal: {type: RAMP, T: 1}   # at 1 s"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("operation", "old", "new"), CHANGES, ids=lambda x: type(x).__name__)
+def test_one_line_changes(operation, old, new):
+    assert lines(operation) == ([old], [new])
+
+
+ADDED = [
+    (AddBlock("lag", "PT1", {"tau": 0.1}), "  lag: {type: PT1, tau: 0.1}"),
+    (AddWire("motor -> lag"), "  - motor -> lag"),
+    (Set("blocks.gain.name", "g"), "    name: g"),
+    (Set("clocks.c", {"T": 0.1}), ["clocks:", "  c: {T: 0.1}"]),
+    (Set("expect.baseline", {"samples": 5}), "expect: {baseline: {samples: 5}}"),
+]
+
+
+@pytest.mark.parametrize(("operation", "new"), ADDED, ids=lambda x: type(x).__name__)
+def test_lines_are_added(operation, new):
+    wanted = new if isinstance(new, list) else [new]
+    assert lines(operation) == ([], wanted)
+
+
+def test_a_removed_line_goes_with_its_comment_alone():
+    assert lines(RemoveWire("gain -> motor")) == (["  - gain -> motor # to the motor"], [])
+
+
+def test_a_block_leaves_its_wires_and_the_log_with_it():
+    found = after(RemoveBlock("gain"))
+    assert "gain" not in found.replace("# gains", "").replace("gain: 1", "")
+    assert "  # the loop\n" in found
+    assert "run: {T: 5, log: [motor]}" in found
+
+
+def test_a_renamed_block_is_renamed_in_wires_and_signals_alone():
+    found = after(RenameBlock("motor", "drive"))
+    assert found.count("drive") == 4
+    assert "  - gain -> drive # to the motor\n" in found  # comments are not touched
+    assert "  - error   ->   gain\n" in found
+
+
+def test_a_renamed_parameter_is_renamed_where_it_is_used():
+    found = after(RenameParameter("k", "stiffness"))
+    assert "{stiffness: 2.0, T: &T 0.5}" in found
+    assert "K: $stiffness # of the loop" in found
+
+
+def test_entries_of_brackets_over_several_lines_keep_their_comments():
+    found = after(Put(("blocks", "scope", "labels"), ["a", "z"]))
+    assert "labels: [a, # the goal\n                   z]}" in found
+
+
+def test_a_group_has_the_wires_that_cross_its_border_as_ports():
+    found = parse_document(after(Group("loop", ("error", "gain"))), "it").data
+    assert found["subsystems"]["loop"] == {
+        "inputs": ["goal", "motor"],
+        "outputs": ["gain"],
+        "blocks": {"error": {"type": "SUM", "signs": "+-"}, "gain": {"type": "GAIN", "K": "$k"}},
+        "wires": ["in.goal -> error.0", "error   ->   gain", "gain -> out.gain",
+                  "in.motor -> error.1"],
+    }  # fmt: skip
+    assert found["blocks"]["loop"] == {"type": "loop"}
+    assert found["wires"] == [
+        "goal -> scope.0, loop.goal", "loop.gain -> motor", "motor -> scope.1, loop.motor",
+    ]  # fmt: skip
+    assert found["run"]["log"] == ["motor", "loop/gain"]
+
+
+def test_line_breaks_stay_those_of_the_file():
+    text = TEXT.replace("\n", "\r\n")
+    found = after(AddBlock("lag", "PT1"), RemoveWire("gain -> motor"), text=text)
+    assert found.count("\n") == found.count("\r\n")
+    assert "  lag: {type: PT1}\r\n" in found
+
+
+def test_a_file_without_a_last_line_break_keeps_to_it():
+    text = "blocks:\n  a: {type: TIME}"
+    assert after(AddBlock("b", "TIME"), text=text) == text + "\n  b: {type: TIME}"
+    assert after(RemoveBlock("a"), text="blocks:\n  b: {type: X}\n  a: {type: TIME}") == (
+        "blocks:\n  b: {type: X}"
+    )
+
+
+@pytest.mark.parametrize("empty", ["wires:\n", "wires: []\n", "wires: [ ]\n", ""])
+def test_an_empty_section_takes_its_first_entry(empty):
+    found = after(AddWire("a -> b"), text=f"name: x\nblocks: {{}}\n{empty}run: {{T: 1}}\n")
+    assert parse_document(found, "it").data["wires"] == ["a -> b"]
+    assert found.endswith("run: {T: 1}\n")
+
+
+def test_the_last_entry_leaves_an_empty_section():
+    assert after(RemoveWire("a -> b"), text="name: x\nwires:\n  - a -> b # c\n") == (
+        "name: x\nwires: [] # c\n"
+    )
+
+
+def test_an_alias_is_changed_at_its_own_place():
+    text = "params: {a: &a [1, 2], b: *a}\n"
+    assert after(Set("params.b", 3), text=text) == "params: {a: &a [1, 2], b: 3}\n"
+
+
+def test_a_value_that_aliases_share_is_refused():
+    text = "params: {a: &a [1, 2], b: *a}\n"
+    with pytest.raises(InputError, match="cannot be changed without"):
+        edited(text, Put(("params", "a", 0), 3))
+
+
+def test_long_entries_are_broken_into_lines():
+    found = after(AddBlock("table", "LOOKUP", {"x": list(range(60))}))
+    assert max(map(len, found.splitlines())) <= 100
+    assert parse_document(found, "it").data["blocks"]["table"]["x"] == list(range(60))
+
+
+REFUSED = [
+    (RemoveBlock("moto"), "did you mean 'motor'"),
+    (AddBlock("gain", "GAIN"), "already a block 'gain'"),
+    (AddBlock("a b", "GAIN"), "has a space"),
+    (RenameBlock("gain", "motor"), "already a block"),
+    (AddWire("goal -> error.0"), "already a wire"),
+    (AddWire("goal error"), "no arrow"),
+    (RemoveWire("goal -> gain"), "no wire goal -> gain"),
+    (RenameParameter("q", "r"), "no parameter 'q'"),
+    (Group("loop", ("none",)), "no block 'none'"),
+    (Group("loop", ()), "name the blocks"),
+    (Set("nothing", 1), "nothing named 'nothing'"),
+    (Unset("goal.x"), "there is no goal.x"),
+    (Set("params.k", object()), "has no place in a file"),
+]
+
+
+@pytest.mark.parametrize(("operation", "told"), REFUSED, ids=lambda x: str(x)[:40])
+def test_what_cannot_be_done_is_told(operation, told):
+    with pytest.raises(InputError, match="(?s).*" + told):
+        edited(TEXT, operation)
+
+
+def test_a_block_that_a_claim_names_is_not_removed():
+    text = TEXT + "expect: {settles: [{signal: motor, to: 1, within: 0.1}]}\n"
+    with pytest.raises(InputError, match=r"named in expect\.settles\.0\.signal"):
+        edited(text, RemoveBlock("motor"))
