@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,6 +34,7 @@ _LONGEST = 60  # characters of a value in a table
     "spart tune",
     "spart tune 'ctrl.kp=[60,60,20]' qd=0.3",
     "spart tune --print-set",
+    "spart tune --save diagrams/spacecraft_pd.yaml",
 )
 def tune(
     words: Annotated[
@@ -51,6 +53,15 @@ def tune(
             "--print-set", help="Print the changes as options --set of the other commands."
         ),
     ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            "--save",
+            metavar="FILE",
+            help="Write the changes into the diagram's file; the rest of its text stays.",
+            show_default=False,
+        ),
+    ] = None,
     debug: Debug = False,
 ) -> None:
     """List the parameters of a running loop, or set some. Values set by one command take effect
@@ -60,15 +71,17 @@ def tune(
     with reporting(debug):
         name, settings = _parted(words or (), loop)
         values = _values(settings)
-        if name is None and not values and not print_set and _listed():
+        if name is None and not (values or print_set or save) and _listed():
             return
         with connected(name) as client:
             if values:
                 _report(client.set(values))
-            elif not print_set:
+            elif not (print_set or save):
                 put(*_described(client))
             if print_set:
                 typer.echo(_as_options(client.describe()["parameters"]))
+            if save:
+                _saved(client.describe()["parameters"], save)
 
 
 def connected(name: str | None) -> LiveClient:
@@ -175,12 +188,26 @@ def _report(values: Mapping[str, Any]) -> None:
         typer.echo(f"{name} = {_short(value)}")
 
 
+def _saved(rows: Sequence[Mapping[str, Any]], file: Path) -> None:
+    """Write what differs from the file into it."""
+    from spart_blocks.edits import Tune, edit
+
+    changed = _changed(rows)
+    edit(file, [Tune(row["name"], row["value"]) for row in changed])
+    names = ", ".join(row["name"] for row in changed)
+    say(f"{file}: {names} written" if names else f"{file}: nothing has been changed")
+
+
+def _changed(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The differences from the file; inputs are not parameters of the file."""
+    return [row for row in rows if row.get("changed") and row["kind"] == "parameter"]
+
+
 def _as_options(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The differences from the file, as options; inputs are not parameters of the file."""
+    """The differences from the file, as options."""
     import shlex
 
-    changed = [row for row in rows if row.get("changed") and row["kind"] == "parameter"]
-    texts = (f"{row['name']}={_exact(row['value'])}" for row in changed)
+    texts = (f"{row['name']}={_exact(row['value'])}" for row in _changed(rows))
     return " ".join(f"--set {shlex.quote(text)}" for text in texts)
 
 

@@ -13,6 +13,7 @@ from spart_blocks.edits.operations import (
     RenameParameter,
     Retype,
     Set,
+    Tune,
     Unset,
 )
 from spart_blocks.edits.patches import Patch, applied, inverse
@@ -33,6 +34,7 @@ __all__ = [
     "RenameParameter",
     "Retype",
     "Set",
+    "Tune",
     "Unset",
     "applied",
     "changed",

@@ -78,6 +78,48 @@ class Set(Operation):
 
 
 @dataclass(frozen=True)
+class Tune(Operation):
+    """A number or nested lists of numbers for a parameter of a block, written where the file has
+    it: of `kp: $kp` in `params:`. A number that filled a vector stays one if it can."""
+
+    path: str
+    value: Any
+
+    def steps(self, data: Data) -> list[Step]:
+        keys = _keys(self.path, data)
+        found = _found(data, keys)
+        reference = _REFERENCE.fullmatch(found) if isinstance(found, str) else None
+        if reference:
+            keys = ("params", reference[1])
+            found = _found(data, keys)
+        value = _plain_number(self.value)
+        while isinstance(value, list) and not isinstance(found, list) and _uniform(value):
+            value = value[0]
+        return Put(keys, value).steps(data)
+
+
+_REFERENCE = re.compile(r"\$(\w+)")
+
+
+def _found(data: Data, keys: Keys) -> Any:
+    found: Any = data
+    for key in keys:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found
+
+
+def _plain_number(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain_number(item) for item in value]
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return int(value) if whole else value
+
+
+def _uniform(value: list[Any]) -> bool:
+    return bool(value) and all(item == value[0] for item in value)
+
+
+@dataclass(frozen=True)
 class Unset(Operation):
     """The entry at a path, as for Set, is removed."""
 

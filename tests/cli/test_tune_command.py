@@ -128,6 +128,21 @@ def test_what_was_tuned_goes_back_into_the_file_s_commands(spart, server, tmp_pa
     np.testing.assert_array_equal(program.parameter("ctrl.kd"), [3, 3, 3])
 
 
+def test_what_was_tuned_is_saved_in_the_file(spart, server, tmp_path):
+    file = tmp_path / "servo.yaml"
+    file.write_text("# kept\n" + SERVO, encoding="utf-8")
+    spart("tune", "ctrl.kp=[0.1, 60, 0.30000000000000004]", "ctrl.kd=3", "qd=1")
+    answer = spart("tune", "--save", file)
+    assert answer.code == 0, answer.err
+    program = sb.trace(sb.load(file))
+    np.testing.assert_array_equal(program.parameter("ctrl.kp"), [0.1, 60, 0.30000000000000004])
+    np.testing.assert_array_equal(program.parameter("ctrl.kd"), [3, 3, 3])
+    before, after = ("# kept\n" + SERVO).splitlines(), file.read_text().splitlines()
+    assert [a == b for a, b in zip(before, after, strict=True)].count(False) <= 2
+    file.write_text("blocks: {x: {type: TIME}}")
+    assert spart("tune", "--save", file).code == 2
+
+
 def test_nothing_changed_prints_no_options(spart, server):
     answer = spart("tune", "--print-set")
     assert (answer.code, answer.out.strip()) == (0, "")

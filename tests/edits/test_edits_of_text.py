@@ -16,6 +16,7 @@ from spart_blocks.edits import (
     RenameParameter,
     Retype,
     Set,
+    Tune,
     Unset,
     applied,
     edited,
@@ -160,6 +161,12 @@ def test_line_breaks_stay_those_of_the_file():
     found = after(AddBlock("lag", "PT1"), RemoveWire("gain -> motor"), text=text)
     assert found.count("\n") == found.count("\r\n")
     assert "  lag: {type: PT1}\r\n" in found
+
+
+def test_a_tuned_value_is_written_where_the_file_has_it():
+    assert "params: {k: 3, T: &T 0.5}" in after(Tune("gain.K", 3.0))  # K: $k
+    assert "T: 0.25}   # at 1 s" in after(Tune("goal.T", [0.25, 0.25]))
+    assert "T: [0.25, 1]}   # at 1 s" in after(Tune("goal.T", [0.25, 1.0]))
 
 
 def test_a_file_without_a_last_line_break_keeps_to_it():
