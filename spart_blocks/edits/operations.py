@@ -15,8 +15,14 @@ from typing import Any
 from spart_blocks.diagram.overrides import path_in
 from spart_blocks.diagram.registry import name_problem
 from spart_blocks.document import Document, Keys, parse_document
-from spart_blocks.edits import references
 from spart_blocks.edits.grouping import grouped
+from spart_blocks.edits.references import (
+    SECTIONS,
+    parameter_renamed,
+    signals_renamed,
+    strings,
+    uses,
+)
 from spart_blocks.edits.steps import InsertItem, RemoveValue, RenameKey, SetValue, Step, stepped
 from spart_blocks.edits.wire_changes import (
     Written,
@@ -137,7 +143,7 @@ class Unset(Operation):
 
 def _keys(path: str, data: Data) -> Keys:
     keys = tuple(path.split("."))
-    if len(keys) > 1 and keys[0] in references.SECTIONS + _SECTIONS:
+    if len(keys) > 1 and keys[0] in SECTIONS + _SECTIONS:
         return keys
     document: Document = parse_document("name: it", "it")
     return path_in(path, Document("it", data, document.root), Path.cwd())
@@ -178,7 +184,7 @@ class RemoveBlock(Operation):
         if scope:
             return _ordered([*steps, RemoveValue(home)])
         used = []
-        for path in references.uses(data, self.name):
+        for path in uses(data, self.name):
             if path[:2] == ("run", "log") and len(path) == 3:
                 steps.append(RemoveValue(path))
             else:
@@ -208,7 +214,7 @@ class RenameBlock(Operation):
             if (changed := renamed(text, self.name, self.new)) != text
         ]
         names = {prefix + self.name: prefix + self.new for prefix in _instances(data, self.within)}
-        return _ordered([*steps, *references.signals_renamed(data, names),
+        return _ordered([*steps, *signals_renamed(data, names),
                          RenameKey(home, self.new)])  # fmt: skip
 
 
@@ -293,10 +299,10 @@ class RenameParameter(Operation):
         word = re.compile(rf"\${re.escape(self.name)}(?!\w)")
         steps: list[Step] = [
             SetValue(path, word.sub(f"${self.new}", text))
-            for path, text, is_key in references.strings(_unshadowed(data, self.name), ())
+            for path, text, is_key in strings(_unshadowed(data, self.name), ())
             if not is_key and word.search(text)
         ]
-        moved = references.parameter_renamed(data, self.name, self.new)
+        moved = parameter_renamed(data, self.name, self.new)
         return _ordered([*steps, *moved, RenameKey(("params", self.name), self.new)])
 
 
@@ -329,7 +335,7 @@ class Group(Operation):
             for prefix in _instances(data, self.within)
             for name in self.blocks
         }
-        steps = [*part.steps, *references.signals_renamed(data, names)]
+        steps = [*part.steps, *signals_renamed(data, names)]
         steps += [RemoveValue(home) for home in homes]
         steps += [InsertItem((*scope, "wires"), text) for text in part.outer]
         after = Put(("subsystems", self.name), part.section).steps(data)
