@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from spart_blocks.analysis.trim import trim
     from spart_blocks.diagram import Diagram, load, new_diagram
     from spart_blocks.diagram.conditions import conditional, trigger_clock
+    from spart_blocks.differences import Difference, diff
     from spart_blocks.dynamics.assembly import Assembly, assemble
     from spart_blocks.dynamics.inverse_kinematics import IKResult, ik
     from spart_blocks.dynamics.mobility import Mobility, mobility
@@ -38,6 +39,8 @@ _HOMES = {
     "new_diagram": "spart_blocks.diagram",
     "conditional": "spart_blocks.diagram.conditions",
     "trigger_clock": "spart_blocks.diagram.conditions",
+    "diff": "spart_blocks.differences",
+    "Difference": "spart_blocks.differences",
     "simulate": "spart_blocks.simulation",
     "sweep": "spart_blocks.sweeps.sweep",
     "SweepResults": "spart_blocks.sweeps.results",
@@ -72,6 +75,7 @@ __all__ = [
     "Comparison",
     "Diagram",
     "DiagramError",
+    "Difference",
     "IKResult",
     "InputError",
     "Link",
@@ -88,6 +92,7 @@ __all__ = [
     "compare",
     "compiled",
     "conditional",
+    "diff",
     "ik",
     "linearize",
     "load",

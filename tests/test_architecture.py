@@ -36,6 +36,7 @@ STATIONS = (
     "blocks",
     "diagram",
     "edits",  # of their files
+    "differences",  # of two files of diagrams
     "program",
     "simulation",
     "analysis",

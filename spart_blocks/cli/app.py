@@ -13,6 +13,7 @@ from spart_blocks import __version__
 from spart_blocks.cli.blocks import blocks
 from spart_blocks.cli.check import check
 from spart_blocks.cli.compare import compare
+from spart_blocks.cli.diff import diff
 from spart_blocks.cli.doctor import doctor
 from spart_blocks.cli.edit import edit
 from spart_blocks.cli.ending import interruptible
@@ -41,6 +42,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "lqr": lqr,
     "check": check,
     "compare": compare,
+    "diff": diff,
     "test": run_tests,
     "export c": export_c,
     "export fmu": export_fmu,
