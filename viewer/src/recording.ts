@@ -77,6 +77,8 @@ export interface Recording {
     v: Packed;
     scope?: number | null;
   }[];
+  /** Headings of the plots, by their numbers. */
+  scopes?: string[];
   diagram?: string;
 }
 
@@ -121,6 +123,7 @@ export interface Signal {
   name: string;
   unit: string;
   labels: string[];
+  /** The number of its plot; null where it is not drawn. */
   scope: number | null;
   series: Series;
 }
@@ -135,6 +138,8 @@ export interface Motion {
   meshes: Surface[];
   arrows: Arrow[];
   signals: Signal[];
+  /** Headings of the plots, by their numbers. */
+  scopes: string[];
   diagram: string;
 }
 
@@ -209,6 +214,7 @@ export function readMotion(recording: Recording): Motion {
       scope: scope ?? null,
       series: readSeries(t, v),
     })),
+    scopes: recording.scopes ?? [],
     diagram: recording.diagram ?? "",
   };
 }

@@ -25,6 +25,8 @@ export interface BodyNode {
   body: Body;
   node: Group;
   frames: Group;
+  /** Boxes that stand for the inertia of the body. */
+  inertias: Object3D[];
 }
 
 /** A node per body; poses are set by `placeBodies`. */
@@ -33,12 +35,17 @@ export function bodyNodes(motion: Motion): BodyNode[] {
   return motion.bodies.map((body) => {
     const node = new Group();
     node.name = body.name;
+    const inertias: Object3D[] = [];
     for (const shape of body.shapes) {
-      node.add(shapeObject(shape, meshes));
+      const object = shapeObject(shape, meshes);
+      node.add(object);
+      if (shape.stands_for === "inertia") {
+        inertias.push(object);
+      }
     }
     const frames = framesOf(body, 0.09 * motion.reach);
     node.add(frames);
-    return { body, node, frames };
+    return { body, node, frames, inertias };
   });
 }
 
@@ -97,7 +104,7 @@ function shapeObject(shape: Shape, meshes: readonly BufferGeometry[]): Object3D 
 }
 
 function materialOf({ colour: [r, g, b, alpha], stands_for, kind }: Shape): Material {
-  const opacity = stands_for === "inertia" ? Math.min(alpha, 0.35) : alpha;
+  const opacity = stands_for === "inertia" ? Math.min(alpha, 0.22) : alpha;
   return new MeshStandardMaterial({
     color: new Color().setRGB(r, g, b, SRGBColorSpace),
     roughness: 0.55,

@@ -1,0 +1,104 @@
+// The keyboard: every action of the page has a key.
+
+import type { View } from "./camera";
+import type { Clock } from "./clock";
+import type { Controls } from "./controls";
+import { make } from "./dom";
+import type { OptionsPanel } from "./options";
+
+export interface Acting {
+  clock: Clock;
+  controls: Controls;
+  view: View;
+  options: OptionsPanel;
+  fit(): void;
+  togglePanel(): void;
+  help: HTMLDialogElement;
+}
+
+const TURN = 0.1;
+const HELP: [keys: string, what: string][] = [
+  ["space", "play or pause"],
+  ["← →", "back and forth by a hundredth (with , and . by a thousandth)"],
+  ["PageUp PageDown", "by a tenth"],
+  ["Home End", "to the start, to the end"],
+  ["[ ]", "slower, faster"],
+  ["o", "loop"],
+  ["Shift + arrows", "turn the camera"],
+  ["w a s d", "shift the camera"],
+  ["+ −", "nearer, farther"],
+  ["f", "fit to view"],
+  ["x  g  v  i", "frames, floor, forces, boxes of inertia"],
+  ["p", "hide or show the panel"],
+  ["?", "this list"],
+];
+
+/** Act on a key. Whether it was one of ours. */
+function press(key: string, shift: boolean, on: Acting): boolean {
+  const { controls, view, options, clock } = on;
+  const actions: Record<string, () => void> = {
+    " ": () => controls.toggle(),
+    ArrowLeft: () => (shift ? view.turn(-TURN, 0) : controls.step(-0.01)),
+    ArrowRight: () => (shift ? view.turn(TURN, 0) : controls.step(0.01)),
+    ArrowUp: () => (shift ? view.turn(0, TURN) : controls.step(0.01)),
+    ArrowDown: () => (shift ? view.turn(0, -TURN) : controls.step(-0.01)),
+    ",": () => controls.step(-0.001),
+    ".": () => controls.step(0.001),
+    PageUp: () => controls.step(0.1),
+    PageDown: () => controls.step(-0.1),
+    Home: () => controls.go(clock.start),
+    End: () => controls.go(clock.end),
+    "[": () => controls.faster(-1),
+    "]": () => controls.faster(1),
+    o: () => controls.toggleLoop(),
+    "+": () => view.zoom(1 / 1.15),
+    "=": () => view.zoom(1 / 1.15),
+    "-": () => view.zoom(1.15),
+    w: () => view.pan(0, 0.04),
+    s: () => view.pan(0, -0.04),
+    a: () => view.pan(-0.04, 0),
+    d: () => view.pan(0.04, 0),
+    f: () => on.fit(),
+    x: () => options.toggle("frames"),
+    g: () => options.toggle("floor"),
+    v: () => options.toggle("forces"),
+    i: () => options.toggle("inertias"),
+    p: () => on.togglePanel(),
+    "?": () => on.help.showModal(),
+  };
+  const action = actions[key.length === 1 ? key.toLowerCase() : key];
+  action?.();
+  return action !== undefined;
+}
+
+/** Listen to the keys of the page; elements that use a key themselves keep it. */
+export function listen(on: Acting): void {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || on.help.open || keeps(event)) {
+      return;
+    }
+    if (press(event.key, event.shiftKey, on)) {
+      event.preventDefault();
+    }
+  });
+}
+
+function keeps({ target, key }: KeyboardEvent): boolean {
+  if (target instanceof HTMLSelectElement) {
+    return true;
+  }
+  if (target instanceof HTMLInputElement && target.type === "range") {
+    return target.closest(".options") !== null && /^(Arrow|Page|Home|End)/.test(key);
+  }
+  const pressable = target instanceof Element && target.closest("button, summary, input, a, [role=separator]") !== null;
+  return pressable && (key === " " || (target.getAttribute("role") === "separator" && key.startsWith("Arrow")));
+}
+
+/** The list of keys, as a dialog. */
+export function helpDialog(): HTMLDialogElement {
+  const rows = HELP.map(([keys, what]) => make("tr", {}, make("th", { scope: "row" }, keys), make("td", {}, what)));
+  const close = make("form", { method: "dialog" }, make("button", {}, "Close"));
+  const note = make("p", {}, "Pointer: drag turns, right drag or Shift shifts, the wheel zooms; drag in a scope to scrub.");
+  const title = make("h2", {}, "Keys");
+  return make("dialog", { "aria-label": "Keys" }, title, make("table", {}, ...rows), note, close);
+}
