@@ -1,0 +1,62 @@
+"""Arrays as texts in the recording: little-endian numbers in base64."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Packed = dict[str, Any]
+Floats = NDArray[np.float64]
+_NAMES = {"f4": "f32", "f8": "f64", "i2": "i16", "i4": "i32", "u1": "u8", "u2": "u16", "u4": "u32"}
+
+
+def plain(array: NDArray[Any]) -> Packed:
+    """An array as it is, in its own type."""
+    kind = array.dtype.newbyteorder("<")
+    data = b64encode(np.ascontiguousarray(array, kind).tobytes()).decode("ascii")
+    return {"type": _NAMES[kind.str[1:]], "shape": list(array.shape), "data": data}
+
+
+def steps(values: Floats, step: float) -> Packed:
+    """Values (k, ...) in multiples of a step, each row as its difference to the one before: slow
+    motion becomes small numbers, which compress well.
+
+    Raises OverflowError if a difference has more than 2^31 steps.
+    """
+    table = np.asarray(values, dtype=float).reshape(len(values), -1)
+    offset = table[0] if len(table) else np.zeros(table.shape[1])
+    whole = np.rint((table - offset) / step)
+    moved = np.diff(whole, axis=0, prepend=0.0 * whole[:1])
+    most = np.abs(moved).max(initial=0.0)
+    if not most < 2**31:
+        raise OverflowError("a value moves too far from one row to the next")
+    small = np.asarray(moved, dtype="<i2" if most < 2**15 else "<i4").reshape(values.shape)
+    return {**plain(small), "scale": step, "offset": offset.tolist(), "delta": True}
+
+
+def rounded(values: Floats, bits: int = 16) -> Packed:
+    """Values (n, c) as unsigned integers of 16 bits between the least and the largest of each
+    column."""
+    least = values.min(axis=0)
+    step = float((values.max(axis=0) - least).max()) / (2**bits - 1) or 1.0
+    whole = np.asarray(np.rint((values - least) / step), dtype=np.uint16)
+    return {**plain(whole), "scale": step, "offset": least.tolist()}
+
+
+def unpacked(packed: Packed) -> Floats:
+    """The values of a packed array, as the viewer reads them."""
+    from base64 import b64decode
+
+    kind = {long: short for short, long in _NAMES.items()}[packed["type"]]
+    raw = np.frombuffer(b64decode(packed["data"]), f"<{kind}").reshape(packed["shape"])
+    values = raw.astype(float)
+    if packed.get("delta"):
+        values = np.cumsum(values, axis=0)
+    offset = np.asarray(packed.get("offset", 0.0))
+    if values.ndim == 1:
+        offset = offset.reshape(-1)[0]
+    result: Floats = offset + packed.get("scale", 1.0) * values
+    return result
