@@ -7,6 +7,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from spart_blocks import html
+
 if TYPE_CHECKING:
     from spart_blocks.analysis.compare import compare
     from spart_blocks.analysis.comparison import Comparison
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from spart_blocks.dynamics.inverse_kinematics import IKResult, ik
     from spart_blocks.dynamics.mobility import Mobility, mobility
     from spart_blocks.errors import DiagramError, InputError, RobotError, RunError, SpartError
+    from spart_blocks.motion.animate import View, animate, view
     from spart_blocks.program import Program, TraceError, compiled
     from spart_blocks.program.from_diagram import trace
     from spart_blocks.results import Results
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
     from spart_blocks.sweeps.sweep import sweep
 
 __version__ = "0.1.0"
+
+html.MOTION = "spart_blocks.motion.animate"
 
 _HOMES = {
     "Robot": "spart_blocks.robot",
@@ -60,6 +65,9 @@ _HOMES = {
     "mobility": "spart_blocks.dynamics.mobility",
     "Mobility": "spart_blocks.dynamics.mobility",
     "Results": "spart_blocks.results",
+    "animate": "spart_blocks.motion.animate",
+    "view": "spart_blocks.motion.animate",
+    "View": "spart_blocks.motion.animate",
     "SpartError": "spart_blocks.errors",
     "InputError": "spart_blocks.errors",
     "RobotError": "spart_blocks.errors",
@@ -88,6 +96,8 @@ __all__ = [
     "SpartError",
     "SweepResults",
     "TraceError",
+    "View",
+    "animate",
     "assemble",
     "compare",
     "compiled",
@@ -104,6 +114,7 @@ __all__ = [
     "trace",
     "trigger_clock",
     "trim",
+    "view",
 ]
 
 

@@ -10,10 +10,21 @@ import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from importlib import import_module
 from typing import Any
 
 MOST_ROWS = 40
 """Largest number of table rows shown; a line gives the number of the others."""
+
+MOTION = ""
+"""The module whose functions show robots and their motion. The package names it: robots and results
+know nothing of it."""
+
+
+def of_motion(name: str) -> Callable[..., Any]:
+    """A function of the module MOTION."""
+    found: Callable[..., Any] = getattr(import_module(MOTION), name)
+    return found
 
 
 def notebook() -> Callable[..., object] | None:

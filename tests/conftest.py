@@ -57,6 +57,15 @@ def _library():
     return (bdsim and bdsim.BDSim._blocklibrary) or {}
 
 
+@pytest.fixture
+def stub_viewer(tmp_path_factory, monkeypatch):
+    """A viewer that shows nothing, for pages that no browser opens: Node.js builds the other."""
+    script = tmp_path_factory.mktemp("viewer") / "stub.js"
+    script.write_text("void 0;", encoding="utf-8")
+    monkeypatch.setattr("spart_blocks.motion.page.viewer", lambda say=None: script)
+    return script
+
+
 def largest_error(got, want) -> float:
     """max |got - want| over the largest magnitude of want."""
     scale = np.abs(want).max(initial=0.0)

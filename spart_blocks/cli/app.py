@@ -10,6 +10,7 @@ import typer
 from typer.main import get_command
 
 from spart_blocks import __version__
+from spart_blocks.cli.animate import animate
 from spart_blocks.cli.blocks import blocks
 from spart_blocks.cli.check import check
 from spart_blocks.cli.compare import compare
@@ -37,6 +38,7 @@ from spart_blocks.cli.tune import tune
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
+    "animate": animate,
     "sweep": sweep,
     "linearize": linearize,
     "lqr": lqr,

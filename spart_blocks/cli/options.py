@@ -121,11 +121,21 @@ def check_seconds(option: str, value: float | None) -> None:
 
 def holds_bodies(file: Path) -> bool:
     """Whether a file is one of bodies and joints; false if it cannot be read."""
+    return _holds(file, ("bodies",))
+
+
+def holds_robot(file: Path) -> bool:
+    """Whether a YAML file is one of a robot: bodies, links, or Denavit-Hartenberg data."""
+    return _holds(file, ("bodies", "links", "man"))
+
+
+def _holds(file: Path, keys: tuple[str, ...]) -> bool:
     if file.suffix not in (".yaml", ".yml") or not file.is_file():
         return False
     from spart_blocks.document import read_document
 
     try:
-        return "bodies" in read_document(file).data
+        data = read_document(file).data
+        return any(key in data for key in keys)
     except InputError:
         return False

@@ -77,6 +77,16 @@ def default_name(name: str) -> str:
     return file_name(name, "diagram")
 
 
+def default_folder() -> Path:
+    """The folder of outputs that were given no name, out/, made if missing."""
+    folder = Path("out")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
+    return folder
+
+
 class Shown(Protocol):
     """An object to save and show: the results of a run, or a comparison."""
 

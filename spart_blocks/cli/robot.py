@@ -58,7 +58,7 @@ def robot(
             from spart_blocks.robot.bodies import bodies_graph
 
             put(*graph_tables(bodies_graph(file)), "", as_list=True)
-        for number, robot in enumerate(_read(file, strict, drives, loops)):
+        for number, robot in enumerate(robots_of(file, strict, drives, loops)):
             blank = [""] if number else []
             put(*blank, *_heading(robot), "", _tree(robot), as_list=True)
             if any(joint.drive for joint in robot.joints):
@@ -67,7 +67,9 @@ def robot(
                 put("", closing, as_list=True)
 
 
-def _read(file: Path, strict: bool, drives: Path | None, loops: Path | None) -> list[Robot]:
+def robots_of(
+    file: Path, strict: bool = False, drives: Path | None = None, loops: Path | None = None
+) -> list[Robot]:
     """The robots of a file, with these drives and loops if any are given."""
     from spart_blocks.document import read_document
     from spart_blocks.errors import Fault, InputError

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spart_blocks.cli.animation_page import PAGES, write_page
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import (
     Blocks,
@@ -22,6 +25,7 @@ from spart_blocks.cli.options import (
 from spart_blocks.cli.outputs import (
     Outputs,
     Written,
+    attempt,
     check_files,
     check_folder,
     complain_of,
@@ -75,6 +79,14 @@ def run(
             "are written anyway, into out/ and the diagram's name.",
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            "--animate",
+            metavar="PAGE.html",
+            help="Show the motion of the robots as one HTML file; see spart animate.",
+        ),
+    ] = None,
     headless: Annotated[
         bool, typer.Option("--headless", help="Open no windows, as without a display.")
     ] = False,
@@ -112,19 +124,23 @@ def run(
     with reporting(debug):
         files = tuple(path.expanduser() for path in out or ())
         check_files(files)
+        if page is not None:
+            page = page.expanduser()
+            check_files([page], PAGES, "--animate")
         if plots is not None:
             check_folder(plots)
         outputs = Outputs(files, plots, has_display() and not headless)
         if sweep is not None or number is not None:
-            given = (settings, variants, blocks, root, end, initial)
+            given = (settings, variants, blocks, root, end, initial, page)
             _replay(file, sweep, number, any(one is not None for one in given), outputs, quiet)
             return
         if file is None:
             raise InputError("name a diagram: spart run FILE; or a sweep: --from-sweep DIR --run N")
         read = diagram_file(file, settings, root, variants, blocks, quiet)
-        run = _begun(read, engine, end, initial)
-        results, failure = _finished_run(run, initial, quiet)
-        if not _finished(results, failure, outputs, quiet, verbose):
+        run = begun(read, engine, end, initial)
+        results, failure = finished_run(run, initial, quiet)
+        show_motion = None if page is None else partial(write_page, results, read, page, quiet)
+        if not _finished(results, failure, outputs, quiet, verbose, show_motion):
             raise typer.Exit(FAILED)
 
 
@@ -140,7 +156,7 @@ def _replay(
     if folder is None or number is None:
         raise InputError("--from-sweep DIR and --run N go together")
     if changed:
-        hint = "leave out --set, --variant, --blocks, --root, --t and --initial"
+        hint = "leave out --set, --variant, --blocks, --root, --t, --initial and --animate"
         raise InputError(Fault("a run of a sweep is replayed as it was", hint=hint))
     from spart_blocks.sweeps.replay import replayed
     from spart_blocks.sweeps.results import SweepResults
@@ -164,14 +180,15 @@ def _replay(
         raise typer.Exit(FAILED)
 
 
-def _begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | None) -> Run:
+def begun(read: SomeFile, engine: Engine, end: float | None, initial: Path | None) -> Run:
+    """A run of a file at its start. initial: the saved run from whose end it continues."""
     from spart_blocks.simulation import begin
 
     options: dict[str, Any] = {} if end is None else {"T": end}
     return begin(read, engine=engine.value, initial=initial, **options)
 
 
-def _finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results, RunError | None]:
+def finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results, RunError | None]:
     """The results, and the error if the run failed; a failure without results is raised."""
     from spart_blocks.simulation import finish
 
@@ -190,11 +207,19 @@ def _finished_run(run: Run, initial: Path | None, quiet: bool) -> tuple[Results,
 
 
 def _finished(
-    results: Results, failure: RunError | None, outputs: Outputs, quiet: bool, verbose: bool
+    results: Results,
+    failure: RunError | None,
+    outputs: Outputs,
+    quiet: bool,
+    verbose: bool,
+    show_motion: Callable[[], Path] | None = None,
 ) -> bool:
-    """Save, print and show the results; returns whether all succeeded."""
+    """Save, print and show the results; returns whether all succeeded. show_motion: writes the page
+    of an animation."""
     some = len(results.t) > 0
     written = outputs.write(results) if some else Written()
+    if show_motion is not None and some:
+        attempt(written, lambda: [show_motion()])
     if not quiet:
         typer.echo(results.summary(verbose))
         list_files(written, results, outputs)

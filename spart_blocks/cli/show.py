@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.cli.animation_page import PAGES, told
 from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import Blocks, Root, Variants, diagram_file, holds_bodies
-from spart_blocks.cli.outputs import check_files, default_name
+from spart_blocks.cli.options import Blocks, Root, Variants, diagram_file, holds_bodies, holds_robot
+from spart_blocks.cli.outputs import check_files, default_folder, default_name
 from spart_blocks.cli.reporting import Debug, reporting
-from spart_blocks.cli.terminal import has_display
+from spart_blocks.cli.terminal import has_display, say
 from spart_blocks.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,12 +28,15 @@ PICTURES = (".svg", ".png", ".pdf")
     "spart show diagrams/spacecraft_pd.yaml --out spacecraft.png",
     "spart show models/delta_robot.yaml",
     "spart show modes.yaml --block modes",
+    "spart show --3d models/delta_robot.yaml --out delta.html",
 )
 def show(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="A diagram, or a file of bodies: YAML.", show_default=False
+            metavar="FILE",
+            help="A diagram, or a file of bodies: YAML; with --3d any robot.",
+            show_default=False,
         ),
     ],
     out: Annotated[
@@ -41,8 +45,8 @@ def show(
             "--out",
             "-o",
             metavar="FILE",
-            help="The picture: .svg, .png or .pdf. By default out/ and the diagram's name, "
-            "and a window where there is a display.",
+            help="The picture: .svg, .png or .pdf; with --3d .html. By default out/ and the "
+            "diagram's name, and a window where there is a display.",
         ),
     ] = None,
     block: Annotated[
@@ -51,6 +55,14 @@ def show(
             "--block", metavar="NAME", help="Draw the chart of this STATE_MACHINE of the diagram."
         ),
     ] = None,
+    solid: Annotated[
+        bool,
+        typer.Option(
+            "--3d",
+            help="Show the robots at rest as an HTML page: those of the diagram where they start, "
+            "or the robot of the file, also of a URDF file.",
+        ),
+    ] = False,
     headless: Annotated[bool, typer.Option("--headless", help="Open no window.")] = False,
     variants: Variants = None,
     blocks: Blocks = None,
@@ -64,7 +76,12 @@ def show(
     with reporting(debug):
         if out is not None:
             out = out.expanduser()
-            check_files([out], PICTURES)
+            check_files([out], PAGES if solid else PICTURES)
+        if solid:
+            if block is not None:
+                raise InputError("--block draws a state machine: omit --3d")
+            typer.echo(told(_robots_page(file, out, root, variants, blocks)))
+            return
         if holds_bodies(file):
             if block is not None:
                 raise InputError(f"{file} has bodies and no blocks: omit --block")
@@ -102,10 +119,29 @@ def _draw_bodies(file: Path, out: Path | None) -> tuple[Path, Figure]:
     return path, draw_graph(read.graph, read.name, path)
 
 
-def _default(name: str) -> Path:
-    folder = Path("out")
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
-    return folder / f"{default_name(name)}.svg"
+def _robots_page(
+    file: Path,
+    out: Path | None,
+    root: Path | None,
+    variants: list[str] | None,
+    blocks: list[str] | None,
+) -> Path:
+    """Write the page of the robots of a file, and return its path."""
+    from spart_blocks.cli.robot import robots_of
+    from spart_blocks.motion.animate import diagram_page, robots_page, write_page
+    from spart_blocks.motion.recording import Options
+
+    given = Options(root=root)
+    if file.suffix in (".yaml", ".yml") and not holds_robot(file):
+        diagram = diagram_file(file, None, root, variants, blocks).load()
+        name, page = diagram.name, diagram_page(diagram, given, say)
+    else:
+        robots = robots_of(file)
+        name, page = robots[0].name, robots_page(robots, given, say)
+    path = out or _default(name, "html")
+    write_page(path, page)
+    return path
+
+
+def _default(name: str, suffix: str = "svg") -> Path:
+    return default_folder() / f"{default_name(name)}.{suffix}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import casadi as ca
@@ -138,7 +139,7 @@ def stretches(t: Floats) -> list[slice]:
     """The rows at times t (N,) between jumps: each has one side of a jump at its ends."""
     near = SAME_TIME * np.maximum(1.0, np.abs(t[1:]))
     cuts = [0, *(np.flatnonzero(np.diff(t) <= near) + 1), len(t)]
-    return [slice(int(a), int(b)) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [slice(int(a), int(b)) for a, b in pairwise(cuts)]
 
 
 def _finite_rates(t: Floats, x: Floats) -> Floats:

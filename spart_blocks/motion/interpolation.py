@@ -52,10 +52,11 @@ def needed(t: Floats, p: Floats, q: Floats, lever: float, tolerance: float) -> N
 
     def worst(rows: Any) -> Floats:
         at, k, s = _inner(t, rows)
-        found = between(p[rows], q[rows], k, s)
-        errors = pose_errors(p[at], q[at], *found, lever) / tolerance
+        errors = pose_errors(p[at], q[at], *between(p[rows], q[rows], k, s), lever) / tolerance
         turned = np.abs(np.sum(q[rows[:-1]] * q[rows[1:]], axis=1)) < LEAST_DOT
-        return np.maximum(np.maximum.reduceat(errors, rows[:-1] - rows[0]), 4.0 * turned)
+        largest = np.maximum.reduceat(errors, rows[:-1] - rows[0])
+        found: Floats = np.maximum(largest, 4.0 * turned)
+        return found
 
     return _chosen(t, worst)
 

@@ -153,7 +153,7 @@ def _mesh(one: Any, T: Any, unit: float) -> Mesh:
     faces = np.asarray(one.faces, dtype=np.int64)
     if not np.isfinite(vertices).all():
         raise InputError("has vertices that are not finite")
-    if len(faces) and not (0 <= faces.min() and faces.max() < len(vertices)):
+    if len(faces) and not (faces.min() >= 0 and faces.max() < len(vertices)):
         raise InputError("has faces of vertices that it does not have")
     return Mesh(vertices, faces, _colour(one))
 

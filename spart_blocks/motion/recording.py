@@ -16,6 +16,7 @@ from spart_blocks.motion.meshes import DETAIL, MeshStore
 from spart_blocks.motion.plants import Moving, moving_of, pushes, states_of
 from spart_blocks.motion.shapes import Body, Looks, looks_of, pose_of
 from spart_blocks.motion.tracks import MOST_ROWS, Tracks, tick_of
+from spart_blocks.robot import Robot
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
@@ -75,8 +76,9 @@ def recording_of(
         poses = body_poses(plant.robot, links, plant.state, plant.base)
         curve = state_curve(results.t, x, plant.state, plant.base)
         tracks.add(curve, poses, np.array([max(b.reach, 0.1 * seen.reach) for b in seen.bodies]))
-        arrows += _arrows(plant, x, results, seen, len(bodies), tracks.tick)
-        bodies += [_body(body, plant, len(bodies)) for body in seen.bodies]
+        first = len(bodies)
+        arrows += _arrows(plant, x, results, seen, first, tracks.tick)
+        bodies += [body_of(body, plant.robot, plant.name, first) for body in seen.bodies]
     packed = tracks.packed()
     if tracks.tolerance > PART * reach:
         warn(
@@ -90,13 +92,13 @@ def recording_of(
         "name": results.diagram_name,
         "start": start,
         "end": end,
-        "reach": _scene_reach(plants, looks),
+        "reach": scene_reach([plant.parts(plant.x0).r0 for plant in plants], looks),
         "tolerance": tracks.tolerance,
         "bodies": bodies,
         "meshes": store.packed(),
         "arrows": arrows,
         **_signals(results, tracks.tick),
-        "diagram": _drawing(diagram),
+        "diagram": drawing(diagram),
     }
 
 
@@ -105,21 +107,22 @@ def _looks(plant: Moving, store: MeshStore, root: Path | None) -> Looks:
     return looks_of(plant.robot, store, (s.R0, s.r0, s.qm), root)
 
 
-def _scene_reach(plants: Sequence[Moving], looks: Sequence[Looks]) -> float:
-    """The largest distance of a shape from the middle of the scene at the start."""
-    bases = np.array([plant.parts(plant.x0).r0 for plant in plants], dtype=float)
-    away = np.linalg.norm(bases - bases.mean(axis=0), axis=1)
-    return float(max(r + one.reach for r, one in zip(away, looks, strict=True)))
+def scene_reach(bases: Sequence[Any], looks: Sequence[Looks]) -> float:
+    """The largest distance [m] of a shape from the middle of the scene at the start. bases: where
+    the base of each robot is (3,) [m]."""
+    away = np.array(bases, dtype=float) - np.mean(np.array(bases, dtype=float), axis=0)
+    return float(max(np.linalg.norm(r) + one.reach for r, one in zip(away, looks, strict=True)))
 
 
-def _body(body: Body, plant: Moving, first: int) -> dict[str, Any]:
-    robot = plant.robot
+def body_of(body: Body, robot: Robot, label: str, first: int) -> dict[str, Any]:
+    """A body as the recording has it, without its track. label: of its robot; first: the place of
+    the robot's first body."""
     frames = [
         {"name": robot.body(link).name, "pose": pose_of(T)} for link, T in body.welded.items()
     ]
     return {
         "name": body.name,
-        "robot": plant.name,
+        "robot": label,
         "parent": body.parent + first if body.parent >= 0 else -1,
         "shapes": body.shapes,
         "com": body.com.tolist(),
@@ -179,7 +182,7 @@ def _scope(
         yield {"name": name, "unit": results.unit(name), "labels": list(own), **lines}
 
 
-def _drawing(diagram: Diagram | None) -> str:
+def drawing(diagram: Diagram | None) -> str:
     """The drawing as SVG, '' without a diagram, or for one too large to draw."""
     from spart_blocks.diagram.diagram import MOST_SHOWN
 

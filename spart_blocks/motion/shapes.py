@@ -101,7 +101,7 @@ def _bodies(robot: Robot, frames: Sequence[Floats]) -> list[Body]:
         carrier.append(carrier[joint.parent_link] if fixed else joint.child_link)
     groups: dict[int, dict[int, Floats]] = {}
     for link, first in enumerate(carrier):
-        T = np.linalg.solve(frames[first], frames[link])
+        T: Floats = np.linalg.inv(frames[first]) @ frames[link]
         groups.setdefault(first, {})[link] = T
     return [
         Body(first, robot.body(first).name, -1, welded, _com(robot, welded))
@@ -240,9 +240,10 @@ def _stand_ins(robot: Robot, link: int, size: float) -> list[tuple[Shape, float]
 
 def _joints_at(robot: Robot, link: int) -> list[Floats]:
     """Where joints and loops hold a link (3,) [m], from its centre of mass."""
-    points = []
+    points: list[Floats] = []
     if link:
-        points.append(np.linalg.inv(robot.links[link - 1].T)[:3, 3])
+        T: Floats = np.asarray(np.linalg.inv(robot.links[link - 1].T), dtype=float)
+        points.append(T[:3, 3])
     points += [joint.T[:3, 3] for joint in robot.joints if joint.parent_link == link]
     for loop in robot.loops:
         if loop.coupling is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -65,7 +66,7 @@ class Rows:
         t, p, q = self.joined()
         self.t, self.p, self.q = [], [], []
         cuts = [0, *(np.flatnonzero(np.diff(t) <= 0) + 1), len(t)]
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+        for a, b in pairwise(cuts):
             part = slice(int(a), int(b))
             keep = needed(t[part], p[part], q[part], self.lever, tolerance)
             self.add(t[part][keep], p[part][keep], q[part][keep], same)

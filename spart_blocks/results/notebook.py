@@ -32,7 +32,8 @@ def to_html(results: RunData) -> str:
     picture = _picture(results)
     if picture:
         parts.append(html.picture(picture, f"plot of {results.diagram_name or 'the run'}"))
-    return "".join([*parts, html.lines(notes(results))])
+    motion = html.of_motion("frame_of_run")(results)
+    return "".join([*parts, html.lines(notes(results)), motion])
 
 
 def _row(results: RunData, name: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from spart_blocks.html import of_motion
 from spart_blocks.results.run_data import RunData
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ class Results(RunData):
     """
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: a table of the kept signals and a small plot."""
+        """HTML for notebooks: a table of the kept signals, a small plot, and the robots in
+        motion.
+        """
         from spart_blocks.results.notebook import to_html
 
         return to_html(self)
@@ -104,6 +107,15 @@ class Results(RunData):
         from spart_blocks.results.plots import plot, presented
 
         return presented(plot(self, names), show)
+
+    def animate(
+        self, path: str | Path, diagram: object = None, *, root: str | Path | None = None
+    ) -> Path:
+        """Write the motion of the run's robots as one HTML file; returns its path. See
+        `sb.animate`: results that are loaded from a file need their diagram, or its file.
+        """
+        written: Path = of_motion("animate")(self, path, diagram, root=root)
+        return written
 
     def save_plots(self, folder: str | Path, fmt: str = "png") -> list[Path]:
         """Write the figures of `plot()` into a folder, made if missing: png, svg or pdf."""

@@ -35,7 +35,8 @@ def to_html(robot: RobotModel) -> str:
             )
         )
     closed = [f"{len(robot.loops)} loops closed"] if robot.loops else []
-    return html.heading(robot.name, about) + html.table(_COLUMNS, rows) + html.lines(closed)
+    looks: str = html.of_motion("frame_of_robot")(robot)
+    return html.heading(robot.name, about) + html.table(_COLUMNS, rows) + html.lines(closed) + looks
 
 
 def _limits(joint: Joint) -> str:

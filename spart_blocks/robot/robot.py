@@ -178,7 +178,7 @@ class Robot(RobotModel):
         return config_named(name, self.configs, self.name)
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: a table of links and joints."""
+        """HTML for notebooks: a table of links and joints, and the robot at its home."""
         from spart_blocks.robot.notebook import to_html
 
         return to_html(self)

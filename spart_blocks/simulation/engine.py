@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.errors import RunError
 from spart_blocks.program.holds import Held
 from spart_blocks.program.switching import Crossing, Switch, switching_times
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+    from spart_blocks.diagram.nodes import Node
 
 Floats = NDArray[np.float64]
 Pick = Callable[[float, Floats, Floats], list[Floats]]
@@ -191,6 +195,11 @@ class Engine(ABC):
         return ()
 
     # --- known to blocks alone -----------------------------------------------------------
+
+    @abstractmethod
+    def made_of(self) -> tuple[Diagram, Sequence[Node]]:
+        """The diagram, and the nodes of its wiring. Raises InputError where there is a program
+        alone."""
 
     def plant_state(self, block: str) -> Any:
         """Function by which a plant reads `initial` entries; None for other blocks."""

@@ -301,6 +301,9 @@ class Interpreter(Engine):
         self.check_finite(t, self.outputs(t, x, xd))
         self.derivative(t, x, xd)
 
+    def made_of(self) -> tuple[Diagram, Sequence[Node]]:
+        return self.diagram, self.nodes
+
     def plant_state(self, block: str) -> Any:
         return getattr(self.node[block].block, "plant_state", None)
 

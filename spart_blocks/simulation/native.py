@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
@@ -21,6 +21,10 @@ from spart_blocks.program import Program
 from spart_blocks.program.program import Handover
 from spart_blocks.program.switching import Crossing, Switch
 from spart_blocks.simulation.engine import Engine, Floats, Pick, not_finite, shown
+
+if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+    from spart_blocks.diagram.nodes import Node
 
 Reference = Callable[[], Engine]
 
@@ -279,6 +283,9 @@ class Native(Engine):
 
     def act(self, t: float, x: Floats, xd: Floats) -> None:
         self._blocks("the blocks that act while it runs").act(t, x, xd)
+
+    def made_of(self) -> tuple[Diagram, Sequence[Node]]:
+        return self._blocks("the blocks that move robots").made_of()
 
     def plant_state(self, block: str) -> Any:
         if block in self.program.plants or self._reference is None:

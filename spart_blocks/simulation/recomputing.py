@@ -3,7 +3,7 @@ unpickling of its results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,8 @@ from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.states import vectors_of
 
 if TYPE_CHECKING:
+    from spart_blocks.diagram import Diagram
+    from spart_blocks.diagram.nodes import Node
     from spart_blocks.program import Program
     from spart_blocks.simulation.recorder import Recorder
 
@@ -36,6 +38,10 @@ class Recomputing:
     def names(self) -> tuple[str, ...]:
         """The signals that can be computed."""
         return _names(self.recorder.engine)
+
+    def made_of(self) -> tuple[Diagram, Sequence[Node]]:
+        """The diagram of the run, and the nodes of its wiring; InputError where it had none."""
+        return self.recorder.engine.made_of()
 
     def portable(self, t: Floats, states: Mapping[str, Floats]) -> FromStates | NotKept:
         """The object pickled in its place. t (N,) [s], states (N, n) by block: the run's."""

@@ -27,6 +27,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 MOMENT = 0.02  # s, what a shown diagram runs for
+pytestmark = pytest.mark.usefixtures("stub_viewer")
 
 
 @dataclass(frozen=True)
