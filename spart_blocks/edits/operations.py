@@ -182,7 +182,7 @@ class RemoveBlock(Operation):
         steps = _wires_less(data, scope, lambda text: without(
             text, lambda end: end.block == self.name))  # fmt: skip
         if scope:
-            return _ordered([*steps, RemoveValue(home)])
+            return ordered([*steps, RemoveValue(home)])
         used = []
         for path in uses(data, self.name):
             if path[:2] == ("run", "log") and len(path) == 3:
@@ -193,7 +193,7 @@ class RemoveBlock(Operation):
             hint = "remove this first"
             problem = f"block {self.name} is named in {', '.join(used[:5])}"
             raise InputError(Fault(problem, hint=hint))
-        return _ordered([*steps, RemoveValue(home)])
+        return ordered([*steps, RemoveValue(home)])
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class RenameBlock(Operation):
             if (changed := renamed(text, self.name, self.new)) != text
         ]
         names = {prefix + self.name: prefix + self.new for prefix in _instances(data, self.within)}
-        return _ordered([*steps, *signals_renamed(data, names),
+        return ordered([*steps, *signals_renamed(data, names),
                          RenameKey(home, self.new)])  # fmt: skip
 
 
@@ -238,7 +238,7 @@ class Retype(Operation):
         for key in home:
             section = section[key]
         gone = [*self.without, *(["use"] if "use" in section else [])]
-        return _ordered([*steps, *(RemoveValue((*home, name)) for name in gone)])
+        return ordered([*steps, *(RemoveValue((*home, name)) for name in gone)])
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ class RemoveWire(Operation):
             known = [f"{a} -> {b}" for a, b in all_connections(texts)]
             hint = did_you_mean(f"{source} -> {end}", known)
             raise InputError(Fault(f"there is no wire {source} -> {end}", hint=hint))
-        return _ordered(_wires_less(data, scope, lambda text: without_connections(text, gone)))
+        return ordered(_wires_less(data, scope, lambda text: without_connections(text, gone)))
 
 
 @dataclass(frozen=True)
@@ -303,7 +303,7 @@ class RenameParameter(Operation):
             if not is_key and word.search(text)
         ]
         moved = parameter_renamed(data, self.name, self.new)
-        return _ordered([*steps, *moved, RenameKey(("params", self.name), self.new)])
+        return ordered([*steps, *moved, RenameKey(("params", self.name), self.new)])
 
 
 @dataclass(frozen=True)
@@ -340,13 +340,13 @@ class Group(Operation):
         steps += [InsertItem((*scope, "wires"), text) for text in part.outer]
         after = Put(("subsystems", self.name), part.section).steps(data)
         block = SetValue((*scope, "blocks", self.name), {"type": self.name})
-        return _ordered([*steps, *after, block])
+        return ordered([*steps, *after, block])
 
 
 # --- what operations share ------------------------------------------------------------------
 
 
-def _ordered(steps: list[Step]) -> list[Step]:
+def ordered(steps: list[Step]) -> list[Step]:
     """Steps in the order that keeps their paths valid, none twice."""
     removed = [step for step in steps if isinstance(step, RemoveValue)]
     dead = {step.path for step in removed}

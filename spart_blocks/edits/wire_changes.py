@@ -31,7 +31,7 @@ class Written:
 
     def connections(self) -> Iterator[tuple[str, str]]:
         """Source and end of each, in one spelling."""
-        return ((_spelled(self.source), _spelled(end)) for end, _ in self.ends)
+        return ((spelled(self.source), spelled(end)) for end, _ in self.ends)
 
 
 def all_connections(wires: list[str]) -> set[tuple[str, str]]:
@@ -39,7 +39,8 @@ def all_connections(wires: list[str]) -> set[tuple[str, str]]:
     return {pair for text in wires if text.strip() for pair in Written.read(text).connections()}
 
 
-def _spelled(end: End) -> str:
+def spelled(end: End) -> str:
+    """An end in one spelling."""
     text = end.block if end.port is None else f"{end.block}.{end.port}"
     if end.names is not None:
         return text + (f".{{{','.join(n.text for n in end.names)}}}" if end.names else ".*")
@@ -76,8 +77,5 @@ def without(text: str, leaves: Callable[[End], bool]) -> str | None:
 
 def without_connections(text: str, gone: set[tuple[str, str]]) -> str | None:
     """A wire without some connections; None if none remains."""
-    wire = Written.read(text)
-    source = _spelled(wire.source)
-    if wire.source.block.startswith("\0"):
-        return text
-    return without(text, lambda end: end is not wire.source and (source, _spelled(end)) in gone)
+    source = spelled(Written.read(text).source)
+    return without(text, lambda end: (source, spelled(end)) in gone)

@@ -1,0 +1,188 @@
+"""Three versions of a diagram become one, or a conflict in words."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from random_edits import random_sequence
+
+import spart_blocks as sb
+from spart_blocks.document import parse_document
+from spart_blocks.edits import AddBlock, AddWire, RemoveBlock, RemoveWire, RenameBlock, Set, edited
+from spart_blocks.edits.merging import merge
+from spart_blocks.edits.wire_changes import Written, spelled
+from spart_blocks.errors import InputError
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / "diagrams").rglob("*.yaml"))
+BASE = (ROOT / "diagrams" / "spacecraft_pd.yaml").read_text(encoding="utf-8")
+
+
+def read(text):
+    return parse_document(text, "it").data
+
+
+def of(*operations, text=BASE):
+    return edited(text, operations).after
+
+
+# --- an oracle of its own: the leaves of a file, and what becomes of each ---------------------
+
+SETS = {"log", "effort", "tunable", "part", "keep", "settles", "stays_within", "never_exceeds",
+        "conserved", "monotone", "final", "signals"}  # fmt: skip
+
+
+def leaves(value, path=()):
+    """Every value by its path; the sources of an input, and entries of sets, by what they are."""
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from leaves(item, (*path, key))
+    elif path[-1:] == ("wires",) and isinstance(value, list) and all(map(is_wire, value)):
+        found = {}
+        for text in value:
+            wire = Written.read(text)
+            source = spelled(wire.source)
+            for end, _ in wire.ends:
+                key = (spelled(end), source if wire.source.names is not None else "")
+                found.setdefault(key, []).append(source)
+        yield from (((*path, key), sources) for key, sources in found.items())
+    elif path and path[-1] in SETS and isinstance(value, list):
+        yield from (((*path, json.dumps(item, sort_keys=True)), True) for item in value)
+    elif isinstance(value, list) and value:
+        for index, item in enumerate(value):
+            yield from leaves(item, (*path, index))
+    elif not (value in ({}, []) and len(path) == 1):  # an empty section
+        yield path, json.dumps(value)
+
+
+def is_wire(text):
+    try:
+        return bool(Written.read(text))
+    except (InputError, AttributeError):
+        return False
+
+
+def check_both_are_there(base, ours, theirs, merged):
+    """Each change of a side is in the merge."""
+    sides = [dict(leaves(read(text))) for text in (base, ours, theirs, merged)]
+    for path in set().union(*sides):
+        before, mine, other, found = (side.get(path) for side in sides)
+        wanted = other if mine == before else mine
+        assert found == wanted, path
+        assert mine in (before, found), path
+        assert other in (before, found), path
+
+
+def changed(base, side):
+    """The paths that a side has changed, and those around them up to a value of their own."""
+    one, two = dict(leaves(read(base))), dict(leaves(read(side)))
+    return {path for path in one.keys() | two.keys() if one.get(path) != two.get(path)}
+
+
+def apart(one, two):
+    """Whether no changed path of a side lies in one of the other."""
+    heads = [{path[:n] for path in paths for n in range(2, len(path) + 1)} for paths in (one, two)]
+    return not (heads[0] & two) and not (heads[1] & one)
+
+
+def check_pair(path, seed):
+    """Random edits on both sides: both are in the merge, whichever is ours, or it is a conflict;
+    edits of different blocks and sections are none."""
+    base = path.read_text(encoding="utf-8")
+    rng = random.Random(seed)
+    ours, theirs = (random_sequence(base, read, rng, most=3)[1].after for _ in range(2))
+    one, two = merge(base, ours, theirs), merge(base, theirs, ours)
+    assert (one.text is None) == (two.text is None)
+    mine, other = changed(base, ours), changed(base, theirs)
+    if one.text is not None:
+        check_both_are_there(base, ours, theirs, one.text)
+        assert dict(leaves(read(one.text))) == dict(leaves(read(two.text)))
+    else:
+        assert one.conflicts
+        # Wires of which one cannot be read are one value.
+        whole = {p[:-1] for p in mine | other if p[-2:-1] == ("wires",) and isinstance(p[-1], int)}
+        tops = [{p[:-1] if p[:-1] in whole else p[:2] for p in side} for side in (mine, other)]
+        assert tops[0] & tops[1] or not apart(mine, other), (one.conflicts, mine, other)
+    for text in (ours, theirs):
+        assert merge(base, base, text).text == text
+        assert merge(base, text, base).text == text
+        assert merge(base, text, text).text == text
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_random_edits_merge_whole_or_not_at_all(path):
+    for seed in range(3):
+        check_pair(path, seed)
+
+
+# --- by hand ---------------------------------------------------------------------------------
+
+
+def test_edits_of_two_blocks_and_their_wires_merge():
+    ours = of(Set("params.kp", [1, 2, 3]), AddBlock("n", "NORM"), AddWire("plant.um -> n"))
+    theirs = of(AddBlock("s", "SCOPE"), AddWire("plant.qm -> s"), Set("run.T", 5))
+    merged = merge(BASE, ours, theirs, ROOT / "diagrams" / "spacecraft_pd.yaml")
+    assert merged.conflicts == ()
+    data = read(merged.text)
+    assert data["params"]["kp"] == [1, 2, 3]
+    assert data["run"]["T"] == 5
+    assert {"n", "s"} <= data["blocks"].keys()
+    assert {"plant.um -> n", "plant.qm -> s"} <= set(data["wires"])
+
+
+CONFLICTS = [
+    (Set("run.T", 5), Set("run.T", 6), "run.T: ours has"),
+    (Set("joints.title", "Q"), RemoveBlock("joints"), "blocks.joints: ours"),
+    (AddBlock("x", "GAIN", {"K": 1}), AddBlock("x", "GAIN", {"K": 2}), "blocks.x: ours has"),
+    (RenameBlock("plant", "a"), RenameBlock("plant", "b"), "wires.to "),
+    (RemoveWire("qd -> ctrl.qd"), RenameBlock("qd", "goal"), "wires.to ctrl.qd: ours"),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "told"), CONFLICTS)
+def test_what_both_change_is_a_conflict_in_words(left, right, told):
+    for ours, theirs in ((left, right), (right, left)):
+        merged = merge(BASE, of(ours), of(theirs))
+        assert merged.text is None
+        text = "\n".join(map(str, merged.conflicts))
+        assert told in text
+
+
+def test_a_merge_that_does_not_load_is_a_conflict():
+    path = ROOT / "diagrams" / "spacecraft_pd.yaml"
+    ours, theirs = of(RenameBlock("ctrl", "law")), of(AddBlock("n", "NORM"), AddWire("ctrl -> n"))
+    assert merge(BASE, ours, theirs).text is not None
+    merged = merge(BASE, ours, theirs, path)
+    assert merged.text is None
+    assert "together they are not" in str(merged.conflicts[0])
+    assert "ctrl" in str(merged.conflicts[0])
+
+
+def test_two_wires_into_the_next_free_input_are_a_conflict():
+    base = "blocks: {a: {type: TIME}, b: {type: TIME}, s: {type: SCOPE}}\nwires: []\n"
+    ours, theirs = of(AddWire("a -> s"), text=base), of(AddWire("b -> s"), text=base)
+    merged = merge(base, ours, theirs)
+    assert str(merged.conflicts[0]) == "wires.to s: ours has a, theirs has b"
+
+
+def test_comments_of_ours_stay_and_those_of_theirs_do_no_harm():
+    ours = BASE.replace("run:", "# my remark\nrun:")
+    theirs = of(Set("run.T", 7)).replace("blocks:", "blocks: # theirs")
+    merged = merge(BASE, ours, theirs)
+    assert "# my remark\nrun:" in merged.text
+    assert read(merged.text)["run"]["T"] == 7
+
+
+def test_both_sides_may_make_a_section():
+    base = "name: a\nblocks: {x: {type: TIME}}\n"
+    ours = of(Set("params.k", 1), text=base)
+    theirs = of(Set("params.j", 2), text=base)
+    assert read(merge(base, ours, theirs).text)["params"] == {"k": 1, "j": 2}
+
+
+def test_a_version_that_is_no_yaml_is_named():
+    with pytest.raises(sb.DiagramError, match="theirs:2"):
+        merge(BASE, of(Set("run.T", 5)), "a: [1")
