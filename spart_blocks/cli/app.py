@@ -21,9 +21,11 @@ from spart_blocks.cli.ending import interruptible
 from spart_blocks.cli.examples import examples
 from spart_blocks.cli.export import export, export_c
 from spart_blocks.cli.export_fmu import export_fmu
+from spart_blocks.cli.git_setup import git_setup
 from spart_blocks.cli.help_texts import epilog, examples_of, in_one_form
 from spart_blocks.cli.linearize import linearize
 from spart_blocks.cli.lqr import lqr
+from spart_blocks.cli.merge import merge
 from spart_blocks.cli.new import new
 from spart_blocks.cli.realtime import realtime
 from spart_blocks.cli.robot import robot
@@ -55,6 +57,8 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "show": show,
     "robot": robot,
     "edit": edit,
+    "merge": merge,
+    "git-setup": git_setup,
     "schema": schema,
     "new": new,
     "examples": examples,

@@ -110,6 +110,16 @@ def undone(text: str, rounds: Sequence[Sequence[Any]]) -> str:
     return text
 
 
+def read_text(path: Path) -> str:
+    """The text of a YAML file with its line breaks. Raises DiagramError."""
+    return _read(path)[1]
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text as it is. Raises InputError."""
+    write_atomically(path, lambda stream: _put(stream, text.encode("utf-8")))
+
+
 def _read(path: Path) -> tuple[bytes, str]:
     """A file's bytes, and its text with its line breaks."""
     try:

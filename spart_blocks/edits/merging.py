@@ -59,24 +59,30 @@ class Merged:
     conflicts: tuple[Conflict, ...] = ()
 
 
-def merge(base: str, ours: str, theirs: str, path: str | Path | None = None) -> Merged:
+def merge(
+    base: str,
+    ours: str,
+    theirs: str,
+    path: str | Path | None = None,
+    names: tuple[str, str, str] = ("base", "ours", "theirs"),
+) -> Merged:
     """Merge two versions of a diagram file that come from a third. path: where the result will
     stand; with it the result must load if both versions do. The text is that of ours with the
-    changes of theirs. Raises DiagramError, which names the side, for a version that is no YAML.
+    changes of theirs. names: of the versions in errors. Raises DiagramError for one that
+    is no YAML.
     """
     if theirs == base or ours == theirs:
         return Merged(ours)
     if ours == base:
         return Merged(theirs)
-    data = [
-        _read(text, side) for text, side in ((base, "base"), (ours, "ours"), (theirs, "theirs"))
-    ]
+    texts = zip(names, (base, ours, theirs), strict=True)
+    data = [parse_document(text, name).data for name, text in texts]
     work = _Merge()
     work.values((), *data)
     if work.conflicts:
         return Merged(None, tuple(work.conflicts))
     try:
-        text = edited(ours, _Steps(tuple(ordered(work.steps))), "ours").after
+        text = edited(ours, _Steps(tuple(ordered(work.steps))), names[1]).after
     except InputError as error:
         return Merged(None, (Conflict((), "", "", "", str(error)),))
     wrong = _mistakes(text, ours, theirs, Path(path)) if path is not None else ""
@@ -86,8 +92,13 @@ def merge(base: str, ours: str, theirs: str, path: str | Path | None = None) -> 
     return Merged(text)
 
 
-def _read(text: str, side: str) -> dict[str, Any]:
-    return parse_document(text, side).data
+def is_diagram(text: str) -> bool:
+    """Whether a text is a diagram, or a file with ports, and no other YAML."""
+    try:
+        data = parse_document(text, "it").data
+    except DiagramError:
+        return False
+    return isinstance(data.get("blocks"), dict)
 
 
 def _mistakes(text: str, ours: str, theirs: str, path: Path) -> str:

@@ -1,0 +1,72 @@
+"""What git calls to merge and to show a diagram file; `spart git-setup` registers it.
+
+python -m spart_blocks.cli.git_drivers merge BASE OURS THEIRS PATH
+python -m spart_blocks.cli.git_drivers diff PATH OLD HEX MODE NEW HEX MODE
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from spart_blocks.cli.merge import tell
+from spart_blocks.cli.terminal import complain, say
+from spart_blocks.edits.files import read_text, write_text
+from spart_blocks.edits.merging import is_diagram, merge
+from spart_blocks.errors import DiagramError, SpartError
+
+
+def merged(base: Path, ours: Path, theirs: Path, path: Path) -> int:
+    """Merge into OURS; what is no diagram, or has conflicts, as text with git's marks. Returns 1
+    if it has conflicts."""
+    try:
+        before, mine, other = (read_text(file) for file in (base, ours, theirs))
+        if is_diagram(mine) and is_diagram(other):
+            found = merge(before, mine, other, path)
+            if found.text is not None:
+                write_text(ours, found.text)
+                return 0
+            tell(found)
+    except DiagramError as error:
+        say(f"{path} is merged as text: {error.faults[0]}")
+    labels = ("-L", "ours", "-L", "base", "-L", "theirs")
+    command = ["git", "merge-file", *labels, str(ours), str(base), str(theirs)]
+    return int(subprocess.run(command, check=False).returncode != 0)
+
+
+def shown(path: str, old: Path, new: Path) -> int:
+    """Print the difference of two versions, of diagrams by their blocks."""
+    try:
+        texts = [read_text(file) for file in (old, new) if str(file) != "/dev/null"]
+        diagrams = bool(texts) and all(map(is_diagram, texts))
+    except DiagramError:
+        diagrams = False
+    if diagrams:
+        print(f"diff of {path}", flush=True)
+        command = [sys.executable, "-m", "spart_blocks", "diff", str(old), str(new)]
+        if subprocess.run(command, check=False).returncode < 2:
+            return 0
+    as_text = ["git", "--no-pager", "diff", "--no-index", "--no-ext-diff", str(old), str(new)]
+    subprocess.run(as_text, check=False)
+    return 0
+
+
+def main(words: Sequence[str]) -> int:
+    """The driver of the first word."""
+    try:
+        if words[:1] == ["merge"] and len(words) == 5:
+            base, ours, theirs, path = map(Path, words[1:])
+            return merged(base, ours, theirs, path)
+        if words[:1] == ["diff"] and len(words) >= 8:  # two more for a renamed file
+            return shown(words[1], Path(words[2]), Path(words[5]))
+    except SpartError as error:
+        complain(str(error))
+        return 1
+    complain("git calls this: see spart git-setup")
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

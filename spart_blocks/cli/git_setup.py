@@ -1,0 +1,82 @@
+"""`spart git-setup`: git merges and shows diagram files by their blocks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spart_blocks.cli.help_texts import with_examples
+from spart_blocks.cli.reporting import Debug, reporting
+from spart_blocks.cli.terminal import say
+from spart_blocks.errors import Fault, InputError
+
+PATTERNS = ("*.yaml", "*.yml")
+LINES = tuple(f"{pattern} merge=spart diff=spart" for pattern in PATTERNS)
+
+
+@with_examples("spart git-setup", "spart git-setup --shared", "spart git-setup --remove")
+def git_setup(
+    shared: Annotated[
+        bool,
+        typer.Option(
+            "--shared", help="Name the file types in .gitattributes, which others get too."
+        ),
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the setup back.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Let git merge diagram files with `spart merge` and show their changes with `spart diff`.
+
+    The drivers are written into this clone's configuration, the file types into
+    .git/info/attributes. YAML files that are no diagrams are merged and shown as text, and so is a
+    diagram with conflicts, with git's marks in it. `git diff --no-ext-diff` shows text at any time.
+    """
+    with reporting(debug):
+        top = Path(_git("rev-parse", "--show-toplevel"))
+        local = Path(_git("rev-parse", "--git-path", "info/attributes"))
+        attributes = top / ".gitattributes" if shared else local
+        drivers = _drivers()
+        for key, value in drivers.items():
+            if not remove:
+                _git("config", "--local", key, value)
+            elif subprocess.run(["git", "config", "--local", "--get", key], check=False,
+                                capture_output=True).returncode == 0:  # fmt: skip
+                _git("config", "--local", "--unset-all", key)
+        _attributes(attributes, remove)
+        say(f"{'removed from' if remove else 'written into'} .git/config and {attributes}")
+
+
+def _drivers() -> dict[str, str]:
+    command = f"'{Path(sys.executable).as_posix()}' -m spart_blocks.cli.git_drivers"
+    return {
+        "merge.spart.name": "block diagrams of spart_blocks",
+        "merge.spart.driver": f"{command} merge %O %A %B %P",
+        "diff.spart.command": f"{command} diff",
+    }
+
+
+def _attributes(path: Path, remove: bool) -> None:
+    try:
+        before = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        kept = [line for line in before if line not in LINES]
+        after = kept if remove else [*kept, *LINES]
+        if after != before:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(f"{line}\n" for line in after), encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot change {path}: {error}") from None
+
+
+def _git(*words: str) -> str:
+    if shutil.which("git") is None:
+        raise InputError(Fault("there is no git on this machine", hint="install git"))
+    run = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
+    if run.returncode:
+        told = run.stderr.strip().splitlines()[:1] or ["it gives no reason"]
+        raise InputError(Fault(f"git {words[0]}: {told[0]}", hint="run it in a clone"))
+    return run.stdout.strip()
