@@ -17,7 +17,7 @@ from spart_blocks.diagram.loader import load_text
 from spart_blocks.document import Keys, parse_document
 from spart_blocks.edits.operations import Operation, ordered
 from spart_blocks.edits.steps import InsertItem, RemoveValue, SetValue, Step
-from spart_blocks.edits.text import edited
+from spart_blocks.edits.text import edited_data
 from spart_blocks.edits.values import same
 from spart_blocks.edits.wire_changes import Written, spelled, without_connections
 from spart_blocks.errors import DiagramError, InputError, brief
@@ -82,7 +82,8 @@ def merge(
     if work.conflicts:
         return Merged(None, tuple(work.conflicts))
     try:
-        text = edited(ours, _Steps(tuple(ordered(work.steps))), names[1]).after
+        steps = _Steps(tuple(ordered(work.steps)))
+        text = edited_data(ours, data[1], steps, names[1]).after
     except InputError as error:
         return Merged(None, (Conflict((), "", "", "", str(error)),))
     wrong = _mistakes(text, ours, theirs, Path(path)) if path is not None else ""

@@ -232,11 +232,25 @@ class _Writer:
         return found
 
     def _list(self, span: Span, old: list[Any], new: list[Any]) -> list[Patch] | None:
-        if len(old) != len(new) or len(span.items) != len(old):
+        """Patches of the items that differ, between the first and the last ones that are equal."""
+        if len(span.items) != len(old) or not (old and new):
             return None
+        if len(old) != len(new) and span.flow:
+            return None
+        first, most = 0, min(len(old), len(new))
+        while first < most and same(old[first], new[first]):
+            first += 1
+        last = 0
+        while last < most - first and same(old[-1 - last], new[-1 - last]):
+            last += 1
+        changed = min(len(old), len(new)) - last
         found: list[Patch] = []
-        for index, value in enumerate(new):
-            found += self._replace(span, index, old[index], value)
+        for index in range(first, changed):
+            found += self._replace(span, index, old[index], new[index])
+        for index in range(changed, len(old) - last):
+            found += self._line_less(span, index)
+        for index in range(changed, len(new) - last):
+            found += self._insert(span, changed, new[index])
         return found
 
     # A new entry.
@@ -317,6 +331,11 @@ class _Writer:
         first = (holder.keys or holder.items)[index]
         if holder.flow:
             return self._out_of_flow(holder, index, first.start, holder.items[index].end)
+        return self._line_less(holder, index)
+
+    def _line_less(self, holder: Span, index: int) -> list[Patch]:
+        """An entry that begins a line, with its line or lines."""
+        first = (holder.keys or holder.items)[index]
         start = self._line(first.start)
         if holder.kind == "sequence":
             dash = self.text.rfind("-", start, first.start)

@@ -43,51 +43,60 @@ def edited(text: str, operations: Sequence[Operation] | Operation, file: str = "
     Raises DiagramError for a text that cannot be read, InputError for an operation that the
     diagram does not allow, or whose place in the text is not simple.
     """
+    return edited_data(text, parse_document(text, file).data, operations, file)
+
+
+def edited_data(
+    text: str,
+    data: dict[str, Any],
+    operations: Sequence[Operation] | Operation,
+    file: str = "it",
+) -> Edited:
+    """As `edited`, of a text whose data have been read."""
     after, rounds = text, []
     for operation in [operations] if isinstance(operations, Operation) else operations:
-        data = parse_document(after, file).data
-        after, done = _done(after, operation.steps(data), data, file)
+        after, data, done = _done(after, operation.steps(data), data, file)
         rounds += done
     return Edited(text, after, tuple(rounds))
 
 
 def _done(
     text: str, steps: Sequence[Step], data: dict[str, Any], file: str
-) -> tuple[str, list[tuple[Patch, ...]]]:
-    """The text after steps, and the rounds of patches: one for all, or else one for each."""
+) -> tuple[str, dict[str, Any], list[tuple[Patch, ...]]]:
+    """The text after steps, its data, and the rounds of patches: one for all, or one for each."""
+    if not steps:
+        return text, data, []
+    try:
+        return _round(text, steps, data, file)
+    except NotHere:
+        if len(steps) < 2:
+            raise _no_place(steps[0].path) from None
+    rounds: list[tuple[Patch, ...]] = []
+    for step in steps:
+        try:
+            text, data, done = _round(text, [step], data, file)
+        except NotHere:
+            raise _no_place(step.path) from None
+        rounds += done
+    return text, data, rounds
+
+
+def _round(
+    text: str, steps: Sequence[Step], data: dict[str, Any], file: str
+) -> tuple[str, dict[str, Any], list[tuple[Patch, ...]]]:
+    """All steps at once. Raises NotHere, also if the text then holds something else."""
     wanted = data
     for step in steps:
         wanted = stepped(wanted, step)
     try:
         patches = tuple(patches_of(text, steps, data))
-        return _checked(applied(text, patches), wanted, steps[0].path if steps else (), file), [
-            patches
-        ]
-    except (NotHere, ValueError):
-        if len(steps) < 2:
-            raise _no_place(steps[0].path) from None
-    rounds: list[tuple[Patch, ...]] = []
-    for step in steps:
-        wanted = stepped(data, step)
-        try:
-            patches = tuple(patches_of(text, [step], data))
-            text = _checked(applied(text, patches), wanted, step.path, file)
-        except (NotHere, ValueError):
-            raise _no_place(step.path) from None
-        data = wanted
-        rounds.append(patches)
-    return text, rounds
-
-
-def _checked(text: str, wanted: dict[str, Any], path: Keys, file: str) -> str:
-    """The text, if it holds the wanted data. Raises NotHere."""
-    try:
-        found = parse_document(text, file).data
-    except DiagramError:
-        raise NotHere(path) from None
+        after = applied(text, patches)
+        found = parse_document(after, file).data
+    except (ValueError, DiagramError):
+        raise NotHere(steps[0].path) from None
     if not same(found, wanted):
-        raise NotHere(path)
-    return text
+        raise NotHere(steps[0].path)
+    return after, found, [patches]
 
 
 def _no_place(path: Keys) -> InputError:

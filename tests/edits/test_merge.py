@@ -42,7 +42,7 @@ def leaves(value, path=()):
             yield from leaves(item, (*path, key))
     elif path[-1:] == ("wires",) and isinstance(value, list) and all(map(is_wire, value)):
         found = {}
-        for text in value:
+        for text in filter(str.strip, value):  # an empty one is left out
             wire = Written.read(text)
             source = spelled(wire.source)
             for end, _ in wire.ends:
@@ -60,7 +60,7 @@ def leaves(value, path=()):
 
 def is_wire(text):
     try:
-        return bool(Written.read(text))
+        return not text.strip() or bool(Written.read(text))
     except (InputError, AttributeError):
         return False
 
