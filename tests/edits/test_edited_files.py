@@ -35,10 +35,10 @@ def loop(tmp_path, monkeypatch):
 
 
 def test_renamed_and_grouped_blocks_run_as_before(loop):
-    before = sb.simulate(loop, every=0.1)
+    before = sb.simulate(loop, every=0.1, engine="interpreter")
     edits.edit(loop, [edits.RenameBlock("x", "y"), edits.RenameParameter("k", "rate"),
                       edits.Group("control", ("error", "gain"))])  # fmt: skip
-    after = sb.simulate(loop, every=0.1)
+    after = sb.simulate(loop, every=0.1, engine="interpreter")
     np.testing.assert_array_equal(before["x"], after["y"])
     np.testing.assert_array_equal(before["gain"], after["control/gain"])
 
