@@ -61,7 +61,7 @@ def viewer(say: Say | None = None) -> Path:
         problem = "the 3-D viewer is not built, and there is no Node.js to build it"
         raise InputError(Fault(problem, hint=HINT))
     if say is not None:
-        say("building the 3-D viewer, once (about 20 s)")
+        say("building the 3-D viewer, once (about 10 s)")
     build(node)
     return VIEWER
 

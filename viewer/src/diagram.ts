@@ -38,7 +38,12 @@ interface Badge {
 }
 
 export class Diagram {
-  readonly element = make("div", { class: "diagram", role: "img", "aria-label": "the block diagram" });
+  readonly element = make("div", {
+    class: "diagram",
+    role: "group",
+    tabindex: 0,
+    "aria-label": "The block diagram; plus and minus zoom, arrows shift, 0 shows all of it",
+  });
   private badges: Badge[] = [];
 
   private constructor(private readonly svg: SVGSVGElement, private readonly motion: Motion) {
@@ -47,9 +52,8 @@ export class Diagram {
     svg.removeAttribute("width");
     svg.removeAttribute("height");
     svg.style.cssText = "display:block;width:100%;height:auto;max-height:38vh";
-    svg.style.touchAction = "none";
-    shadow.append(svg);
-    panZoom(svg);
+    shadow.append(make("style", {}, "#patch_1 > path { fill: none !important }"), svg); // its paper
+    panZoom(svg, this.element);
   }
 
   /** Null without a drawing. */

@@ -28,6 +28,12 @@ export function floorOf(motion: Motion, extent: number): Group {
   return floor;
 }
 
+/** Lines are fainter on a dark ground, where they stand out more. */
+export function setFloorTheme(floor: Group, dark: boolean): void {
+  const [lines] = floor.children as [LineSegments];
+  (lines.material as LineBasicMaterial).opacity = dark ? 0.45 : 1;
+}
+
 export function upOf({ up }: Motion): Vector3 {
   return new Vector3(up === "x" ? 1 : 0, up === "y" ? 1 : 0, up === "z" ? 1 : 0);
 }

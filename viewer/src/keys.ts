@@ -90,7 +90,7 @@ function keeps({ target, key }: KeyboardEvent): boolean {
   if (target instanceof HTMLInputElement && target.type === "range") {
     return target.closest(".options") !== null && /^(Arrow|Page|Home|End)/.test(key);
   }
-  const pressable = target instanceof Element && target.closest("button, summary, input, a, [role=separator]") !== null;
+  const pressable = target instanceof Element && target.closest("button, summary, input, [role=separator]") !== null;
   return pressable && (key === " " || (target.getAttribute("role") === "separator" && key.startsWith("Arrow")));
 }
 
@@ -98,7 +98,7 @@ function keeps({ target, key }: KeyboardEvent): boolean {
 export function helpDialog(): HTMLDialogElement {
   const rows = HELP.map(([keys, what]) => make("tr", {}, make("th", { scope: "row" }, keys), make("td", {}, what)));
   const close = make("form", { method: "dialog" }, make("button", {}, "Close"));
-  const note = make("p", {}, "Pointer: drag turns, right drag or Shift shifts, the wheel zooms; drag in a scope to scrub.");
+  const note = make("p", {}, "Pointer: drag turns, right drag or Shift shifts, the wheel zooms; drag in a scope to scrub. In the diagram, too, drag shifts, Ctrl with the wheel zooms, and a double click zooms in and out.");
   const title = make("h2", {}, "Keys");
   return make("dialog", { "aria-label": "Keys" }, title, make("table", {}, ...rows), note, close);
 }

@@ -52,7 +52,7 @@ class Theatre {
       this.options.follow = motion.bodies.findIndex(({ parent }) => parent < 0);
     }
     this.arrows = new Arrows(motion, this.stage.nodes);
-    this.stage.add(this.arrows.object);
+    this.stage.addOver(this.arrows.object);
   }
 
   fit(): void {
@@ -153,8 +153,14 @@ function mount(app: HTMLElement, recording: Recording): Api {
   controls.element.append(make("button", { type: "button", title: "Keys (?)", "aria-label": "Keys", onclick: () => help.showModal() }, "?"));
   diagram?.label();
   listen({ clock, controls, view: stage.view, options, fit, togglePanel, help });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => scopes.forEach((scope) => scope.redraw()));
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const setTheme = (): void => {
+    stage.setTheme(dark.matches);
+    scopes.forEach((scope) => scope.redraw());
+  };
+  dark.addEventListener("change", setTheme);
   stage.resize();
+  setTheme();
   fit();
   run((seconds) => {
     if (clock.playing) {

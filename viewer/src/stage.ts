@@ -14,7 +14,7 @@ import {
 import { type Bounds, boundsOf } from "./bounds";
 import { View } from "./camera";
 import { make } from "./dom";
-import { floorOf, upOf } from "./floor";
+import { floorOf, setFloorTheme, upOf } from "./floor";
 import type { Motion } from "./recording";
 import { type BodyNode, bodyNodes } from "./scene";
 
@@ -26,6 +26,8 @@ export class Stage {
   readonly view: View;
   readonly floor: Group;
   private readonly scene = new Scene();
+  /** Drawn over the scene: what lies inside bodies is seen all the same. */
+  private readonly overlay = new Scene();
   private readonly lights = new Group();
   private readonly renderer: WebGLRenderer | null;
   private stale = true;
@@ -39,6 +41,7 @@ export class Stage {
     this.placeFloor(motion);
     this.addLights(motion);
     this.scene.add(this.floor, this.lights);
+    this.overlay.add(new HemisphereLight(0xffffff, 0xb4b8c0, 3));
     this.renderer = newRenderer(this.canvas);
     this.element.append(this.renderer ? this.canvas : withoutWebGL());
     new ResizeObserver(() => this.resize()).observe(this.element);
@@ -54,6 +57,16 @@ export class Stage {
     this.invalidate();
   }
 
+  addOver(object: Object3D): void {
+    this.overlay.add(object);
+    this.invalidate();
+  }
+
+  setTheme(dark: boolean): void {
+    setFloorTheme(this.floor, dark);
+    this.invalidate();
+  }
+
   /** The next frame draws the scene anew. */
   invalidate(): void {
     this.stale = true;
@@ -63,7 +76,10 @@ export class Stage {
   draw(): void {
     if (this.stale && this.renderer) {
       this.stale = false;
+      this.renderer.clear();
       this.renderer.render(this.scene, this.view.camera);
+      this.renderer.clearDepth();
+      this.renderer.render(this.overlay, this.view.camera);
     }
   }
 
@@ -123,6 +139,7 @@ function newRenderer(canvas: HTMLCanvasElement): WebGLRenderer | null {
       return null;
     }
     const renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true });
+    renderer.autoClear = false;
     renderer.shadowMap.enabled = true;
     renderer.shadowMap.type = PCFShadowMap;
     return renderer;

@@ -1,11 +1,15 @@
 // The ways of chosen points of bodies, drawn up to the time of the page.
 
-import { BufferAttribute, BufferGeometry, Group, Line, LineBasicMaterial, Quaternion, Vector3 } from "three";
+import { Group, type InterleavedBufferAttribute, Quaternion, Vector3 } from "three";
+import { Line2 } from "three/addons/lines/Line2.js";
+import { LineGeometry } from "three/addons/lines/LineGeometry.js";
+import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 
 import type { Body, Motion, Pose, Track } from "./recording";
 import { poseAt, rowAt } from "./tracks";
 
 const WIDEST_TURN = 0.1; // rad between two points of a trail
+const WIDTH = 2.5; // pixels
 const MOST_POINTS = 100_000;
 const COLOURS = [0xe0803a, 0x3b82c4, 0x3f9d57, 0xd1495b, 0x8a63d2, 0x2aa1b3];
 
@@ -60,16 +64,17 @@ export class Trail {
   readonly object = new Group();
   private readonly times: Float64Array;
   private readonly origin: Vector3;
-  private readonly past: Line;
-  private readonly last: Line;
+  private readonly past: Line2;
+  private readonly last: Line2;
 
   constructor(private readonly tracer: Tracer, number: number) {
     this.times = trailTimes(tracer.body.track);
     this.origin = pointAt(tracer, this.times[0] ?? 0);
-    const material = new LineBasicMaterial({ color: COLOURS[number % COLOURS.length]! });
-    this.past = new Line(lineOf(this.times.length), material);
-    this.last = new Line(lineOf(2), material);
-    this.times.forEach((time, row) => this.set(this.past, row, pointAt(tracer, time)));
+    const color = COLOURS[number % COLOURS.length]!;
+    const material = new LineMaterial({ color, linewidth: WIDTH });
+    const points = Array.from(this.times, (time) => this.local(time)).flatMap(({ x, y, z }) => [x, y, z]);
+    this.past = new Line2(new LineGeometry().setPositions(points), material);
+    this.last = new Line2(new LineGeometry().setPositions([0, 0, 0, 0, 0, 0]), material);
     this.past.frustumCulled = this.last.frustumCulled = false;
     this.object.position.copy(this.origin); // far from the world's origin, too, points are exact
     this.object.add(this.past, this.last);
@@ -77,12 +82,14 @@ export class Trail {
 
   show(time: number): void {
     const row = rowAt(this.times, time);
-    this.past.geometry.setDrawRange(0, row + 1);
+    this.past.geometry.instanceCount = Math.max(row, 0);
+    this.past.visible = row > 0;
     this.last.visible = row >= 0;
     if (row >= 0) {
-      this.set(this.last, 0, pointAt(this.tracer, this.times[row]!));
-      this.set(this.last, 1, pointAt(this.tracer, time));
-      this.last.geometry.getAttribute("position").needsUpdate = true;
+      const start = this.last.geometry.getAttribute("instanceStart") as InterleavedBufferAttribute;
+      const [from, to] = [this.local(this.times[row]!), this.local(time)];
+      start.data.array.set([from.x, from.y, from.z, to.x, to.y, to.z]);
+      start.data.needsUpdate = true;
     }
   }
 
@@ -92,13 +99,7 @@ export class Trail {
     this.object.removeFromParent();
   }
 
-  private set(line: Line, row: number, point: Vector3): void {
-    const { x, y, z } = point.sub(this.origin);
-    line.geometry.getAttribute("position").setXYZ(row, x, y, z);
+  private local(time: number): Vector3 {
+    return pointAt(this.tracer, time).sub(this.origin);
   }
-}
-
-function lineOf(points: number): BufferGeometry {
-  const geometry = new BufferGeometry();
-  return geometry.setAttribute("position", new BufferAttribute(new Float32Array(3 * points), 3));
 }
