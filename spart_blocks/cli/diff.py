@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 import os
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spart_blocks.cli.changed_diagrams import tell_changes
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.options import Root
+from spart_blocks.cli.outputs import check_files, import_matplotlib
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from spart_blocks.differences import Change, Difference
+    from spart_blocks.differences import Change, Difference, Side
+
+PICTURES = (".svg", ".png", ".pdf")
 
 
 class Format(StrEnum):
@@ -28,17 +34,18 @@ class Format(StrEnum):
 @with_examples(
     "spart diff servo.yaml",
     "spart diff HEAD~1:servo.yaml servo.yaml",
-    "spart diff servo.yaml other.yaml --format markdown",
+    "spart diff servo.yaml other.yaml --svg changes.svg",
+    "spart diff --changed main --out out/changes",
 )
 def diff(
     old: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="OLD",
+            metavar="[OLD]",
             help="A diagram: a YAML file, or REV:FILE of a git revision.",
             show_default=False,
         ),
-    ],
+    ] = None,
     new: Annotated[
         str | None,
         typer.Argument(
@@ -54,6 +61,41 @@ def diff(
         bool,
         typer.Option("--text", help="Tell also what differs in the text only: comments, layout."),
     ] = False,
+    svg: Annotated[
+        Path | None,
+        typer.Option(
+            "--svg",
+            metavar="FILE",
+            help="Draw both in one layout, with what differs: .svg, .png or .pdf.",
+        ),
+    ] = None,
+    changed: Annotated[
+        str | None,
+        typer.Option(
+            "--changed",
+            metavar="REV",
+            help="Compare every diagram of the repository with this revision.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="With --changed: write changes.md and a picture of each diagram into DIR.",
+        ),
+    ] = None,
+    pictures: Annotated[
+        str,
+        typer.Option(
+            "--pictures",
+            metavar="URL",
+            help="With --out: the address of the pictures, which changes.md puts before their "
+            "names.",
+            show_default=False,
+        ),
+    ] = "",
     root: Root = None,
     debug: Debug = False,
 ) -> None:
@@ -63,13 +105,35 @@ def diff(
     Exit codes: 0 both mean the same, 1 they differ, 2 a side cannot be read.
     """
     with reporting(debug):
+        if changed is not None:
+            _refuse_with_changed(old, svg)
+            out = out.expanduser() if out is not None else None
+            code = tell_changes(changed, out, pictures, root)
+            if code:
+                raise typer.Exit(code)
+            return
+        if old is None or out is not None:
+            hint = "spart diff FILE, spart diff OLD NEW, or spart diff --changed REV --out DIR"
+            raise InputError(Fault("name a diagram, or a revision with --changed", hint=hint))
+        if svg is not None:
+            svg = svg.expanduser()
+            check_files([svg], PICTURES, "--svg")
         from spart_blocks.differences import difference_of, two_sides
 
         with two_sides(old, new, root) as (before, after):
             found = difference_of(before, after, text=text)
+            if svg is not None:
+                _draw(before, after, found, svg)
         typer.echo(_printed(found, fmt))
         if found:
             raise typer.Exit(FAILED)
+
+
+def _refuse_with_changed(*given: object) -> None:
+    """Refuse a file or a picture beside --changed."""
+    if any(one is not None for one in given):
+        hint = "leave out the files and --svg; --out DIR writes a picture of each diagram"
+        raise InputError(Fault("--changed compares every diagram", hint=hint))
 
 
 def _printed(found: Difference, fmt: Format) -> str:
@@ -80,6 +144,15 @@ def _printed(found: Difference, fmt: Format) -> str:
     if fmt is Format.markdown:
         return markdown_of(found).rstrip()
     return text_of(found, _painted)
+
+
+def _draw(old: Side, new: Side, found: Difference, path: Path) -> None:
+    """Write the picture of both sides."""
+    import_matplotlib()
+    from spart_blocks.differences import union_of
+    from spart_blocks.differences.difference_drawing import write_unions
+
+    write_unions(union_of(old, new, found), f"{found.old} → {found.new}", path)
 
 
 _COLOURS = {"added": "green", "removed": "red"}

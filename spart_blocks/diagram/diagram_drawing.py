@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks import html
-from spart_blocks.diagram._layout import Box, Edge, Layout, arrange
+from spart_blocks.diagram._layout import Box
+from spart_blocks.diagram._layout import Edge as Edge
+from spart_blocks.diagram._layout import Layout as Layout
+from spart_blocks.diagram._layout import arrange as arrange
 from spart_blocks.diagram.companions import is_audit
 from spart_blocks.diagram.conditions import CONDITIONS, conditions_of
 from spart_blocks.errors import Fault, InputError
@@ -132,17 +135,23 @@ def _ports(wire: Any) -> list[tuple[int, int]]:
 
 def _figment(block: Any) -> Figment:
     """The size of a block for its texts."""
-    kind = str(block.type).upper()
     inputs = _port_texts(input_ports(block), getattr(block, "signs", None))
     inputs = _with_conditions(block, inputs)
     outputs = _port_texts(output_ports(block))
+    look = CLASSES.get(block.blockclass, block.blockclass)
+    return figment_of(block.name, str(block.type).upper(), look, inputs, outputs)
+
+
+def figment_of(
+    name: str, kind: str, look: str, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> Figment:
+    """A block of these texts, in a box of the size that they need. look: a key of LOOKS."""
     left, right = (_widest(texts, PORT_SIZE) for texts in (inputs, outputs))
-    middle = max(text_inches(block.name, NAME_SIZE, "bold"), text_inches(kind, TYPE_SIZE))
+    middle = max(text_inches(name, NAME_SIZE, "bold"), text_inches(kind, TYPE_SIZE))
     pads = [0.08 + width + 0.1 if width else 0.14 for width in (left, right)]
     width = max(ceil((pads[0] + middle + pads[1]) / GRID), 8)
     spare = width * GRID - pads[0] - middle - pads[1]
     height = max(6, PITCH * max(len(inputs), len(outputs)) + 2)
-    look = CLASSES.get(block.blockclass, block.blockclass)
     box = Box(
         width,
         height,
@@ -151,7 +160,7 @@ def _figment(block: Any) -> Figment:
         CUT.get(look, 3.0),
     )
     centre = (pads[0] + spare / 2 + middle / 2) / GRID
-    return Figment(block.name, kind, look, inputs, outputs, box, centre)
+    return Figment(name, kind, look, inputs, outputs, box, centre)
 
 
 def _port_texts(ports: Sequence[Port], signs: object = None) -> tuple[str, ...]:
@@ -200,62 +209,80 @@ def text_inches(text: str, size: float, weight: str = "normal") -> float:
 def _paint(
     figments: Sequence[Figment], edges: Sequence[Edge], layout: Layout, title: str
 ) -> Figure:
-    from matplotlib.figure import Figure
-
     top = MARGIN + (2 if title else 0)
     wide = max(layout.width, text_inches(title, 10.0, "bold") / GRID, 4.0)
-    size = wide + 2 * MARGIN, layout.height + top + MARGIN
-    figure = Figure(figsize=(size[0] * GRID, size[1] * GRID), dpi=150, facecolor="white")
-    axis = figure.add_axes((0, 0, 1, 1))
-    axis.set_xlim(-MARGIN, wide + MARGIN)
-    axis.set_ylim(layout.height + MARGIN, -top)
-    axis.axis("off")
+    figure, axis = canvas(wide, layout.height, top)
     if title:
-        axis.text(
-            0, -top + 1.5, title, size=10, weight="bold", color=WIRE, va="center", parse_math=False
-        )
+        paint_title(axis, title, -top + 1.5)
     for edge, points in zip(edges, layout.routes, strict=True):
-        _paint_wire(axis, edge, points, figments)
+        paint_wire(axis, edge, points, figments)
     for number, (x, y) in enumerate(layout.dots):
         axis.plot([x], [y], "o", color=WIRE, markersize=3.2, gid=f"dot-{number}", zorder=3)
     for figment, (x, y) in zip(figments, layout.corners, strict=True):
-        _paint_block(axis, figment, x, y)
+        paint_block(axis, figment, x, y)
     return figure
 
 
-def _paint_wire(
-    axis: Axes, edge: Edge, points: Sequence[tuple[float, float]], figments: Sequence[Figment]
+def canvas(width: float, height: float, top: float = MARGIN) -> tuple[Figure, Axes]:
+    """A figure and its axes, in grid units from the top left corner, with a margin around. top:
+    the margin above."""
+    from matplotlib.figure import Figure
+
+    size = (width + 2 * MARGIN) * GRID, (height + top + MARGIN) * GRID
+    figure = Figure(figsize=size, dpi=150, facecolor="white")
+    axis = figure.add_axes((0, 0, 1, 1))
+    axis.set_xlim(-MARGIN, width + MARGIN)
+    axis.set_ylim(height + MARGIN, -top)
+    axis.axis("off")
+    return figure, axis
+
+
+def paint_title(axis: Axes, title: str, y: float) -> None:
+    """A title at the left."""
+    axis.text(0, y, title, size=10, weight="bold", color=WIRE, va="center", parse_math=False)
+
+
+def paint_wire(
+    axis: Axes,
+    edge: Edge,
+    points: Sequence[tuple[float, float]],
+    figments: Sequence[Figment],
+    colour: str = WIRE,
+    **look: Any,
 ) -> None:
+    """A wire through these points, with an arrow at its end. look: of its line."""
     source, target = figments[edge.source].name, figments[edge.target].name
     gid = f"wire {source}[{edge.output}] -> {target}[{edge.input}]"
     x, y = points[-1]
     xs, ys = zip(*points[:-1], (x - 0.6, y), strict=True)
-    axis.plot(
-        xs, ys, color=WIRE, linewidth=0.9, gid=gid, zorder=2,
-        solid_joinstyle="round", solid_capstyle="butt",
-    )  # fmt: skip
-    axis.fill([x, x - 0.95, x - 0.95], [y, y - 0.38, y + 0.38], color=WIRE, linewidth=0, zorder=2)
+    style = {"linewidth": 0.9, "zorder": 2, "solid_joinstyle": "round", "solid_capstyle": "butt"}
+    axis.plot(xs, ys, color=colour, gid=gid, **{**style, **look})
+    axis.fill([x, x - 0.95, x - 0.95], [y, y - 0.38, y + 0.38], color=colour, linewidth=0, zorder=2)
 
 
-def _paint_block(axis: Axes, figment: Figment, x: float, y: float) -> None:
+def paint_block(
+    axis: Axes, figment: Figment, x: float, y: float, outline: Mapping[str, Any] | None = None
+) -> None:
+    """A block with its left upper corner at x, y. outline: of its box, in place of that of its
+    class."""
     from matplotlib.patches import FancyBboxPatch
 
     box = figment.box
     fill, edge = LOOKS.get(figment.look, LOOKS["function"])
     insets = (0.0, 0.4) if figment.look == "subsystem" else (0.0,)
     for inset in insets:
-        outline = FancyBboxPatch(
+        look: dict[str, Any] = {"facecolor": fill, "edgecolor": edge}
+        look["linewidth"] = 1.1 if not inset else 0.6
+        patch = FancyBboxPatch(
             (x + inset, y + inset),
             box.width - 2 * inset,
             box.height - 2 * inset,
             boxstyle=f"round,pad=0,rounding_size={0.9 - inset}",
-            facecolor=fill,
-            edgecolor=edge,
-            linewidth=1.1 if not inset else 0.6,
             zorder=4,
+            **{**look, **(outline or {} if not inset else {})},
         )
-        outline.set_gid(f"block {figment.name}" if not inset else None)
-        axis.add_patch(outline)
+        patch.set_gid(f"block {figment.name}" if not inset else None)
+        axis.add_patch(patch)
     middle, centre = y + box.height / 2, x + figment.centre
     style: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 5, "parse_math": False}
     axis.text(

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from spart_blocks.differences.changes import ABSENT, Change
-from spart_blocks.differences.compare import diff, difference_of
+from spart_blocks.differences.compare import diff, difference_of, union_of
 from spart_blocks.differences.difference import Difference
 from spart_blocks.differences.sides import Side, two_sides
 
-__all__ = ["ABSENT", "Change", "Difference", "Side", "diff", "difference_of", "two_sides"]
+__all__ = [
+    "ABSENT",
+    "Change",
+    "Difference",
+    "Side",
+    "diff",
+    "difference_of",
+    "two_sides",
+    "union_of",
+]

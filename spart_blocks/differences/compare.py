@@ -20,7 +20,8 @@ from spart_blocks.differences.pair import Half, Pair, PortsOfFile, ports_of
 from spart_blocks.differences.references import References, mapping_of, references_of
 from spart_blocks.differences.robots import robot_changes
 from spart_blocks.differences.section_changes import section_changes
-from spart_blocks.differences.sides import Side, check_uses, two_sides
+from spart_blocks.differences.sides import Side, check_uses, two_sides, used_in
+from spart_blocks.differences.union import Union, unions_of
 from spart_blocks.differences.wire_changes import wire_changes
 from spart_blocks.errors import Fault, InputError, SpartWarning
 from spart_blocks.robot import Robot
@@ -58,6 +59,20 @@ def difference_of(old: Side, new: Side, *, text: bool = False) -> Difference:
         return _Comparison(text).of(old, new)
 
 
+def pair_of(old: Side, new: Side) -> Pair:
+    """The matched blocks of two sides."""
+    return Pair.of(*(Half.of(side.data, _ports_in(side)) for side in (old, new)))
+
+
+def union_of(old: Side, new: Side, found: Difference) -> list[Union]:
+    """Both sides as one diagram, and the subsystems that differ, for a drawing. found: their
+    difference."""
+    with collector_paused():
+        changed = {one.new for one in found.files if one}
+        files = {given for given in used_in(new.data) if new.beside(given) in changed}
+        return unions_of(pair_of(old, new), found.changes, files)
+
+
 @dataclass
 class _Comparison:
     """A diff that is being made. known: the pairs of used files that were compared."""
@@ -66,7 +81,7 @@ class _Comparison:
     known: set[tuple[str, str]] = field(default_factory=set)
 
     def of(self, old: Side, new: Side) -> Difference:
-        pair = Pair.of(*(Half.of(side.data, _ports_in(side)) for side in (old, new)))
+        pair = pair_of(old, new)
         references = references_of(pair, old.data, new.data)
         changes = [
             *block_changes(pair, references, (_params(old), _params(new))),

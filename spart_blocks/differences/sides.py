@@ -60,10 +60,10 @@ class Side:
         path, faults = self.file(given)
         if path is None:
             raise InputError(faults)
-        label = self._beside(given)
+        label = self.beside(given)
         return Side(label, _document(path, label), path, self.root, self.revision)
 
-    def _beside(self, given: str) -> str:
+    def beside(self, given: str) -> str:
         """What a file that this one names is called."""
         name, colon, path = self.label.rpartition(":") if self.revision else ("", "", self.label)
         return f"{name}{colon}{normpath(os.path.join(os.path.dirname(path), given))}"
@@ -143,10 +143,13 @@ def _side(name: str | Path, root: str | Path | None, revision: Any) -> Side:
         if inner.startswith(("./", "../")):
             inner = inner_path(here.top, Path(inner))
         return at_revision(here, normpath(inner).replace(os.sep, "/"), root)
-    with collector_paused():
-        document = read_document(path)
-    absolute = path.absolute()
-    return Side(text, document, absolute, Path(root) if root else project_root(absolute))
+    return file_side(path, text, root)
+
+
+def file_side(path: Path, label: str, root: str | Path | None = None) -> Side:
+    """The side of a file of the working tree. Raises DiagramError where it cannot be read."""
+    document, absolute = _document(path, label), path.absolute()
+    return Side(label, document, absolute, Path(root) if root else project_root(absolute))
 
 
 def at_revision(

@@ -141,23 +141,23 @@ def _differing(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, 
 
 def markdown_of(difference: Difference, picture: str | None = None) -> str:
     """The changes as Markdown. picture: the path or address of a drawing to show."""
-    lines = [f"### {_code(_title(difference))}", ""]
+    lines = [f"### {as_code(_title(difference))}", ""]
     if picture is not None:
         lines += [f"![what has changed]({picture})", ""]
     if not difference:
         lines += ["Both mean the same.", ""]
     for one in difference.whole():
         if one is not difference and one.changes:
-            lines += [f"#### {_code(_title(one))}", ""]
+            lines += [f"#### {as_code(_title(one))}", ""]
         for heading, changes in groups_of(one.changes):
             lines += [f"**{heading}**", ""]
             if heading == "text":
                 shown = (str(line) for change in changes for line in change.new)
                 lines += ["```diff", *(line.replace("```", "` ` `") for line in shown), "```", ""]
                 continue
-            lines += [f"- {change.kind} {_code(sentence(change))}" for change in changes] + [""]
+            lines += [f"- {change.kind} {as_code(sentence(change))}" for change in changes] + [""]
     for one in difference.whole():
-        lines += [f"> {_code(note)}" for note in one.notes]
+        lines += [f"> {as_code(note)}" for note in one.notes]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -165,7 +165,7 @@ def _title(difference: Difference) -> str:
     return f"{difference.old} -> {difference.new}"
 
 
-def _code(text: str) -> str:
+def as_code(text: str) -> str:
     """Text in which nothing is markup."""
     plain = readable(" ".join(text.split()))
     fence = "`" * (1 + max((len(run) for run in _runs(plain)), default=0))

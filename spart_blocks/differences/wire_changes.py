@@ -42,7 +42,7 @@ def wire_changes(pair: Pair) -> Iterator[Change]:
 def _between(
     pair: Pair, sheet: str, names: dict[str, str], old: Found, new: Found
 ) -> Iterator[Change]:
-    gone, come = _apart(old, new)
+    gone, come = apart(old, new)
     if gone or come:
         gone, come = _with_bundles(gone, come, old, new)
         if _need_ports(gone, come):
@@ -50,12 +50,12 @@ def _between(
             other = pair.sheets[sheet]
             gone = meant(gone, old, lambda name: pair.old.ports(sheet, back.get(name, name)))
             come = meant(come, new, lambda name: pair.new.ports(other, name))
-            gone, come = _apart(gone, come)
+            gone, come = apart(gone, come)
         yield from _told(gone, come, old, new)
     yield from _orders(old, new, gone, come)
 
 
-def _apart(old: Found, new: Found) -> tuple[Found, Found]:
+def apart(old: Found, new: Found) -> tuple[Found, Found]:
     """What only one of two lists has, in their order."""
     if old == new:
         return [], []

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
+from differences_git import git
 
 import spart_blocks as sb
 from spart_blocks.cli import main
@@ -18,7 +17,6 @@ TEXT = "blocks:\n  t: {type: TIME}\n  x: {use: ../parts/part.yaml}\nwires: [t ->
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     """A repository with two commits; the working tree has a third state."""
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
     for folder in ("top/parts", "top/diagrams"):
         (tmp_path / folder).mkdir(parents=True)
     top = tmp_path / "top"
@@ -31,10 +29,6 @@ def repository(tmp_path, monkeypatch):
             git(top, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", f"{k}")
     monkeypatch.chdir(top)
     return top
-
-
-def git(top, *words):
-    subprocess.run(["git", *words], cwd=top, check=True, capture_output=True)
 
 
 def told(found):

@@ -1,0 +1,102 @@
+"""`spart diff --changed`: every diagram that differs from a revision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from spart_blocks.cli.outputs import import_matplotlib
+from spart_blocks.cli.reporting import FAILED, WRONG_INPUT
+from spart_blocks.cli.terminal import complain
+from spart_blocks.errors import InputError
+
+if TYPE_CHECKING:
+    from spart_blocks.differences import Difference, Side
+
+REPORT = "changes.md"
+
+
+@dataclass
+class Report:
+    """Markdown of all diagrams, and a picture of each. folder: where they are written; pictures:
+    what the Markdown puts before the names of pictures."""
+
+    folder: Path
+    pictures: str = ""
+    parts: list[str] = field(default_factory=list)
+
+    def add(self, old: Side, new: Side, found: Difference) -> None:
+        """Write the picture of a diagram and keep its Markdown."""
+        import_matplotlib()
+        from spart_blocks.differences import union_of
+        from spart_blocks.differences.difference_drawing import write_unions
+        from spart_blocks.differences.text import markdown_of
+
+        name = _file_name(new.label if new.document is not None else old.label.partition(":")[2])
+        write_unions(union_of(old, new, found), f"{found.old} → {found.new}", self.folder / name)
+        self.parts.append(markdown_of(found, self.pictures + name))
+
+    def refuse(self, name: str, error: InputError) -> None:
+        """Keep that a diagram cannot be read."""
+        from spart_blocks.differences.text import as_code
+
+        told = str(error).splitlines()[0]
+        self.parts.append(f"### {as_code(name)}\n\ncannot be read: {as_code(told)}\n")
+
+    def write(self) -> Path:
+        """Write the Markdown."""
+        from spart_blocks.results.files import write_bytes
+
+        path = self.folder / REPORT
+        text = "\n".join(self.parts) or "No diagram means anything else than before.\n"
+        write_bytes(path, text.encode())
+        return path
+
+
+def tell_changes(base: str, folder: Path | None, pictures: str, root: Path | None) -> int:
+    """Print, or write into a folder, what has changed in each diagram since a revision; returns
+    the exit code."""
+    from spart_blocks.differences import difference_of
+    from spart_blocks.differences.changed_files import changes_since
+
+    report = _report(folder, pictures) if folder is not None else None
+    code = 0
+    with changes_since(base, Path.cwd()) as changes:
+        for file in changes.files:
+            try:
+                old, new = changes.sides(file, root)
+                found = difference_of(old, new)
+            except InputError as error:
+                complain(str(error))
+                code = WRONG_INPUT
+                if report is not None:
+                    report.refuse(file.name, error)
+                continue
+            if not found:
+                continue
+            code = code or FAILED
+            if report is not None:
+                report.add(old, new, found)
+            else:
+                typer.echo(f"{found}\n")
+    if report is not None:
+        typer.echo(str(report.write()))
+    return code
+
+
+def _report(folder: Path, pictures: str) -> Report:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
+    return Report(folder, pictures)
+
+
+def _file_name(path: str) -> str:
+    """`diagrams-servo.yaml.svg` for a path; other characters are replaced."""
+    from urllib.parse import quote
+
+    return quote(path.replace("/", "-"), safe="").replace("%", "_") + ".svg"
