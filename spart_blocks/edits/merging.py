@@ -83,7 +83,7 @@ def merge(
         return Merged(None, tuple(work.conflicts))
     try:
         steps = _Steps(tuple(ordered(work.steps)))
-        text = edited_data(ours, data[1], steps, names[1]).after
+        text = edited_data(ours, data[1], steps, names[1], [(theirs, data[2])]).after
     except InputError as error:
         return Merged(None, (Conflict((), "", "", "", str(error)),))
     wrong = _mistakes(text, ours, theirs, Path(path)) if path is not None else ""

@@ -10,7 +10,15 @@ from typing import Any
 from spart_blocks.document import Key, Keys
 from spart_blocks.edits.patches import Patch
 from spart_blocks.edits.spans import Span, spans
-from spart_blocks.edits.values import WIDTH, entry_text, flow_text, same, scalar_text
+from spart_blocks.edits.values import (
+    WIDTH,
+    Texts,
+    entry_text,
+    flow_text,
+    item_text,
+    same,
+    scalar_text,
+)
 from spart_blocks.errors import InputError
 
 SECTIONS = (
@@ -131,11 +139,12 @@ def _inserted(items: Any, step: InsertItem) -> Any:
 # --- in the text ----------------------------------------------------------------------------
 
 
-def patches_of(text: str, steps: Sequence[Step], before: Any) -> list[Patch]:
+def patches_of(text: str, steps: Sequence[Step], before: Any, texts: Texts) -> list[Patch]:
     """The patches of steps whose paths are all those of the text before the first of them. before:
-    the data of the text. Raises NotHere with the path for which the text has no place."""
+    the data of the text. texts: of values that are written as they were. Raises NotHere with the
+    path for which the text has no place."""
     root = spans(text)
-    writer = _Writer(text)
+    writer = _Writer(text, texts)
     newline = "\r\n" if "\r\n" in text else "\n"
     found: list[Patch] = []
     for step in steps:
@@ -151,6 +160,7 @@ def patches_of(text: str, steps: Sequence[Step], before: Any) -> list[Patch]:
 @dataclass(frozen=True)
 class _Writer:
     text: str
+    texts: Texts
 
     def patches(self, root: Span, step: Step, before: Any) -> list[Patch]:
         if isinstance(step, InsertItem):
@@ -270,9 +280,9 @@ class _Writer:
         last = self._predecessor(holder, key) if holder is root else len(holder.items) - 1
         if last < 0:
             at = holder.start
-            return [Patch(at, at, entry_text(key, value, 0) + "\n")]
+            return [Patch(at, at, entry_text(key, value, 0, self.texts) + "\n")]
         return [self._line_after(holder.items[last].end, holder.column,
-                                 entry_text(key, value, holder.column))]  # fmt: skip
+                                 entry_text(key, value, holder.column, self.texts))]  # fmt: skip
 
     def _predecessor(self, root: Span, key: str) -> int:
         """The section after which a new one has its place."""
@@ -318,7 +328,7 @@ class _Writer:
             return self._into_flow(
                 items, index, lambda column: flow_text(value, column, in_flow=True)
             )
-        written = "- " + flow_text(value, items.column + 2)
+        written = item_text(value, items.column, self.texts)
         if index > 0:
             return [self._line_after(items.items[index - 1].end, items.column, written)]
         return [Patch(items.start, items.start, written + "\n" + " " * items.column)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from spart_blocks.document import Keys, parse_document
 from spart_blocks.edits.operations import Operation
+from spart_blocks.edits.origins import Origins
 from spart_blocks.edits.patches import Patch, applied, inverse
 from spart_blocks.edits.steps import NotHere, Step, patches_of, stepped
 from spart_blocks.edits.values import same
@@ -51,30 +53,34 @@ def edited_data(
     data: dict[str, Any],
     operations: Sequence[Operation] | Operation,
     file: str = "it",
+    others: Sequence[tuple[str, dict[str, Any]]] = (),
 ) -> Edited:
-    """As `edited`, of a text whose data have been read."""
+    """As `edited`, of a text whose data have been read. others: texts with their data, values of
+    which the operations take."""
     after, rounds = text, []
     for operation in [operations] if isinstance(operations, Operation) else operations:
-        after, data, done = _done(after, operation.steps(data), data, file)
+        texts = Origins([(after, data), *others])
+        after, data, done = _done(after, operation.steps(data), data, file, texts)
         rounds += done
     return Edited(text, after, tuple(rounds))
 
 
 def _done(
-    text: str, steps: Sequence[Step], data: dict[str, Any], file: str
+    text: str, steps: Sequence[Step], data: dict[str, Any], file: str, texts: Origins
 ) -> tuple[str, dict[str, Any], list[tuple[Patch, ...]]]:
     """The text after steps, its data, and the rounds of patches: one for all, or one for each."""
     if not steps:
         return text, data, []
-    try:
-        return _round(text, steps, data, file)
-    except NotHere:
-        if len(steps) < 2:
-            raise _no_place(steps[0].path) from None
+    bare = Origins(())
+    for found in (texts, bare):
+        with suppress(NotHere):
+            return _round(text, steps, data, file, found)
+    if len(steps) < 2:
+        raise _no_place(steps[0].path)
     rounds: list[tuple[Patch, ...]] = []
     for step in steps:
         try:
-            text, data, done = _round(text, [step], data, file)
+            text, data, done = _round(text, [step], data, file, bare)
         except NotHere:
             raise _no_place(step.path) from None
         rounds += done
@@ -82,14 +88,14 @@ def _done(
 
 
 def _round(
-    text: str, steps: Sequence[Step], data: dict[str, Any], file: str
+    text: str, steps: Sequence[Step], data: dict[str, Any], file: str, texts: Origins
 ) -> tuple[str, dict[str, Any], list[tuple[Patch, ...]]]:
     """All steps at once. Raises NotHere, also if the text then holds something else."""
     wanted = data
     for step in steps:
         wanted = stepped(wanted, step)
     try:
-        patches = tuple(patches_of(text, steps, data))
+        patches = tuple(patches_of(text, steps, data, texts))
         after = applied(text, patches)
         found = parse_document(after, file).data
     except (ValueError, DiagramError):

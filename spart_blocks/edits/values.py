@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from spart_blocks.document import parse_value
 from spart_blocks.errors import DiagramError, Fault, InputError, brief
@@ -55,20 +55,37 @@ def _joined(opening: str, parts: list[str], closing: str, column: int) -> str:
     return "\n".join(lines) if parts else opening + closing
 
 
-def in_lines(value: Any, column: int) -> str:
+class Texts(Protocol):
+    """The texts in which some values were written."""
+
+    def text(self, value: Any, column: int) -> str | None:
+        """The text of a value of an entry at a column, to the end of its line."""
+        ...
+
+
+def in_lines(value: Any, column: int, texts: Texts) -> str:
     """A mapping or list with an entry a line, each at a column; not empty."""
     space = " " * column
     if isinstance(value, Mapping):
-        return "\n".join(space + entry_text(key, item, column) for key, item in value.items())
-    return "\n".join(f"{space}- {flow_text(item, column + 2)}" for item in value)
+        entries = (entry_text(key, item, column, texts) for key, item in value.items())
+        return "\n".join(space + entry for entry in entries)
+    return "\n".join(space + item_text(item, column, texts) for item in value)
 
 
-def entry_text(key: str, value: Any, column: int) -> str:
+def item_text(value: Any, column: int, texts: Texts) -> str:
+    """`- value` of a list with an item a line, whose dashes stand at a column."""
+    return "- " + (texts.text(value, column) or flow_text(value, column + 2))
+
+
+def entry_text(key: str, value: Any, column: int, texts: Texts) -> str:
     """`key: value` of a mapping with an entry a line, whose keys stand at a column."""
     name = scalar_text(_named(key), in_flow=False)
+    written = texts.text(value, column) if isinstance(value, Mapping) else None
+    if written is not None:
+        return f"{name}:{written}"
     whole = isinstance(value, Mapping) and any(section in value for section in IN_LINES)
     if value and isinstance(value, Mapping | list | tuple) and (key in IN_LINES or whole):
-        return f"{name}:\n{in_lines(value, column + 2)}"
+        return f"{name}:\n{in_lines(value, column + 2, texts)}"
     return f"{name}: {flow_text(value, column + len(name) + 2)}"
 
 

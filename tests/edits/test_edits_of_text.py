@@ -156,6 +156,12 @@ def test_a_group_has_the_wires_that_cross_its_border_as_ports():
     assert found["run"]["log"] == ["motor", "loop/gain"]
 
 
+def test_blocks_of_a_group_keep_their_text_and_comments():
+    found = after(Group("loop", ("goal", "gain")))
+    assert "      goal: {type: STEP, T: 1}   # at 1 s\n" in found
+    assert "      gain:\n        type: GAIN\n        K: $k # of the loop\n" in found
+
+
 def test_line_breaks_stay_those_of_the_file():
     text = TEXT.replace("\n", "\r\n")
     found = after(AddBlock("lag", "PT1"), RemoveWire("gain -> motor"), text=text)

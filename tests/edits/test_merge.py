@@ -176,6 +176,15 @@ def test_comments_of_ours_stay_and_those_of_theirs_do_no_harm():
     assert read(merged.text)["run"]["T"] == 7
 
 
+def test_what_theirs_adds_keeps_its_comments():
+    theirs = BASE.replace(
+        "wires:\n", "  n: {type: NORM} # of rates\nwires:\n  - plant.um -> n # new\n"
+    )
+    merged = merge(BASE, of(Set("run.T", 7)), theirs)
+    assert "  n: {type: NORM} # of rates\n" in merged.text
+    assert "  - plant.um -> n # new\n" in merged.text
+
+
 def test_both_sides_may_make_a_section():
     base = "name: a\nblocks: {x: {type: TIME}}\n"
     ours = of(Set("params.k", 1), text=base)
