@@ -43,7 +43,7 @@ def scheduled(
     aliases: other names of outputs. whole: whether run is that of these nodes, so that all signals
     that it names are among theirs. Raises DiagramError for loops that are not to be solved.
     """
-    edges = {node.index: node.sources if node.feedthrough else () for node in nodes}
+    edges = {node.index: node.waits_for for node in nodes}
     order = ordered(edges, ())
     if len(order) == len(nodes):
         _refuse_idle([node for node in nodes if _is_constraint(node)])
@@ -254,7 +254,7 @@ def _with_loops(
         name = _free(f"algebraic_loop_{number + 1}" if number else "algebraic_loop", taken)
         added += _nodes_of(loop, name, index, nodes, rewired)
     whole = (*rewired, *added)
-    edges = {node.index: node.sources if node.feedthrough else () for node in whole}
+    edges = {node.index: node.waits_for for node in whole}
     order = ordered(edges, ())
     assert len(order) == len(whole), "a cut leaves a circle"
     return whole, tuple(order)

@@ -98,10 +98,15 @@ class _Edges(_Condition):
     def _begins(self, inputs: list[Any], x: Array) -> Any:
         """Whether u has the edge, and whether it is above zero."""
         above = one_number(inputs[0]) > 0
-        rises = np.logical_and(x[1] < 0.25, above)
-        falls = np.logical_and(x[1] > 0.75, np.logical_not(above))
-        hit = {"rising": rises, "falling": falls, "either": np.logical_or(rises, falls)}
-        return np.logical_and(hit[self.edge], self.around(inputs)), above
+        return np.logical_and(has_edge(self.edge, x[1], above), self.around(inputs)), above
+
+
+def has_edge(edge: str, before: Any, above: Any) -> Any:
+    """Whether a signal has an edge of a kind. before: 1 if it was above zero, 0 if not, 0.5 if that
+    is not known. above: whether it is now."""
+    rises = np.logical_and(before < 0.25, above)
+    falls = np.logical_and(before > 0.75, np.logical_not(above))
+    return {"rising": rises, "falling": falls, "either": np.logical_or(rises, falls)}[edge]
 
 
 class Trigger(_Edges):
@@ -139,28 +144,30 @@ class Reset(_Edges):
     in which they stay there; and the number of resets."""
 
     nin = 1
-    nout = 2
+    nout = 3
     takes = (PortSpec("u", "", "", "resets at its edges through zero"),)
     gives = (
         PortSpec("resets", "", "", "the number of resets so far"),
         PortSpec("phase", "", "", "0 running, 1 at a reset, 2 while states are kept at the start"),
+        PortSpec("above", "", "", "1 if u was above zero, 0 if not, 0.5 at the start"),
     )
     start: ClassVar[list[float]] = [OFF, 0.5, 0.0]
     told: ClassVar[tuple[str, ...]] = ("", "reset")
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        return [x[2], x[0]]
+        above = bare(zero_or_one(x[0] > 0.5)) if self.edge == "level" else x[1]
+        return [x[2], x[0], above]
 
     def watch(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
         (value,) = super().watch(t, inputs, x)
         if self.edge != "level":
             return [value]
-        u = one_number(inputs[0])
+        u = np.where(self.around(inputs), one_number(inputs[0]), -1.0)
         return [np.where(is_phase(x[0], STARTS), 1.0, beyond(u, x[0] > 0.5))]
 
     def switch(self, t: float, inputs: list[Any], x: Array) -> Any:
         if self.edge == "level":
-            above = one_number(inputs[0]) > 0
+            above = np.logical_and(one_number(inputs[0]) > 0, self.around(inputs))
             hit = np.logical_and(x[0] < 0.5, above)
             after = np.where(is_phase(x[0], STARTS), ON, np.where(above, x[0], OFF))
             return np.array([np.where(hit, STARTS, after), x[1], x[2] + zero_or_one(hit)])
@@ -185,8 +192,8 @@ class _Sized(FunctionBlock):
     nin = 1
     nout = 1
 
-    def __init__(self, inputs: int, **blockargs: Any) -> None:
-        self.in_ports, self.out_ports = _ports(inputs), (Port("0"),)
+    def __init__(self, inputs: int, outputs: int = 1, **blockargs: Any) -> None:
+        self.in_ports, self.out_ports = _ports(inputs), _ports(outputs)
         super().__init__(**port_arguments(self.in_ports, self.out_ports), **blockargs)
 
 
@@ -289,14 +296,57 @@ class EdgeNow(Declared, SampledBlock):
         super().__init__(clock=clock, x0=[0.5], feedthrough=True, **ports, **blockargs)
 
     def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
-        above = one_number(inputs[0]) > 0
-        rises = np.logical_and(x[0] < 0.25, above)
-        falls = np.logical_and(x[0] > 0.75, np.logical_not(above))
-        hit = {"rising": rises, "falling": falls, "either": np.logical_or(rises, falls)}[self.edge]
+        hit = has_edge(self.edge, x[0], one_number(inputs[0]) > 0)
         return [bare(zero_or_one(np.logical_and(hit, inputs[1] > 0.5) if inputs[1:] else hit))]
 
     def next(self, t: float, inputs: list[Any], x: Array) -> Any:
         return np.array([bare(zero_or_one(one_number(inputs[0]) > 0))])
+
+
+class ResetsNow(_Sized):
+    """At a tick the number of resets, with one that is at the tick itself, and whether states are
+    kept at their start; both are held to the next tick. Inputs: the signal, the number of resets so
+    far, the side of zero that the signal was on, and whether what is around it is on."""
+
+    def __init__(self, edge: str, inputs: int, **blockargs: Any) -> None:
+        self.edge = edge
+        super().__init__(inputs, 2, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        u, count, before, *around = inputs
+        on = around[0] > 0.5 if around else True
+        above = np.logical_and(one_number(u) > 0, on)
+        level = self.edge == "level"
+        hit = np.logical_and(has_edge("rising" if level else self.edge, before, above), on)
+        return [bare(count + zero_or_one(hit)), bare(zero_or_one(above)) if level else 0.0]
+
+
+class ResetsBefore(SampledBlock):
+    """The number of resets at the tick before."""
+
+    nin = 1
+    nout = 1
+
+    def __init__(self, clock: Any, **blockargs: Any) -> None:
+        self.in_ports, self.out_ports = _ports(1), _ports(1)
+        arguments = port_arguments(self.in_ports, self.out_ports)
+        super().__init__(clock=clock, x0=[0.0], **arguments, **blockargs)
+
+    def output(self, t: float, inputs: list[Any], x: Array) -> list[Any]:
+        return [x[0]]
+
+    def next(self, t: float, inputs: list[Any], x: Array) -> Any:
+        return np.array([inputs[0]])
+
+
+class ResetAtTick(_Sized):
+    """The phase of a reset for sampled blocks: STARTS at a tick if there was a reset since the last
+    one, ON while states are kept at their start. Inputs: the outputs of ResetsNow, and that of
+    ResetsBefore."""
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        now, kept, before = inputs
+        return [bare(np.where(kept > 0.5, ON, np.where(now > before + 0.5, STARTS, OFF)))]
 
 
 def _ports(count: int) -> tuple[Port, ...]:

@@ -39,8 +39,8 @@ class Region:
 class _Stage:
     """One condition of a subsystem. phase: the output of its block. outlets: the nodes of the
     outputs that it holds. sampled: whether its signal changes at ticks only. clock: of a trigger,
-    the one clock of these. now: whether it is enabled, or triggered, as it is at a tick; made when
-    it is first asked for.
+    the one clock of these. now: whether it is enabled, or triggered, as it is at a tick. anew: of a
+    reset, its phase at the ticks of each clock. Both are made when they are first asked for.
     """
 
     kind: str
@@ -51,6 +51,7 @@ class _Stage:
     sampled: bool = False
     clock: Any = None
     now: Source | None = None
+    anew: dict[Any, Source] = field(default_factory=dict)
     looked: bool = False
 
     @property
@@ -172,8 +173,25 @@ class _Conditioning:
             stage.now = (index, 0)
         return stage.now
 
+    def _anew(self, stage: _Stage, clock: Any) -> Source:
+        """The phase of a reset at the ticks of a clock."""
+        from spart_blocks.diagram import condition_blocks as made
+
+        key = key_of(clock)
+        if key not in stage.anew:
+            name = f"{stage.region.name}/in.resets"
+            name = f"{name}_{len(stage.anew) + 1}" if stage.anew else name
+            block, outer = stage.phase[0], self._enabling_of(stage)
+            sources = [stage.source, (block, 0), (block, 2), *([self._now(outer)] if outer else [])]
+            now = self._add(name, made.ResetsNow(stage.section.edge, len(sources)), sources)
+            self._put(now, clock=clock)
+            last = self._add(f"{name}.before", made.ResetsBefore(clock), [(now, 0)], "sampled")
+            found = self._add(f"{name}.anew", made.ResetAtTick(3), [(now, 0), (now, 1), (last, 0)])
+            stage.anew[key] = found, 0
+        return stage.anew[key]
+
     def _enabling_of(self, stage: _Stage) -> _Stage | None:
-        """The enabling condition of the subsystem of a trigger, or around it."""
+        """The enabling condition of the subsystem of a trigger or a reset, or around it."""
         own = (s for s in self.stages if s.kind == "enabled" and s.region is stage.region)
         return next(own, None) or self._around(stage.region.name, ("enabled",))
 
@@ -183,7 +201,8 @@ class _Conditioning:
             stage.looked = True  # in a circle it changes at any time
             clocks = self._clocks(stage.source)
             stage.sampled = clocks is not None
-            self.nodes[stage.phase[0]].block.__dict__["changes_at_ticks"] = stage.sampled
+            at_ticks = stage.sampled and stage.kind != "reset"  # a reset is counted after the tick
+            self.nodes[stage.phase[0]].block.__dict__["changes_at_ticks"] = at_ticks
             stage.clock = self._only_clock(clocks) if stage.kind == "triggered" else None
 
     def _clocks(self, source: Source) -> frozenset[Any] | None:
@@ -325,16 +344,17 @@ class _Conditioning:
 
     def _gate_sampled(self, node: Node, trigger: _Stage | None, around: Sequence[_Stage]) -> None:
         stage = next((s for s in around if s.kind in ("enabled", "triggered")), None)
-        if any(s.kind == "reset" for s in around):
-            text = f"{node.name} ({node.block.type.upper()}) is sampled, and cannot be reset yet"
-            self._fault(node, text, "only blocks with continuous states are in such a subsystem")
-            return
-        if stage is None:
+        resets = [s for s in around if s.kind == "reset"]
+        if stage is None and not resets:
             return
         enabling = next((s for s in around if s.kind == "enabled"), None)
         reset = enabling is not None and enabling.section.states == "reset"
+        runs = [self._now(stage)] if stage is not None else []
         alive = [self._now(enabling)] if enabling is not None and reset else []
-        self._behind(node, Gate(enabled=True, alive=bool(alive)), [self._now(stage), *alive])
+        clock = trigger.clock if trigger is not None else node.clock
+        anew = [self._anew(one, clock) for one in resets]
+        gate = Gate(enabled=bool(runs), alive=bool(alive), anew=len(anew))
+        self._behind(node, gate, [*runs, *alive, *anew])
         if trigger is not None:
             self._put(node.index, clock=trigger.clock)
             self.nodes[node.index].block.__dict__["_clock"] = trigger.clock

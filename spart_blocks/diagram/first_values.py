@@ -77,7 +77,7 @@ def output_shapes(wiring: FlatDiagram, wanted: Collection[int]) -> dict[Source, 
     with np.errstate(all="ignore"):
         for node in (wiring.nodes[i] for i in wiring.schedule if i in upstream):
             try:
-                inputs = _inputs(node, values) if node.feedthrough else [None] * len(node.sources)
+                inputs = _inputs(node, values, node.unread)
                 _give_outputs(node, inputs, _state(node), values)
             except Exception:  # whatever a block raises; a run tells it
                 continue
@@ -124,11 +124,9 @@ def _evaluate(node: Node, values: dict[Source, Any]) -> None:
         return
     state = _state(node)
     again = (node.index, 0) in values
-    inputs: list[Any] = [None] * len(node.sources)
-    if node.feedthrough or again:
-        inputs = _inputs(node, values)
-        if expected_size(node, inputs) > MOST_NUMBERS:
-            raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
+    inputs = _inputs(node, values, 0 if again else node.unread)
+    if (node.feedthrough or again) and expected_size(node, inputs) > MOST_NUMBERS:
+        raise ValueError(f"the signal would have more than {MOST_NUMBERS:,} entries")
     if not again:
         _give_outputs(node, inputs, state, values)
     pending = attribute(node.block, "pending", False)
@@ -162,9 +160,10 @@ def _zeros(node: Node) -> list[Any]:
     return [np.zeros(shape) for shape in shapes if shape is not None]
 
 
-def _inputs(node: Node, values: Mapping[Source, Any]) -> list[Any]:
-    inputs = []
-    for port, source in zip(node.in_ports, node.sources, strict=True):
+def _inputs(node: Node, values: Mapping[Source, Any], unread: int = 0) -> list[Any]:
+    """The inputs of a node, None for the first ones that are not read."""
+    inputs: list[Any] = [None] * unread
+    for port, source in zip(node.in_ports[unread:], node.sources[unread:], strict=True):
         if source not in values:
             raise _Unknown
         value = values[source]

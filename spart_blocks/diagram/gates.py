@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.formulas.crossings import bare
-from spart_blocks.formulas.phases import ON, STARTS, STEPS, STOPS, is_on, is_phase
+from spart_blocks.formulas.phases import OFF, ON, STARTS, STEPS, STOPS, is_on, is_phase
 
 Method = Callable[..., Any]
 LARGEST = np.finfo(float).max
@@ -32,6 +32,8 @@ class Gate:
     of phases that return the state to its start. kept: how many of them, the first, also keep it
     there. stepping: the block is sampled and steps by the phase of a trigger, the first of them.
     alive: of a sampled block, one says whether its state is kept; it is at its start otherwise.
+    anew: of a sampled block, the number of phases, the last inputs, that say whether its state
+    returns to its start at this tick (STARTS), or is kept there (ON).
     """
 
     enabled: bool = False
@@ -39,16 +41,23 @@ class Gate:
     kept: int = 0
     stepping: bool = False
     alive: bool = False
+    anew: int = 0
 
     @property
     def count(self) -> int:
-        return self.stepping + self.enabled + self.alive + self.resets
+        return self.stepping + self.enabled + self.alive + self.resets + self.anew
 
 
 def gate_of(block: Any) -> Gate | None:
     """The gate of a block, None if it has none."""
     found: Gate | None = block.__dict__.get("_gate")
     return found
+
+
+def resets_at_ticks(block: Any) -> bool:
+    """Whether a block is a sampled one that is reset at ticks."""
+    gate = gate_of(block)
+    return gate is not None and gate.anew > 0
 
 
 def ungated(block: Any) -> Any:
@@ -78,7 +87,7 @@ def _own(block: Any, inputs: list[Any]) -> list[Any]:
 
 
 def _gates(block: Any, inputs: list[Any]) -> tuple[Any, Any, list[Any]]:
-    """The phase of the trigger, the signal that enables, and the phases of resets; None without."""
+    """The phase of the trigger and the signal that enables, None without them, and the others."""
     gate = block._gate
     found = list(inputs[len(inputs) - gate.count :])
     step = found.pop(0) if gate.stepping else None
@@ -103,6 +112,27 @@ def _resets(block: Any, inputs: list[Any]) -> Any:
     return due
 
 
+def at_tick(block: Any, inputs: list[Any], x: Any) -> Any:
+    """The state with which a sampled block runs: its start at a tick at which it is reset."""
+    return np.where(_is_anew(block, inputs), block._start, x) if resets_at_ticks(block) else x
+
+
+def _is_anew(block: Any, inputs: list[Any]) -> Any:
+    """Whether the state of a sampled block is at its start at this tick."""
+    found = False
+    for phase in inputs[len(inputs) - block._gate.anew :]:
+        found = np.logical_or(found, phase > OFF + 0.5)
+    return found
+
+
+def _is_kept(block: Any, inputs: list[Any]) -> Any:
+    """Whether the state of a sampled block is at its start after this tick, too."""
+    found = False
+    for phase in inputs[len(inputs) - block._gate.anew :]:
+        found = np.logical_or(found, is_phase(phase, ON))
+    return found
+
+
 # --- methods -------------------------------------------------------------------------------
 
 
@@ -111,8 +141,9 @@ def gated_output(method: Method) -> Method:
     and a choice between subsystems may be there to keep it from a run."""
 
     def output(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
-        out = method(_plain(block), t, _own(block, inputs), x)
-        if inputs[-1] is None or not block._gate.enabled or not isinstance(out, (list, tuple)):
+        out = method(_plain(block), t, _own(block, inputs), at_tick(block, inputs, x))
+        enabled = _gates(block, inputs)[1]  # unread where the output depends on the state alone
+        if enabled is None or not isinstance(out, (list, tuple)):
             return out
         runs = _runs(block, inputs)
         return [_finite(value, runs) for value in out]
@@ -171,11 +202,12 @@ def gated_next(method: Method) -> Method:
 
     def next_state(block: Any, t: Any, inputs: list[Any], x: Any) -> Any:
         _, now, more = _gates(block, inputs)
-        after = np.ravel(method(_plain(block), t, _own(block, inputs), x))
-        kept = x
-        for alive in more:
-            kept = np.where(alive > 0.5, kept, block._start)
-        return np.where(now > 0.5, after, kept)
+        kept = at_tick(block, inputs, x)
+        after = np.ravel(method(_plain(block), t, _own(block, inputs), kept))
+        if block._gate.alive:
+            kept = np.where(more[0] > 0.5, kept, block._start)
+        after = after if now is None else np.where(now > 0.5, after, kept)
+        return np.where(_is_kept(block, inputs), block._start, after)
 
     return next_state
 

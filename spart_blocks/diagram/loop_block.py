@@ -226,7 +226,7 @@ class AlgebraicLoop:
     def outside(self) -> tuple[Source, ...]:
         """The outputs of other nodes that its blocks read."""
         inside = {member.index for member in self.members} | {self.index}
-        used = (one for m in self.members if m.feedthrough for one in m.sources)
+        used = (one for m in self.members for one in m.waits_for)
         own = (unknown.source for unknown in self.unknowns)
         followed = (u.follows for u in self.unknowns if u.follows is not None)
         every = (*used, *own, *followed)

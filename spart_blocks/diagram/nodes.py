@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.diagram.companions import COMPANION
+from spart_blocks.diagram.gates import gate_of
 from spart_blocks.errors import Place
 from spart_blocks.ports import Port
 
@@ -40,6 +41,20 @@ class Node:
         if self.kind in ("continuous", "sampled"):
             return bool(self.block._feedthrough)
         return self.kind != "source"
+
+    @property
+    def unread(self) -> int:
+        """How many of its inputs, the first, have no part in its outputs: without direct
+        feedthrough all but those that reset its state at a tick."""
+        if self.feedthrough:
+            return 0
+        gate = gate_of(self.block)
+        return len(self.sources) - (gate.anew if gate else 0)
+
+    @property
+    def waits_for(self) -> tuple[Source, ...]:
+        """The outputs that its own depend on."""
+        return self.sources[self.unread :]
 
     def output_name(self, port: int) -> str:
         """'block.port'; the block alone where its one output has no name."""

@@ -191,7 +191,7 @@ Rate Limiter Dynamic: RATE_LIMITER; its rates are parameters
 Saturation Dynamic: FCN; min(max(u, lower), upper)
 Wrap To Zero: SWITCH; with CONSTANT 0
 Enabled Delay: UNIT_DELAY; in a subsystem with `enabled:`: docs/conditional.md
-Resettable Delay: UNIT_DELAY; it is not reset yet
+Resettable Delay: UNIT_DELAY; in a subsystem with `reset:`: docs/conditional.md
 Tapped Delay: UNIT_DELAY; one for each tap, and MUX
 Variable Integer Delay: VARIABLE_DELAY; of whole periods
 Bit Clear, Bit Set, Bit to Integer Converter: ; not here: signals are numbers; links pack bits

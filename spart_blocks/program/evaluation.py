@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from spart_blocks.diagram.flatten import FlatDiagram, Node
+from spart_blocks.diagram.gates import at_tick
 from spart_blocks.diagram.loop_block import AlgebraicLoop
 from spart_blocks.diagram.shapes import wrong_wires
 from spart_blocks.errors import DiagramError
@@ -94,11 +95,13 @@ class Evaluation:
         """The block with symbols for its parameters."""
         return self.parameters.blocks.get(node.index, node.block)
 
-    def inputs(self, node: Node) -> list[Any]:
-        """The inputs of a node, as copies, since the block may write into them."""
-        inputs = [self.values[source][port] for source, port in node.sources]
+    def inputs(self, node: Node, unread: int = 0) -> list[Any]:
+        """The inputs of a node, as copies, since the block may write into them; None for the first
+        ones that are not read."""
+        inputs: list[Any] = [None] * unread
+        inputs += [self.values[source][port] for source, port in node.sources[unread:]]
         for k, port in enumerate(node.in_ports):
-            if port.shape == (1,) and np.ndim(inputs[k]) == 0:
+            if k >= unread and port.shape == (1,) and np.ndim(inputs[k]) == 0:
                 inputs[k] = box(inputs[k]).reshape(1)
         return [value.copy() if isinstance(value, np.ndarray) else value for value in inputs]
 
@@ -108,7 +111,7 @@ class Evaluation:
             return self._solved(node)
         if node.feedthrough:
             self._check_wires(node)
-        out = self._call(node, "output", blind=not node.feedthrough, state=state)
+        out = self._call(node, "output", unread=node.unread, state=state)
         if not isinstance(out, (list, tuple)) or len(out) != len(node.out_ports):
             raise _error(node, wrong_outputs(out, len(node.out_ports)))
         with of_block(node):
@@ -137,7 +140,8 @@ class Evaluation:
         """The held outputs of a node, as an additional discrete state."""
         if held.of_state:
             state = self.state[node.index]
-            self.renewed[held.name] = state
+            inputs = self.inputs(node, node.unread)
+            self.renewed[held.name] = at_tick(self.block(node), inputs, state)
             shown = self._more_discrete(held.name, state.size)
             self.parameters.start[held.name] = self.parameters.start[node.name]
             return self._outputs(node, shown)
@@ -181,19 +185,19 @@ class Evaluation:
             raise _error(node, f"its method {method} gives {shapes}") from None
         return out
 
-    def _call(self, node: Node, method: str, blind: bool = False, state: Any = None) -> Any:
+    def _call(self, node: Node, method: str, unread: int = 0, state: Any = None) -> Any:
         """A method of a block on symbols, by its rule or its own code."""
         block = self.block(node)
         own = getattr(rule_of(node.block), method)
         run = partial(own, block) if own is not None else getattr(block, method)
-        return self.run(node, run, blind=blind, state=state)
+        return self.run(node, run, unread=unread, state=state)
 
     def run(
         self,
         node: Node,
         run: Callable[..., Any],
         *first: Any,
-        blind: bool = False,
+        unread: int = 0,
         state: Any = None,
     ) -> Any:
         """A function of t, first, inputs and state of a node on symbols; once more with the
@@ -201,7 +205,7 @@ class Evaluation:
         state = self.state.get(node.index) if state is None else state
 
         def arguments() -> list[Any]:
-            inputs = [None] * len(node.sources) if blind else self.inputs(node)
+            inputs = self.inputs(node, unread)
             return [self.t, *first, inputs, None if state is None else state.copy()]
 
         try:

@@ -17,6 +17,7 @@ from spart_blocks.diagram.clocks import Clock, clocks_of
 from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.display import display_of, signal_names
 from spart_blocks.diagram.flatten import FlatDiagram, Node
+from spart_blocks.diagram.gates import at_tick, resets_at_ticks
 from spart_blocks.diagram.loop_block import AlgebraicLoop, LoopCheck
 from spart_blocks.errors import InputError, RunError, SpartError, raised_in
 from spart_blocks.ports import wrong_outputs
@@ -75,10 +76,8 @@ class Interpreter(Engine):
             node.index: [k for k, port in enumerate(node.in_ports) if port.shape == (1,)]
             for node in self.nodes
         }
-        # Inputs of a block whose output is a function of its state alone.
-        self._blind = {
-            node.index: [None] * len(node.sources) for node in self.nodes if not node.feedthrough
-        }
+        self._unread = [node.unread for node in self.nodes]
+        self._restarting = [node for node in sampled if resets_at_ticks(node.block)]
 
     # --- evaluation ----------------------------------------------------------------
 
@@ -123,12 +122,13 @@ class Interpreter(Engine):
                 raise
         return values
 
-    def inputs(self, node: Node, values: Values) -> list[Any]:
-        """The inputs of a node."""
-        inputs = [values[source][port] for source, port in node.sources]
+    def inputs(self, node: Node, values: Values, unread: int = 0) -> list[Any]:
+        """The inputs of a node, None for the first ones that are not read."""
+        inputs: list[Any] = [None] * unread
+        inputs += [values[source][port] for source, port in node.sources[unread:]]
         for k in self._vectors_of_one[node.index]:
             # bdsim's blocks give a vector of one as a scalar.
-            if np.ndim(inputs[k]) == 0:
+            if k >= unread and np.ndim(inputs[k]) == 0:
                 inputs[k] = np.reshape(inputs[k], (1,))
         return inputs
 
@@ -150,9 +150,8 @@ class Interpreter(Engine):
                     lambda member, _: self.output(member, t, values, x, xd),
                 )
         state = self._state(node, x, xd) if state is None else state
-        blind = self._blind.get(node.index)
         with Failing(node, "output", t):
-            inputs = self.inputs(node, values) if blind is None else blind
+            inputs = self.inputs(node, values, self._unread[node.index])
             out = node.block.output(t, inputs, state)
             if isinstance(out, (list, tuple)) and len(out) == len(node.out_ports):
                 return [_signal(v) for v in out]
@@ -197,14 +196,16 @@ class Interpreter(Engine):
     def renewed(self, t: float, x: Floats, xd: Floats) -> Floats:
         after = xd.copy()
         due = {clock.name for clock in self.clocks}
-        self._held.renew(after, xd, self.outputs(t, x, xd, self.clocks), due)
+        values = self.outputs(t, x, xd, self.clocks)
+        self._held.renew(after, self._restarted(xd, values), values, due)
         return after
 
     def tick_of(self, values: Values, t: float, xd: Floats, due: Sequence[Clock]) -> Floats:
         """The discrete states after a tick, from the outputs at that tick."""
         self.check_finite(t, values)
         after = xd.copy()
-        self._held.renew(after, xd, values, {clock.name for clock in due})
+        before = self._restarted(xd, values)
+        self._held.renew(after, before, values, {clock.name for clock in due})
         for name in (n for clock in due for n in clock.blocks if n in self._states):
             node, part = self.node[name], self.sampled[name]
             with Failing(node, "next", t):
@@ -212,6 +213,16 @@ class Interpreter(Engine):
             if not _finite(after[part]):
                 raise RunError("its next state is not finite", block=name, time=t)
         return after
+
+    def _restarted(self, xd: Floats, values: Values) -> Floats:
+        """The discrete states at a tick, with those at their start that are reset at it."""
+        if not self._restarting:
+            return xd
+        before = xd.copy()
+        for node in self._restarting:
+            part = self._states[node.name]
+            before[part] = at_tick(node.block, self.inputs(node, values), xd[part])
+        return before
 
     def reach(self, t: float, x: Floats) -> float:
         blocks = {name: self.node[name].block for name in self.continuous}
