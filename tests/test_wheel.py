@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from spart_blocks.motion import viewer_build
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -52,3 +54,11 @@ def test_a_wheel_has_every_diagram_and_robot_of_the_repository(installed):
         here = {path.relative_to(ROOT / name) for path in (ROOT / name).rglob("*.yaml")}
         shipped = installed / "spart_blocks" / "shipped" / name
         assert here == {path.relative_to(shipped) for path in shipped.rglob("*.yaml")}
+
+
+@pytest.mark.skipif(not viewer_build.is_fresh(), reason="the viewer is not built")
+def test_a_wheel_has_the_viewer_and_its_licences(installed):
+    page = installed / "spart_blocks" / "motion" / "page"
+    assert {path.name for path in page.iterdir()} == {"viewer.js", "licenses.txt"}
+    assert (page.parent / "page.html").exists()
+    assert not (installed / "tests").exists()

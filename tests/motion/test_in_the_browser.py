@@ -6,7 +6,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
-from browsers import NO_GL, SOFTWARE_GL, chromium, needs_chromium
+from browsers import NO_GL, chromium, needs_chromium
 from matplotlib import pyplot as plt
 from recordings import T, about_z, bodies, packed, pose, recording
 
@@ -20,12 +20,6 @@ NOT_A_NUMBER = {
     "v": packed([[np.nan], [1.0]]),
     "scope": 0,
 }
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with chromium(tmp_path_factory.mktemp("profile"), *SOFTWARE_GL) as browser:
-        yield browser
 
 
 @pytest.fixture

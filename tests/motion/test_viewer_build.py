@@ -99,6 +99,16 @@ def test_a_failed_build_says_what_failed_and_leaves_the_last_one(place, monkeypa
     assert (page / "viewer.js").read_bytes() == before
 
 
+@pytest.mark.skipif(not viewer_build.is_fresh(), reason="the viewer is not built")
+def test_the_built_viewer_is_small_and_its_licences_are_in_the_documentation():
+    assert len(zlib.compress(viewer_build.VIEWER.read_bytes(), 9)) < 160_000
+    listed = (viewer_build.SOURCES.parent / "docs" / "animate.md").read_text(encoding="utf-8")
+    names = re.findall(r"^## (\S+) - (\S+) \((.+)\)$", viewer_build.LICENSES.read_text(), re.M)
+    assert names
+    for name, version, license in names:
+        assert re.search(rf"{name}.*\| {re.escape(version)} \| {license},", listed)
+
+
 def test_a_page_holds_the_recording_and_the_viewer(place):
     page = page_of({"format": 1, "name": "a </title> & b"})
     assert "<title>a &lt;/title&gt; &amp; b</title>" in page

@@ -30,6 +30,7 @@ export class Controls {
     const start = iconButton(TO_START, "To the start (Home)", () => this.go(clock.start));
     const total = make("span", { class: "total" }, `/ ${end}`);
     this.element = make("div", { class: "controls", role: "group", "aria-label": "Time" });
+    this.element.hidden = clock.end <= clock.start; // a moment, such as a robot at rest
     this.element.append(start, this.play, this.slider, this.now, total, this.speed, this.loop);
     this.show();
   }

@@ -165,6 +165,7 @@ function mount(app: HTMLElement, recording: Recording): Api {
   run((seconds) => {
     if (clock.playing) {
       advance(clock, seconds);
+      stage.watchSpeed(seconds);
       show();
     }
     stage.draw();

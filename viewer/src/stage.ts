@@ -18,6 +18,9 @@ import { floorOf, setFloorTheme, upOf } from "./floor";
 import type { Motion } from "./recording";
 import { type BodyNode, bodyNodes } from "./scene";
 
+const SLOW = 0.07; // s
+const MOST_SLOW = 5;
+
 export class Stage {
   readonly element = make("div", { class: "stage" });
   readonly canvas = make("canvas", { tabindex: 0, "aria-label": "the robots in three dimensions" });
@@ -30,7 +33,10 @@ export class Stage {
   private readonly overlay = new Scene();
   private readonly lights = new Group();
   private readonly renderer: WebGLRenderer | null;
+  private readonly key = new DirectionalLight(0xffffff, 1.9);
   private stale = true;
+  private pixelRatio = 2;
+  private slowFrames = 0;
 
   constructor(motion: Motion) {
     this.nodes = bodyNodes(motion);
@@ -91,10 +97,21 @@ export class Stage {
 
   resize(): void {
     const { clientWidth: width, clientHeight: height } = this.element;
-    this.renderer?.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.renderer?.setPixelRatio(Math.min(window.devicePixelRatio, this.pixelRatio));
     this.renderer?.setSize(width, height, false);
     this.view.resize(width, height);
     this.invalidate();
+  }
+
+  /** Told the seconds of each frame while it plays: where there is no graphics card, pictures are
+   * drawn without shadows and no finer than the page. */
+  watchSpeed(seconds: number): void {
+    this.slowFrames = seconds > SLOW ? this.slowFrames + 1 : 0;
+    if (this.slowFrames === MOST_SLOW && this.key.castShadow) {
+      this.key.castShadow = false;
+      this.pixelRatio = 1;
+      this.resize();
+    }
   }
 
   private placeFloor(motion: Motion): void {
@@ -116,7 +133,7 @@ export class Stage {
     const sky = new HemisphereLight(0xffffff, 0xb4b8c0, 2);
     sky.position.copy(up);
     const side = new Vector3(1, 1, 1).sub(up);
-    const key = new DirectionalLight(0xffffff, 1.9);
+    const { key } = this;
     key.position.copy(up).multiplyScalar(3 * size).addScaledVector(side, size).add(crosswise(up, size));
     key.castShadow = true;
     key.shadow.mapSize.set(2048, 2048);
