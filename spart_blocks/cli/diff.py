@@ -12,12 +12,15 @@ import typer
 
 from spart_blocks.cli.changed_diagrams import tell_changes
 from spart_blocks.cli.help_texts import with_examples
-from spart_blocks.cli.options import Root
-from spart_blocks.cli.outputs import check_files, import_matplotlib
+from spart_blocks.cli.options import Blocks, EndTime, Root, check_seconds
+from spart_blocks.cli.outputs import check_files, check_folder, import_matplotlib
+from spart_blocks.cli.progress import ProgressBar
 from spart_blocks.cli.reporting import FAILED, Debug, reporting
+from spart_blocks.cli.terminal import say
 from spart_blocks.errors import Fault, InputError
 
 if TYPE_CHECKING:
+    from spart_blocks.analysis.behaviour import Behaviour
     from spart_blocks.differences import Change, Difference, Side
 
 PICTURES = (".svg", ".png", ".pdf")
@@ -35,6 +38,7 @@ class Format(StrEnum):
     "spart diff servo.yaml",
     "spart diff HEAD~1:servo.yaml servo.yaml",
     "spart diff servo.yaml other.yaml --svg changes.svg",
+    "spart diff servo.yaml --behaviour --plots out/changes",
     "spart diff --changed main --out out/changes",
 )
 def diff(
@@ -69,6 +73,20 @@ def diff(
             help="Draw both in one layout, with what differs: .svg, .png or .pdf.",
         ),
     ] = None,
+    behaviour: Annotated[
+        bool,
+        typer.Option("--behaviour", help="Run both, and tell which signals differ."),
+    ] = False,
+    plots: Annotated[
+        Path | None,
+        typer.Option(
+            "--plots",
+            metavar="DIR",
+            help="With --behaviour: write the signals that differ, one over the other, into DIR.",
+        ),
+    ] = None,
+    end: EndTime = None,
+    blocks: Blocks = None,
     changed: Annotated[
         str | None,
         typer.Option(
@@ -106,7 +124,7 @@ def diff(
     """
     with reporting(debug):
         if changed is not None:
-            _refuse_with_changed(old, svg)
+            _refuse_with_changed(old, svg, plots, behaviour or None)
             out = out.expanduser() if out is not None else None
             code = tell_changes(changed, out, pictures, root)
             if code:
@@ -124,26 +142,56 @@ def diff(
             found = difference_of(before, after, text=text)
             if svg is not None:
                 _draw(before, after, found, svg)
-        typer.echo(_printed(found, fmt))
-        if found:
+            runs = _runs(before, after, end, blocks, plots) if behaviour else None
+        typer.echo(_printed(found, runs, fmt))
+        if found or runs:
             raise typer.Exit(FAILED)
 
 
 def _refuse_with_changed(*given: object) -> None:
     """Refuse a file or a picture beside --changed."""
     if any(one is not None for one in given):
-        hint = "leave out the files and --svg; --out DIR writes a picture of each diagram"
+        hint = "leave out files, --svg and --behaviour; --out DIR writes a picture of each diagram"
         raise InputError(Fault("--changed compares every diagram", hint=hint))
 
 
-def _printed(found: Difference, fmt: Format) -> str:
-    from spart_blocks.differences.text import markdown_of, text_of
+def _runs(
+    old: Side, new: Side, end: float | None, blocks: list[str] | None, plots: Path | None
+) -> Behaviour:
+    """Run both sides, and draw the signals that differ."""
+    check_seconds("--t", end)
+    if plots is not None:
+        plots = plots.expanduser()
+        check_folder(plots)
+    from spart_blocks.analysis.behaviour import compare_behaviour
+    from spart_blocks.differences import signal_names
+
+    names = signal_names(old, new)
+    with ProgressBar(wanted=True) as progress:
+        found = compare_behaviour(
+            old, new, names, T=end, blocks=tuple(blocks or ()), progress=progress
+        )
+    if plots is not None:
+        import_matplotlib()
+        for path in found.save_plots(plots):
+            say(str(path))
+    return found
+
+
+def _printed(found: Difference, runs: Behaviour | None, fmt: Format) -> str:
+    from spart_blocks.differences.text import as_code, markdown_of, text_of
 
     if fmt is Format.json:
-        return json.dumps(found.as_data(), indent=2, ensure_ascii=False)
+        data = found.as_data() | ({"behaviour": runs.as_data()} if runs is not None else {})
+        return json.dumps(data, indent=2, ensure_ascii=False)
     if fmt is Format.markdown:
-        return markdown_of(found).rstrip()
-    return text_of(found, _painted)
+        text = markdown_of(found).rstrip()
+        if runs is not None:
+            lines = "\n".join(f"- {as_code(line)}" for line in runs.lines())
+            text += f"\n\n**behaviour to t = {runs.until:g} s**\n\n{lines}"
+        return text
+    parts = [text_of(found, _painted)] + ([str(runs)] if runs is not None else [])
+    return "\n".join(parts)
 
 
 def _draw(old: Side, new: Side, found: Difference, path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spart_blocks.differences.changes import ABSENT, Change
-from spart_blocks.differences.compare import diff, difference_of, union_of
+from spart_blocks.differences.compare import diff, difference_of, signal_names, union_of
 from spart_blocks.differences.difference import Difference
 from spart_blocks.differences.sides import Side, two_sides
 
@@ -14,6 +14,7 @@ __all__ = [
     "Side",
     "diff",
     "difference_of",
+    "signal_names",
     "two_sides",
     "union_of",
 ]

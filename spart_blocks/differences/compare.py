@@ -21,6 +21,7 @@ from spart_blocks.differences.references import References, mapping_of, referenc
 from spart_blocks.differences.robots import robot_changes
 from spart_blocks.differences.section_changes import section_changes
 from spart_blocks.differences.sides import Side, check_uses, two_sides, used_in
+from spart_blocks.differences.signal_names import SignalNames
 from spart_blocks.differences.union import Union, unions_of
 from spart_blocks.differences.wire_changes import wire_changes
 from spart_blocks.errors import Fault, InputError, SpartWarning
@@ -62,6 +63,12 @@ def difference_of(old: Side, new: Side, *, text: bool = False) -> Difference:
 def pair_of(old: Side, new: Side) -> Pair:
     """The matched blocks of two sides."""
     return Pair.of(*(Half.of(side.data, _ports_in(side)) for side in (old, new)))
+
+
+def signal_names(old: Side, new: Side) -> SignalNames:
+    """What the signals of the old side's run are called in the new one's."""
+    with collector_paused():
+        return SignalNames(pair_of(old, new))
 
 
 def union_of(old: Side, new: Side, found: Difference) -> list[Union]:

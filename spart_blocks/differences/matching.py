@@ -10,12 +10,12 @@ Source: B. Weisfeiler and A. Leman, "The reduction of a graph to canonical form"
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from spart_blocks.differences.connections import Connection
-from spart_blocks.differences.sheets import Name, Piece
+from spart_blocks.differences.sheets import Name, Piece, Sheet
 from spart_blocks.differences.values import frozen
 
 ALIKE = 0.6
@@ -23,8 +23,11 @@ ALIKE = 0.6
 PARAMETERS, NEIGHBOURS = 0.4, 0.6
 """Shares of the score."""
 ROUNDS = 3
-MOST_NEAR = 60
-"""Neighbours at one port that are compared; a signal that goes to more says little."""
+MOST_NEAR = 20
+MOST_ASKED, MOST_LINKS = 4, 400
+"""Limits on the candidates for a block, on how often they are compared, and on the links that are
+compared; a signal that goes to very many blocks says little about each.
+"""
 
 Link = tuple[str, str | None, str | None, str | None]
 """Of a block: "in" or "out", its own port, the port at the other end, the part of the signal."""
@@ -184,7 +187,7 @@ class _Matching:
             if best[1] is not None and best[0] >= least:
                 self.pair(a, best[1])
                 near = (other for _, other in self.old.links[a])
-                waiting.extend(b for b in near if b in self.left_old and asked[b] < MOST_NEAR)
+                waiting.extend(b for b in near if b in self.left_old and asked[b] < MOST_ASKED)
 
     def candidates(self, a: Name) -> dict[Name, None]:
         """New blocks of the same type that are linked to a known neighbour in the same way; and
@@ -195,6 +198,8 @@ class _Matching:
             for b in self.by_link(beside, link):
                 if b in self.left_new and self.new.pieces[b].kind == self.kinds[a]:
                     found[b] = None
+            if len(found) >= MOST_NEAR:
+                break
         if not self.old.links[a]:
             found = dict.fromkeys(self._alone.get((self.here(a)[0], self.kinds[a]), [])[:MOST_NEAR])
             found = {b: None for b in found if b in self.left_new}
@@ -225,10 +230,14 @@ class _Matching:
         """How alike two blocks of one type are, from 0 to 1."""
         links = {
             (link, self.pairs.get(other, self.here(other)))
-            for link, other in self.old.links[a]
+            for link, other in self.old.links[a][:MOST_LINKS]
             if other not in self.left_old
         }
-        others = {(link, other) for link, other in self.new.links[b] if other not in self.left_new}
+        others = {
+            (link, other)
+            for link, other in self.new.links[b][:MOST_LINKS]
+            if other not in self.left_new
+        }
         whole = len(links | others)
         if whole:
             near = len(links & others) / whole
@@ -257,26 +266,47 @@ def _alike(old: Mapping[str, object], new: Mapping[str, object]) -> float:
     return sum(1.0 if frozen(old[n]) == frozen(new[n]) else 0.5 for n in both) / len(names)
 
 
-def renamed_sheets(
-    old: Mapping[str, Mapping[str, Piece]], new: Mapping[str, Mapping[str, Piece]]
-) -> dict[str, str]:
-    """The new names of sheets of other names that hold much the same blocks."""
+def renamed_sheets(old: Mapping[str, Sheet], new: Mapping[str, Sheet]) -> dict[str, str]:
+    """The new names of sheets of other names: those that hold mostly the same blocks, or the same
+    ports and types alone."""
     gone = [name for name in old if name not in new]
     come = [name for name in new if name not in old]
-    if not gone or not come:
-        return {}
+    found = _by_blocks(gone, come, old, new) if gone and come else {}
+    shapes: dict[Hashable, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for side, (names, sheets) in enumerate(((gone, old), (come, new))):
+        for name in names:
+            if name not in found and name not in found.values():
+                shapes[_shape(sheets[name])][side].append(name)
+    pairs = (both for both in shapes.values() if len(both[0]) == len(both[1]) == 1)
+    return found | {a[0]: b[0] for a, b in pairs}
+
+
+def _shape(sheet: Sheet) -> Hashable:
+    """The ports and the types of a sheet."""
+    ports = (frozen(sheet.rest.get(key)) for key in ("inputs", "outputs"))
+    kinds = sorted(piece.kind for piece in sheet.blocks.values())
+    return sheet.name.partition(".")[0], *ports, tuple(kinds)
+
+
+def _by_blocks(
+    gone: Sequence[str], come: Sequence[str], old: Mapping[str, Sheet], new: Mapping[str, Sheet]
+) -> dict[str, str]:
+    """Sheets of which more than half the blocks have the same names and types."""
     holders: dict[Hashable, list[str]] = defaultdict(list)
     for name in come:
-        for block, piece in new[name].items():
+        for block, piece in new[name].blocks.items():
             holders[name.partition(".")[0], block, piece.kind].append(name)
     found: dict[str, str] = {}
+    taken: set[str] = set()
     for name in gone:
         shared: dict[str, int] = defaultdict(int)
-        for block, piece in old[name].items():
+        for block, piece in old[name].blocks.items():
             for other in holders.get((name.partition(".")[0], block, piece.kind), ())[:MOST_NEAR]:
                 shared[other] += 1
-        free = [other for other in shared if other not in found.values()]
+        free = [other for other in shared if other not in taken]
         best = max(free, key=lambda other: shared[other], default=None)
-        if best is not None and 2 * shared[best] > max(len(old[name]), len(new[best])):
+        most = max(len(old[name].blocks), len(new[best].blocks)) if best is not None else 0
+        if best is not None and 2 * shared[best] > most:
             found[name] = best
+            taken.add(best)
     return found

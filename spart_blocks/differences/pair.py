@@ -80,10 +80,7 @@ class Pair:
 
     @staticmethod
     def of(old: Half, new: Half) -> Pair:
-        others = renamed_sheets(
-            {name: sheet.blocks for name, sheet in old.sheets.items()},
-            {name: sheet.blocks for name, sheet in new.sheets.items()},
-        )
+        others = renamed_sheets(old.sheets, new.sheets)
         kinds = {
             a.removeprefix(SUBSYSTEM): b.removeprefix(SUBSYSTEM)
             for a, b in others.items()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from os.path import normpath
 from pathlib import Path
@@ -69,9 +69,19 @@ class Side:
         return f"{name}{colon}{normpath(os.path.join(os.path.dirname(path), given))}"
 
     def fetch_all(self) -> None:
-        """Copy every file of the revision that this one's data names, for a run."""
-        for text in _texts(self.data):
-            self._fetch(text)
+        """Copy every file of the revision that this one, or one that it uses, names, for a run."""
+        if self.revision is None:
+            return
+        waiting, known = [self], {self.label}
+        while waiting:
+            side = waiting.pop()
+            for text in _texts(side.data):
+                side._fetch(text)
+            for given in used_in(side.data):
+                if side.beside(given) not in known:
+                    known.add(side.beside(given))
+                    with suppress(InputError):
+                        waiting.append(side.used(given))
 
     def _fetch(self, given: str) -> None:
         if self.revision is None or self.path is None or not given or "\0" in given:
