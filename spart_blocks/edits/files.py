@@ -124,7 +124,8 @@ def _read(path: Path) -> tuple[bytes, str]:
     """A file's bytes, and its text with its line breaks."""
     try:
         if not path.is_file():
-            raise DiagramError(Fault("there is no such file", Place(str(path))))
+            problem = "is not a file" if path.exists() else "there is no such file"
+            raise DiagramError(Fault(problem, Place(str(path))))
         with path.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
         text = raw.decode("utf-8-sig")

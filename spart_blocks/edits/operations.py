@@ -237,6 +237,8 @@ class Retype(Operation):
         section: Any = data
         for key in home:
             section = section[key]
+        if not isinstance(section, dict):
+            raise InputError(f"block {self.name} is not written as a mapping")
         gone = [*self.without, *(["use"] if "use" in section else [])]
         return ordered([*steps, *(RemoveValue((*home, name)) for name in gone)])
 
