@@ -291,7 +291,7 @@ class RenameParameter(Operation):
     new: str
 
     def steps(self, data: Data) -> list[Step]:
-        params = data.get("params") or {}
+        params = _entries(data, "params")
         if self.name not in params:
             hint = did_you_mean(self.name, params)
             raise InputError(Fault(f"there is no parameter {self.name!r}", hint=hint))
@@ -320,14 +320,14 @@ class Group(Operation):
     def steps(self, data: Data) -> list[Step]:
         scope = _scope(data, self.within)
         _free(data, scope, self.name)
-        if self.name in (data.get("subsystems") or {}):
+        if self.name in _entries(data, "subsystems"):
             raise InputError(f"there is already a subsystem {self.name!r}")
         if not self.blocks:
             raise InputError("name the blocks of the group")
         homes = [_home(data, scope, name) for name in self.blocks]
         if any(home[0] == "variants" for home in homes):
             raise InputError("a slot of variants cannot be put into a subsystem")
-        sections = _section(data, scope)["blocks"]
+        sections = _entries(_section(data, scope), "blocks")
         part = grouped(
             self.name, {name: sections[name] for name in dict.fromkeys(self.blocks)},
             _wires(data, scope),
@@ -368,11 +368,17 @@ def _sortable(key: Any) -> tuple[int, str]:
 def _scope(data: Data, within: str) -> Keys:
     if not within:
         return ()
-    subsystems = data.get("subsystems") or {}
+    subsystems = _entries(data, "subsystems")
     if within not in subsystems:
         hint = did_you_mean(within, subsystems)
         raise InputError(Fault(f"there is no subsystem {within!r}", hint=hint))
     return ("subsystems", within)
+
+
+def _entries(holder: Any, name: str) -> dict[str, Any]:
+    """A section with entries; none where it is missing, or is something else."""
+    found = holder.get(name) if isinstance(holder, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _section(data: Data, scope: Keys) -> dict[str, Any]:
@@ -384,10 +390,10 @@ def _section(data: Data, scope: Keys) -> dict[str, Any]:
 
 def _home(data: Data, scope: Keys, name: str) -> Keys:
     """Where a block is written; InputError if there is none."""
-    blocks = _section(data, scope).get("blocks") or {}
+    blocks = _entries(_section(data, scope), "blocks")
     if name in blocks:
         return (*scope, "blocks", name)
-    slots = data.get("variants") or {} if not scope else {}
+    slots = _entries(data, "variants") if not scope else {}
     if name in slots:
         return ("variants", name)
     hint = did_you_mean(name, [*blocks, *slots])
@@ -397,8 +403,8 @@ def _home(data: Data, scope: Keys, name: str) -> Keys:
 def _free(data: Data, scope: Keys, name: str) -> None:
     """Refuse a name that a block cannot have, or has."""
     _named(name)
-    slots = data.get("variants") or {} if not scope else {}
-    if name in (_section(data, scope).get("blocks") or {}) or name in slots:
+    slots = _entries(data, "variants") if not scope else {}
+    if name in _entries(_section(data, scope), "blocks") or name in slots:
         raise InputError(f"there is already a block {name!r}")
 
 
@@ -410,10 +416,10 @@ def _named(name: str) -> None:
 
 def _wires(data: Data, scope: Keys) -> list[tuple[Keys, str]]:
     """The wires of a diagram with their paths."""
-    wires = _section(data, scope).get("wires") or []
+    wires = _section(data, scope).get("wires")
     return [
         ((*scope, "wires", index), text)
-        for index, text in enumerate(wires)
+        for index, text in enumerate(wires if isinstance(wires, list) else ())
         if isinstance(text, str) and text.strip()
     ]
 
@@ -434,8 +440,8 @@ def _instances(data: Data, within: str) -> Iterator[str]:
     if not within:
         yield ""
         return
-    parts = [("", data.get("blocks") or {})]
-    subsystems = data.get("subsystems") or {}
+    parts = [("", _entries(data, "blocks"))]
+    subsystems = _entries(data, "subsystems")
     seen = 0
     while parts and seen < 10_000:
         prefix, blocks = parts.pop()
@@ -446,14 +452,14 @@ def _instances(data: Data, within: str) -> Iterator[str]:
                 if kind == within:
                     yield f"{prefix}{name}/"
                 inner = subsystems[kind]
-                parts.append((f"{prefix}{name}/", inner.get("blocks") or {}))
+                parts.append((f"{prefix}{name}/", _entries(inner, "blocks")))
 
 
 def _unshadowed(data: Data, name: str) -> Data:
     """The data without the subsystems that have a parameter of this name of their own."""
-    subsystems = data.get("subsystems") or {}
+    subsystems = _entries(data, "subsystems")
     kept = {key: value for key, value in subsystems.items()
-            if not isinstance(value, dict) or name not in (value.get("params") or {})}  # fmt: skip
+            if not isinstance(value, dict) or name not in _entries(value, "params")}  # fmt: skip
     return {**data, "subsystems": kept} if subsystems else data
 
 
