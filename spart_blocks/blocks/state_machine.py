@@ -13,6 +13,7 @@ from spart_blocks.blocks._values import counted
 from spart_blocks.charts import steps
 from spart_blocks.charts.chart import ELAPSED, Chart
 from spart_blocks.charts.layout import Layout
+from spart_blocks.charts.reachable import doubts
 from spart_blocks.charts.reading import read_chart, variable_values
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.formulas.crossings import bare
@@ -267,6 +268,7 @@ def _ports(block: Any, chart: Chart) -> dict[str, Any]:
 def _finish(block: Any, values: Mapping[str, Any]) -> None:
     """What bdsim's constructor would replace."""
     block._state_names = block.layout.names
+    block.doubts = doubts(block.chart)
     refuse_taken((name for name in values if hasattr(block, name)), "params")
     block.__dict__.update(values)
     block.tunable = tuple(values)

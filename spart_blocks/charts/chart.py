@@ -111,7 +111,11 @@ class Chart:
 
     def entered_first(self) -> Iterator[int]:
         """The states entered at the start, outer ones first."""
-        at: int | None = self.initial
+        return self.inward(self.initial)
+
+    def inward(self, index: int) -> Iterator[int]:
+        """A state and the initial substates in it, outer ones first."""
+        at: int | None = index
         while at is not None:
             yield at
             at = self.states[at].initial

@@ -38,6 +38,7 @@ from spart_blocks.errors import (
     MissingExtraError,
     Place,
     did_you_mean,
+    warn,
 )
 
 _TYPES = "`spart blocks` lists them"
@@ -267,6 +268,8 @@ class Builder:
                 with_shapes(block, sources)
             place = self.document.place(*keys, "expression")
             warn_of_constants(block, f"{place}: {name} ({kind.name})", self.reader.params(keys))
+            for doubt in getattr(block, "doubts", ()):
+                warn(f"{self.document.place(*keys)}: {name} ({kind.name}) {doubt}")
             for key, item in resolved.items():
                 if item.origin is not None and same_numbers(item.value, arguments[key]):
                     self._note_origin(kind, item.origin, wiring.prefix + name, key)

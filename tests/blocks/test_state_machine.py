@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from same_results import assert_same_results
 
 import spart_blocks as sb
 from spart_blocks.diagram.registry import find_type
-from spart_blocks.errors import InputError
+from spart_blocks.errors import InputError, SpartWarning
 from spart_blocks.export import export_fmu, step_code, verify, verify_fmu
 from spart_blocks.program.subdiagram import subdiagram_of
 
@@ -515,3 +516,45 @@ wires: [time -> m.u]
         sb.load(path)
     places = [(fault.place.line, fault.place.column) for fault in error.value.faults]
     assert places == [(9, 22), (12, 23)]
+
+
+LEAVES = {
+    "idle": {},
+    "work": {"initial": "fast", "history": True, "states": {"fast": {}, "slow": {}}},
+    "lost": {"initial": "here", "states": {"here": {}, "there": {}}},
+    "end": {},
+}
+GO = [{"from": "idle", "to": "work", "when": "u > 1"}]
+
+
+@pytest.mark.parametrize("kind", ["STATE_MACHINE", "STATE_MACHINE_S"])
+@pytest.mark.parametrize(
+    ("more", "never", "idle"),
+    [
+        ([], "slow, lost, here, there, end", None),
+        ([{"from": "lost", "to": "end"}], "slow, lost, here, there, end", "lost -> end"),
+        ([{"from": "work", "to": "there"}], "slow, here, end", None),
+        ([{"from": "fast", "to": "lost"}, {"from": "there", "to": "slow"}], "slow, there, end",
+         "there -> slow"),
+        ([{"from": "fast", "to": "slow"}, {"from": "work", "to": "lost"},
+          {"from": "lost", "to": "there"}, {"from": "there", "to": "end"}], None, None),
+    ],
+)  # fmt: skip
+def test_states_that_are_never_entered_are_told(tmp_path, kind, more, never, idle):
+    machine = {"type": kind, "initial": "idle", "states": LEAVES,
+               "transitions": [*GO, *(one | {"when": "u < 0"} for one in more)],
+               **({"clock": "c"} if kind.endswith("_S") else {})}  # fmt: skip
+    text = {"clocks": {"c": {"T": 0.1}}, "wires": ["time -> m.u"],
+            "blocks": {"time": {"type": "TIME"}, "m": machine}}  # fmt: skip
+    (tmp_path / "made.yaml").write_text(json.dumps(text))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SpartWarning)
+        sb.load(tmp_path / "made.yaml")
+    told = [str(one.message) for one in caught if issubclass(one.category, SpartWarning)]
+    if never is None:
+        assert not told
+        return
+    (text,) = told
+    assert f"m ({kind}) never enters {never}: no transition leads there" in text
+    assert "made.yaml:1:" in text
+    assert text.endswith(f"so that none of {idle} is taken" if idle else "leads there")
