@@ -151,7 +151,11 @@ class Native(Engine):
         return self._slope(t, x, xd).reshape(len(x), len(x)).T
 
     def initial(self) -> tuple[Floats, Floats]:
-        return self.program.x0.copy(), self.program.xd0.copy()
+        return self.program.x0.copy(), self._xd0.copy()
+
+    @cached_property
+    def _xd0(self) -> Floats:
+        return self.program.xd0
 
     def rates(self, t: float, x: Floats, xd: Floats) -> Floats:
         """dx/dt, finite or not."""
@@ -195,12 +199,10 @@ class Native(Engine):
         return np.array(self.program.renewed(t, x, xd, self.program.p), dtype=float).ravel()
 
     def project(self, t: float, x: Floats) -> Floats:
-        return x if self.program.project is None else self._project(t, x, self.program.xd0)
+        return x if self.program.project is None else self._project(t, x, self._xd0)
 
     def reach(self, t: float, x: Floats) -> float:
-        return (
-            np.inf if self.program.reach is None else float(self._reach(t, x, self.program.xd0)[0])
-        )
+        return np.inf if self.program.reach is None else float(self._reach(t, x, self._xd0)[0])
 
     def project_all(self, t: Floats, x: Floats) -> Floats:
         project = self.program.project

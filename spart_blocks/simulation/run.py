@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -354,12 +355,13 @@ class Run:
         jumped_off(self, float(self.t))
         now, before = self.watch(float(self.t), self.x), self.before
         jumped = [] if before is None else self.crossed(before, now)
+        leaders = self.held.leaders
         found = [
             k
-            for k, crossing in enumerate(self.crossings)
-            if (crossing.kind in ("stop", "mode", "fault") and now[k] > 0)
-            or (crossing.kind == "event" and k in jumped)
-            or (k in self.held.leaders and now[k] * (crossing.direction or 1.0) > 0)
+            for k in sorted({*np.flatnonzero(now > 0).tolist(), *jumped, *leaders})
+            if (self.crossings[k].kind in ("stop", "mode", "fault") and now[k] > 0)
+            or (self.crossings[k].kind == "event" and k in jumped)
+            or (k in leaders and now[k] * (self.crossings[k].direction or 1.0) > 0)
         ]
         self.cross(found, float(self.t))
         return bool(found)
@@ -374,7 +376,17 @@ class Run:
 
     def crossed(self, before: Floats, after: Floats) -> list[int]:
         """The crossings whose values before and after lie on different sides of zero."""
-        return [k for k, c in enumerate(self.crossings) if c.crossed(before[k], after[k])]
+        directions = self._directions
+        either = (before > 0) != (after > 0)
+        rises, falls = (before <= 0) & (after > 0), (before >= 0) & (after < 0)
+        one = np.where(directions > 0, rises, falls)
+        found: list[int] = np.flatnonzero(np.where(directions == 0, either, one)).tolist()
+        return found
+
+    @cached_property
+    def _directions(self) -> Floats:
+        """The directions of the crossings."""
+        return np.array([crossing.direction for crossing in self.crossings], dtype=float)
 
     def cross(self, found: Sequence[int], t: float) -> Fraction:
         """Act on all crossings found at t: stop, let an EVENT block's function reset states,
