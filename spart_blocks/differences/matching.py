@@ -13,6 +13,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 from spart_blocks.differences.connections import Connection
 from spart_blocks.differences.sheets import Name, Piece, Sheet
@@ -99,13 +100,10 @@ class _Matching:
     def by_surroundings(self) -> None:
         """Blocks of equal type, parameters and neighbours up to some links away, and of which
         there is one on each side."""
-        for rounds in range(ROUNDS, 0, -1):
-            if self.left_old and self.left_new:
-                olds = self._hashes(
-                    self.old, self.left_old, self.kind_of_old, self.pairs.get, rounds
-                )
-                news = self._hashes(self.new, self.left_new, self.kind_of_new, _same, rounds)
-                self._pair_only(olds, news)
+        olds = self._hashes(self.old, self.left_old, self.kind_of_old, self.pairs.get)
+        news = self._hashes(self.new, self.left_new, self.kind_of_new, _same)
+        for before, after in zip(reversed(olds), reversed(news), strict=True):
+            self._pair_only(before, after)
 
     def kind_of_old(self, a: Name) -> str:
         return self.kinds[a]
@@ -119,17 +117,19 @@ class _Matching:
         left: Iterable[Name],
         kind: Callable[[Name], str],
         known: Callable[[Name], Name | None],
-        rounds: int,
-    ) -> dict[Name, Hashable]:
+    ) -> list[dict[Name, Hashable]]:
+        """The hashes of the blocks that are left, with neighbours up to one link away, two, ..."""
         hashes: dict[Name, Hashable] = {}
         for one in left:
             hashes[one] = hash((kind(one), frozen(web.pieces[one].parameters)))
-        for _ in range(rounds):
+        rounds = []
+        for _ in range(ROUNDS):
             hashes = {
                 one: hash((colour, frozenset(self._around(web, one, hashes, known))))
                 for one, colour in hashes.items()
             }
-        return hashes
+            rounds.append(hashes)
+        return rounds
 
     def _around(
         self,
@@ -148,10 +148,12 @@ class _Matching:
         """Pair what has a hash alone on each side."""
         at: dict[Hashable, list[Name]] = {}
         for b, colour in news.items():
-            at.setdefault(colour, []).append(b)
+            if b in self.left_new:
+                at.setdefault(colour, []).append(b)
         mine: dict[Hashable, list[Name]] = {}
         for a, colour in olds.items():
-            mine.setdefault(colour, []).append(a)
+            if a in self.left_old:
+                mine.setdefault(colour, []).append(a)
         for colour, names in mine.items():
             if len(names) == 1 and len(at.get(colour, ())) == 1:
                 a, b = names[0], at[colour][0]
@@ -179,15 +181,22 @@ class _Matching:
             if a not in self.left_old:
                 continue
             asked[a] += 1
-            best = max(
-                ((self.score(a, b), b) for b in self.candidates(a)),
-                key=lambda pair: pair[0],
-                default=(0.0, None),
-            )
-            if best[1] is not None and best[0] >= least:
-                self.pair(a, best[1])
+            best = self._best(a, least)
+            if best is not None:
+                self.pair(a, best)
                 near = (other for _, other in self.old.links[a])
                 waiting.extend(b for b in near if b in self.left_old and asked[b] < MOST_ASKED)
+
+    def _best(self, a: Name, least: float) -> Name | None:
+        """The candidate with the highest score, the first of equal ones."""
+        best, most = None, least
+        for b in self.candidates(a):
+            score = self.score(a, b)
+            if score > most or (best is None and score >= least):
+                best, most = b, score
+            if most >= 1.0:
+                break
+        return best
 
     def candidates(self, a: Name) -> dict[Name, None]:
         """New blocks of the same type that are linked to a known neighbour in the same way; and
@@ -206,12 +215,15 @@ class _Matching:
         return found
 
     def by_link(self, beside: Name, link: Link) -> list[Name]:
-        """The new blocks that a block is linked to in the same way as the end of a link."""
-        return self._linked.get((beside, link), [])[:MOST_NEAR]
+        """The new blocks left that a block is linked to in the same way as the end of a link."""
+        waiting = self._linked.get((beside, link))
+        while waiting and waiting[0] not in self.left_new:
+            waiting.popleft()
+        return list(islice(waiting, MOST_NEAR)) if waiting else []
 
     @cached_property
-    def _linked(self) -> dict[tuple[Name, Link], list[Name]]:
-        found: dict[tuple[Name, Link], list[Name]] = defaultdict(list)
+    def _linked(self) -> dict[tuple[Name, Link], deque[Name]]:
+        found: dict[tuple[Name, Link], deque[Name]] = defaultdict(deque)
         for b in self.left_new:
             for link, other in self.new.links[b]:
                 found[other, link].append(b)

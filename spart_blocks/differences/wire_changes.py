@@ -44,13 +44,12 @@ def _between(
 ) -> Iterator[Change]:
     gone, come = apart(old, new)
     if gone or come:
-        gone, come = _with_bundles(gone, come, old, new)
-        if _need_ports(gone, come):
+        if _need_ports(gone, come, old, new):
             back = {b: a for a, b in names.items()}
             other = pair.sheets[sheet]
-            gone = meant(gone, old, lambda name: pair.old.ports(sheet, back.get(name, name)))
-            come = meant(come, new, lambda name: pair.new.ports(other, name))
-            gone, come = apart(gone, come)
+            old = meant(old, old, lambda name: pair.old.ports(sheet, back.get(name, name)))
+            new = meant(new, new, lambda name: pair.new.ports(other, name))
+            gone, come = apart(old, new)
         yield from _told(gone, come, old, new)
     yield from _orders(old, new, gone, come)
 
@@ -73,19 +72,11 @@ def _without(these: Found, those: Found) -> Found:
     return kept
 
 
-def _with_bundles(gone: Found, come: Found, old: Found, new: Found) -> tuple[Found, Found]:
-    """With the wires `.*` that lead to the same blocks, whose meaning depends on the others."""
+def _need_ports(gone: Found, come: Found, old: Found, new: Found) -> bool:
+    """Whether the names of ports may show that two connections are the same: where a wire `.*`
+    leads to a block whose wires differ, and where a port is written in several ways."""
     ends = {one.target for one in (*gone, *come)}
-    before, after = (
-        [one for one in found if one.several and one.target in ends and one not in set(apart)]
-        for found, apart in ((old, gone), (new, come))
-    )
-    return gone + before, come + after
-
-
-def _need_ports(gone: Found, come: Found) -> bool:
-    """Whether the names of ports may show that two connections are the same."""
-    if any(one.several for one in (*gone, *come)):
+    if any(one.several and one.target in ends for one in (*old, *new)):
         return True
     inputs, outputs = defaultdict(set), defaultdict(set)
     for one in (*gone, *come):

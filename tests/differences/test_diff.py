@@ -131,6 +131,31 @@ def test_two_renamed_blocks_of_one_type_are_told_by_their_neighbours(differ):
     assert [one[1] for one in told(found)] == ["renamed", "renamed"]
 
 
+def test_blocks_that_are_all_alike_are_renamed_in_their_order(differ):
+    def star(hub, name):
+        names = [f"{name}{k}" for k in range(200)]
+        blocks = "".join(f"  {one}: {{type: GAIN, K: 1}}\n" for one in names)
+        wires = ", ".join(f"{hub} -> {one}" for one in names)
+        return f"blocks:\n  {hub}: {{type: TIME}}\n{blocks}wires: [{wires}]\n"
+
+    found = differ(star("hub", "a"), star("centre", "b"))
+    assert {one.kind for one in found.changes} == {"renamed"}
+    assert found.names["a150"] == "b150"
+
+
+def test_another_source_of_a_scope_is_a_rerouted_wire(differ):
+    text = """
+    blocks:
+      law: {{type: JOINT_PID, kp: 1}}
+      t: {{type: TIME}}
+      s: {{type: SCOPE}}
+    wires: [t -> s, {} -> s, t -> law.qd, t -> law.qm]
+    """
+    (change,) = differ(text.format("law.tau"), text.format("t")).changes
+    assert (change.path, change.old, change.new) == ("s", "law.tau", "t")
+    assert not differ(text.format("law.tau"), text.format("law"))
+
+
 def test_a_retyped_block_keeps_its_name(differ):
     found = differ(SERVO, changed("d:     {type: GAIN, K: 8}", "d: {type: CLIP, min: -1, max: 1}"))
     assert found.blocks[0].kind == "retyped"
