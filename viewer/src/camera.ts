@@ -34,7 +34,7 @@ export class View {
     const sphere = box.getBoundingSphere(new Sphere());
     const half = MathUtils.degToRad(this.camera.fov / 2);
     const narrow = Math.atan(Math.tan(half) * Math.min(1, this.camera.aspect));
-    const distance = (0.95 * sphere.radius) / Math.sin(narrow);
+    const distance = (1.05 * sphere.radius) / Math.sin(narrow);
     const way = this.camera.position.clone().sub(this.controls.target);
     this.controls.target.copy(sphere.center);
     this.camera.position.copy(sphere.center).addScaledVector(way.normalize(), distance);

@@ -17,14 +17,14 @@ export interface Options {
   trails: Set<number>;
 }
 
-const MOST_TRAILS_AT_FIRST = 3;
+const MOST_TRAILS_AT_FIRST = 4;
 
 /** What is shown at first. */
 export function firstOptions(motion: Motion, tracers: readonly Tracer[], fixed: boolean): Options {
   const parents = new Set(motion.bodies.map(({ parent }) => parent));
-  const ends = tracers.flatMap((tracer, index) => {
-    const chosen = tracer.isFrame || !parents.has(motion.bodies.indexOf(tracer.body));
-    return chosen && motion.bodies.length > 1 ? [index] : [];
+  const ends = tracers.flatMap(({ isFrame, body }, index) => {
+    const last = body.frames.length === 0 && !parents.has(motion.bodies.indexOf(body));
+    return isFrame || (last && motion.bodies.length > 1) ? [index] : [];
   });
   const trails = new Set(ends.length <= MOST_TRAILS_AT_FIRST ? ends : []);
   return { follow: -1, frames: false, floor: fixed, forces: false, inertias: true, forceScale: 1, trails };
