@@ -78,6 +78,7 @@ def _findings() -> Iterator[Finding]:
     yield _compiler()
     yield _cache()
     yield _display()
+    yield _viewer()
     yield _shipped()
     for extra, names in extras.items():
         yield _extra(extra, names)
@@ -164,6 +165,19 @@ def _display() -> Finding:
         hint = "install tkinter or PyQt6, or unset MPLBACKEND"
         return Finding("display", "missing", f"Matplotlib's {backend} opens no windows", hint)
     return Finding("display", "ok", f"windows by Matplotlib's {backend}")
+
+
+def _viewer() -> Finding:
+    """Whether pages of motion have their viewer, or can build it."""
+    from spart_blocks.motion import viewer_build
+
+    if viewer_build.is_fresh():
+        return Finding("viewer", "ok", str(viewer_build.VIEWER))
+    node = viewer_build.found_node()
+    if node is None:
+        text = "not built, and there is no Node.js to build it: spart animate writes no pages"
+        return Finding("viewer", "missing", text, viewer_build.HINT)
+    return Finding("viewer", "ok", f"is built by {node.node} when a page first needs it")
 
 
 def _shipped() -> Finding:

@@ -119,7 +119,7 @@ def test_doctor_finds_an_installation_whole(spart):
     answer = spart("doctor")
     assert answer.code == 0, answer.out
     topics = {line.split()[0] for line in answer.out.splitlines()}
-    assert {"spart_blocks", "python", "bdsim", "compiler", "cache", "display"} <= topics
+    assert {"spart_blocks", "python", "bdsim", "compiler", "cache", "display", "viewer"} <= topics
 
 
 def test_doctor_tells_what_is_missing_and_how_to_get_it(spart, monkeypatch, tmp_path):

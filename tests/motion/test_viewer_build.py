@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import zlib
 from base64 import b64decode
+from pathlib import Path
 
 import pytest
 
@@ -97,6 +100,12 @@ def test_a_failed_build_says_what_failed_and_leaves_the_last_one(place, monkeypa
     with pytest.raises(InputError, match=r"cannot be built.*nowhere"):
         viewer_build.build(NODE)
     assert (page / "viewer.js").read_bytes() == before
+
+
+def test_the_build_hook_needs_nothing_installed():
+    code = "import sys; sys.path.insert(0, '.'); from spart_blocks.motion import viewer_build"
+    command = [sys.executable, "-I", "-S", "-c", code]
+    subprocess.run(command, cwd=Path(__file__).parents[2], check=True)
 
 
 @pytest.mark.skipif(not viewer_build.is_fresh(), reason="the viewer is not built")
