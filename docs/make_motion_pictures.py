@@ -1,6 +1,8 @@
 """Takes the pictures of pages of motion, in Chromium.
 
 python docs/make_motion_pictures.py
+
+It needs selenium, and Debian's chromium and chromium-driver.
 """
 
 from __future__ import annotations
