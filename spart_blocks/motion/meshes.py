@@ -29,6 +29,7 @@ MOST_TRIANGLES = 5_000_000
 """Of one file; it is simplified for the page."""
 DETAIL = 12_000
 """Triangles of all meshes of a page, by default."""
+_SAME = 1e6  # of a mesh's size is where vertices count as one
 _COLOUR = (0.75, 0.76, 0.78, 1.0)
 Colour = tuple[float, float, float, float]
 
@@ -155,7 +156,17 @@ def _mesh(one: Any, T: Any, unit: float) -> Mesh:
         raise InputError("has vertices that are not finite")
     if len(faces) and not (faces.min() >= 0 and faces.max() < len(vertices)):
         raise InputError("has faces of vertices that it does not have")
-    return Mesh(vertices, faces, _colour(one))
+    return _merged(Mesh(vertices, faces, _colour(one)))
+
+
+def _merged(mesh: Mesh) -> Mesh:
+    """The mesh with each place once: files repeat those at which triangles meet."""
+    size = float(np.ptp(mesh.vertices, axis=0).max(initial=0.0)) or 1.0
+    key = np.rint(mesh.vertices * (_SAME / size)).astype(np.int64)
+    _, first, of = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    faces = of.reshape(-1)[mesh.faces]
+    a, b, c = faces.T
+    return Mesh(mesh.vertices[first], faces[(a != b) & (b != c) & (c != a)], mesh.colour)
 
 
 def _colour(one: Any) -> Colour:
@@ -200,10 +211,11 @@ def _clustered(mesh: Mesh, wanted: int) -> tuple[Floats, NDArray[Any]]:
 
 
 def _packed(mesh: Mesh) -> dict[str, Packed]:
-    used, faces = np.unique(mesh.faces, return_inverse=True)
-    faces = faces.reshape(-1, 3)
+    used, first, of = np.unique(mesh.faces, return_index=True, return_inverse=True)
+    order = np.argsort(first)  # as the faces use them, which compresses well
+    places = np.argsort(order)
     kind = np.uint16 if len(used) < 2**16 else np.uint32
     return {
-        "positions": rounded(mesh.vertices[used]),
-        "indices": plain(np.asarray(faces, dtype=kind)),
+        "positions": rounded(mesh.vertices[used[order]]),
+        "indices": plain(np.asarray(places[of].reshape(-1, 3), dtype=kind)),
     }

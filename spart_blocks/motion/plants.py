@@ -96,7 +96,7 @@ def pushes(moving: Moving, x: Floats, results: RunData) -> Iterator[Push]:
     has them or can compute them."""
     for port, signal in moving.wrenches.items():
         try:
-            values = np.asarray(results[signal], dtype=float)
+            values = np.array(results[signal], dtype=float)  # SciPy takes no read-only arrays
         except InputError:  # a file has only what was kept
             continue
         if not np.isfinite(values).all():

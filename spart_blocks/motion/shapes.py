@@ -23,7 +23,7 @@ from spart_blocks.robot.parts import JointType
 from spart_blocks.robot.visuals import Visual, read_visuals
 
 Shape = dict[str, Any]
-ROD = 0.012
+ROD = 0.006
 """Radius of the rods between joints, as a part of the robot's size."""
 _GREY = (0.72, 0.74, 0.77, 1.0)
 _ROD_COLOUR = (0.35, 0.37, 0.42, 1.0)
@@ -225,11 +225,11 @@ def _stand_ins(robot: Robot, link: int, size: float) -> list[tuple[Shape, float]
         reach = far + float(np.linalg.norm(box.sides)) / 2
         found.append(({**shape, "colour": colour, "stands_for": "inertia"}, reach))
     elif body.mass > 0:
-        shape = {"kind": "sphere", "radius": 2 * ROD * size, "pose": pose_of(T), "colour": colour}
-        found.append((shape, far + 2 * ROD * size))
+        shape = {"kind": "sphere", "radius": 3 * ROD * size, "pose": pose_of(T), "colour": colour}
+        found.append((shape, far + 3 * ROD * size))
     points = _joints_at(robot, link)
     points = [(T @ [*point, 1.0])[:3] for point in points]
-    centre = T[:3, 3] if body.mass > 0 or len(points) < 2 else points[0]
+    centre = T[:3, 3] if body.mass > 0 or not points else points[0]
     for point in points:
         rod = _rod(centre, point, ROD * size)
         if rod is not None:

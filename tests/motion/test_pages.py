@@ -14,6 +14,7 @@ from spart_blocks.cli import main
 from spart_blocks.errors import InputError
 from spart_blocks.motion import animate as pages
 from spart_blocks.motion.packed import plain, rounded, steps, unpacked
+from spart_blocks.motion.plants import moving_of
 
 pytestmark = pytest.mark.usefixtures("stub_viewer")
 ARM, SPACECRAFT = "diagrams/arm_computed_torque.yaml", "diagrams/spacecraft_pd.yaml"
@@ -115,6 +116,23 @@ def test_forces_on_bodies_are_arrows_in_world_axes():
     jumps = t[1:][np.diff(t) == 0]
     away = np.abs(results.t[:, None] - jumps).min(axis=1, initial=1.0) > 1e-5
     assert away.sum() > 100
+    assert np.abs(got - want)[away].max() < 2e-3 * np.ptp(want, axis=0).max()
+
+
+def test_torques_in_the_axes_of_a_base_are_turned_into_those_of_the_world():
+    results = sb.simulate("diagrams/signals/thrusters.yaml", T=5)
+    recording = recording_in(pages.run_page(results))
+    (arrow,) = [
+        a for a in recording["arrows"] if (a["name"], a["kind"]) == ("plant.tau0", "torque")
+    ]
+    assert arrow["unit"] == "N m"
+    t, v = (unpacked(arrow["track"][key]) for key in "tv")
+    _, nodes = results.recompute.made_of()
+    (plant,) = moving_of(nodes)
+    R = results["plant.R0"]
+    want = np.einsum("nij,nj->ni", R, results[plant.wrenches["tau0"]][:, :3])
+    got = np.column_stack([np.interp(results.t, t, v[:, k]) for k in range(3)])
+    away = np.abs(results.t[:, None] - t[1:][np.diff(t) == 0]).min(axis=1, initial=1.0) > 1e-5
     assert np.abs(got - want)[away].max() < 2e-3 * np.ptp(want, axis=0).max()
 
 
