@@ -27,7 +27,7 @@ MOST_PIECES = 500
 """Parts of one file, each with its own colour."""
 MOST_TRIANGLES = 5_000_000
 """Of one file; it is simplified for the page."""
-DETAIL = 12_000
+DETAIL = 8_000
 """Triangles of all meshes of a page, by default."""
 _SAME = 1e6  # of a mesh's size is where vertices count as one
 _COLOUR = (0.75, 0.76, 0.78, 1.0)

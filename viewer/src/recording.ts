@@ -6,7 +6,10 @@ export type Quaternion = [number, number, number, number];
 /** x, y, z [m] and a quaternion, scalar last. */
 export type Pose = [number, number, number, number, number, number, number];
 
-/** Little-endian numbers by rows: offset + scale * (their sums over rows, or themselves). */
+/**
+ * Little-endian numbers by rows: offset + scale * (their sums over rows, or themselves). Planes:
+ * column by column, first the low bytes of all numbers, then the next ones, which compress better.
+ */
 export interface Packed {
   type: Numbers;
   shape: number[];
@@ -14,6 +17,7 @@ export interface Packed {
   scale?: number;
   offset?: number | number[];
   delta?: boolean;
+  planes?: boolean;
 }
 
 export interface Table {
@@ -156,10 +160,11 @@ const READERS: Record<Numbers, [bytes: number, read: (view: DataView, at: number
 /** The numbers of a packed table. Throws where its data does not fill its shape. */
 export function unpack(packed: Packed): Table {
   const text = atob(packed.data);
-  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
+  const stored = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
   const [rows = 1, columns = 1] = packed.shape;
   const [size, read] = READERS[packed.type];
+  const bytes = packed.planes ? woven(stored, rows, columns) : stored;
+  const view = new DataView(bytes.buffer);
   if (bytes.length !== rows * columns * size) {
     throw new Error(`a table of ${rows} x ${columns} has ${bytes.length} bytes`);
   }
@@ -174,6 +179,19 @@ export function unpack(packed: Packed): Table {
     values[at] = from + scale * sums[column]!;
   }
   return { rows, columns, values };
+}
+
+/** The bytes by rows of a table whose bytes are stored in planes. */
+function woven(planes: Uint8Array, rows: number, columns: number): Uint8Array {
+  const count = rows * columns;
+  const size = count ? planes.length / count : 0;
+  const bytes = new Uint8Array(planes.length);
+  for (let at = 0; at < planes.length; at++) {
+    const [plane, place] = [Math.floor(at / count), at % count];
+    const [column, row] = [Math.floor(place / rows), place % rows];
+    bytes[(row * columns + column) * size + plane] = planes[at]!;
+  }
+  return bytes;
 }
 
 /** A recording with its tables unpacked and its omissions filled in. */

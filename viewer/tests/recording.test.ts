@@ -12,6 +12,14 @@ const packed = (type: Packed["type"], array: ArrayBufferView, shape: number[]): 
 });
 
 describe("unpack", () => {
+  it("reads columns of byte planes", () => {
+    // 1, 2 | 259, 4 | -1, 6 as 16-bit integers.
+    const planes = [1, 3, 255, 2, 4, 6, 0, 1, 255, 0, 0, 0];
+    const data = btoa(String.fromCharCode(...planes));
+    const table = unpack({ type: "i16", shape: [3, 2], data, planes: true });
+    expect([...table.values]).toEqual([1, 2, 259, 4, -1, 6]);
+  });
+
   it("reads every type of number", () => {
     const numbers: [Packed["type"], ArrayBufferView, number[]][] = [
       ["f32", Float32Array.of(1.5, -2), [1.5, -2]],
