@@ -13,6 +13,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from spart_blocks.dynamics import frame_of_link, kinematics
@@ -107,19 +108,21 @@ class StateCurve:
         if len(self.t) == 1:
             return np.repeat(self.x, len(t), axis=0)
         k = np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, len(self.t) - 2)
-        h = (self.t[k + 1] - self.t[k])[:, None]
-        s = (t - self.t[k])[:, None] / h
-        a, b, n = self.x[k], self.x[k + 1], self.rates.shape[1]
-        found = (1 - s) * a + s * b
-        bulge = (
-            s
-            * (1 - s)
-            * (
-                (1 - s) * (h * self.rates[k] - (b - a)[:, :n])
-                - s * (h * self.rates[k + 1] - (b - a)[:, :n])
-            )
-        )
-        found[:, :n] += bulge
+        return self._between(k, k + 1, t)
+
+    def beside(self, rows: NDArray[Any]) -> Floats:
+        """The states at some inner rows as the rows before and after each would have them."""
+        return self._between(rows - 1, rows + 1, self.t[rows])
+
+    def _between(self, i: NDArray[Any], j: NDArray[Any], t: Floats) -> Floats:
+        """The states at times t (m,) between rows i and j (m,)."""
+        h = (self.t[j] - self.t[i])[:, None]
+        s = (t - self.t[i])[:, None] / h
+        n = self.rates.shape[1]
+        found: Floats = (1 - s) * self.x[i] + s * self.x[j]
+        line = (self.x[j] - self.x[i])[:, :n]
+        first, last = h * self.rates[i] - line, h * self.rates[j] - line
+        found[:, :n] += s * (1 - s) * ((1 - s) * first - s * last)
         return found
 
 

@@ -85,6 +85,11 @@ def recording_of(
             f"{name} moves so long that its poses are kept to {tracks.tolerance:.2g} m only, in "
             f"place of {PART * reach:.2g} m: {given.most:,} rows are the most"
         )
+    if tracks.doubt > tracks.tolerance:
+        warn(
+            f"{name}: the rows of its record are far apart, and between them poses may be off by "
+            f"{tracks.doubt:.2g} m; run it with a smaller `every`, or for a shorter time"
+        )
     for body, track in zip(bodies, packed, strict=True):
         body["track"] = track
     return {

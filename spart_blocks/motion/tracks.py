@@ -26,6 +26,7 @@ MOST_ROWS = 600_000
 _PIECE = 20_000  # rows of the run that are taken at once
 _MOST_SAMPLES = 400_000  # of a piece
 _DEPTH, _SPLIT, _TURN, _COARSER = 14, 0.4, 1.0, 4.0
+_ALIKE = 2.0  # intervals side by side, longest to shortest
 
 Looked = Callable[[float], None]
 """Called now and then with the time [s] of the run that is reached."""
@@ -82,12 +83,15 @@ class Tracks:
     most: int = MOST_ROWS
     bodies: list[Rows] = field(default_factory=list)
     looked: Looked = lambda t: None
+    doubt: float = 0.0
+    """Estimate of the error [m] of the curves between the rows of the run."""
 
     def add(self, curve: StateCurve, poses: PoseMap, levers: Floats) -> slice:
         """Add the bodies of one plant; returns their places among `bodies`."""
         mine = [Rows(float(lever)) for lever in levers]
         self.bodies += mine
         for piece in _pieces(curve):
+            self.doubt = max(self.doubt, _doubt(piece, poses, levers))
             t = np.unique(self._ticks(piece.t))
             t, p, q = _sampled(piece, poses, levers, t, SAMPLING * self.tolerance, self.tick)
             for k, rows in enumerate(mine):
@@ -124,6 +128,22 @@ class Tracks:
             "p": steps(p, step),
             "q": steps(q, min(1e-5, step / (2 * rows.lever))),
         }
+
+
+def _doubt(curve: StateCurve, poses: PoseMap, levers: Floats) -> float:
+    """About how far [m] the curve is from the motion between rows: how well it would tell every
+    row from the two beside it.
+
+    The error of a cubic is x'''' / 24 times the squared product of the distances to its ends.
+    """
+    a, b = np.diff(curve.t)[:-1], np.diff(curve.t)[1:]
+    rows = 1 + np.flatnonzero(np.maximum(a, b) < _ALIKE * np.minimum(a, b))
+    if not len(rows):
+        return 0.0
+    a, b = a[rows - 1], b[rows - 1]
+    found, told = poses(curve.x[rows]), poses(curve.beside(rows))
+    errors = pose_errors(found.p, found.q, told.p, told.q, levers).max(axis=1, initial=0.0)
+    return float((errors * (np.maximum(a, b) / 2) ** 4 / (a * b) ** 2).max())
 
 
 def tick_of(span: float) -> float:

@@ -134,3 +134,12 @@ def test_where_rows_are_short_the_tolerance_grows_and_is_told():
         p, _ = poses_at(rough["track"], times)
         want, _ = poses_at(fine["track"], times)
         assert np.abs(p - want).max() < recording["tolerance"]
+
+
+@pytest.mark.parametrize(("every", "doubtful"), [(0.05, False), (0.5, True)])
+def test_a_record_whose_rows_are_too_far_apart_is_told(every, doubtful, recwarn):
+    results = sb.simulate("diagrams/arm_computed_torque.yaml", T=4, every=every)
+    whole, nodes = results.recompute.made_of()
+    recording_of(results, nodes, whole)
+    told = [str(one.message) for one in recwarn if "poses may be off by" in str(one.message)]
+    assert len(told) == doubtful
