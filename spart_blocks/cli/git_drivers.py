@@ -36,8 +36,8 @@ def merged(base: Path, ours: Path, theirs: Path, path: Path) -> int:
     return int(subprocess.run(command, check=False).returncode != 0)
 
 
-def shown(path: str, old: Path, new: Path) -> int:
-    """Print the difference of two versions, of diagrams by their blocks."""
+def shown(path: str, old: Path, new: Path, hashes: tuple[str, str]) -> int:
+    """Print the difference of two versions, of diagrams by their blocks. hashes: git's of each."""
     try:
         texts = [read_text(file) for file in (old, new) if str(file) != "/dev/null"]
         diagrams = bool(texts) and all(map(is_diagram, texts))
@@ -45,12 +45,21 @@ def shown(path: str, old: Path, new: Path) -> int:
         diagrams = False
     if diagrams:
         print(f"diff of {path}", flush=True)
-        command = [sys.executable, "-m", "spart_blocks", "diff", str(old), str(new)]
+        sides = [_named(path, *side) for side in zip((old, new), hashes, strict=True)]
+        command = [sys.executable, "-m", "spart_blocks", "diff", *sides]
         if subprocess.run(command, check=False).returncode < 2:
             return 0
     as_text = ["git", "--no-pager", "diff", "--no-index", "--no-ext-diff", str(old), str(new)]
     subprocess.run(as_text, check=False)
     return 0
+
+
+def _named(path: str, file: Path, given: str) -> str:
+    """A version as `spart diff` takes it: the one of HEAD by its name, so that the files are found
+    that it uses."""
+    command = ["git", "rev-parse", "--verify", "--quiet", f"HEAD:{path}"]
+    found = subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip()
+    return f"HEAD:{path}" if found == given and str(file) != path else str(file)
 
 
 def main(words: Sequence[str]) -> int:
@@ -60,7 +69,7 @@ def main(words: Sequence[str]) -> int:
             base, ours, theirs, path = map(Path, words[1:])
             return merged(base, ours, theirs, path)
         if words[:1] == ["diff"] and len(words) >= 8:  # two more for a renamed file
-            return shown(words[1], Path(words[2]), Path(words[5]))
+            return shown(words[1], Path(words[2]), Path(words[5]), (words[3], words[6]))
     except SpartError as error:
         complain(str(error))
         return 1

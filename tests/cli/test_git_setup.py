@@ -118,6 +118,17 @@ def test_other_yaml_is_merged_as_text(clone):
     assert (code == 0 and text == "a: 9\nb: 2\nc: 8\n") or "<<<<<<<" in text
 
 
+def test_git_shows_diagrams_by_their_blocks_and_other_yaml_as_text(clone):
+    (clone / "servo.yaml").write_text(OURS)
+    (clone / "other.yaml").write_text("a: 1\nb: 3\nc: 3\n")
+    code, said = git(clone, "--no-pager", "diff")
+    assert code == 0
+    assert "HEAD:servo.yaml -> servo.yaml" in said
+    assert "k.K: 2, now 3" in said
+    assert "-b: 2\n+b: 3" in said
+    assert "+  k: {type: GAIN, K: 3}" in git(clone, "--no-pager", "diff", "--no-ext-diff")[1]
+
+
 def test_the_setup_can_be_shared_and_taken_back(clone):
     assert main(["git-setup", "--shared"]) == 0
     assert (clone / ".gitattributes").read_text() == (
