@@ -173,6 +173,7 @@ class Merge(Declared, ContinuousBlock):
         PortSpec("u2", "any", "", "likewise; u3 and so on with `nin`"),
     )
     gives = (PortSpec("y", "any", "", "the one of the subsystem that runs or ran last"),)
+    tunable = ("initial",)
     told: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, nin: int = 2, initial: Any = 0.0, **blockargs: Any) -> None:

@@ -93,6 +93,23 @@ def constraint(bench, values):
     bench.bd.connect(square, block)
 
 
+def merged(bench, values):
+    """Of two subsystems that do not run."""
+    block = bench.bd.MERGE(name="block", **values)
+    off = bench.bd.CONSTANT(-1.0)
+    for k in range(2):
+        inner = sb.new_diagram(f"inner{k}")
+        signals, outer = inner.INPORT(2), inner.OUTPORT(1)
+        twice = inner.GAIN(2.0)
+        inner.connect(signals[0], twice)
+        inner.connect(twice, outer)
+        inner.connect(signals[1], inner.NULL())
+        part = sb.conditional(bench.bd.SUBSYSTEM(inner, name=f"part{k}"), enabled={"by": "1"})
+        bench.bd.connect(bench.signal(2), part[0])
+        bench.bd.connect(off, part[1])
+        bench.bd.connect(part, block[k])
+
+
 PID_2DOF = {
     "P": (1.0, 3.0), "I": (2.0, 4.0), "D": (0.3, 0.5), "N": (5.0, 7.0), "b": (0.5, 0.9),
     "c": (0.2, 0.7), "lower": (-1.0, -0.3), "upper": (1.0, 0.4), "Kb": (2.0, 5.0), "Kt": (3.0, 6.0),
@@ -121,6 +138,7 @@ GAINS = {"K": ([[1.0, 2.0]], [[3.0, 0.5]]), "L": ([[1.0], [2.0]], [[2.0], [0.5]]
 # type: how to build it, and for each tunable a value and another one.
 CASES = {
     "ALGEBRAIC_CONSTRAINT": (constraint, {"initial": (1.0, -1.0)}),
+    "MERGE": (merged, {"initial": ([0.5, 1.0], [2.0, -1.0])}),
     "GAIN": (built("GAIN", (2,)), {"K": (2.0, -3.0)}),
     "GAIN by a matrix": (built("GAIN", (2,), premul=True), {"K": (K, K.T)}),
     "FRICTION_MASS": (
