@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -127,6 +127,14 @@ class Panels:
         parts = np.take_along_axis(parts, order, 1)
         length = (self.end - self.start)[:, None, None]
         return self.start[:, None, None] + parts * length, np.take_along_axis(values, order, 1)
+
+
+def joined(panels: Sequence[Panels]) -> Panels:
+    """Panels one after the other."""
+    start, end, y = (
+        np.concatenate([getattr(one, name) for one in panels]) for name in ("start", "end", "y")
+    )
+    return Panels(start, end, y)
 
 
 def straight(t: Floats, y: Floats) -> Panels:

@@ -21,6 +21,7 @@ from spart_blocks.simulation.gauges import (
     Meter,
     Panels,
     Readings,
+    joined,
 )
 from spart_blocks.simulation.record import Dense, Keeper
 from spart_blocks.simulation.step_meter import StepAnswer
@@ -29,6 +30,8 @@ from spart_blocks.simulation.stops import just_after
 Indices = NDArray[np.intp]
 
 HALVINGS, SMOOTH = 5, 3e-6
+MOST_PANELS, MOST_VALUES = 512, 200_000
+"""Panels, and values at their nodes, that wait to be measured together."""
 _FOURTH = np.array([0.109375, -49 / 192, 7 / 24, -49 / 192, 0.109375])
 """Gives the coefficient of T4 from the values at a panel's nodes."""
 
@@ -51,6 +54,7 @@ class Measuring:
         self.width = 0
         self._meters: dict[Gauge, Meter] = {}
         self._wanted = wanted
+        self._waiting: list[Panels] = []
 
     def begin(self, t: float, x: Floats, xd: Floats) -> None:
         """Learn the signals' shapes, at the start of a run."""
@@ -74,7 +78,19 @@ class Measuring:
             self._meters[gauge] = _meter(gauge, len(which))
 
     def take(self, panels: Panels) -> None:
-        """Measure more panels; values (P, 5, width) of all signals."""
+        """Measure more panels; values (P, 5, width) of all signals. Those of short steps wait for
+        each other, since a meter takes many as quickly as one."""
+        self._waiting.append(panels)
+        count = sum(len(waiting.start) for waiting in self._waiting)
+        if count >= MOST_PANELS or count * len(NODES) * self.width >= MOST_VALUES:
+            self._measure()
+
+    def _measure(self) -> None:
+        """Measure the panels that wait."""
+        if not self._waiting:
+            return
+        panels = joined(self._waiting)
+        self._waiting = []
         for gauge, meter in self._meters.items():
             which, other = self._columns[gauge]
             y = panels.y[:, :, which]
@@ -88,6 +104,7 @@ class Measuring:
 
     def read(self) -> dict[Gauge, Readings]:
         """The readings of each gauge."""
+        self._measure()
         return {gauge: meter.read() for gauge, meter in self._meters.items()}
 
     def _full(self, name: str) -> str:
@@ -188,7 +205,6 @@ class Panelled(Keeper):
 
 
 def _ordered(panels: Sequence[Panels]) -> Panels:
-    start = np.concatenate([p.start for p in panels])
-    order = np.argsort(start, kind="stable")
-    end, y = (np.concatenate([getattr(p, name) for p in panels]) for name in ("end", "y"))
-    return Panels(start[order], end[order], y[order])
+    whole = joined(panels)
+    order = np.argsort(whole.start, kind="stable")
+    return Panels(whole.start[order], whole.end[order], whole.y[order])
