@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-SLOW, LONG = 0.5, 2.5  # s
+SLOW, LONG = 0.5, 1.2  # s
 LIST, LONG_LIST = (Path(__file__).with_name(name) for name in ("slow.txt", "long.txt"))
 
 

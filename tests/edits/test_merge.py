@@ -114,7 +114,7 @@ def check_pair(path, seed):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_random_edits_merge_whole_or_not_at_all(path):
-    for seed in range(3):
+    for seed in range(2):
         check_pair(path, seed)
 
 
