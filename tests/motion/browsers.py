@@ -21,6 +21,8 @@ NO_GL = ("--disable-3d-apis",)
 needs_chromium = pytest.mark.skipif(
     not (CHROMIUM and DRIVER), reason="needs chromium and chromium-driver"
 )
+OWN = ("file:", "data:", "blob:", "chrome:")
+"""Addresses of the page itself, and of the browser's start page, which may still be loading."""
 
 
 @contextmanager
@@ -86,4 +88,4 @@ class Browser:
         sent = (m["message"] for m in messages)
         urls = [m["params"]["request"]["url"] for m in sent
                 if m["method"] == "Network.requestWillBeSent"]  # fmt: skip
-        return [url for url in urls if not url.startswith(("file:", "data:", "blob:"))]
+        return [url for url in urls if not url.startswith(OWN)]
