@@ -45,6 +45,7 @@ STATIONS = (
     "export",
     "realtime",
     "motion",  # pages that show it
+    "studio",  # the page that runs and edits diagrams, and its server
     "cli",
 )
 BEFORE_THE_PROGRAM = set(STATIONS[: STATIONS.index("program")])

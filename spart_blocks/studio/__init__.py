@@ -1,0 +1,1 @@
+"""`spart studio`: a page in the browser to see, run, tune and edit diagrams."""

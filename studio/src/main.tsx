@@ -1,0 +1,3 @@
+import { createRoot } from "react-dom/client";
+
+createRoot(document.getElementById("studio") as HTMLElement).render(<p>spart studio</p>);

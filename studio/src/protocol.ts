@@ -1,0 +1,291 @@
+// What the page and the server say to each other over one WebSocket, /socket.
+//
+// The page sends requests, {n, do, ...arguments}; the server answers each with its number n. In
+// between it tells what has happened, {tell, ...}. Rows of numbers come as binary messages: the
+// length of a JSON header (uint32, little-endian), the header, zeros up to a multiple of 8 bytes,
+// and float64 numbers. The server's side: spart_blocks/studio/.
+
+export type Keys = (string | number)[];
+export type Point = [x: number, y: number];
+
+export interface Answer<T = unknown> {
+  n: number;
+  ok?: T;
+  problem?: Problem;
+}
+
+/** One fault as a person reads it, with its place. */
+export interface Problem {
+  message: string;
+  hint?: string;
+  /** file:line:column, as the command line shows it. */
+  place?: string;
+  /** The block at which the page shows it, as a path of instances: "ctrl", "arm/servo". */
+  block?: string;
+  /** The parameter of that block, or a port. */
+  argument?: string;
+  /** Simulation time [s]. */
+  time?: number;
+  /** Further faults of the same request. */
+  others?: Problem[];
+}
+
+// --- the project ---------------------------------------------------------------------------
+
+/** do: "project" */
+export interface Project {
+  name: string;
+  diagrams: ProjectDiagram[];
+  /** The file that the command line named, or null. */
+  opened: string | null;
+}
+
+export interface ProjectDiagram {
+  /** From the project's root, with slashes. */
+  path: string;
+  name: string;
+  description: string;
+  blocks: number;
+  problem: string | null;
+  // Its picture: GET /thumbnail?path=...
+}
+
+// --- a file ----------------------------------------------------------------------------------
+
+/** do: "open" {path}; also the answer of what changes a file. */
+export interface Opened {
+  path: string;
+  name: string;
+  description: string;
+  /** Of the text; edits name the one they were made for. */
+  revision: string;
+  /** Mistakes of the diagram as it is; it runs when there are none. */
+  problems: Problem[];
+  undo: string | null;
+  redo: string | null;
+  /** Slots of variants. */
+  variants: { slot: string; choices: string[]; chosen: string }[];
+  /** Names of subsystems of the file, each a definition that blocks may be of. */
+  subsystems: string[];
+  params: Field[];
+  run: { T: number; solver: string };
+  clocks: { name: string; period: number; offset: number }[];
+}
+
+/** do: "sheet" {path, at}: the blocks of the whole (at = "") or of a subsystem's instance
+ * ("arm/servo"), laid out. Lengths are in pixels at zoom 1. */
+export interface Sheet {
+  at: string;
+  /** The definition that edits name in `within`; null where the sheet is of another file, and so
+   * cannot be edited here. */
+  within: string | null;
+  blocks: SheetBlock[];
+  wires: SheetWire[];
+}
+
+export interface SheetBlock {
+  name: string;
+  type: string;
+  /** What it looks like: its class. */
+  look: "source" | "sink" | "function" | "continuous" | "sampled" | "subsystem" | "border" | "variant";
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** Whether a person has put it there. */
+  moved: boolean;
+  inputs: SheetPort[];
+  outputs: SheetPort[];
+  /** The sheet that it opens, or null. */
+  opens: string | null;
+  /** Of a subsystem from another file: the file, to open it. */
+  file: string | null;
+  clock: string | null;
+  /** A line under the name, such as a gain. */
+  caption: string;
+  problems: Problem[];
+}
+
+export interface SheetPort {
+  name: string;
+  /** From the block's upper edge. */
+  offset: number;
+  wired: boolean;
+  /** Shape and unit where they are known: "3", "[rad/s]". */
+  shape: string;
+  unit: string;
+  doc: string;
+}
+
+export interface SheetWire {
+  /** Source and target in the notation of wires: "plant.qm", "ctrl.qm". */
+  source: string;
+  target: string;
+  from: { block: string; port: string };
+  to: { block: string; port: string };
+  points: Point[];
+  /** The signal that `values` and scopes name; null where it has none. */
+  signal: string | null;
+  problems: Problem[];
+}
+
+/** The answer of "edit", "undo", "redo", "place", "tidy", "choose". */
+export interface Changed {
+  opened: Opened;
+  sheet: Sheet;
+}
+
+/** do: "edit" {path, at, revision, operations}; do: "try" with the same arguments writes nothing
+ * and answers {problems: Problem[]} of the diagram as it would be.
+ * do: "undo" | "redo" {path, at}. do: "place" {path, at, places: {[block]: Point}} moves blocks;
+ * do: "tidy" {path, at} forgets where they were put. Both are undone like edits; neither changes
+ * the file. do: "choose" {path, at, slot, choice} chooses a variant for looking and running. */
+export type Operation =
+  | { op: "set"; path: string; text: string } // a value as YAML: blocks.ctrl.kp, params.kp
+  | { op: "unset"; path: string }
+  | { op: "add"; name: string; type: string; parameters?: Record<string, string>; within: string; place?: Point }
+  | { op: "remove"; names: string[]; within: string }
+  | { op: "rename"; name: string; to: string; within: string }
+  | { op: "retype"; name: string; type: string; within: string }
+  | { op: "wire"; source: string; target: string; within: string }
+  | { op: "unwire"; source: string; target: string; within: string }
+  | { op: "group"; name: string; names: string[]; within: string };
+
+/** do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
+ * "block.port", null where a wire fits, or the reason why not. */
+export type Fits = Record<string, string | null>;
+
+// --- types of blocks and their parameters ---------------------------------------------------------
+
+/** do: "types" */
+export interface BlockType {
+  name: string;
+  subject: string;
+  summary: string;
+  /** What other tools call it; found by search too. */
+  elsewhere: string[];
+  inputs: string[];
+  outputs: string[];
+  look: SheetBlock["look"];
+}
+
+/** do: "form" {path, at, block} */
+export interface Form {
+  block: string;
+  type: string;
+  summary: string;
+  description: string[];
+  fields: Field[];
+  ports: { name: string; output: boolean; shape: string; unit: string; doc: string }[];
+}
+
+export interface Field {
+  name: string;
+  /** What "set" names. */
+  path: string;
+  doc: string;
+  unit: string;
+  kind: "number" | "integer" | "flag" | "choice" | "text" | "array" | "any";
+  choices: string[];
+  required: boolean;
+  /** YAML text of the default; "" where there is none. */
+  default: string;
+  /** YAML text as the file has it; null where it does not. */
+  text: string | null;
+  /** Whether it can be changed while a run goes on, and its name for "tune". */
+  tunable: string | null;
+}
+
+// --- runs --------------------------------------------------------------------------------------------
+
+/** do: "run" {path, speed, T?}: speed: times real time, null for as fast as it goes.
+ * do: "pause" | "resume" | "stop" {path}; do: "speed" {path, speed}.
+ * do: "tune" {path, name, text}: from now on; do: "keep" {path} writes what was tuned -> Changed.
+ * do: "push" {path, body, force, point?}: force (3,) [N] in the inertial frame on a body from now
+ * on, at a point (3,) [m] in the inertial frame (its centre of mass without); zero lets go.
+ * do: "continue" {path, run, t, speed, states?, tuned?}: a new run from time t of an earlier one;
+ * states: vectors of blocks in place of what they were.
+ * do: "runs" {path} -> Run[].
+ * do: "values" {path, at, run, t} -> {[signal]: Value}.
+ * do: "signals" {path, run, names} -> binary Rows.
+ * do: "motion" {path, run} -> the recording that viewer/src/recording.ts reads; run null: the
+ * plants where they start.
+ * GET /download?path=&run=&kind=npz|csv|html|svg */
+export interface Run {
+  run: number;
+  label: string;
+  state: "preparing" | "running" | "paused" | "ended" | "failed";
+  t: number;
+  start: number;
+  T: number;
+  speed: number | null;
+  /** What scopes show first: groups of signals, as the diagram's scopes have them. */
+  scopes: { title: string; signals: string[] }[];
+  /** Everything that can be plotted. */
+  signals: Signal[];
+  tuned: Record<string, string>;
+  stopped: string | null;
+  warnings: string[];
+  problem: Problem | null;
+}
+
+export interface Signal {
+  name: string;
+  /** Of one sample: [] for a number. */
+  shape: number[];
+  unit: string;
+  /** Names of the components, where they have any. */
+  labels: string[];
+  /** Kept while the run goes on, and so told by "rows". */
+  live: boolean;
+}
+
+export interface Value {
+  text: string;
+  shape: string;
+  unit: string;
+  /** "continuous", or the clock with its period. */
+  rate: string;
+}
+
+/** The header of a binary message. Each row is the time and the numbers of all signals in turn.
+ * n: the request that it answers; without it rows are told as a run goes on. */
+export interface Rows {
+  tell: "rows";
+  n?: number;
+  path: string;
+  run: number;
+  signals: { name: string; width: number }[];
+  rows: number;
+  width: number;
+}
+
+/** The header of poses of a running run, for 3-D: each row is the time, then for each body of the
+ * recording its position (3) and quaternion (4, scalar last). */
+export interface Poses {
+  tell: "poses";
+  path: string;
+  run: number;
+  bodies: number;
+  rows: number;
+}
+
+// --- loops of `spart realtime` ---------------------------------------------------------------------------
+
+/** do: "loops" -> Loop[]; do: "attach" {loop} -> Run with signals; rows are then told with path
+ * "loop:NAME"; do: "tune" {path: "loop:NAME", ...}; do: "watch" {loop, names}; do: "detach". */
+export interface Loop {
+  name: string;
+  pid: number;
+  diagram: string;
+}
+
+// --- what is told ------------------------------------------------------------------------------------------
+
+export type Told =
+  /** The file has changed outside, and was read again. */
+  | { tell: "changed"; path: string; opened: Opened }
+  /** It has changed outside, and cannot be read, or is gone. */
+  | { tell: "conflict"; path: string; problem: Problem }
+  | { tell: "run"; path: string; run: Run }
+  | { tell: "loop-ended"; loop: string; reason: string };
