@@ -1,6 +1,6 @@
-"""The build hook of the package: it builds the 3-D viewer where Node.js is at hand.
+"""The build hook of the package: it builds the pages for browsers where Node.js is at hand.
 
-Without Node.js the package installs all the same, and `spart animate` says what it needs.
+Without Node.js the package installs all the same, and the commands that need a page say so.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 ROOT = Path(__file__).parent
 
 
-class ViewerHook(BuildHookInterface):
-    """Builds `spart_blocks/motion/page/` before a wheel, an sdist or an editable install."""
+class PagesHook(BuildHookInterface):
+    """Builds the viewer and the studio's page before a wheel, an sdist or an editable install."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         sys.path.insert(0, str(ROOT))
         try:
-            from spart_blocks.motion import viewer_build
+            from spart_blocks.web_build import PAGES, VIEWER, built
 
-            viewer_build.viewer(self.app.display_waiting)
-        except Exception as error:  # the package is whole without its viewer
-            self.app.display_warning(f"without the 3-D viewer of spart animate: {error}")
+            # In an editable install the studio's page is built when it is first opened.
+            for page in PAGES if version == "standard" else (VIEWER,):
+                try:
+                    built(page, self.app.display_waiting)
+                except Exception as error:  # the package is whole without it
+                    self.app.display_warning(f"without {page.what}: {error}")
         finally:
             sys.path.remove(str(ROOT))

@@ -15,6 +15,7 @@ STATIONS = (
     "errors",
     "checked",  # what callers give
     "lazy",
+    "web_build",  # pages for browsers, from their sources
     "html",  # what notebooks show
     "cache",
     "interrupts",  # requests to end

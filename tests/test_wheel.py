@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.motion import viewer_build
+from spart_blocks.web_build import VIEWER, is_fresh
 
 ROOT = Path(__file__).parents[1]
 
@@ -56,9 +56,9 @@ def test_a_wheel_has_every_diagram_and_robot_of_the_repository(installed):
         assert here == {path.relative_to(shipped) for path in shipped.rglob("*.yaml")}
 
 
-@pytest.mark.skipif(not viewer_build.is_fresh(), reason="the viewer is not built")
+@pytest.mark.skipif(not is_fresh(VIEWER), reason="the viewer is not built")
 def test_a_wheel_has_the_viewer_and_its_licences(installed):
     page = installed / "spart_blocks" / "motion" / "page"
-    assert {path.name for path in page.iterdir()} == {"viewer.js", "licenses.txt"}
+    assert {path.name for path in page.iterdir()} == {"viewer.js", "licenses.txt", "stamp.txt"}
     assert (page.parent / "page.html").exists()
     assert not (installed / "tests").exists()

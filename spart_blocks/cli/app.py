@@ -33,6 +33,7 @@ from spart_blocks.cli.run import run
 from spart_blocks.cli.schema import schema
 from spart_blocks.cli.scope import scope
 from spart_blocks.cli.show import show
+from spart_blocks.cli.studio import studio
 from spart_blocks.cli.sweep import sweep
 from spart_blocks.cli.terminal import discard_stdout, never_fail_on_encoding
 from spart_blocks.cli.test import run_tests
@@ -40,6 +41,7 @@ from spart_blocks.cli.tune import tune
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run,
+    "studio": studio,
     "animate": animate,
     "sweep": sweep,
     "linearize": linearize,

@@ -19,6 +19,7 @@ from spart_blocks.cli.reporting import FAILED, Debug, reporting
 from spart_blocks.cli.terminal import has_display, put
 from spart_blocks.cli.text_tables import grid
 from spart_blocks.errors import SpartError, told
+from spart_blocks.web_build import STUDIO, VIEWER, WebPage, found_node, is_fresh
 
 State = Literal["ok", "missing", "wrong"]
 NAME = "spart_blocks"
@@ -78,7 +79,8 @@ def _findings() -> Iterator[Finding]:
     yield _compiler()
     yield _cache()
     yield _display()
-    yield _viewer()
+    yield _page("viewer", VIEWER, "spart animate writes no pages")
+    yield _page("studio", STUDIO, "spart studio does not start")
     yield _shipped()
     for extra, names in extras.items():
         yield _extra(extra, names)
@@ -167,17 +169,15 @@ def _display() -> Finding:
     return Finding("display", "ok", f"windows by Matplotlib's {backend}")
 
 
-def _viewer() -> Finding:
-    """Whether pages of motion have their viewer, or can build it."""
-    from spart_blocks.motion import viewer_build
-
-    if viewer_build.is_fresh():
-        return Finding("viewer", "ok", str(viewer_build.VIEWER))
-    node = viewer_build.found_node()
+def _page(name: str, page: WebPage, loss: str) -> Finding:
+    """Whether a page for browsers is built, or can be."""
+    if is_fresh(page):
+        return Finding(name, "ok", str(page.target / page.main))
+    node = found_node()
     if node is None:
-        text = "not built, and there is no Node.js to build it: spart animate writes no pages"
-        return Finding("viewer", "missing", text, viewer_build.HINT)
-    return Finding("viewer", "ok", f"is built by {node.node} when a page first needs it")
+        text = f"not built, and there is no Node.js to build it: {loss}"
+        return Finding(name, "missing", text, page.hint)
+    return Finding(name, "ok", f"is built by {node.node} when it is first needed")
 
 
 def _shipped() -> Finding:

@@ -15,10 +15,10 @@ from spart_blocks.html import lines
 from spart_blocks.motion.page import page_of
 from spart_blocks.motion.recording import DEFAULT, Options, recording_of
 from spart_blocks.motion.still import start_of, still_of
-from spart_blocks.motion.viewer_build import Say, is_fresh
 from spart_blocks.results.files import write_bytes
 from spart_blocks.results.run_data import RunData
 from spart_blocks.robot import Robot
+from spart_blocks.web_build import VIEWER, Say, is_fresh
 
 if TYPE_CHECKING:
     from spart_blocks.diagram import Diagram
@@ -171,7 +171,7 @@ def frame_of_robot(robot: Robot) -> str:
 
 
 def _framed(page: Callable[[], str], otherwise: str) -> str:
-    if not is_fresh():
+    if not is_fresh(VIEWER):
         return lines([otherwise])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SpartWarning)

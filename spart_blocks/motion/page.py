@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.motion.viewer_build import Say, viewer
+from spart_blocks.web_build import VIEWER, Say, built
 
 TEMPLATE = Path(__file__).with_name("page.html")
 
@@ -31,7 +31,7 @@ def page_of(recording: Mapping[str, Any], say: Say | None = None) -> str:
     parts = {
         "title": escape(str(recording.get("name") or "motion")),
         "recording": _packed(data.encode()),
-        "viewer": _packed(viewer(say).read_bytes()),
+        "viewer": _packed(built(VIEWER, say).read_bytes()),
     }
     template = TEMPLATE.read_text(encoding="utf-8")
     return re.sub(f"@({'|'.join(parts)})@", lambda found: parts[found[1]], template)

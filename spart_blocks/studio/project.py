@@ -2,6 +2,74 @@
 
 from __future__ import annotations
 
-from spart_blocks.studio.client import Handler
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-HANDLERS: dict[str, Handler] = {}
+from spart_blocks.document import read_document
+from spart_blocks.errors import DiagramError
+from spart_blocks.studio.client import Client, Handler, Session
+
+MOST_FILES = 2000
+"""YAML files that are looked at."""
+_SKIPPED = {"node_modules", "build", "dist", "venv", "out", "__pycache__"}
+_SUFFIXES = (".yaml", ".yml")
+
+
+async def project(client: Client, given: dict[str, Any]) -> dict[str, Any]:
+    """The project's diagrams."""
+    session = client.session
+    diagrams = await asyncio.to_thread(diagrams_of, session.root)
+    return {"name": session.root.name, "diagrams": diagrams, "opened": session.opened}
+
+
+def diagrams_of(root: Path) -> list[dict[str, Any]]:
+    """The diagrams in a folder, as pages list them."""
+    found = (_listed(path, root) for path in _files(root))
+    return [diagram for diagram in found if diagram is not None]
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """The YAML files in a folder, those of its own before those of its folders."""
+    seen = 0
+    for folder, inner, names in os.walk(root):
+        inner[:] = sorted(n for n in inner if n not in _SKIPPED and not n.startswith("."))
+        for name in sorted(names):
+            if name.endswith(_SUFFIXES) and seen < MOST_FILES:
+                seen += 1
+                yield Path(folder, name)
+
+
+def _listed(path: Path, root: Path) -> dict[str, Any] | None:
+    """A diagram, also one that cannot be read; None for other YAML."""
+    found = {"path": path.relative_to(root).as_posix(), "name": path.stem}
+    try:
+        data = read_document(path).data
+    except DiagramError as error:
+        known = path.parent.name == "diagrams"
+        told = {"description": "", "blocks": 0, "problem": str(error.faults[0])}
+        return {**found, **told} if known else None
+    blocks = data.get("blocks")
+    if not isinstance(blocks, dict) or "inputs" in data or "outputs" in data:
+        return None
+    title = data.get("name")
+    text = data.get("description")
+    return {
+        **found,
+        "name": title if isinstance(title, str) else path.stem,
+        "description": text if isinstance(text, str) else "",
+        "blocks": len(blocks),
+        "problem": None,
+    }
+
+
+async def thumbnail(session: Session, path: str) -> tuple[str, str, bytes]:
+    """A small picture of a diagram: its name, its media type, its bytes. Raises InputError."""
+    from spart_blocks.studio.thumbnails import picture_of
+
+    return f"{Path(path).stem}.svg", "image/svg+xml", await picture_of(session, path)
+
+
+HANDLERS: dict[str, Handler] = {"project": project}

@@ -11,14 +11,12 @@ from scipy.spatial.transform import Rotation
 
 import spart_blocks as sb
 from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.motion import viewer_build
 from spart_blocks.motion.plants import moving_of
+from spart_blocks.web_build import VIEWER, found_node, is_fresh
 
 pytestmark = [
     needs_chromium,
-    pytest.mark.skipif(
-        not (viewer_build.is_fresh() or viewer_build.found_node()), reason="needs Node.js"
-    ),
+    pytest.mark.skipif(not (is_fresh(VIEWER) or found_node()), reason="needs Node.js"),
 ]
 RUNS = {
     "arm": ("diagrams/arm_computed_torque.yaml", 2.0),

@@ -1,0 +1,76 @@
+"""Serving the studio until it is ended."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.studio.client import Session
+from spart_blocks.studio.gate import MOST_BYTES, Gate
+from spart_blocks.studio.server import Say, application
+
+_FAREWELL = 2
+"""Seconds that open requests have when the studio ends."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server that listens already. run: serve until `server.should_exit`."""
+
+    server: uvicorn.Server
+    listening: socket.socket
+
+    async def run(self) -> None:
+        await self.server.serve(sockets=[self.listening])
+
+
+def serve(
+    session: Session, gate: Gate, page: Path, say: Say, begun: Callable[[str], object]
+) -> None:
+    """Serve a session at the gate's address until Ctrl-C. page: the first file of the built page.
+    begun: called with the link that opens it. Raises InputError where the address is not free.
+    """
+    serving = serving_at(session, gate, page, say)
+    begun(gate.link)
+    with suppress(KeyboardInterrupt):
+        asyncio.run(serving.run())
+
+
+def serving_at(session: Session, gate: Gate, page: Path, say: Say) -> Serving:
+    """A server at the gate's address, whose port is known then. Raises InputError."""
+    listening = _listening(gate.host, gate.port)
+    gate.port = int(listening.getsockname()[1])
+    config = uvicorn.Config(
+        application(session, gate, page, say),
+        log_level="error",
+        ws="websockets-sansio",
+        ws_max_size=MOST_BYTES,
+        ws_per_message_deflate=False,  # on this machine, packing would take more time than sending
+        timeout_graceful_shutdown=_FAREWELL,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+    )
+    return Serving(uvicorn.Server(config), listening)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens on an address. port: 0 for any that is free."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        made = socket.socket(family, socket.SOCK_STREAM)
+        with suppress(OSError):
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen()
+    except (OSError, OverflowError) as error:
+        problem = f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}"
+        raise InputError(Fault(problem, hint="give another --port, or none")) from None
+    return made

@@ -1,0 +1,194 @@
+"""The studio's server: the page, one WebSocket for each page, pictures and downloads."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from spart_blocks.errors import SpartError
+from spart_blocks.studio.client import Client, Handler, Session
+from spart_blocks.studio.downloads import download
+from spart_blocks.studio.gate import MOST_PAGES, Gate, Pace
+from spart_blocks.studio.project import thumbnail
+from spart_blocks.studio.requests import all_handlers, answer
+
+_AT_ONCE = 8
+"""Requests of a page that are answered at once; others wait."""
+_TOO_MANY = 1008
+"""The WebSocket code for what a policy forbids."""
+
+Say = Callable[[str], object]
+
+
+class _Guarded:
+    """The application behind the gate: only requests to an allowed host with the cookie pass, but
+    for the link that gives it. All answers have the gate's headers."""
+
+    def __init__(self, app: ASGIApp, gate: Gate, say: Say) -> None:
+        self.app, self.gate, self.say = app, gate, say
+        self.told = -60.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._http(scope, receive, self._with_headers(send))
+        elif scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        if not self.gate.knows_host(request.headers):
+            await Response("this host is not served", 421)(scope, receive, send)
+            return
+        if scope["path"] == "/" and "token" in request.query_params:
+            await self._enter(request)(scope, receive, send)
+            return
+        if not self.gate.admits(request.cookies):
+            self._tell_link()
+            await HTMLResponse(_LOCKED, 403)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    def _enter(self, request: Request) -> Response:
+        if not self.gate.exchanges(request.query_params["token"]):
+            if self.gate.admits(request.cookies):  # its own link a second time
+                return RedirectResponse("/", 303)
+            self._tell_link()
+            return HTMLResponse(_LOCKED, 403)
+        answer = RedirectResponse("/", 303)
+        name, value = self.gate.cookie_name, self.gate.cookie
+        answer.set_cookie(name, value, path="/", httponly=True, samesite="strict")
+        return answer
+
+    def _tell_link(self) -> None:
+        """Print a link that opens another browser, now and then."""
+        if time.monotonic() - self.told > 10:
+            self.told = time.monotonic()
+            self.say(f"to open the studio in another browser: {self.gate.link}")
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        socket = WebSocket(scope, receive, send)
+        headers = socket.headers
+        right = self.gate.knows_host(headers) and self.gate.is_own_page(headers)
+        if not (right and self.gate.admits(socket.cookies)):
+            await socket.close(_TOO_MANY)
+            return
+        await self.app(scope, receive, send)
+
+    def _with_headers(self, send: Send) -> Send:
+        more = [(k.lower().encode(), v.encode()) for k, v in self.gate.headers().items()]
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *more]}
+            await send(message)
+
+        return sent
+
+
+_LOCKED = (
+    "<!doctype html><html lang=en><title>spart studio</title><h1>This studio is locked</h1>"
+    "<p>Open it with the link that <code>spart studio</code> has printed in its terminal. "
+    "A link works once; the terminal shows a new one now.</p></html>"
+)
+
+
+def application(session: Session, gate: Gate, page: Path, say: Say = print) -> ASGIApp:
+    """The studio as an ASGI application. page: the first file of the built page. say: is told the
+    link for another browser."""
+    handlers = all_handlers()
+
+    async def first_page(request: Request) -> Response:
+        return FileResponse(page, headers={"Cache-Control": "no-store"})
+
+    async def socket(connection: WebSocket) -> None:
+        await _converse(connection, session, handlers)
+
+    async def picture(request: Request) -> Response:
+        return await _found(lambda: thumbnail(session, request.query_params.get("path", "")))
+
+    async def file(request: Request) -> Response:
+        given = request.query_params
+        run = given.get("run", "")
+        return await _found(
+            lambda: download(session, given.get("path", ""), run, given.get("kind", "")), save=True
+        )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        for close in session.closing:
+            with suppress(Exception):
+                await close()
+
+    routes = [
+        Route("/", first_page),
+        WebSocketRoute("/socket", socket),
+        Route("/thumbnail", picture),
+        Route("/download", file),
+        Mount("/page", StaticFiles(directory=page.parent)),
+    ]
+    return _Guarded(Starlette(routes=routes, lifespan=lifespan), gate, say)
+
+
+async def _found(
+    make: Callable[[], Awaitable[tuple[str, str, bytes]]], *, save: bool = False
+) -> Response:
+    """A file as (name, media type, bytes), or why there is none."""
+    try:
+        name, kind, data = await make()
+    except SpartError as error:
+        return Response(escape(str(error)), 404, media_type="text/plain")
+    headers = {"Cache-Control": "no-store"}
+    if save:
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return Response(data, media_type=kind, headers=headers)
+
+
+async def _converse(socket: WebSocket, session: Session, handlers: dict[str, Handler]) -> None:
+    """Answer a page until it is gone."""
+    if len(session.clients) >= MOST_PAGES:
+        await socket.close(_TOO_MANY, "too many pages are open")
+        return
+    await socket.accept()
+    client = Client(session, socket)
+    session.clients.add(client)
+    pace, room = Pace(at=time.monotonic()), asyncio.Semaphore(_AT_ONCE)
+    tasks: set[asyncio.Task[Any]] = {asyncio.create_task(client.deliver())}
+
+    async def answered(text: str) -> None:
+        try:
+            await answer(client, handlers, text)
+        finally:
+            room.release()
+
+    try:
+        while True:
+            text = await socket.receive_text()
+            if not pace.takes(time.monotonic()):
+                await socket.close(_TOO_MANY, "too many requests")
+                return
+            await room.acquire()  # tasks begin in the order of their requests
+            task = asyncio.create_task(answered(text))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+    except (WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: a binary message
+        pass
+    finally:
+        session.clients.discard(client)
+        for task in tasks:
+            task.cancel()

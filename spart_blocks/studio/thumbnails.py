@@ -1,0 +1,49 @@
+"""Small pictures of diagrams: their boxes and wires."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spart_blocks.errors import InputError
+from spart_blocks.studio.client import Session
+
+LOOKS = {
+    "source": ("#e9f5ec", "#4b8b5c"),
+    "sink": ("#f1f2f4", "#7b828e"),
+    "function": ("#eaf1fb", "#4472b0"),
+    "continuous": ("#fff3e0", "#c27c1a"),
+    "sampled": ("#f3ecfa", "#8159b3"),
+}
+_OTHER = ("#ffffff", "#333b47")
+_MOST = 400
+"""Blocks that are drawn."""
+_MARGIN = 12
+
+
+async def picture_of(session: Session, path: str) -> bytes:
+    """The picture of a diagram file as SVG. Raises InputError."""
+    raise InputError("there is no picture")
+
+
+def svg_of(sheet: dict[str, Any]) -> str:
+    """A sheet as SVG without texts."""
+    blocks = sheet["blocks"][:_MOST]
+    lefts, tops = [b["x"] for b in blocks] or [0], [b["y"] for b in blocks] or [0]
+    x, y = min(lefts) - _MARGIN, min(tops) - _MARGIN
+    width = max([b["x"] + b["width"] for b in blocks] or [100]) + _MARGIN - x
+    height = max([b["y"] + b["height"] for b in blocks] or [60]) + _MARGIN - y
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{x:g} {y:g} {width:g} {height:g}">',
+        '<g fill="none" stroke="#6b7280" stroke-width="1.5">',
+    ]
+    for wire in sheet["wires"] if len(blocks) < _MOST else ():
+        points = " ".join(f"{px:g},{py:g}" for px, py in wire["points"])
+        parts.append(f'<polyline points="{points}"/>')
+    parts.append('</g><g stroke-width="2">')
+    for block in blocks:
+        fill, edge = LOOKS.get(block["look"], _OTHER)
+        parts.append(
+            f'<rect x="{block["x"]:g}" y="{block["y"]:g}" width="{block["width"]:g}" '
+            f'height="{block["height"]:g}" rx="4" fill="{fill}" stroke="{edge}"/>'
+        )
+    return "".join([*parts, "</g></svg>"])
