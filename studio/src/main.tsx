@@ -1,3 +1,10 @@
+import "@xyflow/react/dist/base.css";
+import "./style.css";
+
 import { createRoot } from "react-dom/client";
 
-createRoot(document.getElementById("studio") as HTMLElement).render(<p>spart studio</p>);
+import { start } from "./actions";
+import { App } from "./app/App";
+
+createRoot(document.getElementById("studio") as HTMLElement).render(<App />);
+start();

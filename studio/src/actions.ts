@@ -1,0 +1,188 @@
+// What a person can do: requests to the server, and the state after them.
+
+import type { Changed, Operation, Opened, Point, Problem, Project, Sheet } from "./protocol";
+import { Refused } from "./socket";
+import { connection, now, patch, type Notice } from "./store";
+
+const STAYS = 6000;
+let notices = 0;
+
+/** Show a line over the page for a while; faults stay until they are closed. */
+export function notify(text: string, kind: Notice["kind"] = "note", hint?: string): void {
+  const id = ++notices;
+  patch({ notices: [...now().notices.slice(-3), { id, kind, text, hint }], said: text });
+  if (kind === "note") setTimeout(() => dismiss(id), STAYS);
+}
+
+export function dismiss(id: number): void {
+  patch({ notices: now().notices.filter((one) => one.id !== id) });
+}
+
+/** Do something, and show why where it is refused. */
+export async function attempt<T>(what: () => Promise<T>): Promise<T | null> {
+  try {
+    return await what();
+  } catch (error) {
+    const problem: Problem = error instanceof Refused ? error.problem : { message: String(error) };
+    notify(problem.message, "fault", problem.hint);
+    return null;
+  }
+}
+
+// --- files and sheets ------------------------------------------------------------------------
+
+/** Go to the list of diagrams. */
+export async function showProject(): Promise<void> {
+  const project = await attempt(() => connection.ask<Project>("project"));
+  if (project) patch({ project, opened: null, sheet: null, ...NOTHING });
+}
+
+/** Open a file at a sheet. */
+export async function openFile(path: string, at = ""): Promise<void> {
+  await attempt(async () => {
+    const opened = await connection.ask<Opened>("open", { path });
+    const sheet = await connection.ask<Sheet>("sheet", { path: opened.path, at });
+    patch({ opened, sheet, conflict: null, ...NOTHING });
+  });
+}
+
+/** Show another sheet of the open file, with some of its blocks selected. */
+export async function showSheet(at: string, selection: readonly string[] = []): Promise<void> {
+  const { opened } = now();
+  if (!opened) return;
+  const sheet = await attempt(() => connection.ask<Sheet>("sheet", { path: opened.path, at }));
+  if (sheet && now().opened?.path === opened.path) patch({ sheet, ...NOTHING, selection });
+}
+
+/** Go up to the sheet that the present one is in; its block is selected there. */
+export function leave(): void {
+  const at = now().sheet?.at;
+  if (!at) return;
+  const cut = at.lastIndexOf("/");
+  void showSheet(at.slice(0, Math.max(cut, 0)), [at.slice(cut + 1)]);
+}
+
+const NOTHING = {
+  selection: [], wires: [], trial: [], drawing: null, adding: null, renaming: null, dialog: null,
+} as const;
+
+// --- changes ------------------------------------------------------------------------------------
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Requests that change a file go one after the other, each with the revision before it. */
+function change(what: string, given: () => object): Promise<Changed | null> {
+  const next = last.then(async () => {
+    const { opened, sheet } = now();
+    if (!opened || !sheet) return null;
+    const about = { path: opened.path, at: sheet.at, ...given() };
+    const changed = await attempt(() => connection.ask<Changed>(what, about));
+    if (changed && now().opened?.path === changed.opened.path) show(changed);
+    return changed;
+  });
+  last = next;
+  return next;
+}
+
+function show({ opened, sheet }: Changed): void {
+  const there = new Set(sheet.blocks.map(({ name }) => name));
+  const selection = now().selection.filter((name) => there.has(name));
+  if (now().sheet?.at === sheet.at) patch({ opened, sheet, selection, trial: [], conflict: null });
+  else patch({ opened });
+}
+
+export function edit(...operations: Operation[]): Promise<Changed | null> {
+  return change("edit", () => ({ revision: now().opened?.revision, operations }));
+}
+
+export async function undo(): Promise<void> {
+  const what = now().opened?.undo;
+  if (what && (await change("undo", () => ({})))) patch({ said: `undone: ${what}` });
+}
+
+export async function redo(): Promise<void> {
+  const what = now().opened?.redo;
+  if (what && (await change("redo", () => ({})))) patch({ said: `done again: ${what}` });
+}
+
+/** Put blocks at places, which are of the picture and not of the file. */
+export function place(places: Record<string, Point>): Promise<Changed | null> {
+  return change("place", () => ({ places }));
+}
+
+export function tidy(): Promise<Changed | null> {
+  return change("tidy", () => ({}));
+}
+
+export function choose(slot: string, choice: string): Promise<Changed | null> {
+  return change("choose", () => ({ slot, choice }));
+}
+
+/** The mistakes that the diagram would have after operations; nothing is written. */
+export async function tried(...operations: Operation[]): Promise<Problem[]> {
+  const { opened, sheet } = now();
+  if (!opened || !sheet) return [];
+  const { path, revision } = opened;
+  try {
+    const about = { path, at: sheet.at, revision, operations };
+    return (await connection.ask<{ problems: Problem[] }>("try", about)).problems;
+  } catch (error) {
+    return error instanceof Refused ? [error.problem, ...(error.problem.others ?? [])] : [];
+  }
+}
+
+// --- what the server tells -------------------------------------------------------------------------
+
+/** Open the connection, and follow what is told about the open file. */
+export function start(): void {
+  connection.onState = (connected) => {
+    patch({ connected });
+    if (connected) void begin();
+  };
+  connection.hear((told) => {
+    if (!("path" in told) || told.path !== now().opened?.path) return;
+    if (told.tell === "conflict") patch({ conflict: told.problem, said: told.problem.message });
+    if (told.tell === "changed") void reload(told.opened);
+  });
+  addEventListener("popstate", () => void follow());
+  connection.open();
+}
+
+async function begin(): Promise<void> {
+  void attempt(async () => patch({ types: await connection.ask("types") }));
+  const project = await attempt(() => connection.ask<Project>("project"));
+  if (!project) return;
+  patch({ project });
+  if (!location.hash && project.opened) await openFile(project.opened);
+  else await follow();
+}
+
+async function reload(opened: Opened): Promise<void> {
+  const at = now().sheet?.at ?? "";
+  patch({ opened, conflict: null });
+  const answer = await connection.ask<Sheet>("sheet", { path: opened.path, at }).catch(() => null);
+  if (answer && now().opened?.path === opened.path) show({ opened, sheet: answer });
+  else await showSheet("");
+  notify(`${opened.path} has changed outside and was read again`);
+}
+
+// --- the address: #path or #path::at -------------------------------------------------------------------
+
+/** What the address names: a file and its sheet. */
+export function placeOf(hash: string): { path: string; at: string } | null {
+  const [path = "", at = ""] = decodeURI(hash.replace(/^#/, "")).split("::");
+  return path ? { path, at } : null;
+}
+
+export function hashOf(path: string, at: string): string {
+  return `#${encodeURI(at ? `${path}::${at}` : path)}`;
+}
+
+async function follow(): Promise<void> {
+  const wanted = placeOf(location.hash);
+  const { opened, sheet } = now();
+  if (!wanted) {
+    if (opened) await showProject();
+  } else if (wanted.path !== opened?.path) await openFile(wanted.path, wanted.at);
+  else if (wanted.at !== sheet?.at) await showSheet(wanted.at);
+}

@@ -1,0 +1,58 @@
+// The frame of the page: the list of diagrams, or one diagram with all that belongs to it.
+
+import { useEffect } from "react";
+
+import { hashOf } from "../actions";
+import { Canvas } from "../canvas/Canvas";
+import { Palette } from "../canvas/Palette";
+import { FormPanel } from "../forms/FormPanel";
+import { BottomPanel } from "../run/BottomPanel";
+import { RunBar } from "../run/RunBar";
+import { useStudio } from "../store";
+import { Header } from "./Header";
+import { Notices } from "./Notices";
+import { ProjectList } from "./ProjectList";
+
+export function App() {
+  const opened = useStudio((state) => state.opened !== null);
+  const said = useStudio((state) => state.said);
+  useAddress();
+  return (
+    <div className="app">
+      {opened ? <Diagram /> : <ProjectList />}
+      <Notices />
+      <div className="unseen" role="status">{said}</div>
+    </div>
+  );
+}
+
+function Diagram() {
+  return (
+    <>
+      <Header />
+      <div className="middle">
+        <Palette />
+        <main className="sheet">
+          <Canvas />
+        </main>
+        <FormPanel />
+      </div>
+      <RunBar />
+      <BottomPanel />
+    </>
+  );
+}
+
+/** Keep the address and the title with what is shown. */
+function useAddress(): void {
+  const path = useStudio((state) => state.opened?.path);
+  const at = useStudio((state) => state.sheet?.at ?? "");
+  const shown = useStudio((state) => state.opened !== null || state.project !== null);
+  const name = useStudio((state) => state.opened?.name);
+  useEffect(() => {
+    if (!shown) return;
+    const hash = path ? hashOf(path, at) : "";
+    if (hash !== location.hash) history.pushState(null, "", hash || location.pathname);
+    document.title = name ? `${name} · spart studio` : "spart studio";
+  }, [path, at, shown, name]);
+}

@@ -1,0 +1,3 @@
+export function Palette() {
+  return <aside className="palette" aria-label="Blocks to add" />;
+}

@@ -1,0 +1,3 @@
+export function FormPanel() {
+  return <aside className="form-panel" aria-label="Parameters" />;
+}

@@ -1,0 +1,4 @@
+/** Scopes and 3-D under the diagram. */
+export function BottomPanel() {
+  return null;
+}

@@ -1,0 +1,108 @@
+// What the page shows: one state, changed by `patch`, read in components by `useStudio`.
+
+import { useSyncExternalStore } from "react";
+
+import type { BlockType, Fits, Opened, Problem, Project, Sheet } from "./protocol";
+import { Connection } from "./socket";
+
+export interface Notice {
+  id: number;
+  kind: "note" | "fault";
+  text: string;
+  hint?: string;
+}
+
+/** A wire that is being drawn: from where, and where it fits. */
+export interface Drawing {
+  block: string;
+  port: string;
+  output: boolean;
+  fits: Fits | null;
+}
+
+/** Where a block is added: a place on the sheet, and the port that it is wired to. */
+export interface Adding {
+  place: [x: number, y: number] | null;
+  from: Drawing | null;
+}
+
+export type Dialog = "help" | "search" | "group" | "wire" | "new";
+
+export interface State {
+  connected: boolean;
+  project: Project | null;
+  /** The file that is open; null where the project's list is shown. */
+  opened: Opened | null;
+  /** The sheet that is shown: the whole file or a subsystem, `sheet.at`. */
+  sheet: Sheet | null;
+  /** Names of the selected blocks of the sheet. */
+  selection: readonly string[];
+  /** Selected wires, by `wireKey`. */
+  wires: readonly string[];
+  types: readonly BlockType[];
+  /** Mistakes that the value being typed would make. */
+  trial: readonly Problem[];
+  drawing: Drawing | null;
+  adding: Adding | null;
+  /** The block whose name is being changed in place. */
+  renaming: string | null;
+  dialog: Dialog | null;
+  /** The file has changed outside and cannot be read. */
+  conflict: Problem | null;
+  notices: readonly Notice[];
+  /** For screen readers: what has just happened. */
+  said: string;
+}
+
+const FIRST: State = {
+  connected: false,
+  project: null,
+  opened: null,
+  sheet: null,
+  selection: [],
+  wires: [],
+  types: [],
+  trial: [],
+  drawing: null,
+  adding: null,
+  renaming: null,
+  dialog: null,
+  conflict: null,
+  notices: [],
+  said: "",
+};
+
+let state = FIRST;
+const listeners = new Set<() => void>();
+
+export function now(): State {
+  return state;
+}
+
+export function patch(change: Partial<State>): void {
+  state = { ...state, ...change };
+  for (const listener of listeners) listener();
+}
+
+/** Call the listener with each change; returns what ends it. */
+export function watch(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** A part of the state, in a component. select must return the same object while nothing changed. */
+export function useStudio<T>(select: (state: State) => T): T {
+  return useSyncExternalStore(watch, () => select(state));
+}
+
+/** The one connection to the server. */
+export const connection = new Connection(address());
+
+function address(): string {
+  if (typeof location === "undefined") return "";
+  return `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/socket`;
+}
+
+export function pathOf(at: string, block: string): string {
+  return at ? `${at}/${block}` : block;
+}
