@@ -54,6 +54,12 @@ export async function showSheet(at: string, selection: readonly string[] = []): 
   if (sheet && now().opened?.path === opened.path) patch({ sheet, ...NOTHING, selection });
 }
 
+/** Go to a block, wherever it is. */
+export async function reveal(at: string, name: string): Promise<void> {
+  if (now().sheet?.at !== at) await showSheet(at);
+  patch({ selection: [name], wires: [], reveal: [name] });
+}
+
 /** Go up to the sheet that the present one is in; its block is selected there. */
 export function leave(): void {
   const at = now().sheet?.at;
@@ -64,6 +70,7 @@ export function leave(): void {
 
 const NOTHING = {
   selection: [], wires: [], trial: [], drawing: null, adding: null, renaming: null, dialog: null,
+  hover: null, reveal: null,
 } as const;
 
 // --- changes ------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
-import type { BlockType, Fits, Opened, Problem, Project, Sheet } from "./protocol";
+import type { BlockType, Fits, Opened, Problem, Project, Sheet, SheetWire } from "./protocol";
 import { Connection } from "./socket";
 
 export interface Notice {
@@ -26,7 +26,7 @@ export interface Adding {
   from: Drawing | null;
 }
 
-export type Dialog = "help" | "search" | "group" | "wire" | "new";
+export type Dialog = "help" | "search" | "group" | "wire" | "retype";
 
 export interface State {
   connected: boolean;
@@ -47,6 +47,10 @@ export interface State {
   /** The block whose name is being changed in place. */
   renaming: string | null;
   dialog: Dialog | null;
+  /** The wire under the pointer, and where that is on the page. */
+  hover: { wire: SheetWire; x: number; y: number } | null;
+  /** The blocks to bring into view. */
+  reveal: readonly string[] | null;
   /** The file has changed outside and cannot be read. */
   conflict: Problem | null;
   notices: readonly Notice[];
@@ -67,6 +71,8 @@ const FIRST: State = {
   adding: null,
   renaming: null,
   dialog: null,
+  hover: null,
+  reveal: null,
   conflict: null,
   notices: [],
   said: "",

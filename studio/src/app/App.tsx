@@ -1,17 +1,26 @@
 // The frame of the page: the list of diagrams, or one diagram with all that belongs to it.
 
+import { ReactFlowProvider } from "@xyflow/react";
 import { useEffect } from "react";
 
 import { hashOf } from "../actions";
 import { Canvas } from "../canvas/Canvas";
 import { Palette } from "../canvas/Palette";
+import { QuickAdd } from "../canvas/QuickAdd";
+import { WireDialog } from "../canvas/WireDialog";
 import { FormPanel } from "../forms/FormPanel";
 import { BottomPanel } from "../run/BottomPanel";
 import { RunBar } from "../run/RunBar";
 import { useStudio } from "../store";
+import { GroupDialog } from "./GroupDialog";
 import { Header } from "./Header";
+import { Help } from "./Help";
+import { useKeys } from "./keys";
 import { Notices } from "./Notices";
+import { Problems } from "./Problems";
 import { ProjectList } from "./ProjectList";
+import { RetypeDialog } from "./RetypeDialog";
+import { Search } from "./Search";
 
 export function App() {
   const opened = useStudio((state) => state.opened !== null);
@@ -27,20 +36,32 @@ export function App() {
 }
 
 function Diagram() {
+  useKeys();
   return (
-    <>
+    <ReactFlowProvider>
       <Header />
       <div className="middle">
         <Palette />
-        <main className="sheet">
+        <main className="sheet" aria-label="Diagram">
           <Canvas />
+          <Problems />
         </main>
         <FormPanel />
       </div>
       <RunBar />
       <BottomPanel />
-    </>
+      <QuickAdd />
+      <Dialogs />
+    </ReactFlowProvider>
   );
+}
+
+const DIALOGS = { help: Help, search: Search, group: GroupDialog, wire: WireDialog, retype: RetypeDialog };
+
+function Dialogs() {
+  const dialog = useStudio((state) => state.dialog);
+  const Shown = dialog && DIALOGS[dialog];
+  return Shown && <Shown />;
 }
 
 /** Keep the address and the title with what is shown. */

@@ -4,7 +4,8 @@ import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { memo } from "react";
 
 import type { SheetBlock, SheetPort } from "../protocol";
-import { useStudio } from "../store";
+import { patch, useStudio } from "../store";
+import { renameBlock } from "./commands";
 import { Mark } from "./Mark";
 import type { BlockNode as Shown } from "./nodes";
 
@@ -15,7 +16,7 @@ export const BlockNode = memo(function BlockNode({ data }: NodeProps<Shown>) {
   return (
     <div className={`block look-${block.look}${problem ? " wrong" : ""}`} title={problem?.message}>
       <Mark look={block.look} />
-      <span className="block-name">{block.name}</span>
+      <Name block={block} />
       <span className="block-type">{block.type}</span>
       {block.caption && <span className="block-caption">{block.caption}</span>}
       {problem && <span className="block-fault" aria-hidden="true">!</span>}
@@ -24,6 +25,22 @@ export const BlockNode = memo(function BlockNode({ data }: NodeProps<Shown>) {
     </div>
   );
 });
+
+/** The block's name, or the field in which it is changed. */
+function Name({ block: { name } }: { block: SheetBlock }) {
+  const renaming = useStudio((state) => state.renaming === name);
+  if (!renaming) return <span className="block-name">{name}</span>;
+  const leave = (): void => patch({ renaming: null });
+  return (
+    <input className="block-name nodrag nopan" aria-label={`New name of ${name}`} defaultValue={name} autoFocus spellCheck={false}
+      onFocus={(event) => event.target.select()} onBlur={(event) => void renameBlock(name, event.target.value.trim())}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") event.currentTarget.blur();
+        if (event.key === "Escape") leave();
+        event.stopPropagation();
+      }} />
+  );
+}
 
 function isOf(path: string | undefined, at: string | undefined, name: string): boolean {
   return path === (at ? `${at}/${name}` : name);

@@ -1,48 +1,215 @@
 // The sheet: blocks and wires to look at and to work on.
 
-import { applyNodeChanges, type NodeChange, ReactFlow, ReactFlowProvider } from "@xyflow/react";
-import { useEffect, useState } from "react";
+import {
+  applyNodeChanges, type Connection as Joined, type FinalConnectionState, type NodeChange, type OnConnectStartParams,
+  ReactFlow, SelectionMode, useReactFlow,
+} from "@xyflow/react";
+import { type DragEvent, type FocusEvent, type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-import { showSheet } from "../actions";
-import { patch, useStudio } from "../store";
+import { edit, notify, place, showSheet } from "../actions";
+import { useCommands } from "../app/keys";
+import type { Operation, Point } from "../protocol";
+import { now, patch, useStudio } from "../store";
+import { addable, addBlock } from "./adding";
 import { BlockNode } from "./BlockNode";
+import { canvasCommands } from "./canvasCommands";
+import { CanvasTools } from "./CanvasTools";
 import { edgesOf, nodesOf, type BlockNode as Block, type WireEdge as Wire } from "./nodes";
+import { DRAGGED } from "./Palette";
+import { bringIntoView, keepView, restoreView, ZOOM } from "./views";
 import { WireEdge } from "./WireEdge";
+import { WireHover } from "./WireHover";
+import { beginWire, endWire, reasonAgainst, wire } from "./wiring";
 
 const NODE_TYPES = { block: BlockNode };
 const EDGE_TYPES = { wire: WireEdge };
+const ADDITIVE = ["Shift", "Control", "Meta"];
+const PAN = [1, 2];
+const PRO = { hideAttribution: true };
 
 export function Canvas() {
+  const flow = useReactFlow<Block, Wire>();
+  const sheet = useStudio((state) => state.sheet);
+  const path = useStudio((state) => state.opened?.path);
+  const { nodes, onNodesChange, putBack, nudge } = useBlocks();
+  const edges = useWires();
+  const toReveal = useStudio((state) => state.reveal);
+  useCommands(useMemo(() => canvasCommands(flow, nudge), [flow, nudge]));
+  useEffect(() => restoreView(flow), [flow, path, sheet?.at]);
+  useEffect(() => {
+    if (!toReveal) return;
+    bringIntoView(flow, toReveal);
+    patch({ reveal: null });
+  }, [flow, toReveal]);
   return (
-    <ReactFlowProvider>
-      <Flow />
-    </ReactFlowProvider>
+    <div className="flow" onDoubleClick={(event) => isPane(event) && addAt(flow, event)} onFocus={selectFocused}
+      onDragOver={allowDrop} onDrop={(event) => drop(flow, event)}>
+      <ReactFlow<Block, Wire> nodes={nodes} edges={edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
+        onNodesChange={onNodesChange} onNodeDoubleClick={open} onNodeDragStop={(_, __, moved) => void putBack(moved)}
+        onSelectionDragStop={(_, moved) => void putBack(moved)}
+        onEdgeClick={selectWire} onPaneClick={() => patch({ selection: [], wires: [] })}
+        onEdgeMouseEnter={(event, edge) => hover(event, edge)} onEdgeMouseLeave={() => patch({ hover: null })}
+        onConnectStart={begin} onConnectEnd={(event, state) => end(flow, event, state)} onConnect={connect}
+        onClickConnectStart={begin} onClickConnectEnd={endWire} onReconnect={reconnect} isValidConnection={isFit}
+        onMoveEnd={(_, viewport) => keepView(viewport)}
+        colorMode="system" minZoom={ZOOM.least} maxZoom={ZOOM.most} proOptions={PRO} deleteKeyCode={null}
+        panActivationKeyCode={null} multiSelectionKeyCode={ADDITIVE} selectionOnDrag selectionMode={SelectionMode.Partial}
+        panOnDrag={PAN} zoomOnDoubleClick={false} elevateNodesOnSelect={false} edgesFocusable={false} disableKeyboardA11y
+        connectionRadius={16} nodeDragThreshold={3} />
+      <CanvasTools />
+      <WireHover />
+      {sheet?.within === null && <p className="foreign">This sheet is of another file, and can be edited there.</p>}
+    </div>
   );
 }
 
-function Flow() {
+/** The blocks as React Flow has them: as served, and elsewhere while they are moved. */
+function useBlocks() {
   const sheet = useStudio((state) => state.sheet);
   const selection = useStudio((state) => state.selection);
-  const wires = useStudio((state) => state.wires);
   const [nodes, setNodes] = useState<Block[]>([]);
-  const [edges, setEdges] = useState<Wire[]>([]);
   useEffect(() => {
     if (sheet) setNodes((before) => nodesOf(sheet, selection, before));
   }, [sheet, selection]);
+  const onNodesChange = useCallback((changes: NodeChange<Block>[]) => {
+    const others = changes.filter((change) => change.type !== "select");
+    if (others.length) setNodes((before) => applyNodeChanges(others, before));
+    if (others.length < changes.length) select(changes);
+  }, []);
+  const putBack = useCallback(async (moved: readonly Block[]) => {
+    const places = Object.fromEntries(moved.map(({ id, position: { x, y } }): [string, Point] => [id, [Math.round(x), Math.round(y)]]));
+    if (await place(places)) return;
+    const { sheet: present, selection: chosen } = now();
+    if (present) setNodes(nodesOf(present, chosen, []));
+  }, []);
+  const nudge = useNudge(setNodes, putBack);
+  return { nodes, onNodesChange, putBack, nudge };
+}
+
+const SETTLED = 400;
+
+/** Moves the selected blocks at once, and tells the server when the keys rest. */
+function useNudge(setNodes: (change: (before: Block[]) => Block[]) => void, putBack: (moved: Block[]) => Promise<void>) {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  return useCallback((dx: number, dy: number) => {
+    const chosen = new Set(now().selection);
+    if (chosen.size === 0) return;
+    setNodes((before) => {
+      const after = before.map((node) => {
+        if (!chosen.has(node.id)) return node;
+        const { x, y } = node.position;
+        return { ...node, position: { x: x + dx, y: y + dy } };
+      });
+      clearTimeout(timer.current);
+      timer.current = setTimeout(() => void putBack(after.filter(({ id }) => chosen.has(id))), SETTLED);
+      return after;
+    });
+  }, [setNodes, putBack]);
+}
+
+function useWires(): Wire[] {
+  const sheet = useStudio((state) => state.sheet);
+  const wires = useStudio((state) => state.wires);
+  const [edges, setEdges] = useState<Wire[]>([]);
   useEffect(() => {
     if (sheet) setEdges((before) => edgesOf(sheet, wires, before));
   }, [sheet, wires]);
-  const onNodesChange = (changes: NodeChange<Block>[]): void => {
-    setNodes((before) => applyNodeChanges(changes, before));
-    const chosen = changes.filter((one) => one.type === "select");
-    if (chosen.length) patch({ selection: nodes.filter(({ id, selected }) => {
-      const change = chosen.find((one) => one.id === id);
-      return change ? change.selected : selected;
-    }).map(({ id }) => id) });
-  };
-  return (
-    <ReactFlow nodes={nodes} edges={edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
-      onNodesChange={onNodesChange} onNodeDoubleClick={(_, { data }) => data.block.opens !== null && void showSheet(data.block.opens)}
-      colorMode="system" fitView minZoom={0.05} maxZoom={4} zoomOnDoubleClick={false} proOptions={{ hideAttribution: true }} />
-  );
+  return edges;
+}
+
+// --- selection -------------------------------------------------------------------------------
+
+function select(changes: readonly NodeChange<Block>[]): void {
+  const chosen = new Set(now().selection);
+  for (const change of changes) {
+    if (change.type !== "select") continue;
+    if (change.selected) chosen.add(change.id);
+    else chosen.delete(change.id);
+  }
+  patch({ selection: [...chosen], wires: [] });
+}
+
+function selectWire(event: MouseEvent, { id }: Wire): void {
+  const { wires, selection } = now();
+  const more = event.shiftKey || event.ctrlKey || event.metaKey;
+  if (more) patch({ wires: wires.includes(id) ? wires.filter((one) => one !== id) : [...wires, id] });
+  else patch({ wires: [id], selection: selection.length ? [] : selection });
+}
+
+/** A block that Tab has come to is selected. */
+function selectFocused(event: FocusEvent): void {
+  const id = event.target.classList.contains("react-flow__node") ? event.target.getAttribute("data-id") : null;
+  if (!id || !event.target.matches(":focus-visible") || now().selection.includes(id)) return;
+  patch({ selection: [id], wires: [], reveal: [id] });
+}
+
+function open(_: MouseEvent, { data: { block } }: Block): void {
+  if (block.opens !== null) void showSheet(block.opens);
+}
+
+function hover(event: MouseEvent, { data }: Wire): void {
+  if (data && event.buttons === 0) patch({ hover: { wire: data.wire, x: event.clientX, y: event.clientY } });
+}
+
+// --- adding ---------------------------------------------------------------------------------------
+
+type Flow = ReturnType<typeof useReactFlow<Block, Wire>>;
+
+function isPane(event: MouseEvent): boolean {
+  return (event.target as Element).classList.contains("react-flow__pane");
+}
+
+function addAt(flow: Flow, { clientX, clientY }: { clientX: number; clientY: number }): void {
+  const { x, y } = flow.screenToFlowPosition({ x: clientX, y: clientY });
+  patch({ adding: { place: [x, y], from: now().drawing } });
+}
+
+function allowDrop(event: DragEvent): void {
+  if (event.dataTransfer.types.includes(DRAGGED)) event.preventDefault();
+}
+
+function drop(flow: Flow, event: DragEvent): void {
+  const name = event.dataTransfer.getData(DRAGGED);
+  const type = addable().find((one) => one.name === name);
+  if (!type) return;
+  event.preventDefault();
+  const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+  void addBlock(type, [x, y]);
+}
+
+// --- wires --------------------------------------------------------------------------------------------
+
+function begin(_: unknown, { nodeId, handleId, handleType }: OnConnectStartParams): void {
+  patch({ hover: null });
+  if (nodeId && handleId) void beginWire(nodeId, handleId, handleType === "source");
+}
+
+function isFit({ source, sourceHandle, target, targetHandle }: Joined | Wire): boolean {
+  const { drawing } = now();
+  const [block, port] = drawing?.output === false ? [source, sourceHandle] : [target, targetHandle];
+  return reasonAgainst(drawing, block, port ?? "") === undefined;
+}
+
+function connect({ source, sourceHandle, target, targetHandle }: Joined): void {
+  void wire(`${source}.${sourceHandle}`, `${target}.${targetHandle}`);
+}
+
+/** A wire that ends at a port that does not fit is explained; on the empty sheet it gets a block. */
+function end(flow: Flow, event: globalThis.MouseEvent | TouchEvent, state: FinalConnectionState): void {
+  const { drawing } = now();
+  const { toHandle, isValid } = state;
+  if (toHandle && !isValid) notify(reasonAgainst(drawing, toHandle.nodeId, toHandle.id ?? "") ?? "the wire does not fit there", "fault");
+  const target = event.target as Element;
+  if (!toHandle && drawing && target.classList.contains("react-flow__pane")) {
+    addAt(flow, "changedTouches" in event ? event.changedTouches[0]! : event);
+  } else endWire();
+}
+
+function reconnect({ data }: Wire, { source, sourceHandle, target, targetHandle }: Joined): void {
+  const within = now().sheet?.within;
+  if (!data || within == null) return;
+  const old = { source: data.wire.source, target: data.wire.target };
+  const fresh = { source: `${source}.${sourceHandle}`, target: `${target}.${targetHandle}` };
+  const operations: Operation[] = [{ op: "unwire", ...old, within }, { op: "wire", ...fresh, within }];
+  void edit(...operations);
 }

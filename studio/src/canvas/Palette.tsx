@@ -1,3 +1,62 @@
+// Blocks to add, by subject: dragged onto the sheet, or put in its middle by a click.
+
+import { useReactFlow } from "@xyflow/react";
+import { memo, useMemo, useState } from "react";
+
+import type { BlockType } from "../protocol";
+import { useStudio } from "../store";
+import { addable, addBlock } from "./adding";
+import { matching } from "./filter";
+import { Mark } from "./Mark";
+import { middleOf } from "./QuickAdd";
+
+export const DRAGGED = "application/x-spart-block";
+
 export function Palette() {
-  return <aside className="palette" aria-label="Blocks to add" />;
+  const types = useStudio((state) => state.types);
+  const subsystems = useStudio((state) => state.opened?.subsystems);
+  const [typed, setTyped] = useState("");
+  const all = useMemo(() => addable(), [types, subsystems]);
+  const found = matching(typed, all, ({ name, elsewhere, summary }) => [name, ...elsewhere, summary]);
+  return (
+    <aside className="palette" aria-label="Blocks to add">
+      <input type="search" aria-label="Filter blocks" placeholder="Blocks" value={typed} spellCheck={false}
+        onChange={(event) => setTyped(event.target.value)} />
+      {typed ? <List types={found} /> : <Subjects types={all} />}
+    </aside>
+  );
+}
+
+const Subjects = memo(function Subjects({ types }: { types: BlockType[] }) {
+  const subjects = new Map<string, BlockType[]>();
+  for (const type of types) subjects.set(type.subject, [...(subjects.get(type.subject) ?? []), type]);
+  return [...subjects].map(([subject, own]) => <Subject key={subject} subject={subject} types={own} />);
+});
+
+function Subject({ subject, types }: { subject: string; types: BlockType[] }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{subject}</summary>
+      {open && <List types={types} />}
+    </details>
+  );
+}
+
+function List({ types }: { types: BlockType[] }) {
+  const flow = useReactFlow();
+  return (
+    <ul>
+      {types.map((type) => (
+        <li key={type.name}>
+          <button type="button" className={`look-${type.look}`} draggable title={`${type.summary}\nClick to add, or drag onto the sheet.`}
+            onDragStart={(event) => event.dataTransfer.setData(DRAGGED, type.name)}
+            onClick={() => void addBlock(type, middleOf(flow))}>
+            <Mark look={type.look} />
+            {type.name}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
 }

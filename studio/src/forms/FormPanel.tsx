@@ -1,3 +1,39 @@
+// The panel at the right: what is selected, with its parameters.
+
+import { alignSelected } from "../canvas/commands";
+import type { Alignment } from "../canvas/align";
+import { Tool } from "../app/Header";
+import { patch, pathOf, useStudio } from "../store";
+import { BlockForm } from "./BlockForm";
+import { FileForm } from "./FileForm";
+
+const ALIGNMENTS: [Alignment, string][] = [
+  ["left", "Align left"], ["centre", "Align centres"], ["right", "Align right"],
+  ["top", "Align tops"], ["middle", "Align middles"], ["bottom", "Align bottoms"],
+  ["across", "Spread across"], ["down", "Spread down"],
+];
+
 export function FormPanel() {
-  return <aside className="form-panel" aria-label="Parameters" />;
+  const selection = useStudio((state) => state.selection);
+  const at = useStudio((state) => state.sheet?.at ?? "");
+  const [only] = selection;
+  return (
+    <aside className="form-panel" aria-label="Parameters">
+      {selection.length === 0 || only === undefined ? <FileForm />
+        : selection.length === 1 ? <BlockForm key={pathOf(at, only)} name={only} />
+        : <Several count={selection.length} />}
+    </aside>
+  );
+}
+
+function Several({ count }: { count: number }) {
+  return (
+    <section className="form">
+      <h2>{count} blocks</h2>
+      <div className="align" role="toolbar" aria-label="Align">
+        {ALIGNMENTS.map(([how, name]) => <Tool key={how} icon={how} name={name} onClick={() => void alignSelected(how)} />)}
+      </div>
+      <button type="button" onClick={() => patch({ dialog: "group" })}>Make a subsystem</button>
+    </section>
+  );
 }

@@ -1,0 +1,66 @@
+// Wires by keyboard: from a port of the selected block to one at which the wire fits.
+
+import { useState } from "react";
+
+import { edit } from "../actions";
+import { Chooser, type Choice } from "../app/Chooser";
+import { Dialog } from "../app/Dialog";
+import type { SheetWire } from "../protocol";
+import { type Drawing, now, patch, useStudio } from "../store";
+import { beginWire, wire } from "./wiring";
+
+export function WireDialog() {
+  const sheet = useStudio((state) => state.sheet);
+  const name = useStudio((state) => state.selection[0]);
+  const [from, setFrom] = useState<Drawing | null>(null);
+  const block = sheet?.blocks.find((one) => one.name === name);
+  const close = (): void => patch({ dialog: null, drawing: null });
+  if (!sheet || !block) return null;
+  const ports: Choice<[string, boolean]>[] = [
+    ...block.outputs.map((port) => portChoice(port.name, true, port.doc)),
+    ...block.inputs.map((port) => portChoice(port.name, false, port.doc)),
+  ];
+  const begin = ([port, output]: [string, boolean]): void => void beginWire(block.name, port, output).then(setFrom);
+  const label = from ? `Where ${block.name}.${from.port} is wired to` : `A wire from which port of ${block.name}`;
+  return (
+    <Dialog name={label} onClose={close}>
+      {from ? (
+        <Chooser key="to" label={label} choices={endsOf(from, sheet.wires)}
+          onChoose={(act) => { close(); void act(); }} empty="There is no port at which it fits." />
+      ) : (
+        <Chooser key="from" label={label} choices={ports} onChoose={begin} empty="The block has no such port." />
+      )}
+    </Dialog>
+  );
+}
+
+function portChoice(name: string, output: boolean, doc: string): Choice<[string, boolean]> {
+  const side = output ? "output" : "input";
+  return { key: `${side} ${name}`, thing: [name, output], name: `${side} ${name}`, note: doc };
+}
+
+/** What can be done with a port: cut its wires, or draw one to a port that fits. */
+function endsOf(from: Drawing, wires: readonly SheetWire[]): Choice<() => Promise<unknown>>[] {
+  const own = `${from.block}.${from.port}`;
+  const mine = wires.filter((one) => {
+    const end = from.output ? one.from : one.to;
+    return end.block === from.block && end.port === from.port;
+  });
+  const cuts = mine.map((one) => ({
+    key: `cut ${one.source} ${one.target}`,
+    name: `remove ${one.source} → ${one.target}`,
+    thing: () => cut(one),
+  }));
+  const ends = Object.entries(from.fits ?? {}).map(([port, reason]) => ({
+    key: port,
+    name: port,
+    reason: reason ?? undefined,
+    thing: () => (from.output ? wire(own, port) : wire(port, own)),
+  }));
+  return [...ends.filter(({ reason }) => !reason), ...cuts, ...ends.filter(({ reason }) => reason)];
+}
+
+async function cut({ source, target }: SheetWire): Promise<void> {
+  const within = now().sheet?.within ?? null;
+  if (within !== null) await edit({ op: "unwire", source, target, within });
+}

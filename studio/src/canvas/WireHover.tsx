@@ -1,0 +1,25 @@
+// What a wire carries, beside the pointer or beside the selected wire.
+
+import { useReactFlow } from "@xyflow/react";
+
+import { WireValue } from "../run/WireValue";
+import { useStudio } from "../store";
+import { labelPlace, wireKey } from "./geometry";
+
+export function WireHover() {
+  const hover = useStudio((state) => state.hover);
+  const selected = useStudio(({ sheet, wires }) => (wires.length === 1 ? sheet?.wires.find((wire) => wireKey(wire) === wires[0]) : undefined));
+  const flow = useReactFlow();
+  if (hover) return <Card x={hover.x} y={hover.y}><WireValue wire={hover.wire} /></Card>;
+  if (!selected) return null;
+  const { at: [x, y] } = labelPlace(selected.points);
+  return <Card {...flow.flowToScreenPosition({ x, y })}><WireValue wire={selected} /></Card>;
+}
+
+function Card({ x, y, children }: { x: number; y: number; children: React.ReactNode }) {
+  return (
+    <div className="wire-card" role="tooltip" style={{ left: Math.min(x + 12, innerWidth - 260), top: y + 14 }}>
+      {children}
+    </div>
+  );
+}

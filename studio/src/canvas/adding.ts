@@ -1,0 +1,67 @@
+// New blocks: by name, from the palette, or at the end of a wire that was dropped.
+
+import { edit, notify, tried } from "../actions";
+import type { BlockType, Operation, Point } from "../protocol";
+import { now, patch, pathOf, type Drawing } from "../store";
+import { freePlace } from "./geometry";
+import { freeName, nameOfType } from "./names";
+
+/** What can be added: types of blocks and the subsystems of the file. */
+export function addable(): BlockType[] {
+  const { types, opened } = now();
+  const subsystems = (opened?.subsystems ?? []).map((name): BlockType => ({
+    name, subject: "This file", summary: "A subsystem of this file.", elsewhere: ["subsystem"],
+    inputs: ["?"], outputs: ["?"], look: "subsystem",
+  }));
+  return [...subsystems, ...types];
+}
+
+/** The types with a port at which a wire from a port could end. */
+export function fitting(types: readonly BlockType[], from: Drawing | null): BlockType[] {
+  if (!from) return [...types];
+  return types.filter(({ inputs, outputs }) => (from.output ? inputs : outputs).length > 0);
+}
+
+/** Add a block, wired to the port that a wire was drawn from. Answers its name. */
+export async function addBlock(type: BlockType, place: Point, from: Drawing | null = null): Promise<string | null> {
+  const { sheet } = now();
+  if (!sheet) return null;
+  if (sheet.within === null) {
+    notify("This sheet is of another file: open that file to edit it", "fault");
+    return null;
+  }
+  const name = freeName(nameOfType(type.name), sheet.blocks.map((block) => block.name));
+  const free = from ? place : freePlace(place, 120, 70, sheet.blocks);
+  const add: Operation = { op: "add", name, type: type.name, within: sheet.within, place: round(free) };
+  const operations = from ? [add, await bestWire(add, type, from, sheet.within)] : [add];
+  if (!(await edit(...operations))) return null;
+  patch({ selection: [name], said: `${name} added` });
+  return name;
+}
+
+function round([x, y]: Point): Point {
+  return [Math.round(x), Math.round(y)];
+}
+
+const MOST_TRIED = 6;
+
+/** The wire to the port of a new block at which the fewest mistakes arise; the first of equals. */
+async function bestWire(add: Operation & { op: "add" }, type: BlockType, from: Drawing, within: string): Promise<Operation> {
+  const ports = from.output ? type.inputs : type.outputs;
+  const wires = ports.slice(0, MOST_TRIED).map((port) => wireTo(from, port === "?" ? add.name : `${add.name}.${port}`, within));
+  if (wires.length < 2) return wires[0] ?? wireTo(from, add.name, within);
+  const counts = await Promise.all(wires.map(async (wire) => (await tried(add, wire)).length));
+  return wires[counts.indexOf(Math.min(...counts))]!;
+}
+
+function wireTo({ block, port, output }: Drawing, other: string, within: string): Operation {
+  const own = `${block}.${port}`;
+  const [source, target] = output ? [own, other] : [other, own];
+  return { op: "wire", source, target, within };
+}
+
+/** The path of the only selected block; null for none or several. */
+export function selectedPath(): string | null {
+  const { sheet, selection } = now();
+  return sheet && selection.length === 1 ? pathOf(sheet.at, selection[0]!) : null;
+}

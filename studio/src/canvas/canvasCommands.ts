@@ -1,0 +1,67 @@
+// The keys of the sheet.
+
+import type { ReactFlowInstance } from "@xyflow/react";
+
+import { leave, redo, showSheet, undo } from "../actions";
+import type { Command } from "../app/keys";
+import { now, patch } from "../store";
+import { copy, duplicate, paste } from "./clipboard";
+import { removeSelected } from "./commands";
+import { fitAll, fitSelected } from "./views";
+
+type Flow = Pick<ReactFlowInstance<never, never>, "setViewport" | "getViewport" | "zoomIn" | "zoomOut">;
+
+const STEP = 10;
+
+/** The commands of the sheet. nudge: moves the selected blocks by so many pixels. */
+export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => void): [string, Command[]][] {
+  const arrows = (keys: string, step: number, what: string): Command[] =>
+    (["Left", "Right", "Up", "Down"] as const).map((way) => ({
+      keys: [`${keys}Arrow${way}`],
+      what: `${what} ${way.toLowerCase()}`,
+      run: () => nudge(way === "Left" ? -step : way === "Right" ? step : 0, way === "Up" ? -step : way === "Down" ? step : 0),
+    }));
+  return [
+    ["Edit", [
+      { keys: ["Ctrl+Z"], what: "undo", run: undo },
+      { keys: ["Ctrl+Shift+Z", "Ctrl+Y"], what: "redo", run: redo },
+      { keys: ["Ctrl+K", "A"], what: "add a block by its name", run: () => patch({ adding: { place: null, from: null } }) },
+      { keys: ["W"], what: "wire the selected block", run: ifSelected(() => patch({ dialog: "wire" })) },
+      { keys: ["F2"], what: "rename", run: ifSelected((name) => patch({ renaming: name })) },
+      { keys: ["Delete", "Ctrl+Backspace"], what: "remove", run: removeSelected },
+      { keys: ["Ctrl+C"], what: "copy", run: copy },
+      { keys: ["Ctrl+V"], what: "paste", run: () => paste() },
+      { keys: ["Ctrl+D"], what: "duplicate", run: duplicate },
+      { keys: ["Ctrl+G"], what: "make a subsystem", run: ifSelected(() => patch({ dialog: "group" })) },
+    ]],
+    ["Select and move", [
+      { keys: ["Ctrl+A"], what: "select all blocks", run: () => patch({ selection: now().sheet?.blocks.map(({ name }) => name) ?? [] }) },
+      { keys: ["Escape"], what: "select nothing", run: () => patch({ selection: [], wires: [], drawing: null }) },
+      ...arrows("", STEP, "move"),
+      ...arrows("Shift+", 1, "move a little"),
+    ]],
+    ["Go and see", [
+      { keys: ["Enter"], what: "open the subsystem", run: enterSelected },
+      { keys: ["Backspace", "Alt+ArrowUp"], what: "go up", run: leave },
+      { keys: ["Ctrl+F", "/"], what: "search", run: () => patch({ dialog: "search" }) },
+      { keys: ["F", "Space"], what: "see the whole", run: () => fitAll(flow) },
+      { keys: ["Shift+F"], what: "see the selection", run: () => fitSelected(flow) },
+      { keys: ["+", "="], what: "zoom in", run: () => flow.zoomIn() },
+      { keys: ["-"], what: "zoom out", run: () => flow.zoomOut() },
+      { keys: ["?"], what: "these keys", run: () => patch({ dialog: "help" }) },
+    ]],
+  ];
+}
+
+function ifSelected(what: (name: string) => void): () => void {
+  return () => {
+    const [name] = now().selection;
+    if (name !== undefined) what(name);
+  };
+}
+
+function enterSelected(): void {
+  const { sheet, selection } = now();
+  const block = sheet?.blocks.find(({ name }) => name === selection[0]);
+  if (block && block.opens !== null) void showSheet(block.opens);
+}

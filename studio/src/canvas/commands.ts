@@ -1,0 +1,41 @@
+// What keys and buttons do with the selection.
+
+import { edit, notify, place } from "../actions";
+import type { Operation } from "../protocol";
+import { now, patch } from "../store";
+import { aligned, type Alignment } from "./align";
+import { boxesOf, wireKey } from "./geometry";
+
+/** Take the selected blocks and wires away. */
+export async function removeSelected(): Promise<void> {
+  const { sheet, selection, wires } = now();
+  if (!sheet || selection.length + wires.length === 0) return;
+  const { within } = sheet;
+  if (within === null) return notify("This sheet is of another file: open that file to edit it", "fault");
+  const gone = new Set(selection);
+  const cut = sheet.wires
+    .filter((wire) => wires.includes(wireKey(wire)) && !gone.has(wire.from.block) && !gone.has(wire.to.block))
+    .map(({ source, target }): Operation => ({ op: "unwire", source, target, within }));
+  const blocks: Operation[] = selection.length ? [{ op: "remove", names: [...selection], within }] : [];
+  if (await edit(...cut, ...blocks)) patch({ selection: [], wires: [], said: "removed" });
+}
+
+export async function alignSelected(how: Alignment): Promise<void> {
+  const { sheet, selection } = now();
+  const blocks = boxesOf(sheet?.blocks ?? [], selection);
+  if (blocks.length > 1) await place(aligned(blocks, how));
+}
+
+export async function renameBlock(name: string, to: string): Promise<void> {
+  const { sheet } = now();
+  patch({ renaming: null });
+  if (!sheet || sheet.within === null || !to || to === name) return;
+  if (await edit({ op: "rename", name, to, within: sheet.within })) patch({ selection: [to], said: `${name} is now ${to}` });
+}
+
+export async function groupSelected(name: string): Promise<void> {
+  const { sheet, selection } = now();
+  if (!sheet || sheet.within === null || selection.length === 0) return;
+  const operation: Operation = { op: "group", name, names: [...selection], within: sheet.within };
+  if (await edit(operation)) patch({ selection: [name], said: `${name} is a subsystem now` });
+}

@@ -1,0 +1,77 @@
+// The sheet as a picture of its own: SVG with its colours in it, for papers and reports.
+
+import type { Sheet, SheetBlock, SheetPort } from "../protocol";
+import type { State } from "../store";
+import { ARROW, arrowAt, boundsOf, branchDots, lineThrough } from "./geometry";
+
+const MARGIN = 24;
+const WIRE = "#3b4252";
+const LOOKS: Record<SheetBlock["look"], [fill: string, edge: string]> = {
+  source: ["#e9f5ec", "#34764a"],
+  sink: ["#f1f2f4", "#646b77"],
+  function: ["#eaf1fb", "#356399"],
+  continuous: ["#fff3e0", "#96590b"],
+  sampled: ["#f3ecfa", "#72489f"],
+  subsystem: ["#ffffff", "#333b47"],
+  border: ["#ffffff", "#333b47"],
+  variant: ["#ffffff", "#333b47"],
+};
+
+/** The picture of a sheet as SVG text. */
+export function svgOf(sheet: Sheet): string {
+  const box = boundsOf(sheet.blocks, sheet.wires) ?? { x: 0, y: 0, width: 0, height: 0 };
+  const [width, height] = [box.width + 2 * MARGIN, box.height + 2 * MARGIN];
+  const view = `${box.x - MARGIN} ${box.y - MARGIN} ${width} ${height}`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="${view}" font-family="sans-serif" text-anchor="middle">`,
+    `<rect x="${box.x - MARGIN}" y="${box.y - MARGIN}" width="${width}" height="${height}" fill="#ffffff"/>`,
+    `<g fill="none" stroke="${WIRE}" stroke-width="1.3">`,
+    ...sheet.wires.map(({ points }) => {
+      const [x, y] = points.at(-1) ?? [0, 0];
+      return `<path d="${lineThrough([...points.slice(0, -1), [x - ARROW + 1, y]])}"/>`;
+    }),
+    `</g><g fill="${WIRE}">`,
+    ...sheet.wires.map(({ points }) => `<path d="${arrowAt(points.at(-1) ?? [0, 0])}"/>`),
+    ...[...branchDots(sheet.wires).values()].flat().map(([x, y]) => `<circle cx="${x}" cy="${y}" r="2.5"/>`),
+    "</g>",
+    ...sheet.blocks.map(blockOf),
+    "</svg>\n",
+  ].join("\n");
+}
+
+function blockOf(block: SheetBlock): string {
+  const { x, y, width, height, name, type, caption, inputs, outputs, look } = block;
+  const [fill, edge] = LOOKS[look];
+  const middle = x + width / 2;
+  const up = caption ? 6 : 0;
+  const text = (at: number, line: number, size: number, colour: string, words: string, more = ""): string =>
+    `<text x="${at}" y="${line}" font-size="${size}" fill="${colour}"${more}>${escaped(words)}</text>`;
+  const port = (side: number, anchor: string) => (one: SheetPort): string =>
+    /^\d+$/.test(one.name) ? "" : text(side, y + one.offset + 3, 9, edge, one.name, ` text-anchor="${anchor}"`);
+  const inner = look === "subsystem"
+    ? `<rect x="${x + 4}" y="${y + 4}" width="${width - 8}" height="${height - 8}" rx="6" fill="none" stroke="${edge}" stroke-width="0.7"/>`
+    : "";
+  return [
+    `<g><rect x="${x}" y="${y}" width="${width}" height="${height}" rx="9" fill="${fill}" stroke="${edge}" stroke-width="1.5"/>${inner}`,
+    text(middle, y + height / 2 - up, 12.5, "#1f2530", name, ' font-weight="bold"'),
+    text(middle, y + height / 2 + 13 - up, 9.5, "#5c6675", type),
+    caption && text(middle, y + height / 2 + 25 - up, 9.5, "#5c6675", caption),
+    ...inputs.map(port(x + 8, "start")),
+    ...outputs.map(port(x + width - 8, "end")),
+    "</g>",
+  ].filter(Boolean).join("");
+}
+
+function escaped(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+}
+
+/** Let the browser save the picture of what is shown. */
+export function savePicture({ opened, sheet }: Pick<State, "opened" | "sheet">): void {
+  if (!opened || !sheet) return;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([svgOf(sheet)], { type: "image/svg+xml" }));
+  link.download = `${[opened.name, ...sheet.at.split("/")].filter(Boolean).join("-")}.svg`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -1,0 +1,60 @@
+// What of a sheet is seen: all of it at first, and what was seen before when one comes back.
+
+import { getViewportForBounds, type ReactFlowInstance, type Viewport } from "@xyflow/react";
+
+import { now } from "../store";
+import { boundsOf, boxesOf, type Box } from "./geometry";
+
+export const ZOOM = { least: 0.05, most: 4, fit: 1.5 };
+const PADDING = 0.08;
+const seen = new Map<string, Viewport>();
+
+type Flow = Pick<ReactFlowInstance, "setViewport" | "getViewport">;
+
+function key(): string | null {
+  const { opened, sheet } = now();
+  return opened && sheet ? `${opened.path}::${sheet.at}` : null;
+}
+
+/** Remember what is seen of the present sheet. */
+export function keepView(viewport: Viewport): void {
+  const name = key();
+  if (name) seen.set(name, viewport);
+}
+
+/** Show a sheet as it was left, or all of it. */
+export function restoreView(flow: Flow): void {
+  const before = seen.get(key() ?? "");
+  if (before) void flow.setViewport(before);
+  else fitAll(flow);
+}
+
+export function fitAll(flow: Flow): void {
+  const { sheet } = now();
+  show(flow, boundsOf(sheet?.blocks ?? [], sheet?.wires));
+}
+
+export function fitSelected(flow: Flow): void {
+  const { sheet, selection } = now();
+  show(flow, boundsOf(boxesOf(sheet?.blocks ?? [], selection)));
+}
+
+/** Bring blocks into view, if they are not in it. */
+export function bringIntoView(flow: Flow, names: readonly string[]): void {
+  const box = boundsOf(boxesOf(now().sheet?.blocks ?? [], names));
+  const page = document.querySelector(".react-flow")?.getBoundingClientRect();
+  if (!box || !page) return;
+  const { x, y, zoom } = flow.getViewport();
+  const [left, top] = [box.x * zoom + x, box.y * zoom + y];
+  const isSeen = left >= 0 && top >= 0 && left + box.width * zoom <= page.width && top + box.height * zoom <= page.height;
+  if (isSeen && zoom > 0.4) return;
+  const to = Math.max(zoom, 0.8);
+  const middle = [box.x + box.width / 2, box.y + box.height / 2] as const;
+  void flow.setViewport({ x: page.width / 2 - middle[0] * to, y: page.height / 2 - middle[1] * to, zoom: to });
+}
+
+function show(flow: Flow, box: Box | null): void {
+  const page = document.querySelector(".react-flow")?.getBoundingClientRect();
+  if (!box || !page || page.width === 0) return;
+  void flow.setViewport(getViewportForBounds(box, page.width, page.height, ZOOM.least, ZOOM.fit, PADDING));
+}

@@ -1,0 +1,42 @@
+// Wires that are being drawn: where they fit, and why not elsewhere.
+
+import { attempt, edit, notify } from "../actions";
+import type { Fits } from "../protocol";
+import { connection, now, patch, type Drawing } from "../store";
+
+/** Begin a wire at a port; the ports at which it cannot end are told from then on. */
+export async function beginWire(block: string, port: string, output: boolean): Promise<Drawing> {
+  const drawing: Drawing = { block, port, output, fits: null };
+  patch({ drawing });
+  const fits = await fitsOf(drawing);
+  const known = { ...drawing, fits };
+  const { drawing: present } = now();
+  if (present === drawing) patch({ drawing: known });
+  return known;
+}
+
+async function fitsOf({ block, port, output }: Drawing): Promise<Fits | null> {
+  const { opened, sheet } = now();
+  if (!opened || !sheet) return null;
+  const about = { path: opened.path, at: sheet.at, from: { block, port }, output };
+  return attempt(() => connection.ask<Fits>("fits", about));
+}
+
+export function endWire(): void {
+  patch({ drawing: null });
+}
+
+/** Why a wire cannot end at a port: undefined where it can, as far as is known. */
+export function reasonAgainst(drawing: Drawing | null, block: string, port: string): string | undefined {
+  if (!drawing?.fits) return undefined;
+  const key = `${block}.${port}`;
+  return key in drawing.fits ? (drawing.fits[key] ?? undefined) : "a wire from here cannot end there";
+}
+
+/** Wire an output to an input. */
+export async function wire(source: string, target: string): Promise<void> {
+  const { sheet } = now();
+  if (!sheet) return;
+  if (sheet.within === null) return notify("This sheet is of another file: open that file to edit it", "fault");
+  if (await edit({ op: "wire", source, target, within: sheet.within })) patch({ said: `${source} wired to ${target}` });
+}

@@ -1,0 +1,105 @@
+// The form of one block, made from what its type says of its parameters.
+
+import { useEffect, useState } from "react";
+
+import { openFile, showSheet } from "../actions";
+import { renameBlock } from "../canvas/commands";
+import type { Form, SheetBlock } from "../protocol";
+import { connection, patch, pathOf, useStudio } from "../store";
+import { FieldInput } from "./FieldInput";
+
+export function BlockForm({ name }: { name: string }) {
+  const sheet = useStudio((state) => state.sheet);
+  const problems = useStudio((state) => state.opened?.problems) ?? [];
+  const form = useForm(name);
+  const block = sheet?.blocks.find((one) => one.name === name);
+  if (!block || !sheet) return null;
+  const path = pathOf(sheet.at, name);
+  const readOnly = sheet.within === null;
+  const fields = form?.fields ?? [];
+  const known = new Set(fields.map((field) => field.name));
+  const own = problems.filter((problem) => problem.block === path);
+  const others = own.filter(({ argument }) => !argument || !known.has(argument));
+  return (
+    <section className="form" aria-label={name} aria-busy={!form}>
+      <Name name={name} readOnly={readOnly} />
+      <p className="form-type">
+        {readOnly ? <strong>{block.type}</strong> : <button type="button" title="Another type" onClick={() => patch({ dialog: "retype" })}>{block.type}</button>}
+        {form && <span>{form.summary}</span>}
+      </p>
+      <Openers block={block} />
+      {others.map((problem) => (
+        <p className="wrong-text" key={problem.message}>{problem.message} <span className="hint">{problem.hint}</span></p>
+      ))}
+      {fields.map((field) => (
+        <FieldInput key={field.path} field={field} readOnly={readOnly}
+          problems={own.filter(({ argument }) => argument === field.name)}
+          isOwn={(problem) => problem.block === path && (!problem.argument || problem.argument === field.name)} />
+      ))}
+      {form && <About form={form} />}
+    </section>
+  );
+}
+
+/** The form of a block; asked again when the file has changed. */
+function useForm(name: string): Form | null {
+  const path = useStudio((state) => state.opened?.path);
+  const revision = useStudio((state) => state.opened?.revision);
+  const at = useStudio((state) => state.sheet?.at);
+  const [form, setForm] = useState<Form | null>(null);
+  useEffect(() => {
+    let wanted = true;
+    void connection.ask<Form>("form", { path, at, block: name }).then((found) => wanted && setForm(found), () => undefined);
+    return () => void (wanted = false);
+  }, [path, revision, at, name]);
+  return form;
+}
+
+function Name({ name, readOnly }: { name: string; readOnly: boolean }) {
+  const [typed, setTyped] = useState(name);
+  useEffect(() => setTyped(name), [name]);
+  return (
+    <input className="form-name" aria-label="Name of the block" value={typed} readOnly={readOnly} spellCheck={false}
+      onChange={(event) => setTyped(event.target.value)} onBlur={() => void renameBlock(name, typed.trim())}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") event.currentTarget.blur();
+        if (event.key === "Escape") setTyped(name);
+      }} />
+  );
+}
+
+function Openers({ block: { opens, file } }: { block: SheetBlock }) {
+  if (opens === null && file === null) return null;
+  return (
+    <div className="row">
+      {opens !== null && <button type="button" onClick={() => void showSheet(opens)}>Open</button>}
+      {file !== null && <button type="button" onClick={() => void openFile(file)}>Open its file, {file}</button>}
+    </div>
+  );
+}
+
+function About({ form: { description, ports } }: { form: Form }) {
+  return (
+    <>
+      {ports.length > 0 && (
+        <details className="ports">
+          <summary>Ports</summary>
+          <dl>
+            {ports.map(({ name, output, shape, unit, doc }) => (
+              <div key={`${output} ${name}`}>
+                <dt>{output ? "out" : "in"} {name} <span className="unit">{[shape && `(${shape})`, unit].filter(Boolean).join(" ")}</span></dt>
+                <dd>{doc}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+      {description.length > 0 && (
+        <details className="about">
+          <summary>About this block</summary>
+          {description.map((text) => <p key={text}>{text}</p>)}
+        </details>
+      )}
+    </>
+  );
+}

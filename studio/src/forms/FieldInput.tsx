@@ -1,0 +1,140 @@
+// One parameter: its value as text, what it means, and what is wrong with it while one types.
+
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+
+import { edit, tried } from "../actions";
+import type { Field, Operation, Problem } from "../protocol";
+import { FieldTuner } from "../run/FieldTuner";
+import { now, patch } from "../store";
+import { fromYaml, toYaml } from "./yaml";
+
+interface Props {
+  field: Field;
+  /** What is wrong with the value in the file. */
+  problems: readonly Problem[];
+  /** Which problems of a diagram are about this field. */
+  isOwn: (problem: Problem) => boolean;
+  readOnly?: boolean;
+}
+
+const PAUSE = 250;
+
+export function FieldInput({ field, problems, isOwn, readOnly }: Props) {
+  const id = useId();
+  const { draft, trial, change, commit, drop } = useDraft(field, isOwn);
+  const wrong = draft === null ? problems[0] : trial;
+  const shown = draft ?? shownOf(field);
+  const common = {
+    id, readOnly, value: shown,
+    "aria-invalid": wrong ? true : undefined,
+    "aria-required": field.required || undefined,
+    "aria-describedby": `${id}-doc${wrong ? ` ${id}-wrong` : ""}`,
+  };
+  return (
+    <div className={`field${wrong ? " wrong" : ""}`}>
+      <label htmlFor={id}>
+        {field.name}
+        {field.required && <abbr title="required">*</abbr>}
+        {field.unit && <span className="unit">{field.unit}</span>}
+      </label>
+      <div className="field-row">
+        {isListed(field, shown) ? (
+          <select {...common} disabled={readOnly} onChange={(event) => void commit(event.target.value)}>
+            <option value="">{field.default ? `${fromYaml(field.default)} (default)` : ""}</option>
+            {choicesOf(field).map((choice) => <option key={choice}>{choice}</option>)}
+          </select>
+        ) : (
+          <Text common={common} field={field} change={change} commit={commit} drop={drop} />
+        )}
+        {field.text !== null && !field.required && !readOnly && (
+          <button type="button" className="unset" title="Back to the default" aria-label={`Back to the default of ${field.name}`}
+            onClick={() => void commit("")}>×</button>
+        )}
+      </div>
+      {wrong && <p className="wrong-text" id={`${id}-wrong`} role="alert">{wrong.message} {wrong.hint && <span className="hint">{wrong.hint}</span>}</p>}
+      <FieldTuner field={field} />
+      <p className="doc" id={`${id}-doc`}>{field.doc}</p>
+    </div>
+  );
+}
+
+interface TextProps {
+  common: { id: string; value: string; readOnly?: boolean };
+  field: Field;
+  change: (text: string) => void;
+  commit: (text: string) => Promise<void>;
+  drop: () => void;
+}
+
+function Text({ common, field, change, commit, drop }: TextProps) {
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>): void => {
+    if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      void commit(event.currentTarget.value);
+    }
+    if (event.key === "Escape") drop();
+  };
+  const all = {
+    ...common, onKeyDown, spellCheck: false, autoComplete: "off", placeholder: field.default,
+    onChange: (event: { target: { value: string } }) => change(event.target.value),
+    onBlur: (event: { target: { value: string } }) => void commit(event.target.value),
+  };
+  const lines = common.value.split("\n").length;
+  return lines > 1 || common.value.length > 60 ? <textarea {...all} rows={Math.min(10, Math.max(lines, 3))} /> : <input {...all} />;
+}
+
+/** What is typed and not yet in the file, tried while one types. */
+function useDraft(field: Field, isOwn: (problem: Problem) => boolean) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const [trial, setTrial] = useState<Problem | undefined>();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const latest = useRef("");
+  const drop = (): void => {
+    clearTimeout(timer.current);
+    latest.current = "";
+    setDraft(null);
+    setTrial(undefined);
+    if (now().trial.length) patch({ trial: [] });
+  };
+  useEffect(() => drop, [field.path, field.text]);
+  const tryIt = async (text: string): Promise<void> => {
+    const problems = await tried(...operationsFor(field, text));
+    if (latest.current !== text) return;
+    setTrial(problems.find(isOwn));
+    patch({ trial: problems.filter(isOwn) });
+  };
+  const change = (text: string): void => {
+    latest.current = text;
+    setDraft(text);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => void tryIt(text), PAUSE);
+  };
+  const commit = async (text: string): Promise<void> => {
+    if (text === shownOf(field)) return drop();
+    clearTimeout(timer.current);
+    if (await edit(...operationsFor(field, text))) drop();
+    else await tryIt(text);
+  };
+  return { draft, trial, change, commit, drop };
+}
+
+function operationsFor({ kind, path, text }: Field, typed: string): Operation[] {
+  if (typed.trim() === "") return text === null ? [] : [{ op: "unset", path }];
+  const isText = kind === "text" || kind === "choice";
+  return [{ op: "set", path, text: isText ? toYaml(typed) : typed.trim() }];
+}
+
+function shownOf({ kind, text }: Field): string {
+  if (text === null) return "";
+  return kind === "text" || kind === "choice" ? fromYaml(text) : text;
+}
+
+function choicesOf({ kind, choices }: Field): readonly string[] {
+  return kind === "flag" ? ["true", "false"] : choices;
+}
+
+/** Whether the value is chosen from a list; a reference to a parameter is typed. */
+function isListed(field: Field, shown: string): boolean {
+  const choices = choicesOf(field);
+  return choices.length > 0 && (shown === "" || choices.includes(shown));
+}
