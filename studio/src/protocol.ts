@@ -204,7 +204,9 @@ export interface Field {
  * do: "push" {path, body, force, point?}: force (3,) [N] in the inertial frame on a body from now
  * on, at a point (3,) [m] in the inertial frame (its centre of mass without); zero lets go.
  * do: "continue" {path, run, t, speed, states?, tuned?}: a new run from time t of an earlier one;
- * states: vectors of blocks in place of what they were.
+ * states: vectors of blocks in place of what they were, {[block]: number[]}; tuned: {[name]: text}.
+ * do: "states" {path, run, t} -> State[]: what "continue" may replace, as it was at time t.
+ * do: "tunables" {path, run} -> Tunable[]: all that "tune" takes; path also "loop:NAME".
  * do: "runs" {path} -> Run[].
  * do: "values" {path, at, run, t} -> {[signal]: Value}.
  * do: "signals" {path, run, names} -> binary Rows.
@@ -238,6 +240,24 @@ export interface Signal {
   labels: string[];
   /** Kept while the run goes on, and so told by "rows". */
   live: boolean;
+}
+
+/** The state vector of a block at a time. */
+export interface State {
+  block: string;
+  values: number[];
+  /** Names of its numbers, where they have any. */
+  labels: string[];
+}
+
+/** A parameter that can be changed while a run goes on. */
+export interface Tunable {
+  name: string;
+  /** As YAML: the value that the run has now, and the one that it began with. */
+  text: string;
+  first: string;
+  unit: string;
+  doc: string;
 }
 
 export interface Value {
