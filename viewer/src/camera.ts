@@ -41,6 +41,13 @@ export class View {
     this.controls.update();
   }
 
+  /** Look from where another camera does. */
+  lookLike(other: View): void {
+    this.camera.position.copy(other.camera.position);
+    this.controls.target.copy(other.controls.target);
+    this.controls.update();
+  }
+
   /** Keep a point where it is in the picture; null lets it go. */
   follow(point: Vector3 | null): void {
     if (point !== null && this.followed !== null) {

@@ -33,15 +33,47 @@ const HELP: [keys: string, what: string][] = [
   ["?", "this list"],
 ];
 
+type Actions = Record<string, () => void>;
+
+/** Arrows that turn the camera. */
+export function turning(view: View): Actions {
+  return {
+    ArrowLeft: () => view.turn(-TURN, 0),
+    ArrowRight: () => view.turn(TURN, 0),
+    ArrowUp: () => view.turn(0, TURN),
+    ArrowDown: () => view.turn(0, -TURN),
+  };
+}
+
+/** Keys of the picture: the camera, and what is drawn. */
+export function seeing({ view, options, fit }: Pick<Acting, "view" | "options" | "fit">): Actions {
+  return {
+    "+": () => view.zoom(1 / 1.15),
+    "=": () => view.zoom(1 / 1.15),
+    "-": () => view.zoom(1.15),
+    w: () => view.pan(0, 0.04),
+    s: () => view.pan(0, -0.04),
+    a: () => view.pan(-0.04, 0),
+    d: () => view.pan(0.04, 0),
+    f: fit,
+    x: () => options.toggle("frames"),
+    g: () => options.toggle("floor"),
+    v: () => options.toggle("forces"),
+    i: () => options.toggle("inertias"),
+  };
+}
+
 /** Act on a key. Whether it was one of ours. */
 function press(key: string, shift: boolean, on: Acting): boolean {
-  const { controls, view, options, clock } = on;
-  const actions: Record<string, () => void> = {
+  const { controls, view, clock } = on;
+  const actions: Actions = {
+    ...seeing(on),
     " ": () => controls.toggle(),
-    ArrowLeft: () => (shift ? view.turn(-TURN, 0) : controls.step(-0.01)),
-    ArrowRight: () => (shift ? view.turn(TURN, 0) : controls.step(0.01)),
-    ArrowUp: () => (shift ? view.turn(0, TURN) : controls.step(0.01)),
-    ArrowDown: () => (shift ? view.turn(0, -TURN) : controls.step(-0.01)),
+    ArrowLeft: () => controls.step(-0.01),
+    ArrowRight: () => controls.step(0.01),
+    ArrowUp: () => controls.step(0.01),
+    ArrowDown: () => controls.step(-0.01),
+    ...(shift ? turning(view) : {}),
     ",": () => controls.step(-0.001),
     ".": () => controls.step(0.001),
     PageUp: () => controls.step(0.1),
@@ -51,18 +83,6 @@ function press(key: string, shift: boolean, on: Acting): boolean {
     "[": () => controls.faster(-1),
     "]": () => controls.faster(1),
     o: () => controls.toggleLoop(),
-    "+": () => view.zoom(1 / 1.15),
-    "=": () => view.zoom(1 / 1.15),
-    "-": () => view.zoom(1.15),
-    w: () => view.pan(0, 0.04),
-    s: () => view.pan(0, -0.04),
-    a: () => view.pan(-0.04, 0),
-    d: () => view.pan(0.04, 0),
-    f: () => on.fit(),
-    x: () => options.toggle("frames"),
-    g: () => options.toggle("floor"),
-    v: () => options.toggle("forces"),
-    i: () => options.toggle("inertias"),
     p: () => on.togglePanel(),
     "?": () => on.help.showModal(),
   };

@@ -2,21 +2,19 @@
 
 import { Quaternion, Vector3 } from "three";
 
-import { Arrows } from "./arrows";
-import { middleOf } from "./bounds";
 import { advance, newClock, seek } from "./clock";
 import { Controls } from "./controls";
 import { Diagram } from "./diagram";
 import { make } from "./dom";
 import { helpDialog, listen } from "./keys";
 import { layOut, section } from "./layout";
-import { firstOptions, type Options, OptionsPanel } from "./options";
-import { type Motion, type Pose, readMotion, type Recording } from "./recording";
-import { placeBodies } from "./scene";
+import { OptionsPanel } from "./options";
+import { type Pose, readMotion, type Recording } from "./recording";
 import { Readout, scopesOf } from "./scopes";
-import { Stage } from "./stage";
+import type { Stage } from "./stage";
 import style from "./style.css?inline";
-import { tracersOf, Trail } from "./trails";
+import { Theatre } from "./theatre";
+import theatreStyle from "./theatre.css?inline";
 
 declare global {
   interface Window {
@@ -33,91 +31,8 @@ interface Api {
   poses(): Record<string, Pose>;
 }
 
-/** The robots with all that is drawn about them. */
-class Theatre {
-  readonly stage: Stage;
-  readonly tracers;
-  readonly options: Options;
-  private readonly arrows: Arrows;
-  private readonly trails = new Map<number, Trail>();
-  private followed = -1;
-
-  constructor(motion: Motion) {
-    this.stage = new Stage(motion);
-    this.tracers = tracersOf(motion);
-    const { whole, first, fixed } = this.stage.bounds;
-    this.options = firstOptions(motion, this.tracers, fixed);
-    const strays = extent(whole) > 4 * extent(first);
-    if (strays && !fixed) {
-      this.options.follow = motion.bodies.findIndex(({ parent }) => parent < 0);
-    }
-    this.arrows = new Arrows(motion, this.stage.nodes);
-    this.stage.addOver(this.arrows.object);
-  }
-
-  fit(): void {
-    const { whole, first } = this.stage.bounds;
-    const follows = this.options.follow >= 0;
-    this.stage.view.fit(follows ? first : whole);
-    this.followed = -1;
-  }
-
-  show(time: number): void {
-    const { stage, options, arrows } = this;
-    placeBodies(stage.nodes, time);
-    for (const { frames, inertias } of stage.nodes) {
-      frames.visible = options.frames;
-      inertias.forEach((box) => (box.visible = options.inertias));
-    }
-    stage.floor.visible = options.floor;
-    arrows.object.visible = options.forces;
-    arrows.scale = options.forceScale;
-    arrows.show(time);
-    this.showTrails(time);
-    this.follow();
-    stage.invalidate();
-  }
-
-  private follow(): void {
-    const { stage, options } = this;
-    const target = stage.nodes[options.follow];
-    const point = target ? middleOf(target.node, target.body.com) : null;
-    if (point && this.followed !== options.follow) {
-      stage.view.follow(null);
-      stage.view.lookAt(point);
-    }
-    stage.view.follow(point);
-    this.followed = options.follow;
-    if (point) {
-      stage.lightAround(point);
-    }
-  }
-
-  private showTrails(time: number): void {
-    for (const [index, trail] of this.trails) {
-      if (!this.options.trails.has(index)) {
-        trail.dispose();
-        this.trails.delete(index);
-      }
-    }
-    for (const index of this.options.trails) {
-      let trail = this.trails.get(index);
-      if (!trail) {
-        trail = new Trail(this.tracers[index]!, index);
-        this.trails.set(index, trail);
-        this.stage.add(trail.object);
-      }
-      trail.show(time);
-    }
-  }
-}
-
-function extent(box: { getSize(into: Vector3): Vector3 }): number {
-  return box.getSize(new Vector3()).length();
-}
-
 function mount(app: HTMLElement, recording: Recording): Api {
-  document.head.append(make("style", {}, style));
+  document.head.append(make("style", {}, style + theatreStyle));
   const motion = readMotion(recording);
   const clock = newClock(motion.start, motion.end);
   const theatre = new Theatre(motion);

@@ -25,7 +25,7 @@ export class Stage {
   readonly element = make("div", { class: "stage" });
   readonly canvas = make("canvas", { tabindex: 0, "aria-label": "the robots in three dimensions" });
   readonly nodes: BodyNode[];
-  readonly bounds: Bounds;
+  bounds: Bounds;
   readonly view: View;
   readonly floor: Group;
   private readonly scene = new Scene();
@@ -34,6 +34,7 @@ export class Stage {
   private readonly lights = new Group();
   private readonly renderer: WebGLRenderer | null;
   private readonly key = new DirectionalLight(0xffffff, 1.9);
+  private readonly resized = new ResizeObserver(() => this.resize());
   private stale = true;
   private pixelRatio = 2;
   private slowFrames = 0;
@@ -50,7 +51,21 @@ export class Stage {
     this.overlay.add(new HemisphereLight(0xffffff, 0xb4b8c0, 3));
     this.renderer = newRenderer(this.canvas);
     this.element.append(this.renderer ? this.canvas : withoutWebGL());
-    new ResizeObserver(() => this.resize()).observe(this.element);
+    this.resized.observe(this.element);
+  }
+
+  /** Measure the space of the motion anew: its tracks have changed. */
+  measure(motion: Motion): void {
+    this.bounds = boundsOf(motion, this.nodes);
+    this.placeFloor(motion);
+    this.invalidate();
+  }
+
+  /** Give back what the graphics card holds; the stage is not used afterwards. */
+  dispose(): void {
+    this.resized.disconnect();
+    this.renderer?.dispose();
+    this.renderer?.forceContextLoss();
   }
 
   /** Whether pictures can be drawn here. */
