@@ -38,8 +38,8 @@ def serve(
     begun: called with the link that opens it. Raises InputError where the address is not free.
     """
     serving = serving_at(session, gate, page, say)
-    begun(gate.link)
     with suppress(KeyboardInterrupt):
+        begun(gate.link)
         asyncio.run(serving.run())
 
 

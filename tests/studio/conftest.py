@@ -14,11 +14,13 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 
+from browsers import SOFTWARE_GL, chromium
 from websockets.sync.client import connect
 
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.gate import Gate
 from spart_blocks.studio.serve import serving_at
+from spart_blocks.web_build import STUDIO, built, found_node, is_fresh
 
 PD = """\
 name: one_loop
@@ -127,3 +129,22 @@ def served(root, page, opened=None):
         serving.server.should_exit = True
         thread.join(20)
         assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """Chromium, also for 3-D. Tests that use it are marked with `needs_chromium`."""
+    with chromium(tmp_path_factory.mktemp("profile"), *SOFTWARE_GL) as browser:
+        yield browser
+
+
+@contextmanager
+def in_browser(browser, root, opened=None):
+    """The studio of a folder, open in a browser."""
+    if not (is_fresh(STUDIO) or found_node()):
+        pytest.skip("needs Node.js")
+    page = built(STUDIO).parent
+    with served(root, page, opened) as studio:
+        browser.visit(studio.gate.link)
+        yield studio
+        browser.driver.get("about:blank")  # its socket closes, so that the server ends at once

@@ -1,4 +1,4 @@
-"""Chromium without a network, in which pages are opened from files."""
+"""Chromium without a network, in which pages are opened from files and from this machine."""
 
 from __future__ import annotations
 
@@ -57,6 +57,27 @@ class Browser:
             "const look = () => window.spart || document.querySelector('#app [role=alert]')"
             " ? done() : requestAnimationFrame(look); look();"
         )
+
+    def visit(self, url):
+        """Open an address of this machine."""
+        self.driver.get_log("browser")
+        self.driver.get_log("performance")
+        self.driver.get(url)
+
+    def wait(self, condition, *arguments, seconds=60):
+        """Wait until a JavaScript expression is true; returns its value. It fails with what the
+        page shows."""
+        from selenium.common.exceptions import TimeoutException
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        script = f"return ({condition})"
+        try:
+            return WebDriverWait(self.driver, seconds, 0.05).until(
+                lambda driver: driver.execute_script(script, *arguments)
+            )
+        except TimeoutException:
+            shown = self.driver.find_element("css selector", "body").text
+            raise AssertionError(f"{condition}: not in {seconds} s; the page:\n{shown}") from None
 
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)

@@ -1,0 +1,72 @@
+"""`spart studio`: what it prints, how it ends, what it refuses."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from urllib.request import urlopen
+
+import pytest
+
+from spart_blocks.web_build import STUDIO, found_node, is_fresh
+
+pytest.importorskip("starlette")
+
+needs_page = pytest.mark.skipif(not (is_fresh(STUDIO) or found_node()), reason="needs Node.js")
+COMMAND = [sys.executable, "-m", "spart_blocks", "studio", "--no-browser"]
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "spart.toml").write_text("")
+    (tmp_path / "one.yaml").write_text("blocks: {one: {type: CONSTANT}}\n")
+    return tmp_path
+
+
+@needs_page
+def test_it_prints_a_link_serves_and_ends_with_ctrl_c(project):
+    with subprocess.Popen(
+        [*COMMAND, "one.yaml"], cwd=project, text=True, stdout=-1, stderr=-1
+    ) as process:
+        link = process.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=\S+", link)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "Traceback" not in said
+    with pytest.raises(OSError):
+        urlopen(link, timeout=5)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["none.yaml"], "there is no such file"),
+        (["one.yaml", "--root", "inner"], "is not in"),
+        (["--host", "192.0.2.7"], "cannot listen on 192.0.2.7:0"),
+        (["--port", "1000000"], "--port"),
+    ],
+)
+@needs_page
+def test_what_it_cannot_open_is_told_in_a_line(project, given, told):
+    (project / "inner").mkdir()
+    done = subprocess.run(
+        [*COMMAND, *given], cwd=project, text=True, capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_its_server_the_extra_is_named(project):
+    code = (
+        "import sys; sys.modules['uvicorn'] = None; sys.argv = ['spart', 'studio'];"
+        "from spart_blocks.cli import main; sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert "pip install 'spart_blocks[studio]'" in done.stderr
