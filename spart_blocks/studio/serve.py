@@ -49,7 +49,7 @@ def serving_at(session: Session, gate: Gate, page: Path, say: Say) -> Serving:
     gate.port = int(listening.getsockname()[1])
     config = uvicorn.Config(
         application(session, gate, page, say),
-        log_level="error",
+        log_level="critical",
         ws="websockets-sansio",
         ws_max_size=MOST_BYTES,
         ws_per_message_deflate=False,  # on this machine, packing would take more time than sending
