@@ -123,7 +123,7 @@ def read_document(path: Path, sections: str = DIAGRAM_SECTIONS) -> Document:
     """Read a YAML file; raises DiagramError with every fault of its text. sections: the contents
     of such a file, named in the error for an empty one.
     """
-    return parse_document(_read_text(path), str(path), sections)
+    return parse_document(read_file(path)[1], str(path), sections)
 
 
 def parse_document(text: str, file: str, sections: str = DIAGRAM_SECTIONS) -> Document:
@@ -144,7 +144,10 @@ def parse_value(text: str, origin: str) -> Any:
     return None if root is None else root.value
 
 
-def _read_text(path: Path) -> str:
+def read_file(path: Path) -> tuple[bytes, str]:
+    """A YAML file's bytes, and its text with its line breaks, unparsed. Raises DiagramError where
+    it cannot be read, is too large, or is not UTF-8.
+    """
     file = str(path)
     try:
         if not path.is_file():
@@ -158,7 +161,7 @@ def _read_text(path: Path) -> str:
     if len(raw) > MAX_BYTES:
         raise DiagramError(Fault(f"is larger than {MAX_BYTES} bytes", Place(file)))
     try:
-        return raw.decode("utf-8-sig")
+        return raw, raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         column = error.start - raw.rfind(b"\n", 0, error.start)

@@ -11,7 +11,7 @@ from typing import Any
 
 from spart_blocks.cache import cache_folder, key_of
 from spart_blocks.diagram.loader import load_text
-from spart_blocks.document import MAX_BYTES, parse_document
+from spart_blocks.document import parse_document, read_file
 from spart_blocks.edits.operations import Operation
 from spart_blocks.edits.patches import Patch, applied
 from spart_blocks.edits.text import Edited, edited
@@ -57,7 +57,7 @@ def changed(
     root: str | Path | None = None,
 ) -> EditedFile:
     """As `edit`, without writing."""
-    raw, text = _read(path)
+    raw, text = read_file(path)
     found = edited(text, operations, str(path))
     if check and found.after != text and _loads(text, path, root):
         load_text(found.after, path, root)
@@ -89,7 +89,7 @@ def undo(path: str | Path) -> bool:
     """Take the last edit of a file back; returns whether there was one. Raises InputError if the
     file has been changed otherwise since then."""
     file = Path(path)
-    raw, text = _read(file)
+    raw, text = read_file(file)
     history = _history(file)
     if not history:
         return False
@@ -112,30 +112,14 @@ def undone(text: str, rounds: Sequence[Sequence[Any]]) -> str:
 
 def read_text(path: Path) -> str:
     """The text of a YAML file with its line breaks. Raises DiagramError."""
-    return _read(path)[1]
+    text = read_file(path)[1]
+    parse_document(text, str(path))
+    return text
 
 
 def write_text(path: Path, text: str) -> None:
     """Write a text as it is. Raises InputError."""
     write_atomically(path, lambda stream: _put(stream, text.encode("utf-8")))
-
-
-def _read(path: Path) -> tuple[bytes, str]:
-    """A file's bytes, and its text with its line breaks."""
-    try:
-        if not path.is_file():
-            problem = "is not a file" if path.exists() else "there is no such file"
-            raise DiagramError(Fault(problem, Place(str(path))))
-        with path.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-        text = raw.decode("utf-8-sig")
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror or error}"
-        raise DiagramError(Fault(problem, Place(str(path)))) from None
-    except UnicodeDecodeError:
-        raise DiagramError(Fault("is not UTF-8 text", Place(str(path)), "save it so")) from None
-    parse_document(text, str(path))
-    return raw, text
 
 
 def _put(stream: Any, data: bytes) -> None:
