@@ -47,12 +47,6 @@ def spelled(end: End) -> str:
     return text if end.selection is None else text + selection_text(end.selection)
 
 
-def blocks_of(text: str) -> set[str]:
-    """The blocks that a wire connects."""
-    wire = Written.read(text)
-    return {wire.source.block, *(end.block for end, _ in wire.ends)}
-
-
 def renamed(text: str, old: str, new: str) -> str:
     """A wire whose block old is called new; its spaces stay."""
     wire = Written.read(text)
