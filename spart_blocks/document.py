@@ -144,6 +144,24 @@ def parse_value(text: str, origin: str) -> Any:
     return None if root is None else root.value
 
 
+def value_at(data: Any, path: Keys, otherwise: Any = None) -> Any:
+    """The value at a path of keys and indices in plain values, or otherwise where there is none."""
+    for key in path:
+        inner = isinstance(data, dict) and key in data
+        if not inner and isinstance(data, list) and isinstance(key, int):
+            inner = 0 <= key < len(data)
+        if not inner:
+            return otherwise
+        data = data[key]
+    return data
+
+
+def mapping_at(data: Any, *path: Key) -> dict[str, Any]:
+    """The mapping at a path in plain values; an empty one where there is none."""
+    found = value_at(data, path)
+    return found if isinstance(found, dict) else {}
+
+
 def read_file(path: Path) -> tuple[bytes, str]:
     """A YAML file's bytes, and its text with its line breaks, unparsed. Raises DiagramError where
     it cannot be read, is too large, or is not UTF-8.

@@ -16,7 +16,7 @@ from spart_blocks import checked
 from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.diagram.sections import rows
 from spart_blocks.diagram.unwritten import blocks_that_take
-from spart_blocks.document import MAX_DEPTH, Document, Key, Keys, parse_value
+from spart_blocks.document import MAX_DEPTH, Document, Key, Keys, mapping_at, parse_value
 from spart_blocks.errors import DiagramError, Fault, InputError, Place, brief, did_you_mean
 
 SECTIONS = (
@@ -142,8 +142,8 @@ def _full_path(path: str, data: dict[str, Any]) -> Keys:
         return _checked(choices[0], data)
     if choices:
         raise _WrongPath(f"{path!r} is ambiguous", f"write {_listed(choices)}")
-    blocks = _section(data, "blocks")
-    known = {*_section(data, "params"), *blocks, *RunOptions.model_fields}
+    blocks = mapping_at(data, "blocks")
+    known = {*mapping_at(data, "params"), *blocks, *RunOptions.model_fields}
     if len(keys) > 1:
         raise _WrongPath(f"there is nothing named {keys[0]!r}", did_you_mean(str(keys[0]), known))
     if keys[0] in blocks:
@@ -155,9 +155,9 @@ def _full_path(path: str, data: dict[str, Any]) -> Keys:
 def _named(keys: Keys, data: dict[str, Any]) -> list[Keys]:
     """The meanings of a short path; a parameter of the file takes precedence."""
     name = keys[0]
-    holders = [part for part in ("blocks", "clocks", "robots") if name in _section(data, part)]
+    holders = [part for part in ("blocks", "clocks", "robots") if name in mapping_at(data, part)]
     others: list[Keys] = [(part, *keys) for part in holders] if len(keys) > 1 else []
-    params = _section(data, "params")
+    params = mapping_at(data, "params")
     if name in params:
         if others and not isinstance(params[name], (dict, list)):
             raise _WrongPath(f"parameter {name!r} is a value by itself", f"write {_listed(others)}")
@@ -165,7 +165,7 @@ def _named(keys: Keys, data: dict[str, Any]) -> list[Keys]:
     if len(keys) > 1:
         return others
     options: list[Keys] = [("run", name)] if name in RunOptions.model_fields else []
-    blocks = _section(data, "blocks").items()
+    blocks = mapping_at(data, "blocks").items()
     found: list[Keys] = [
         ("blocks", block, name)
         for block, entry in blocks
@@ -178,16 +178,11 @@ def _listed(choices: Sequence[Keys]) -> str:
     return " or ".join(".".join(map(str, choice)) for choice in choices[:MOST_CHOICES])
 
 
-def _section(data: dict[str, Any], name: str) -> dict[str, Any]:
-    section = data.get(name)
-    return section if isinstance(section, dict) else {}
-
-
 def _checked(keys: Keys, data: dict[str, Any]) -> Keys:
     """keys, if the entry to replace exists; a new entry would have no effect."""
     section, name = str(keys[0]), str(keys[1]) if len(keys) > 1 else ""
     if section in ("params", "blocks", "clocks", "robots", "subsystems"):
-        known = _section(data, section)
+        known = mapping_at(data, section)
         if name not in known:
             kind = {"params": "parameter"}.get(section, section.rstrip("s"))
             raise _WrongPath(f"there is no {kind} {name!r}", did_you_mean(name, known))

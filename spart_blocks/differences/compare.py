@@ -17,13 +17,14 @@ from spart_blocks.differences.changes import ABSENT, Change
 from spart_blocks.differences.connections import Ports
 from spart_blocks.differences.difference import Difference
 from spart_blocks.differences.pair import Half, Pair, PortsOfFile, ports_of
-from spart_blocks.differences.references import References, mapping_of, references_of
+from spart_blocks.differences.references import References, references_of
 from spart_blocks.differences.robots import robot_changes
 from spart_blocks.differences.section_changes import section_changes
 from spart_blocks.differences.sides import Side, check_uses, two_sides, used_in
 from spart_blocks.differences.signal_names import SignalNames
 from spart_blocks.differences.union import Union, unions_of
 from spart_blocks.differences.wire_changes import wire_changes
+from spart_blocks.document import mapping_at
 from spart_blocks.errors import Fault, InputError, SpartWarning
 from spart_blocks.robot import Robot
 
@@ -122,7 +123,7 @@ class _Comparison:
 
 
 def _params(side: Side) -> dict[str, Any]:
-    return mapping_of(side.data, "params")
+    return mapping_at(side.data, "params")
 
 
 def _ports_in(side: Side) -> PortsOfFile:

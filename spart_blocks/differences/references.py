@@ -11,6 +11,7 @@ from typing import Any
 from spart_blocks.differences.pair import Half, Pair
 from spart_blocks.differences.sheets import Name, shown
 from spart_blocks.differences.values import Renaming, frozen
+from spart_blocks.document import mapping_at
 
 _HEAD = re.compile(r"[^\s.\[\]{}*,=>-]+")
 _REFERENCE = re.compile(r"\$([^\W\d]\w*)")
@@ -62,7 +63,7 @@ def references_of(pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) ->
     """The new names of everything that values refer to."""
 
     def renamed(section: str, about: Callable[[Any], Any] = frozen) -> dict[str, str]:
-        before, after = mapping_of(old, section), mapping_of(new, section)
+        before, after = mapping_at(old, section), mapping_at(new, section)
         gone = {name: about(value) for name, value in before.items() if name not in after}
         come = {name: about(value) for name, value in after.items() if name not in before}
         return dict(_only_pairs(gone, come))
@@ -72,12 +73,6 @@ def references_of(pair: Pair, old: Mapping[str, Any], new: Mapping[str, Any]) ->
         used = users_of(pair.old), users_of(pair.new)
         params = {a: b for a, b in params.items() if _same_users(used[0][a], used[1][b], pair)}
     return References(params, renamed("clocks", clock_of), renamed("robots"), pair.renamed())
-
-
-def mapping_of(data: Mapping[str, Any], section: str) -> dict[str, Any]:
-    """A section of a file that is a mapping; an empty one where it is not."""
-    found = data.get(section)
-    return found if isinstance(found, dict) else {}
 
 
 def clock_of(section: Any) -> Any:

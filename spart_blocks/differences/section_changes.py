@@ -11,6 +11,7 @@ from spart_blocks.differences.references import References, clock_of, told_users
 from spart_blocks.differences.sheets import unread
 from spart_blocks.differences.units import section_default, section_unit
 from spart_blocks.differences.values import Renaming, dotted, equal, value_changes
+from spart_blocks.document import mapping_at
 
 _ELSEWHERE = ("blocks", "wires", "subsystems", "variants")
 _SUBJECTS = {"params": "parameter of the diagram", "clocks": "clock", "robots": "robot"}
@@ -36,11 +37,11 @@ def _of_section(
     if equal(old, new):
         return
     if name == "params":
-        yield from _of_params(_mapping(old), _mapping(new), pair, references)
+        yield from _of_params(mapping_at(old), mapping_at(new), pair, references)
     elif name == "clocks":
-        yield from _of_named(name, _mapping(old), _mapping(new), references.clocks, references)
+        yield from _of_named(name, mapping_at(old), mapping_at(new), references.clocks, references)
     elif name == "robots":
-        yield from _of_named(name, _mapping(old), _mapping(new), references.robots, references)
+        yield from _of_named(name, mapping_at(old), mapping_at(new), references.robots, references)
     else:
         # A missing section is one of defaults.
         before, after = _absent(old, new), _absent(new, old)
@@ -54,10 +55,6 @@ def _absent(value: Any, other: Any) -> Any:
 
 def _is_many(value: Any) -> bool:
     return isinstance(value, dict | list)
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _of_params(

@@ -14,7 +14,7 @@ from typing import Any
 
 from spart_blocks.diagram.overrides import path_in
 from spart_blocks.diagram.registry import name_problem
-from spart_blocks.document import Document, Keys, parse_document
+from spart_blocks.document import Document, Keys, Node, mapping_at, value_at
 from spart_blocks.edits.grouping import grouped
 from spart_blocks.edits.references import (
     SECTIONS,
@@ -34,6 +34,7 @@ from spart_blocks.edits.wire_changes import (
 from spart_blocks.errors import Fault, InputError, did_you_mean
 
 Data = dict[str, Any]
+_MISSING: Any = object()
 
 
 class Operation:
@@ -93,11 +94,11 @@ class Tune(Operation):
 
     def steps(self, data: Data) -> list[Step]:
         keys = _keys(self.path, data)
-        found = _found(data, keys)
+        found = value_at(data, keys)
         reference = _REFERENCE.fullmatch(found) if isinstance(found, str) else None
         if reference:
             keys = ("params", reference[1])
-            found = _found(data, keys)
+            found = value_at(data, keys)
         value = _plain_number(self.value)
         while isinstance(value, list) and not isinstance(found, list) and _uniform(value):
             value = value[0]
@@ -105,13 +106,6 @@ class Tune(Operation):
 
 
 _REFERENCE = re.compile(r"\$(\w+)")
-
-
-def _found(data: Data, keys: Keys) -> Any:
-    found: Any = data
-    for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
 
 
 def _plain_number(value: Any) -> Any:
@@ -133,11 +127,8 @@ class Unset(Operation):
 
     def steps(self, data: Data) -> list[Step]:
         keys = _keys(self.path, data)
-        found: Any = data
-        for key in keys:
-            if not isinstance(found, dict) or key not in found:
-                raise InputError(f"there is no {self.path} in the file")
-            found = found[key]
+        if value_at(data, keys, _MISSING) is _MISSING:
+            raise InputError(f"there is no {self.path} in the file")
         return [RemoveValue(keys)]
 
 
@@ -145,8 +136,7 @@ def _keys(path: str, data: Data) -> Keys:
     keys = tuple(path.split("."))
     if len(keys) > 1 and keys[0] in SECTIONS + _SECTIONS:
         return keys
-    document: Document = parse_document("name: it", "it")
-    return path_in(path, Document("it", data, document.root), Path.cwd())
+    return path_in(path, Document("it", data, Node(data, 0, 0)), Path.cwd())
 
 
 _SECTIONS = ("params", "blocks", "clocks", "robots", "subsystems", "variants")
@@ -234,9 +224,7 @@ class Retype(Operation):
             raise InputError(f"{self.name} is a slot of variants: change one of its choices")
         steps: list[Step] = [SetValue((*home, "type"), self.type)]
         steps += [SetValue((*home, name), value) for name, value in self.parameters.items()]
-        section: Any = data
-        for key in home:
-            section = section[key]
+        section = value_at(data, home)
         if not isinstance(section, dict):
             raise InputError(f"block {self.name} is not written as a mapping")
         gone = [*self.without, *(["use"] if "use" in section else [])]
@@ -257,8 +245,7 @@ class AddWire(Operation):
         if double:
             raise InputError(f"there is already a wire {double[0][0]} -> {double[0][1]}")
         path = (*scope, "wires")
-        holder = _section(data, scope)
-        if isinstance(holder.get("wires"), list):
+        if isinstance(value_at(data, path), list):
             return [InsertItem(path, self.text)]
         return [SetValue(path, [self.text])]
 
@@ -291,7 +278,7 @@ class RenameParameter(Operation):
     new: str
 
     def steps(self, data: Data) -> list[Step]:
-        params = _entries(data, "params")
+        params = mapping_at(data, "params")
         if self.name not in params:
             hint = did_you_mean(self.name, params)
             raise InputError(Fault(f"there is no parameter {self.name!r}", hint=hint))
@@ -320,14 +307,14 @@ class Group(Operation):
     def steps(self, data: Data) -> list[Step]:
         scope = _scope(data, self.within)
         _free(data, scope, self.name)
-        if self.name in _entries(data, "subsystems"):
+        if self.name in mapping_at(data, "subsystems"):
             raise InputError(f"there is already a subsystem {self.name!r}")
         if not self.blocks:
             raise InputError("name the blocks of the group")
         homes = [_home(data, scope, name) for name in self.blocks]
         if any(home[0] == "variants" for home in homes):
             raise InputError("a slot of variants cannot be put into a subsystem")
-        sections = _entries(_section(data, scope), "blocks")
+        sections = mapping_at(data, *scope, "blocks")
         part = grouped(
             self.name, {name: sections[name] for name in dict.fromkeys(self.blocks)},
             _wires(data, scope),
@@ -368,32 +355,19 @@ def _sortable(key: Any) -> tuple[int, str]:
 def _scope(data: Data, within: str) -> Keys:
     if not within:
         return ()
-    subsystems = _entries(data, "subsystems")
+    subsystems = mapping_at(data, "subsystems")
     if within not in subsystems:
         hint = did_you_mean(within, subsystems)
         raise InputError(Fault(f"there is no subsystem {within!r}", hint=hint))
     return ("subsystems", within)
 
 
-def _entries(holder: Any, name: str) -> dict[str, Any]:
-    """A section with entries; none where it is missing, or is something else."""
-    found = holder.get(name) if isinstance(holder, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def _section(data: Data, scope: Keys) -> dict[str, Any]:
-    found: Any = data
-    for key in scope:
-        found = found[key]
-    return found if isinstance(found, dict) else {}
-
-
 def _home(data: Data, scope: Keys, name: str) -> Keys:
     """Where a block is written; InputError if there is none."""
-    blocks = _entries(_section(data, scope), "blocks")
+    blocks = mapping_at(data, *scope, "blocks")
     if name in blocks:
         return (*scope, "blocks", name)
-    slots = _entries(data, "variants") if not scope else {}
+    slots = mapping_at(data, "variants") if not scope else {}
     if name in slots:
         return ("variants", name)
     hint = did_you_mean(name, [*blocks, *slots])
@@ -403,8 +377,8 @@ def _home(data: Data, scope: Keys, name: str) -> Keys:
 def _free(data: Data, scope: Keys, name: str) -> None:
     """Refuse a name that a block cannot have, or has."""
     _named(name)
-    slots = _entries(data, "variants") if not scope else {}
-    if name in _entries(_section(data, scope), "blocks") or name in slots:
+    slots = mapping_at(data, "variants") if not scope else {}
+    if name in mapping_at(data, *scope, "blocks") or name in slots:
         raise InputError(f"there is already a block {name!r}")
 
 
@@ -416,7 +390,7 @@ def _named(name: str) -> None:
 
 def _wires(data: Data, scope: Keys) -> list[tuple[Keys, str]]:
     """The wires of a diagram with their paths."""
-    wires = _section(data, scope).get("wires")
+    wires = value_at(data, (*scope, "wires"))
     return [
         ((*scope, "wires", index), text)
         for index, text in enumerate(wires if isinstance(wires, list) else ())
@@ -440,26 +414,26 @@ def _instances(data: Data, within: str) -> Iterator[str]:
     if not within:
         yield ""
         return
-    parts = [("", _entries(data, "blocks"))]
-    subsystems = _entries(data, "subsystems")
+    parts = [("", mapping_at(data, "blocks"))]
+    subsystems = mapping_at(data, "subsystems")
     seen = 0
     while parts and seen < 10_000:
         prefix, blocks = parts.pop()
         for name, section in blocks.items():
-            kind = section.get("type") if isinstance(section, dict) else None
-            if kind in subsystems:
+            kind = value_at(section, ("type",))
+            if isinstance(kind, str) and kind in subsystems:
                 seen += 1
                 if kind == within:
                     yield f"{prefix}{name}/"
-                inner = subsystems[kind]
-                parts.append((f"{prefix}{name}/", _entries(inner, "blocks")))
+                parts.append((f"{prefix}{name}/", mapping_at(subsystems, kind, "blocks")))
 
 
 def _unshadowed(data: Data, name: str) -> Data:
     """The data without the subsystems that have a parameter of this name of their own."""
-    subsystems = _entries(data, "subsystems")
-    kept = {key: value for key, value in subsystems.items()
-            if not isinstance(value, dict) or name not in _entries(value, "params")}  # fmt: skip
+    subsystems = mapping_at(data, "subsystems")
+    kept = {
+        key: value for key, value in subsystems.items() if name not in mapping_at(value, "params")
+    }
     return {**data, "subsystems": kept} if subsystems else data
 
 

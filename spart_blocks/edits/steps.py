@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.document import Key, Keys
+from spart_blocks.document import Key, Keys, value_at
 from spart_blocks.edits.patches import Patch
 from spart_blocks.edits.spans import Span, spans
 from spart_blocks.edits.values import (
@@ -175,7 +175,7 @@ class _Writer:
         if isinstance(step, SetValue):
             if index is None:
                 return self._add(root, step.path, holder, str(key), step.value)
-            value = _at(before, step.path)
+            value = value_at(before, step.path)
             return self._replace(holder, index, value, step.value)
         if index is None:
             raise NotHere
@@ -441,9 +441,3 @@ class _Writer:
 
     def _break_before(self, at: int) -> int:
         return 2 if self.text[max(0, at - 2) : at] == "\r\n" else int(at > 0)
-
-
-def _at(data: Any, path: Keys) -> Any:
-    for key in path:
-        data = data[key]
-    return data
