@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from spart_blocks.edits.lines import line_end
 from spart_blocks.edits.spans import Span, spans
 
 
@@ -47,16 +48,10 @@ class Origins:
             if isinstance(item, kind) and inner.kind != "alias":
                 start = inner.start
                 if kind is dict:
-                    start = text.index(":", span.keys[index].end) + 1
+                    start = span.behind_colon(text, index)
                 assert self._found is not None
-                self._found[id(item)] = (text, start, _line_end(text, inner.end), span.column)
+                self._found[id(item)] = (text, start, line_end(text, inner.end), span.column)
             self._note(text, inner, item)
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    end = len(text) if end < 0 else end
-    return end - 1 if text[end - 1 : end] == "\r" else end
 
 
 def _shifted(line: str, by: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import yaml
 
 from spart_blocks.document import Keys
+from spart_blocks.edits.lines import column_of
 
 Kind = Literal["scalar", "mapping", "sequence", "alias"]
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -50,6 +51,10 @@ class Span:
             return key
         return None
 
+    def behind_colon(self, text: str, index: int) -> int:
+        """The place behind the colon of a key, in the text of this mapping."""
+        return text.index(":", self.keys[index].end) + 1
+
 
 def spans(text: str) -> Span | None:
     """The value that a text holds, None for an empty one. The text must be one document that
@@ -88,8 +93,7 @@ def spans(text: str) -> Span | None:
         elif isinstance(event, yaml.CollectionStartEvent):
             kind: Kind = "mapping" if isinstance(event, yaml.MappingStartEvent) else "sequence"
             start = _behind_anchor(text, event)
-            column = start - (text.rfind("\n", 0, start) + 1)
-            span = Span(kind, start, start, column, flow=bool(event.flow_style))
+            span = Span(kind, start, start, column_of(text, start), flow=bool(event.flow_style))
             put(span, None)
             stack.append(span)
             keys.append(None)

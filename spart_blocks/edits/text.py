@@ -11,7 +11,8 @@ from spart_blocks.document import Keys, parse_document
 from spart_blocks.edits.operations import Operation
 from spart_blocks.edits.origins import Origins
 from spart_blocks.edits.patches import Patch, applied, inverse
-from spart_blocks.edits.steps import NotHere, Step, patches_of, stepped
+from spart_blocks.edits.step_patches import NotHere, patches_of
+from spart_blocks.edits.steps import Step, stepped
 from spart_blocks.edits.values import same
 from spart_blocks.errors import DiagramError, Fault, InputError
 

@@ -6,9 +6,10 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from spart_blocks.document import parse_value
+from spart_blocks.edits.origins import Origins
 from spart_blocks.errors import DiagramError, Fault, InputError, brief
 
 WIDTH = 100
@@ -55,15 +56,7 @@ def _joined(opening: str, parts: list[str], closing: str, column: int) -> str:
     return "\n".join(lines) if parts else opening + closing
 
 
-class Texts(Protocol):
-    """The texts in which some values were written."""
-
-    def text(self, value: Any, column: int) -> str | None:
-        """The text of a value of an entry at a column, to the end of its line."""
-        ...
-
-
-def in_lines(value: Any, column: int, texts: Texts) -> str:
+def in_lines(value: Any, column: int, texts: Origins) -> str:
     """A mapping or list with an entry a line, each at a column; not empty."""
     space = " " * column
     if isinstance(value, Mapping):
@@ -72,12 +65,12 @@ def in_lines(value: Any, column: int, texts: Texts) -> str:
     return "\n".join(space + item_text(item, column, texts) for item in value)
 
 
-def item_text(value: Any, column: int, texts: Texts) -> str:
+def item_text(value: Any, column: int, texts: Origins) -> str:
     """`- value` of a list with an item a line, whose dashes stand at a column."""
     return "- " + (texts.text(value, column) or flow_text(value, column + 2))
 
 
-def entry_text(key: str, value: Any, column: int, texts: Texts) -> str:
+def entry_text(key: str, value: Any, column: int, texts: Origins) -> str:
     """`key: value` of a mapping with an entry a line, whose keys stand at a column."""
     name = scalar_text(_named(key), in_flow=False)
     written = texts.text(value, column) if isinstance(value, Mapping) else None
