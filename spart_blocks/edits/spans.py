@@ -51,6 +51,10 @@ class Span:
             return key
         return None
 
+    def head(self, index: int) -> Span:
+        """What an entry begins with: its key, or itself in a list."""
+        return (self.keys or self.items)[index]
+
     def behind_colon(self, text: str, index: int) -> int:
         """The place behind the colon of a key, in the text of this mapping."""
         return text.index(":", self.keys[index].end) + 1

@@ -204,7 +204,7 @@ class _Writer:
             at = holder.start + 1
             return [Patch(at, holder.end - 1, entry(column_of(self.text, at)))]
         if index < len(holder.items):
-            at = (holder.keys or holder.items)[index].start
+            at = holder.head(index).start
             return [Patch(at, at, entry(column_of(self.text, at)) + ", ")]
         at = holder.items[-1].end
         comma = self._comma(at, holder.end - 1)
@@ -213,7 +213,7 @@ class _Writer:
         column = column_of(self.text, at) + 2
         written = entry(column)
         if column + len(written.partition("\n")[0]) + 1 > WIDTH:
-            first = (holder.keys or holder.items)[0]
+            first = holder.head(0)
             column = column_of(self.text, first.start)
             written = "\n" + " " * column + entry(column)
         else:
@@ -239,14 +239,14 @@ class _Writer:
     def _remove(self, root: Span, path: Keys, holder: Span, index: int) -> list[Patch]:
         if len(holder.items) == 1:
             return self._emptied(root, path[:-1], holder)
-        first = (holder.keys or holder.items)[index]
+        first = holder.head(index)
         if holder.flow:
             return self._out_of_flow(holder, index, first.start, holder.items[index].end)
         return self._line_less(holder, index)
 
     def _line_less(self, holder: Span, index: int) -> list[Patch]:
         """An entry that begins a line, with its line or lines."""
-        first = (holder.keys or holder.items)[index]
+        first = holder.head(index)
         start = line_start(self.text, first.start)
         if holder.kind == "sequence":
             dash = self.text.rfind("-", start, first.start)
@@ -259,7 +259,7 @@ class _Writer:
                 return [Patch(start, end + break_at(self.text, end), "")]
             return [Patch(max(0, start - break_before(self.text, start)), end, "")]
         if index + 1 < len(holder.items):  # it shares its line with the dash of a list
-            following = (holder.keys or holder.items)[index + 1].start
+            following = holder.head(index + 1).start
             if holder.kind == "mapping" and not self.text[end:following].strip():
                 return [Patch(first.start, following, "")]
         raise NotHere
@@ -286,7 +286,7 @@ class _Writer:
     def _out_of_flow(self, holder: Span, index: int, start: int, end: int) -> list[Patch]:
         """An entry between brackets, with one of the commas beside it."""
         last = index + 1 == len(holder.items)
-        comma = self._comma(end, holder.end - 1 if last else self._first(holder, index + 1))
+        comma = self._comma(end, holder.end - 1 if last else holder.head(index + 1).start)
         if comma is None:  # the one before
             comma = self._comma(holder.items[index - 1].end, start)
             if comma is None:
@@ -294,13 +294,10 @@ class _Writer:
             if not self.text[comma + 1 : start].strip():
                 return [Patch(comma, end, "")]
             return [Patch(comma, comma + 1, ""), *self._cleared(start, end)]
-        following = holder.end - 1 if last else self._first(holder, index + 1)
+        following = holder.end - 1 if last else holder.head(index + 1).start
         if not self.text[comma + 1 : following].strip() and not last:
             return [Patch(start, following, "")]
         return self._cleared(start, comma + 1)
-
-    def _first(self, holder: Span, index: int) -> int:
-        return (holder.keys or holder.items)[index].start
 
     def _cleared(self, start: int, end: int) -> list[Patch]:
         """A part of a line less, and the line itself if nothing else is on it."""
