@@ -19,7 +19,13 @@ from spart_blocks.edits.operations import Operation, ordered
 from spart_blocks.edits.steps import InsertItem, RemoveValue, SetValue, Step
 from spart_blocks.edits.text import edited_data
 from spart_blocks.edits.values import same
-from spart_blocks.edits.wire_changes import Written, spelled, without_connections
+from spart_blocks.edits.wire_changes import (
+    Written,
+    spelled,
+    wire_steps,
+    wires_at,
+    without_connections,
+)
 from spart_blocks.errors import DiagramError, InputError, brief
 
 _AS_SETS = ("log", "effort", "tunable", "part", "keep", "settles", "stays_within", "never_exceeds",
@@ -207,12 +213,7 @@ def _wire_steps(
     path: Keys, ours: list[str], theirs: list[str], gone: _Connections, added: _Connections
 ) -> Iterator[Step]:
     """The steps on the wires of ours. New wires are written as theirs has them."""
-    for index, text in enumerate(ours):
-        left = without_connections(text, gone) if text.strip() else text
-        if left is None:
-            yield RemoveValue((*path, index))
-        elif left != text:
-            yield SetValue((*path, index), left)
+    yield from wire_steps(wires_at(path, ours), lambda text: without_connections(text, gone))
     for text in theirs:
         if not text.strip():
             continue

@@ -28,6 +28,8 @@ from spart_blocks.edits.wire_changes import (
     Written,
     all_connections,
     renamed,
+    wire_steps,
+    wires_at,
     without,
     without_connections,
 )
@@ -169,8 +171,8 @@ class RemoveBlock(Operation):
     def steps(self, data: Data) -> list[Step]:
         scope = _scope(data, self.within)
         home = _home(data, scope, self.name)
-        steps = _wires_less(data, scope, lambda text: without(
-            text, lambda end: end.block == self.name))  # fmt: skip
+        wires = _wires(data, scope)
+        steps = [*wire_steps(wires, lambda text: without(text, lambda e: e.block == self.name))]
         if scope:
             return ordered([*steps, RemoveValue(home)])
         used = []
@@ -198,11 +200,7 @@ class RenameBlock(Operation):
         scope = _scope(data, self.within)
         home = _home(data, scope, self.name)
         _free(data, scope, self.new)
-        steps: list[Step] = [
-            SetValue(path, changed)
-            for path, text in _wires(data, scope)
-            if (changed := renamed(text, self.name, self.new)) != text
-        ]
+        steps = wire_steps(_wires(data, scope), lambda text: renamed(text, self.name, self.new))
         names = {prefix + self.name: prefix + self.new for prefix in _instances(data, self.within)}
         return ordered([*steps, *signals_renamed(data, names),
                          RenameKey(home, self.new)])  # fmt: skip
@@ -260,14 +258,15 @@ class RemoveWire(Operation):
     def steps(self, data: Data) -> list[Step]:
         scope = _scope(data, self.within)
         gone = set(Written.read(self.text).connections())
-        texts = [text for _, text in _wires(data, scope)]
+        wires = _wires(data, scope)
+        texts = [text for _, text in wires]
         missing = gone - all_connections(texts)
         if missing:
             source, end = min(missing)
             known = [f"{a} -> {b}" for a, b in all_connections(texts)]
             hint = did_you_mean(f"{source} -> {end}", known)
             raise InputError(Fault(f"there is no wire {source} -> {end}", hint=hint))
-        return ordered(_wires_less(data, scope, lambda text: without_connections(text, gone)))
+        return ordered([*wire_steps(wires, lambda text: without_connections(text, gone))])
 
 
 @dataclass(frozen=True)
@@ -390,23 +389,8 @@ def _named(name: str) -> None:
 
 def _wires(data: Data, scope: Keys) -> list[tuple[Keys, str]]:
     """The wires of a diagram with their paths."""
-    wires = value_at(data, (*scope, "wires"))
-    return [
-        ((*scope, "wires", index), text)
-        for index, text in enumerate(wires if isinstance(wires, list) else ())
-        if isinstance(text, str) and text.strip()
-    ]
-
-
-def _wires_less(data: Data, scope: Keys, change: Any) -> list[Step]:
-    steps: list[Step] = []
-    for path, text in _wires(data, scope):
-        left = change(text)
-        if left is None:
-            steps.append(RemoveValue(path))
-        elif left != text:
-            steps.append(SetValue(path, left))
-    return steps
+    path = (*scope, "wires")
+    return wires_at(path, value_at(data, path))
 
 
 def _instances(data: Data, within: str) -> Iterator[str]:

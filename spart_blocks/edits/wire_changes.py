@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from spart_blocks.diagram.wires import End, WireSyntaxError, parse_wire, selection_text
+from spart_blocks.document import Keys
+from spart_blocks.edits.steps import RemoveValue, SetValue, Step
 from spart_blocks.errors import Fault, InputError
 
 
@@ -32,6 +35,27 @@ class Written:
     def connections(self) -> Iterator[tuple[str, str]]:
         """Source and end of each, in one spelling."""
         return ((spelled(self.source), spelled(end)) for end, _ in self.ends)
+
+
+def wires_at(path: Keys, wires: Any) -> list[tuple[Keys, str]]:
+    """The wires of a list at a path, each with its own path; empty texts are left out."""
+    return [
+        ((*path, index), text)
+        for index, text in enumerate(wires if isinstance(wires, list) else ())
+        if isinstance(text, str) and text.strip()
+    ]
+
+
+def wire_steps(
+    wires: Iterable[tuple[Keys, str]], change: Callable[[str], str | None]
+) -> Iterator[Step]:
+    """The steps that change wires. change: gives the new text of a wire, None for none."""
+    for path, text in wires:
+        left = change(text)
+        if left is None:
+            yield RemoveValue(path)
+        elif left != text:
+            yield SetValue(path, left)
 
 
 def all_connections(wires: list[str]) -> set[tuple[str, str]]:
