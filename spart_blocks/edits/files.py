@@ -14,9 +14,9 @@ from spart_blocks.diagram.loader import load_text
 from spart_blocks.document import parse_document, read_file
 from spart_blocks.edits.operations import Operation
 from spart_blocks.edits.patches import Patch, applied
-from spart_blocks.edits.text import Edited, edited
-from spart_blocks.errors import DiagramError, Fault, InputError, Place
-from spart_blocks.results.files import write_atomically
+from spart_blocks.edits.text import Edited, edited, mistakes
+from spart_blocks.errors import Fault, InputError, Place
+from spart_blocks.results.files import write_bytes, write_whole
 
 _MOST_UNDONE = 100
 """Edits of a file that can be undone."""
@@ -59,17 +59,9 @@ def changed(
     """As `edit`, without writing."""
     raw, text = read_file(path)
     found = edited(text, operations, str(path))
-    if check and found.after != text and _loads(text, path, root):
+    if check and found.after != text and mistakes(text, path, root) is None:
         load_text(found.after, path, root)
     return EditedFile(path, found, raw)
-
-
-def _loads(text: str, path: Path, root: str | Path | None) -> bool:
-    try:
-        load_text(text, path, root)
-    except DiagramError:
-        return False
-    return True
 
 
 def write(file: EditedFile) -> None:
@@ -81,7 +73,7 @@ def write(file: EditedFile) -> None:
         raise InputError(Fault(problem, Place(str(file.path)), "edit it again"))
     bom = codecs.BOM_UTF8 if file.bytes.startswith(codecs.BOM_UTF8) else b""
     made = bom + file.edited.after.encode("utf-8")
-    write_atomically(file.path, lambda stream: _put(stream, made))
+    write_bytes(file.path, made)
     _remember(file.path, made, file.edited)
 
 
@@ -98,7 +90,7 @@ def undo(path: str | Path) -> bool:
         raise InputError(Fault(problem, Place(str(file))))
     mark = raw[: len(raw) - len(text.encode("utf-8"))]  # of the byte order
     before = mark + undone(text, history[-1]["back"]).encode("utf-8")
-    write_atomically(file, lambda stream: _put(stream, before))
+    write_bytes(file, before)
     _store(file, history[:-1])
     return True
 
@@ -119,11 +111,7 @@ def read_text(path: Path) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text as it is. Raises InputError."""
-    write_atomically(path, lambda stream: _put(stream, text.encode("utf-8")))
-
-
-def _put(stream: Any, data: bytes) -> None:
-    stream.write(data)
+    write_bytes(path, text.encode("utf-8"))
 
 
 # --- what can be undone ---------------------------------------------------------------------
@@ -154,8 +142,6 @@ def _store(path: Path, history: list[Any]) -> None:
     if place is None:
         return
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(history)
-        write_atomically(place, lambda stream: _put(stream, text.encode("utf-8")))
+        write_whole(place, json.dumps(history).encode("utf-8"))
     except (OSError, InputError):  # undoing is a help: without its place the edit counts
         return

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.loader import load_text
 from spart_blocks.document import Keys, parse_document
 from spart_blocks.edits.operations import Operation, ordered
 from spart_blocks.edits.steps import InsertItem, RemoveValue, SetValue, Step
-from spart_blocks.edits.text import edited_data
+from spart_blocks.edits.text import edited_data, mistakes
 from spart_blocks.edits.values import same
 from spart_blocks.edits.wire_changes import (
     Written,
@@ -92,7 +91,9 @@ def merge(
         text = edited_data(ours, data[1], steps, names[1], [(theirs, data[2])]).after
     except InputError as error:
         return Merged(None, (Conflict((), "", "", "", str(error)),))
-    wrong = _mistakes(text, ours, theirs, Path(path)) if path is not None else ""
+    if path is None or any(mistakes(side, Path(path)) for side in (ours, theirs)):
+        return Merged(text)
+    wrong = mistakes(text, Path(path))
     if wrong:
         told = f"both sides are right, but together they are not:\n{wrong}"
         return Merged(None, (Conflict((), "", "", "", told),))
@@ -106,20 +107,6 @@ def is_diagram(text: str) -> bool:
     except DiagramError:
         return False
     return isinstance(data.get("blocks"), dict)
-
-
-def _mistakes(text: str, ours: str, theirs: str, path: Path) -> str:
-    """The mistakes of a merge of two diagrams without mistakes."""
-    try:
-        load_text(ours, path)
-        load_text(theirs, path)
-    except DiagramError:
-        return ""
-    try:
-        load_text(text, path)
-    except DiagramError as error:
-        return str(error)
-    return ""
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from spart_blocks.diagram.loader import load_text
 from spart_blocks.document import Keys, parse_document
 from spart_blocks.edits.operations import Operation
 from spart_blocks.edits.origins import Origins
@@ -17,6 +19,16 @@ from spart_blocks.edits.values import same
 from spart_blocks.errors import DiagramError, Fault, InputError
 
 _BY_HAND = "change the file by hand there"
+
+
+def mistakes(text: str, path: Path, root: str | Path | None = None) -> DiagramError | None:
+    """What is wrong with a diagram of this text at a path; None where it loads. root: as for
+    `load`."""
+    try:
+        load_text(text, path, root)
+    except DiagramError as error:
+        return error
+    return None
 
 
 @dataclass(frozen=True)
