@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from spart_blocks.diagram.expectations import CLAIMS
 from spart_blocks.document import Keys, parse_document
 from spart_blocks.edits.operations import Operation, ordered
 from spart_blocks.edits.steps import InsertItem, RemoveValue, SetValue, Step
@@ -27,8 +28,7 @@ from spart_blocks.edits.wire_changes import (
 )
 from spart_blocks.errors import DiagramError, InputError, brief
 
-_AS_SETS = ("log", "effort", "tunable", "part", "keep", "settles", "stays_within", "never_exceeds",
-            "conserved", "monotone", "final", "signals")  # fmt: skip
+_AS_SETS = ("log", "effort", "tunable", "part", "keep", "signals", *CLAIMS)
 """Lists in which the order means nothing, by key; claims among them."""
 _MISSING: Any = object()
 _Connections = set[tuple[str, str]]

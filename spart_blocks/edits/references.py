@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from spart_blocks.diagram.sections import Sections
 from spart_blocks.document import Keys
 from spart_blocks.edits.steps import RenameKey, SetValue, Step
 
-SECTIONS = ("run", "compare", "sweep", "export", "realtime", "expect")
+SECTIONS = tuple(Sections.model_fields)
 _WHOLE = ("signal", "signals", "log", "effort", "part", "outputs", "loop_start", "track", "keep")
 """Under these keys a text may be the name of a block alone."""
 _WORDS = ("title", "message", "labels", "name", "description")
