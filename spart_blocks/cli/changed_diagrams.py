@@ -61,8 +61,12 @@ def tell_changes(base: str, folder: Path | None, pictures: str, root: Path | Non
     the exit code."""
     from spart_blocks.differences import difference_of
     from spart_blocks.differences.changed_files import changes_since
+    from spart_blocks.results.files import make_folder
 
-    report = _report(folder, pictures) if folder is not None else None
+    report = None
+    if folder is not None:
+        make_folder(folder)
+        report = Report(folder, pictures)
     code = 0
     with changes_since(base, Path.cwd()) as changes:
         for file in changes.files:
@@ -85,14 +89,6 @@ def tell_changes(base: str, folder: Path | None, pictures: str, root: Path | Non
     if report is not None:
         typer.echo(str(report.write()))
     return code
-
-
-def _report(folder: Path, pictures: str) -> Report:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder {folder}: {error.strerror}") from error
-    return Report(folder, pictures)
 
 
 def _file_name(path: str) -> str:
