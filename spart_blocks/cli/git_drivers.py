@@ -13,9 +13,10 @@ from pathlib import Path
 
 from spart_blocks.cli.merge import tell
 from spart_blocks.cli.terminal import complain, say
+from spart_blocks.differences.revisions import git
 from spart_blocks.edits.files import read_text, write_text
 from spart_blocks.edits.merging import is_diagram, merge
-from spart_blocks.errors import DiagramError, SpartError
+from spart_blocks.errors import DiagramError, InputError, SpartError
 
 
 def merged(base: Path, ours: Path, theirs: Path, path: Path) -> int:
@@ -57,8 +58,10 @@ def shown(path: str, old: Path, new: Path, hashes: tuple[str, str]) -> int:
 def _named(path: str, file: Path, given: str) -> str:
     """A version as `spart diff` takes it: the one of HEAD by its name, so that the files are found
     that it uses."""
-    command = ["git", "rev-parse", "--verify", "--quiet", f"HEAD:{path}"]
-    found = subprocess.run(command, check=False, capture_output=True, text=True).stdout.strip()
+    try:
+        found = git("rev-parse", "--verify", "--quiet", f"HEAD:{path}").decode().strip()
+    except InputError:  # HEAD does not have it
+        return str(file)
     return f"HEAD:{path}" if found == given and str(file) != path else str(file)
 
 

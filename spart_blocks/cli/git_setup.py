@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
+import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +13,7 @@ import typer
 from spart_blocks.cli.help_texts import with_examples
 from spart_blocks.cli.reporting import Debug, reporting
 from spart_blocks.cli.terminal import say
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.errors import InputError
 
 PATTERNS = ("*.yaml", "*.yml")
 LINES = tuple(f"{pattern} merge=spart diff=spart" for pattern in PATTERNS)
@@ -37,16 +37,17 @@ def git_setup(
     diagram with conflicts, with git's marks in it. `git diff --no-ext-diff` shows text at any time.
     """
     with reporting(debug):
-        top = Path(_git("rev-parse", "--show-toplevel"))
-        local = Path(_git("rev-parse", "--git-path", "info/attributes"))
-        attributes = top / ".gitattributes" if shared else local
-        drivers = _drivers()
-        for key, value in drivers.items():
+        from spart_blocks.differences.revisions import git
+
+        top = _top()
+        local = os.fsdecode(git("rev-parse", "--git-path", "info/attributes").rstrip(b"\n"))
+        attributes = top / ".gitattributes" if shared else Path(local)
+        given = git("config", "--local", "--list", "--name-only", "-z").split(b"\0")
+        for key, value in _drivers().items():
             if not remove:
-                _git("config", "--local", key, value)
-            elif subprocess.run(["git", "config", "--local", "--get", key], check=False,
-                                capture_output=True).returncode == 0:  # fmt: skip
-                _git("config", "--local", "--unset-all", key)
+                git("config", "--local", key, value)
+            elif key.encode() in given:
+                git("config", "--local", "--unset-all", key)
         _attributes(attributes, remove)
         say(f"{'removed from' if remove else 'written into'} .git/config and {attributes}")
 
@@ -72,11 +73,12 @@ def _attributes(path: Path, remove: bool) -> None:
         raise InputError(f"cannot change {path}: {error}") from None
 
 
-def _git(*words: str) -> str:
-    if shutil.which("git") is None:
-        raise InputError(Fault("there is no git on this machine", hint="install git"))
-    run = subprocess.run(["git", *words], capture_output=True, text=True, check=False)
-    if run.returncode:
-        told = run.stderr.strip().splitlines()[:1] or ["it gives no reason"]
-        raise InputError(Fault(f"git {words[0]}: {told[0]}", hint="run it in a clone"))
-    return run.stdout.strip()
+def _top() -> Path:
+    """The top folder of the clone around the working folder."""
+    from spart_blocks.differences.revisions import top_of
+
+    try:
+        return top_of(Path.cwd())
+    except InputError as error:
+        fault = error.faults[0]
+        raise InputError(replace(fault, hint=fault.hint or "run it in a clone")) from None

@@ -23,17 +23,15 @@ _BLOB = "100"
 _TIME = 60.0
 
 
-def git(*words: str, cwd: Path | None = None, given: bytes | None = None) -> bytes:
+def git(*words: str, cwd: Path | None = None) -> bytes:
     """The output of a git command; InputError with git's own words where it fails."""
     command = ["git", "--no-pager", *words]
     quiet = os.environ | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
     try:
-        run = subprocess.run(
-            command, cwd=cwd, input=given, capture_output=True, env=quiet, timeout=_TIME
-        )
+        run = subprocess.run(command, cwd=cwd, capture_output=True, env=quiet, timeout=_TIME)
     except FileNotFoundError:
-        hint = "install git, or name two files"
-        raise InputError(Fault("a revision needs git, which is not installed", hint=hint)) from None
+        problem = "this needs git, which is not installed"
+        raise InputError(Fault(problem, hint="install git")) from None
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise InputError(f"git {words[0]} failed: {error}") from None
     if run.returncode:
