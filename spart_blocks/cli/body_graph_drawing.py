@@ -17,6 +17,8 @@ from spart_blocks.diagram.diagram_drawing import (
     MARGIN,
     MUTED,
     WIRE,
+    canvas,
+    paint_title,
     picture_format,
     text_inches,
     write_picture,
@@ -57,21 +59,15 @@ class BoxPlace:
 def draw_graph(graph: BodiesGraph, title: str, path: str | Path | None = None) -> Figure:
     """Draw bodies and joints, and write the picture to path if one is given: .svg, .png or
     .pdf. Returns the Matplotlib figure."""
-    from matplotlib.figure import Figure
-
     chosen = picture_format(path)
     places = _places(graph)
     width = max(place.right for place in places.values()) + STUB
     height = max(place.y for place in places.values()) + HEIGHT
     width = max(width, text_inches(title, 10.0, "bold") / GRID, LEGEND)
     top = MARGIN + 4
-    size = (width + 2 * MARGIN) * GRID, (height + top + MARGIN) * GRID
-    figure = Figure(figsize=size, dpi=150, facecolor="white")
-    axis = figure.add_axes((0, 0, 1, 1))
-    axis.set_xlim(-MARGIN, width + MARGIN)
-    axis.set_ylim(height + MARGIN, -top)
-    axis.axis("off")
-    _paint_title(axis, title, graph, -top + 1.5)
+    figure, axis = canvas(width, height, top)
+    paint_title(axis, title, -top + 1.5)
+    _paint_legend(axis, graph, -top + 3.5)
     for chord in graph.chords:
         _paint_chord(axis, chord.joint, places[chord.parent], places[chord.child])
     for joint in graph.joints:
@@ -137,14 +133,12 @@ def _label(joint: GraphJoint) -> str:
 # --- painting ------------------------------------------------------------------------------------
 
 
-def _paint_title(axis: Axes, title: str, graph: BodiesGraph, y: float) -> None:
-    style: dict[str, Any] = {"color": WIRE, "va": "center", "parse_math": False}
-    axis.text(0, y, title, size=10, weight="bold", **style)
+def _paint_legend(axis: Axes, graph: BodiesGraph, y: float) -> None:
     told = [(FLIPPED, "against the tree")] * any(joint.flipped for joint in graph.joints)
     told += [(CHORD, "cut: a virtual body is where its body is")] * bool(graph.chords)
     x = 0.0
     for colour, text in told:
-        axis.text(x, y + 2, text, size=JOINT_SIZE, **{**style, "color": colour})
+        axis.text(x, y, text, size=JOINT_SIZE, color=colour, va="center", parse_math=False)
         x += text_inches(text, JOINT_SIZE) / GRID + 2
 
 
