@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks import html
-from spart_blocks.diagram._layout import Box
-from spart_blocks.diagram._layout import Edge as Edge
-from spart_blocks.diagram._layout import Layout as Layout
-from spart_blocks.diagram._layout import arrange as arrange
 from spart_blocks.diagram.companions import is_audit
 from spart_blocks.diagram.conditions import CONDITIONS, conditions_of
+from spart_blocks.diagram.layout import Box, Edge, Layout, arrange
 from spart_blocks.errors import Fault, InputError
 from spart_blocks.ports import Port, input_ports, output_ports
 from spart_blocks.results import show_windows

@@ -19,10 +19,7 @@ from spart_blocks.diagram.diagram_drawing import (
     MARGIN,
     NAME_SIZE,
     WIRE,
-    Edge,
     Figment,
-    Layout,
-    arrange,
     canvas,
     figment_of,
     paint_block,
@@ -32,6 +29,7 @@ from spart_blocks.diagram.diagram_drawing import (
     rendered,
     write_picture,
 )
+from spart_blocks.diagram.layout import Edge, Layout, arrange
 from spart_blocks.differences.sheets import SLOT
 from spart_blocks.differences.union import State, Union, UnionBlock, UnionWire
 from spart_blocks.differences.units import look_of

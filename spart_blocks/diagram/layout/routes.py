@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from spart_blocks.diagram._layout.graph import Box, Edge, Layout, Net, Point
-from spart_blocks.diagram._layout.lanes import Trunk, assign_lanes
-from spart_blocks.diagram._layout.layers import Item
+from spart_blocks.diagram.layout.graph import Box, Edge, Layout, Net, Point
+from spart_blocks.diagram.layout.lanes import Trunk, assign_lanes
+from spart_blocks.diagram.layout.layers import Item
 
 LANE, MARGIN, CHANNEL = 1.5, 3.0, 6.0
 """Space between lanes, beside the outer lanes, and the least width of a channel [grid]."""

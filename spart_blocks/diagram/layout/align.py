@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from spart_blocks.diagram._layout.graph import Box
-from spart_blocks.diagram._layout.layers import Item, LayerLink, Ranks
+from spart_blocks.diagram.layout.graph import Box
+from spart_blocks.diagram.layout.layers import Item, LayerLink, Ranks
 
 BOX_GAP, WIRE_GAP = 5, 2
 """Clear space between two boxes, and between a wire and what is next to it [grid]."""

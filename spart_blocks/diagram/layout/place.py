@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spart_blocks.diagram._layout.align import BOX_GAP, align
-from spart_blocks.diagram._layout.graph import Box, Edge, Layout, Point, feedback, groups
-from spart_blocks.diagram._layout.layers import Item, layer_numbers, rank, reorder
-from spart_blocks.diagram._layout.routes import route
+from spart_blocks.diagram.layout.align import BOX_GAP, align
+from spart_blocks.diagram.layout.graph import Box, Edge, Layout, Point, feedback, groups
+from spart_blocks.diagram.layout.layers import Item, layer_numbers, rank, reorder
+from spart_blocks.diagram.layout.routes import route
 
 PART_GAP = 6
 

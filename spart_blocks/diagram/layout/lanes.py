@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spart_blocks.diagram._layout.graph import Net
+from spart_blocks.diagram.layout.graph import Net
 
 
 @dataclass

@@ -13,7 +13,7 @@ Lengths are in grid units; y points down.
 
 from __future__ import annotations
 
-from spart_blocks.diagram._layout.graph import Box, Edge, Layout
-from spart_blocks.diagram._layout.place import arrange
+from spart_blocks.diagram.layout.graph import Box, Edge, Layout
+from spart_blocks.diagram.layout.place import arrange
 
 __all__ = ["Box", "Edge", "Layout", "arrange"]

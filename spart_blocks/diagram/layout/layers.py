@@ -6,7 +6,7 @@ from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from spart_blocks.diagram._layout.graph import Box, Edge, Net
+from spart_blocks.diagram.layout.graph import Box, Edge, Net
 
 Item = int | Net
 """What stands in a layer: a box, or the wires of a net passing through."""
