@@ -16,6 +16,8 @@ from spart_blocks.plants.state import Parts, PlantState
 from spart_blocks.results.run_data import RunData
 from spart_blocks.robot import Robot
 
+Pose = tuple[Any, Any, Any]
+"""Of a robot: R0 (3, 3) and r0 (3,) [m] of its base, and qm (n_q,)."""
 _WRENCHES = ("tau0", "wF0", "wFm")
 _SMALL = 1e-9  # of the largest: rounding
 
@@ -35,6 +37,11 @@ class Moving:
     def parts(self, x: Floats) -> Parts:
         """A state (n,) in its parts."""
         return self.state.split(x, self.base)
+
+    def start(self) -> Pose:
+        """Its pose in the initial state."""
+        s = self.parts(self.x0)
+        return s.R0, s.r0, s.qm
 
     def attitudes(self, x: Floats) -> Rotation:
         """The rotations of the base in states x (N, n)."""
@@ -69,6 +76,15 @@ def moving_of(nodes: Iterable[Node]) -> list[Moving]:
         for node in nodes
         if hasattr(node.block, "plant_state") and hasattr(node.block, "base_pose")
     ]
+
+
+def plants_of(nodes: Iterable[Node], name: str) -> list[Moving]:
+    """The plants of a wired diagram of a name. Raises InputError where it has none."""
+    plants = moving_of(nodes)
+    if not plants:
+        hint = "robots move in plants: MULTIBODY, CLOSED_CHAIN or STATE_INTEGRATOR"
+        raise InputError(Fault(f"{name} has no robot to show", hint=hint))
+    return plants
 
 
 def _wrenches(node: Node, nodes: list[Node]) -> Iterator[tuple[str, str]]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spart_blocks.errors import Fault, InputError, warn
-from spart_blocks.motion.body_curves import body_poses, state_curve
+from spart_blocks.errors import InputError, warn
+from spart_blocks.motion.body_curves import StateCurve, body_poses, state_curve
 from spart_blocks.motion.lines import packed_lines
 from spart_blocks.motion.meshes import DETAIL, MeshStore
-from spart_blocks.motion.plants import Moving, moving_of, pushes, states_of
+from spart_blocks.motion.plants import Moving, plants_of, pushes, states_of
 from spart_blocks.motion.shapes import Body, Looks, looks_of, pose_of
 from spart_blocks.motion.tracks import MOST_ROWS, Tracks, tick_of
 from spart_blocks.robot import Robot
@@ -55,51 +56,34 @@ def recording_of(
 
     Raises InputError for a run without robots or without samples, and for one of another diagram.
     """
-    plants = moving_of(nodes)
     name = results.diagram_name or "the run"
-    if not plants:
-        hint = "robots move in plants: MULTIBODY, CLOSED_CHAIN or STATE_INTEGRATOR"
-        raise InputError(Fault(f"{name} has no robot to show", hint=hint))
+    plants = plants_of(nodes, name)
     if not len(results.t):
         raise InputError(f"the run of {name} has no samples")
     store = MeshStore(given.detail)
-    looks = [_looks(plant, store, given.root) for plant in plants]
-    reach = min(one.reach for one in looks)
+    looks = [looks_of(plant.robot, store, plant.start(), given.root) for plant in plants]
+    asked = PART * min(one.reach for one in looks)
     start, end = float(results.t[0]), float(results.t[-1])
-    tracks = Tracks(PART * reach, tick_of(end - start), given.most)
+    tracks = Tracks(asked, tick_of(end - start), given.most)
     bodies: list[dict[str, Any]] = []
     arrows: list[dict[str, Any]] = []
     for plant, seen in zip(plants, looks, strict=True):
         x = states_of(plant, results)
-        tracks.looked = lambda t, name=plant.name: given.looked(name, t)  # type: ignore[misc]
-        links = tuple(body.link for body in seen.bodies)
-        poses = body_poses(plant.robot, links, plant.state, plant.base)
-        curve = state_curve(results.t, x, plant.state, plant.base)
-        tracks.add(curve, poses, np.array([max(b.reach, 0.1 * seen.reach) for b in seen.bodies]))
+        tracks.looked = partial(given.looked, plant.name)
+        _add(tracks, plant, seen, state_curve(results.t, x, plant.state, plant.base))
         first = len(bodies)
         arrows += _arrows(plant, x, results, seen, first, tracks.tick)
         bodies += [body_of(body, plant.robot, plant.name, first) for body in seen.bodies]
-    packed = tracks.packed()
-    if tracks.tolerance > PART * reach:
-        warn(
-            f"{name} moves so long that its poses are kept to {tracks.tolerance:.2g} m only, in "
-            f"place of {PART * reach:.2g} m: {given.most:,} rows are the most"
-        )
-    if tracks.doubt > tracks.tolerance:
-        warn(
-            f"{name}: the rows of its record are far apart, and between them poses may be off by "
-            f"{tracks.doubt:.2g} m; run it with a smaller `every`, or for a shorter time"
-        )
-    for body, track in zip(bodies, packed, strict=True):
-        body["track"] = track
+    _warn_of(tracks, asked, name)
+    packed = zip(bodies, tracks.packed(), strict=True)
     return {
         "format": 1,
         "name": results.diagram_name,
         "start": start,
         "end": end,
-        "reach": scene_reach([plant.parts(plant.x0).r0 for plant in plants], looks),
+        "reach": scene_reach([plant.start()[1] for plant in plants], looks),
         "tolerance": tracks.tolerance,
-        "bodies": bodies,
+        "bodies": [{**body, "track": track} for body, track in packed],
         "meshes": store.packed(),
         "arrows": arrows,
         **_signals(results, tracks.tick),
@@ -107,9 +91,25 @@ def recording_of(
     }
 
 
-def _looks(plant: Moving, store: MeshStore, root: Path | None) -> Looks:
-    s = plant.parts(plant.x0)
-    return looks_of(plant.robot, store, (s.R0, s.r0, s.qm), root)
+def _add(tracks: Tracks, plant: Moving, seen: Looks, curve: StateCurve) -> None:
+    """Add the tracks of a plant's bodies."""
+    links = tuple(body.link for body in seen.bodies)
+    levers = np.array([max(body.reach, 0.1 * seen.reach) for body in seen.bodies])
+    tracks.add(curve, body_poses(plant.robot, links, plant.state, plant.base), levers)
+
+
+def _warn_of(tracks: Tracks, asked: float, name: str) -> None:
+    """Warn where poses may be off by more than was asked for [m]."""
+    if tracks.tolerance > asked:
+        warn(
+            f"{name} moves so long that its poses are kept to {tracks.tolerance:.2g} m only, in "
+            f"place of {asked:.2g} m: {tracks.most:,} rows are the most"
+        )
+    if tracks.doubt > tracks.tolerance:
+        warn(
+            f"{name}: the rows of its record are far apart, and between them poses may be off by "
+            f"{tracks.doubt:.2g} m; run it with a smaller `every`, or for a shorter time"
+        )
 
 
 def scene_reach(bases: Sequence[Any], looks: Sequence[Looks]) -> float:

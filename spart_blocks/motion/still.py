@@ -9,10 +9,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spart_blocks.dynamics import frame_of_link, kinematics
-from spart_blocks.errors import Fault, InputError, RobotError
+from spart_blocks.errors import InputError, RobotError
 from spart_blocks.motion.meshes import MeshStore
 from spart_blocks.motion.packed import Floats, plain
-from spart_blocks.motion.plants import Moving, moving_of
+from spart_blocks.motion.plants import Pose, plants_of
 from spart_blocks.motion.recording import (
     DEFAULT,
     Options,
@@ -21,7 +21,7 @@ from spart_blocks.motion.recording import (
     drawing,
     scene_reach,
 )
-from spart_blocks.motion.shapes import looks_of
+from spart_blocks.motion.shapes import Looks, looks_of
 from spart_blocks.robot import Robot
 
 if TYPE_CHECKING:
@@ -49,11 +49,8 @@ def still_of(robots: Sequence[Robot], given: Options = DEFAULT, name: str = "") 
 
 def start_of(nodes: Sequence[Node], diagram: Diagram, given: Options = DEFAULT) -> Recording:
     """The recording of a diagram's plants where they start."""
-    plants = moving_of(nodes)
-    if not plants:
-        hint = "robots move in plants: MULTIBODY, CLOSED_CHAIN or STATE_INTEGRATOR"
-        raise InputError(Fault(f"{diagram.name} has no robot to show", hint=hint))
-    poses = [_pose(plant) for plant in plants]
+    plants = plants_of(nodes, diagram.name)
+    poses = [plant.start() for plant in plants]
     store = MeshStore(given.detail)
     looks = [
         looks_of(plant.robot, store, pose, given.root)
@@ -61,11 +58,6 @@ def start_of(nodes: Sequence[Node], diagram: Diagram, given: Options = DEFAULT) 
     ]
     robots, labels = [plant.robot for plant in plants], [plant.name for plant in plants]
     return _recording(robots, labels, poses, looks, store, diagram.name, drawing(diagram))
-
-
-def _pose(plant: Moving) -> tuple[Any, Any, Any]:
-    s = plant.parts(plant.x0)
-    return s.R0, s.r0, s.qm
 
 
 def _home(robot: Robot) -> Any:
@@ -89,8 +81,8 @@ def _labels(robots: Sequence[Robot]) -> list[str]:
 def _recording(
     robots: Sequence[Robot],
     labels: Sequence[str],
-    poses: Sequence[tuple[Any, Any, Any]],
-    looks: Sequence[Any],
+    poses: Sequence[Pose],
+    looks: Sequence[Looks],
     store: MeshStore,
     name: str,
     picture: str,

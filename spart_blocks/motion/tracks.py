@@ -75,8 +75,8 @@ class Rows:
 
 @dataclass
 class Tracks:
-    """Collects the tracks of all bodies of a page. reach: of the robot [m]; tolerance: of poses
-    [m], which grows where rows are short. most: rows of all bodies."""
+    """Collects the tracks of all bodies of a page. tolerance: of poses [m], which grows where rows
+    are short; tick: the step of times [s]; most: rows of all bodies."""
 
     tolerance: float
     tick: float = TICK
@@ -86,8 +86,8 @@ class Tracks:
     doubt: float = 0.0
     """Estimate of the error [m] of the curves between the rows of the run."""
 
-    def add(self, curve: StateCurve, poses: PoseMap, levers: Floats) -> slice:
-        """Add the bodies of one plant; returns their places among `bodies`."""
+    def add(self, curve: StateCurve, poses: PoseMap, levers: Floats) -> None:
+        """Add the bodies of one plant. levers: of each [m]."""
         mine = [Rows(float(lever)) for lever in levers]
         self.bodies += mine
         for piece in _pieces(curve):
@@ -100,7 +100,6 @@ class Tracks:
             self.looked(float(t[-1]))
             while sum(rows.count for rows in self.bodies) > self.most:
                 self._coarsen()
-        return slice(len(self.bodies) - len(mine), len(self.bodies))
 
     def _ticks(self, t: Floats) -> Floats:
         ticks: Floats = np.rint(t / self.tick) * self.tick
