@@ -163,10 +163,16 @@ def _merged(mesh: Mesh) -> Mesh:
     """The mesh with each place once: files repeat those at which triangles meet."""
     size = float(np.ptp(mesh.vertices, axis=0).max(initial=0.0)) or 1.0
     key = np.rint(mesh.vertices * (_SAME / size)).astype(np.int64)
+    vertices, faces = _joined(mesh, key)
+    return Mesh(vertices, faces, mesh.colour)
+
+
+def _joined(mesh: Mesh, key: NDArray[np.int64]) -> tuple[Floats, NDArray[Any]]:
+    """Vertices, one for each different row of key (n, 3), and the faces that are left."""
     _, first, of = np.unique(key, axis=0, return_index=True, return_inverse=True)
     faces = of.reshape(-1)[mesh.faces]
     a, b, c = faces.T
-    return Mesh(mesh.vertices[first], faces[(a != b) & (b != c) & (c != a)], mesh.colour)
+    return mesh.vertices[first], faces[(a != b) & (b != c) & (c != a)]
 
 
 def _colour(one: Any) -> Colour:
@@ -201,12 +207,10 @@ def _clustered(mesh: Mesh, wanted: int) -> tuple[Floats, NDArray[Any]]:
     cells = int(np.sqrt(wanted)) + 1
     while True:
         key = np.floor((mesh.vertices - least) / size * cells).astype(np.int64)
-        _, first, of = np.unique(key, axis=0, return_index=True, return_inverse=True)
-        faces = of.reshape(-1)[mesh.faces]
-        a, b, c = faces.T
-        faces = np.unique(faces[(a != b) & (b != c) & (c != a)], axis=0)
+        vertices, faces = _joined(mesh, key)
+        faces = np.unique(faces, axis=0)
         if len(faces) <= wanted or cells <= 2:
-            return mesh.vertices[first], faces[:wanted]
+            return vertices, faces[:wanted]
         cells = int(0.8 * cells)
 
 

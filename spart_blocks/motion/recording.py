@@ -159,7 +159,7 @@ def _signals(results: RunData, tick: float) -> dict[str, Any]:
     signals: list[dict[str, Any]] = []
     titles: list[str] = []
     for title, names, labels in shown:
-        found = [one for one in _scope(results, names, labels, tick) if one is not None]
+        found = list(_scope(results, names, labels, tick))
         signals += [{**one, "scope": len(titles)} for one in found]
         titles += [title] if found else []
         if len(signals) >= MOST_SIGNALS:
@@ -169,19 +169,20 @@ def _signals(results: RunData, tick: float) -> dict[str, Any]:
 
 def _scope(
     results: RunData, names: Sequence[str], labels: Sequence[str] | None, tick: float
-) -> Iterator[dict[str, Any] | None]:
+) -> Iterator[dict[str, Any]]:
+    """The signals of a scope that can be plotted. labels: of all elements, or of each signal."""
     arrays = [np.asarray(results[name]) for name in names]
     widths = [int(np.prod(array.shape[1:], dtype=int)) for array in arrays]
     given = list(labels or ())
-    for name, array, width in zip(names, arrays, widths, strict=True):
+    for k, (name, array, width) in enumerate(zip(names, arrays, widths, strict=True)):
         if array.dtype.kind == "c" or not width or not np.isfinite(array).all():
             continue
         own = results.labels(name)
         if len(given) == sum(widths):
-            first = sum(widths[: names.index(name)])
+            first = sum(widths[:k])
             own = given[first : first + width]
         elif len(given) == len(names) and width == 1:
-            own = [given[list(names).index(name)]]
+            own = given[k : k + 1]
         v = np.asarray(array, dtype=float).reshape(len(results.t), width)
         lines = packed_lines(results.t, v, tick)
         yield {"name": name, "unit": results.unit(name), "labels": list(own), **lines}

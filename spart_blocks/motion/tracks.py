@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from spart_blocks.motion.body_curves import PoseMap, StateCurve, stretches
+from spart_blocks.motion.body_curves import PoseMap, Poses, StateCurve, stretches
 from spart_blocks.motion.interpolation import between, needed, pose_errors
 from spart_blocks.motion.packed import Floats, Packed, steps
 
@@ -163,8 +163,12 @@ def _sampled(
 ) -> tuple[Floats, Floats, Floats]:
     """Times (N,) and poses (N, bodies, 3) and (N, bodies, 4) between which the viewer's poses are
     right for all bodies; more between the times t."""
+
+    def posed(times: Floats) -> Poses:
+        return poses(curve.at(np.clip(times, curve.t[0], curve.t[-1])))
+
     t = _unturned(curve, t, tick)
-    found = poses(curve.at(np.clip(t, curve.t[0], curve.t[-1])))
+    found = posed(t)
     p, q = found.p, found.q
     open_ = np.ones(max(len(t) - 1, 0), dtype=bool)
     for _ in range(_DEPTH):
@@ -172,7 +176,7 @@ def _sampled(
         if not len(k) or len(t) > _MOST_SAMPLES:
             break
         middle = np.rint((t[k] + _SPLIT * (t[k + 1] - t[k])) / tick) * tick
-        seen = poses(curve.at(np.clip(middle, curve.t[0], curve.t[-1])))
+        seen = posed(middle)
         part = (middle - t[k]) / (t[k + 1] - t[k])
         errors = pose_errors(seen.p, seen.q, *between(p, q, k, part), levers)
         worst = errors.max(axis=1, initial=0.0)
@@ -183,12 +187,12 @@ def _sampled(
         ends = zip(t[k[bad]], t[k[bad] + 1], count, strict=True)
         more = [np.rint(np.linspace(a, b, n + 1)[1:-1] / tick) * tick for a, b, n in ends]
         times = np.concatenate([middle, *more])
-        states = poses(curve.at(np.clip(times[len(middle) :], curve.t[0], curve.t[-1])))
+        added = posed(times[len(middle) :])
         first = np.searchsorted(t, times, side="right") - 1
         fresh = np.isin(first, k[bad])
         t, order = np.unique(np.concatenate([t, times]), return_index=True)
-        p = np.concatenate([p, seen.p, states.p])[order]
-        q = np.concatenate([q, seen.q, states.q])[order]
+        p = np.concatenate([p, seen.p, added.p])[order]
+        q = np.concatenate([q, seen.q, added.q])[order]
         dirty = times[fresh]
         open_ = np.zeros(len(t) - 1, dtype=bool)
         at = np.searchsorted(t, dirty)
