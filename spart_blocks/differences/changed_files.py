@@ -69,20 +69,8 @@ def changes_since(base: str, folder: Path) -> Iterator[Changes]:
 
 def _changed(base: Revision) -> Iterator[ChangedFile]:
     """Every file that was changed, whatever it is; untracked ones are new."""
-    words = iter(
-        _words(
-            git(
-                "diff",
-                "--no-ext-diff",
-                "--name-status",
-                "-z",
-                "-M",
-                base.commit,
-                "--",
-                cwd=base.top,
-            )
-        )
-    )
+    asked = ("diff", "--no-ext-diff", "--name-status", "-z", "-M", base.commit, "--")
+    words = iter(_words(git(*asked, cwd=base.top)))
     for status in words:
         path = next(words)
         if status.startswith(("R", "C")):

@@ -24,7 +24,7 @@ from spart_blocks.differences.sides import Side, check_uses, two_sides, used_in
 from spart_blocks.differences.signal_names import SignalNames
 from spart_blocks.differences.union import Union, unions_of
 from spart_blocks.differences.wire_changes import wire_changes
-from spart_blocks.document import mapping_at
+from spart_blocks.document import Document, mapping_at
 from spart_blocks.errors import Fault, InputError, SpartWarning
 from spart_blocks.robot import Robot
 
@@ -195,7 +195,7 @@ def _robot(side: Side, name: str, notes: list[str]) -> Robot | None:
     robot = None
     try:
         section = RobotSection.model_validate(written)
-        beside = type(side.document)(str(side.path), side.data, side.document.root)
+        beside = Document(str(side.path), side.data, side.document.root)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SpartWarning)
             robot = Robots(side.root).read(section, name, beside, faults, [])

@@ -13,7 +13,6 @@ from spart_blocks.robot import Robot
 from spart_blocks.robot.parts import BaseLink, Joint, Link
 
 ROBOT = "robot"
-_POSITION = {"REVOLUTE": "rad", "PRISMATIC": "m", "SPHERICAL": "rad"}
 _LIMIT_UNITS = {
     "lower": ("rad", "m"),
     "upper": ("rad", "m"),

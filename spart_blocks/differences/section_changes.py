@@ -38,10 +38,9 @@ def _of_section(
         return
     if name == "params":
         yield from _of_params(mapping_at(old), mapping_at(new), pair, references)
-    elif name == "clocks":
-        yield from _of_named(name, mapping_at(old), mapping_at(new), references.clocks, references)
-    elif name == "robots":
-        yield from _of_named(name, mapping_at(old), mapping_at(new), references.robots, references)
+    elif name in ("clocks", "robots"):
+        names = references.clocks if name == "clocks" else references.robots
+        yield from _of_named(name, mapping_at(old), mapping_at(new), names, references)
     else:
         # A missing section is one of defaults.
         before, after = _absent(old, new), _absent(new, old)

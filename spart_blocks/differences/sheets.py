@@ -40,10 +40,10 @@ class Sheet:
 def sheets_of(data: Mapping[str, Any]) -> dict[str, Sheet]:
     """The sheets of a file's data by name, that of the diagram first. What is written wrong is left
     out: `unread` gives it."""
-    slots = _mappings(data.get("variants"))
+    slots = mappings(data.get("variants"))
     stand_ins = {slot: Piece(SLOT) for slot in slots}
     sheets = {TOP: Sheet(TOP, {**_pieces(data.get("blocks")), **stand_ins}, _texts(data))}
-    for name, section in _mappings(data.get("subsystems")).items():
+    for name, section in mappings(data.get("subsystems")).items():
         rest = {key: value for key, value in section.items() if key not in _OF_SHEET}
         full = SUBSYSTEM + name
         sheets[full] = Sheet(full, _pieces(section.get("blocks")), _texts(section), rest)
@@ -70,14 +70,15 @@ def unread(data: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _mappings(value: Any) -> dict[str, dict[str, Any]]:
+def mappings(value: Any) -> dict[str, dict[str, Any]]:
+    """The entries of a mapping that are mappings; none of anything else."""
     if not isinstance(value, dict):
         return {}
     return {name: one for name, one in value.items() if isinstance(one, dict)}
 
 
 def _pieces(value: Any) -> dict[str, Piece]:
-    return {name: _piece(one) for name, one in _mappings(value).items()}
+    return {name: _piece(one) for name, one in mappings(value).items()}
 
 
 def _piece(written: dict[str, Any]) -> Piece:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from os.path import normpath
@@ -15,6 +15,7 @@ from spart_blocks.diagram.collector import collector_paused
 from spart_blocks.diagram.files import existing, project_root
 from spart_blocks.diagram.subsystems import MAX_LEVELS
 from spart_blocks.differences.revisions import Revision
+from spart_blocks.differences.sheets import mappings
 from spart_blocks.document import MAX_BYTES, Document, read_document
 from spart_blocks.errors import DiagramError, Fault, InputError, Place
 
@@ -142,7 +143,9 @@ def inner_path(top: Path, path: Path) -> str:
     return inner.replace(os.sep, "/")
 
 
-def _side(name: str | Path, root: str | Path | None, revision: Any) -> Side:
+def _side(
+    name: str | Path, root: str | Path | None, revision: Callable[[str, Path], Revision]
+) -> Side:
     text = str(name)
     path = Path(text)
     if text in (NOTHING, os.devnull):
@@ -242,13 +245,7 @@ def check_uses(side: Side) -> None:
 def used_in(data: dict[str, Any]) -> dict[str, None]:
     """The files that the blocks of a file use."""
     holders: list[Any] = [data.get("blocks")]
-    holders += [one.get("blocks") for one in _mappings(data.get("subsystems"))]
-    holders += [one.get("choices") for one in _mappings(data.get("variants"))]
-    blocks = (block for holder in holders for block in _mappings(holder))
+    holders += [one.get("blocks") for one in mappings(data.get("subsystems")).values()]
+    holders += [one.get("choices") for one in mappings(data.get("variants")).values()]
+    blocks = (block for holder in holders for block in mappings(holder).values())
     return {block["use"]: None for block in blocks if isinstance(block.get("use"), str)}
-
-
-def _mappings(holder: Any) -> Iterator[dict[str, Any]]:
-    """The mappings in a mapping."""
-    if isinstance(holder, dict):
-        yield from (one for one in holder.values() if isinstance(one, dict))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -168,20 +169,9 @@ def _title(difference: Difference) -> str:
 def as_code(text: str) -> str:
     """Text in which nothing is markup."""
     plain = readable(" ".join(text.split()))
-    fence = "`" * (1 + max((len(run) for run in _runs(plain)), default=0))
+    fence = "`" * (1 + max(map(len, re.findall("`+", plain)), default=0))
     pad = " " if plain.startswith("`") or plain.endswith("`") else ""
     return f"{fence}{pad}{plain}{pad}{fence}"
-
-
-def _runs(text: str) -> Iterator[str]:
-    """The runs of backquotes in a text."""
-    run = ""
-    for letter in f"{text} ":
-        if letter == "`":
-            run += letter
-        elif run:
-            yield run
-            run = ""
 
 
 def html_of(difference: Difference) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from spart_blocks.differences.changes import BLOCK, INITIAL, PARAMETER, Change
@@ -113,6 +114,16 @@ class _Maker:
     inputs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     outputs: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The new names of the blocks that have another."""
+        return self.pair.names_on(self.sheet)
+
+    @cached_property
+    def former(self) -> dict[str, str]:
+        """The old names by the new ones."""
+        return {new: old for old, new in self.names.items()}
+
     def union(self) -> Union:
         wires = self._wires()
         states = self._states(wires)
@@ -131,15 +142,14 @@ class _Maker:
     def _wires(self) -> list[tuple[Connection, str | None, State]]:
         """Each connection once, with the input it leads to; those filled in order have one for
         each source."""
-        names = self.pair.names_on(self.sheet)
-        old = renamed(_meant(self.pair.old, self.sheet), names)
+        old = renamed(_meant(self.pair.old, self.sheet), self.names)
         new = _meant(self.pair.new, self.other)
         gone, come = apart(old, new)
-        removed, added = set(gone), set(come)
+        added = set(come)
         found: list[tuple[Connection, str | None, State]] = []
         for one in new:
             found.append((one, _input(one), "added" if one in added else "common"))
-        return found + [(one, _input(one), "removed") for one in gone if one in removed]
+        return found + [(one, _input(one), "removed") for one in gone]
 
     def _states(self, wires: Sequence[tuple[Connection, str | None, State]]) -> dict[str, State]:
         """The blocks, those of the new file first; gates where wires lead to them."""
@@ -150,9 +160,8 @@ class _Maker:
             known = full in back and self.pair.sheets.get(back[full][0]) == self.other
             changed = shown(full) in self.touched
             states[name] = "added" if not known else "changed" if changed else "common"
-        names = self.pair.names_on(self.sheet)
         for name in self.pair.old.sheets[self.sheet].blocks:
-            states.setdefault(names.get(name, name), "removed")
+            states.setdefault(self.names.get(name, name), "removed")
         for one, _, _ in wires:
             for name in (one.source, one.target):
                 states.setdefault(name, "common" if name in GATES else "changed")
@@ -165,14 +174,14 @@ class _Maker:
         return known.index(name)
 
     def _block(self, name: str, state: State) -> UnionBlock:
-        names = {b: a for a, b in self.pair.names_on(self.sheet).items()}
-        old = self.pair.old.sheets[self.sheet].blocks.get(names.get(name, name))
+        former = self.former.get(name, name)
+        old = self.pair.old.sheets[self.sheet].blocks.get(former)
         new = self.pair.new.sheets[self.other].blocks.get(name)
         before = old if old is not None else Piece("")
         after = new if new is not None else before if old is not None else Piece(_gate(name))
         label = name
-        if state == "changed" and name in names:
-            label = f"{names[name]} → {name}"
+        if state == "changed" and name in self.former:
+            label = f"{former} → {name}"
         kind = _kind(after)
         if state == "changed" and old is not None and self.pair.kind(before) != after.kind:
             kind = f"{_kind(before)} → {kind}"

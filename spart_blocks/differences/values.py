@@ -133,9 +133,7 @@ def _of_lists(
     path: Path,
 ) -> Iterator[ValueChange]:
     """Mappings of a list: equal ones, wherever they stand, then those of the same name."""
-    same, gone, come = paired(
-        old, new, lambda one: frozen(_translated(one, renamed)), lambda one: frozen(one)
-    )
+    same, gone, come = paired(old, new, lambda one: frozen(_translated(one, renamed)), frozen)
     if not gone and not come and same != sorted(same):
         yield ValueChange(path, old, new)
         return
