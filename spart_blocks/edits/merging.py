@@ -15,8 +15,8 @@ from typing import Any
 
 from spart_blocks.diagram.expectations import CLAIMS
 from spart_blocks.document import Keys, parse_document
-from spart_blocks.edits.operations import Operation, ordered
-from spart_blocks.edits.steps import InsertItem, RemoveValue, SetValue, Step
+from spart_blocks.edits.operations import Operation
+from spart_blocks.edits.steps import InsertItem, RemoveValue, SetValue, Step, ordered
 from spart_blocks.edits.text import edited_data, mistakes
 from spart_blocks.edits.values import same
 from spart_blocks.edits.wire_changes import (

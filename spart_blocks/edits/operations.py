@@ -23,7 +23,15 @@ from spart_blocks.edits.references import (
     strings,
     uses,
 )
-from spart_blocks.edits.steps import InsertItem, RemoveValue, RenameKey, SetValue, Step, stepped
+from spart_blocks.edits.steps import (
+    InsertItem,
+    RemoveValue,
+    RenameKey,
+    SetValue,
+    Step,
+    ordered,
+    stepped,
+)
 from spart_blocks.edits.wire_changes import (
     Written,
     all_connections,
@@ -332,23 +340,6 @@ class Group(Operation):
 
 
 # --- what operations share ------------------------------------------------------------------
-
-
-def ordered(steps: list[Step]) -> list[Step]:
-    """Steps in the order that keeps their paths valid, none twice."""
-    removed = [step for step in steps if isinstance(step, RemoveValue)]
-    dead = {step.path for step in removed}
-    kept = [step for step in steps if not any(step.path[:n] in dead for n in range(len(step.path)))]
-    values = [step for step in kept if isinstance(step, SetValue) and step.path not in dead]
-    added = [step for step in kept if isinstance(step, InsertItem)]
-    keys = [step for step in kept if isinstance(step, RenameKey)]
-    removed.sort(key=lambda step: tuple(map(_sortable, step.path)), reverse=True)
-    keys.sort(key=lambda step: len(step.path), reverse=True)
-    return [*values, *dict.fromkeys(removed), *added, *keys]
-
-
-def _sortable(key: Any) -> tuple[int, str]:
-    return (key, "") if isinstance(key, int) else (-1, key)
 
 
 def _scope(data: Data, within: str) -> Keys:

@@ -103,3 +103,20 @@ def _inserted(items: Any, step: InsertItem) -> Any:
         raise InputError(f"{'.'.join(map(str, step.path))} is not a list")
     at = len(items) if step.index is None else step.index
     return [*items[:at], step.value, *items[at:]]
+
+
+def ordered(steps: list[Step]) -> list[Step]:
+    """Steps in the order that keeps their paths valid, none twice."""
+    removed = [step for step in steps if isinstance(step, RemoveValue)]
+    dead = {step.path for step in removed}
+    kept = [step for step in steps if not any(step.path[:n] in dead for n in range(len(step.path)))]
+    values = [step for step in kept if isinstance(step, SetValue) and step.path not in dead]
+    added = [step for step in kept if isinstance(step, InsertItem)]
+    keys = [step for step in kept if isinstance(step, RenameKey)]
+    removed.sort(key=lambda step: tuple(map(_sortable, step.path)), reverse=True)
+    keys.sort(key=lambda step: len(step.path), reverse=True)
+    return [*values, *dict.fromkeys(removed), *added, *keys]
+
+
+def _sortable(key: Any) -> tuple[int, str]:
+    return (key, "") if isinstance(key, int) else (-1, key)
