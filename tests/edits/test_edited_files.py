@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import spart_blocks as sb
-from spart_blocks import edits
+from spart_blocks import document, edits
 from spart_blocks.cli import main
 from spart_blocks.errors import DiagramError, InputError
 
@@ -138,3 +138,17 @@ def test_a_file_that_cannot_be_read_is_told(loop, raw, capsys):
     assert main(["edit", str(loop), "set", "k=1"]) == 2
     assert "Traceback" not in capsys.readouterr().err
     assert main(["edit", str(loop.parent), "set", "k=1"]) == 2
+
+
+def test_a_file_that_is_too_large_is_not_read_in_part(loop, monkeypatch):
+    loop.write_text("params: {k: 1} # " + "ü" * 100, encoding="utf-8")
+    monkeypatch.setattr(document, "MAX_BYTES", 199)
+    with pytest.raises(DiagramError, match="larger than 199 bytes"):
+        edits.edit(loop, edits.Set("k", 2))
+
+
+def test_the_place_of_other_text_than_utf_8_is_told(loop):
+    loop.write_bytes(b"params:\n  k: \xff\n")
+    with pytest.raises(DiagramError, match="not UTF-8") as caught:
+        edits.edit(loop, edits.Set("k", 2))
+    assert (caught.value.faults[0].place.line, caught.value.faults[0].place.column) == (2, 6)

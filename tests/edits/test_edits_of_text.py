@@ -169,6 +169,18 @@ def test_line_breaks_stay_those_of_the_file():
     assert "  lag: {type: PT1}\r\n" in found
 
 
+def test_lines_may_end_in_carriage_returns_alone():
+    text = TEXT.replace("\n", "\r")
+    found = after(Set("k", 3.0), RenameBlock("motor", "drive"), text=text)
+    assert found.startswith("# A servo.\rname: servo\rparams: {k: 3.0, T: &T 0.5} # gains\r")
+    assert "\n" not in found
+
+
+def test_a_block_of_an_odd_type_is_passed_over():
+    text = "blocks: {a: {type: [1]}}\nsubsystems: {s: {blocks: {g: {type: GAIN}}}}\n"
+    assert "h: {type: GAIN}" in after(RenameBlock("g", "h", within="s"), text=text)
+
+
 def test_a_tuned_value_is_written_where_the_file_has_it():
     assert "params: {k: 3, T: &T 0.5}" in after(Tune("gain.K", 3.0))  # K: $k
     assert "T: 0.25}   # at 1 s" in after(Tune("goal.T", [0.25, 0.25]))
