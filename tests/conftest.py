@@ -62,7 +62,7 @@ def stub_viewer(tmp_path_factory, monkeypatch):
     """A viewer that shows nothing, for pages that no browser opens: Node.js builds the other."""
     script = tmp_path_factory.mktemp("viewer") / "stub.js"
     script.write_text("void 0;", encoding="utf-8")
-    monkeypatch.setattr("spart_blocks.motion.page.viewer", lambda say=None: script)
+    monkeypatch.setattr("spart_blocks.motion.page.built", lambda page, say=None: script)
     return script
 
 

@@ -165,11 +165,11 @@ def test_a_robot_at_its_home_closes_its_loops():
 
 def test_notebooks_show_robots_and_runs_where_the_viewer_is_there(run, monkeypatch):
     robot = sb.Robot.from_urdf("models/arm3.urdf")
-    monkeypatch.setattr(pages, "is_fresh", lambda: True)
+    monkeypatch.setattr(pages, "is_fresh", lambda page: True)
     for shown in (run, robot):
         assert "<table>" in shown._repr_html_()
         assert "<iframe" in shown._repr_html_()
-    monkeypatch.setattr(pages, "is_fresh", lambda: False)
+    monkeypatch.setattr(pages, "is_fresh", lambda page: False)
     assert "sb.view(results)" in run._repr_html_()
     assert "sb.view(robot)" in robot._repr_html_()
 
