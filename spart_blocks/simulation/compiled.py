@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from spart_blocks.simulation.run import Run
 
 DONE, MORE, CROSSED, STEP_TOO_SMALL, BAD_SAMPLE, BAD_TICK, STIFF, FULL = range(8)
-STEPS_A_CALL = 20_000
 WORTH = 0.5
 """Fraction of the instructions of all kept signals. If the signals that a record by lines looks at
 need fewer, they are evaluated alone, and the others only where rows are kept."""
@@ -329,7 +328,7 @@ class CompiledLoop:
         run, struct = self.run, self.struct
         try:
             while True:
-                struct.budget = STEPS_A_CALL
+                struct.budget = run.steps_a_report
                 status = self.library.advance(ctypes.byref(struct))
                 self._take_over()
                 run.report(struct.t)
@@ -345,7 +344,9 @@ class CompiledLoop:
                 elif status == FULL:
                     self._hand_over_rows()
                     self._hand_over_panels()
-                elif status != MORE:
+                elif status == MORE:
+                    run.cut_here()
+                else:
                     raise self._failure(status)
         finally:
             # An interrupt is handled when the driver returns, before its state is read.
@@ -422,6 +423,23 @@ class CompiledLoop:
             self.struct.log = None
             run.thin_from(float(t[-1]))
             self._give_samples(run.sample_times())
+
+    def waiting(self, first: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """A copy of the rows that wait for the recorder, from the number `first` on: times (N,),
+        kept signals side by side (N, width), states (N, nx) and (N, nd). Nothing is changed."""
+        if self.record is None or not self.struct.log:
+            end = int(self.struct.sample)
+            t, kept, xs, xds = (
+                a[first:end].copy() for a in (self.samples, self.kept, self.xs, self.xds)
+            )
+            return t, kept, xs, xds
+        t, rows, held = self.record.waiting(first)
+        width = int(self.struct.nlooked)
+        kept = rows[:, :width]
+        if self.looked != self.run.recorder.names:
+            kept = self._completed(t, rows, held)
+        n = len(kept)
+        return t[:n], kept, rows[:n, width:], held[:n]
 
     def _completed(self, t: Floats, rows: Floats, held: Floats) -> Floats:
         """All kept signals of the finite rows at times t, side by side."""

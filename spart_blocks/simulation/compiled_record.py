@@ -124,6 +124,13 @@ class CompiledRecord:
         """Time [s] at which a step first needed more rows than it may add."""
         return float(self.struct.crowded_at) if self.struct.crowded else None
 
+    def waiting(self, first: int) -> tuple[Floats, Floats, Floats]:
+        """A copy of the kept rows from the number `first` on, without the last, as `drained` has
+        them."""
+        rows = slice(first, max(int(self.struct.rows) - 1, 0))
+        t, values, held = (self.arrays[name][rows].copy() for name in ("t", "row", "held"))
+        return t, values, held
+
     def drained(self, *, all_of_it: bool = False) -> tuple[Floats, Floats, Floats]:
         """The kept rows: times (N,), values (N, width), discrete states (N, nd). The last row
         stays, since lines start there. With all_of_it the pending row is included and no row

@@ -78,6 +78,11 @@ class Keeper(ABC):
     def event(self, t: Fraction, x: Floats, xd: Floats) -> None:  # noqa: B027
         """The same at a known event, whose time is rounded: signals may jump slightly after it."""
 
+    def waiting(self) -> Rows | None:
+        """The rows that are kept for certain, and wait for the recorder; None for none. values: the
+        kept signals and the states."""
+        return None
+
     def close(self) -> None:  # noqa: B027
         """End the record with the run."""
 
@@ -202,6 +207,9 @@ class Lines(Keeper):
         if (np.abs(row.values - self._last.values) > _HAIR * self._tolerance).any():
             self._keep(row)
             self._last = row
+
+    def waiting(self) -> Rows | None:
+        return Rows.joined(self._rows[:-1]) if len(self._rows) > 1 else None
 
     def close(self) -> None:
         if self._pending is not None:

@@ -121,6 +121,24 @@ class Recorder:
         self._gather()
         return bool(self._t) and bool(len(self._t[-1])) and bool(self._t[-1][-1] == t)
 
+    @property
+    def count(self) -> int:
+        """Number of samples."""
+        return sum(map(len, self._t)) + len(self._singles)
+
+    def since(self, first: int) -> tuple[Floats, list[Floats], Floats, Floats]:
+        """The samples from the number `first` on: times (N,), the kept signals, (N, ...) each, the
+        states (N, nx) and (N, nd)."""
+        self._gather()
+        ends = np.cumsum([len(t) for t in self._t], dtype=int)
+        k = int(np.searchsorted(ends, first, side="right"))
+        skipped = first - (int(ends[k - 1]) if k else 0)
+
+        def tail(blocks: list[Floats]) -> Floats:
+            return np.concatenate(blocks[k:])[skipped:]
+
+        return tail(self._t), list(map(tail, self._signals)), tail(self._x), tail(self._xd)
+
     def times(self) -> Floats:
         """The times of the samples (N,) [s]."""
         self._gather()

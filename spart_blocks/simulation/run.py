@@ -54,6 +54,7 @@ MOST_SWITCHES = 1_000
 CHATTER = 1_000
 """Number of crossings within CHATTERED of the run that is an error."""
 CHATTERED = 1e-7
+STEPS_A_REPORT = 20_000
 
 Progress = Callable[[float, float], None]
 
@@ -77,6 +78,8 @@ class Run:
     lines: whether the record keeps as many rows as straight lines need; otherwise samples alone.
     fixed_step [s]: step of the methods without error control. kept: the samples of a run that keeps
     its states alone, in place of `samples`, of which solvers make use all the same.
+    steps_a_report: the most steps of a compiled loop between two reports. cut: ends the run at the
+    next time at which another can continue it.
     marks: times (m,) [s] that lines always keep. crowded_at, thinned_at [s]: when a step first
     needed more rows than it may add, and when the record was full.
     """
@@ -99,6 +102,9 @@ class Run:
     known: tuple[Fraction, ...] = ()
     progress: Progress | None = None
     most_steps: int = sys.maxsize
+    steps_a_report: int = field(default_factory=lambda: STEPS_A_REPORT)
+    cut: bool = False
+    loop: CompiledLoop | None = None
     stats: Stats = field(default_factory=Stats)
     events: list[Event] = field(default_factory=list)
     stopped: str | None = None
@@ -141,16 +147,18 @@ class Run:
                     self.measuring.begin(float(self.t), self.x, self.xd)
                 self.bound_steps()
                 self.solvers = [(float(self.t), self.options.solver)]
-                loop = self._compiled()
+                loop = self.loop = self._compiled()
                 started = wall_clock.perf_counter()
                 if loop is not None:
                     loop.go()
+                    self.loop = None
                 if loop is None or len(self.solvers) > 1:
                     self._loop()
         except KeyboardInterrupt:
             self.interrupted = True
             self.stopped = f"interrupted at t = {float(self.t):.6g} s"
         finally:
+            self.loop = None
             self.stats.wall_time = wall_clock.perf_counter() - started if started else 0.0
 
     def bound_steps(self) -> None:
@@ -239,6 +247,7 @@ class Run:
         segments: SegmentSolver = segment_solver(self)
         try:
             while self.t < self.end and self.stopped is None:
+                self.cut_here()
                 if segments.solver != self.options.solver:
                     segments = segment_solver(self)
                 b, limit = self._next_stop(), self.limit
@@ -321,6 +330,12 @@ class Run:
         look(self, t)
         if self.progress is not None:
             self.progress(t, float(self.end))
+
+    def cut_here(self) -> None:
+        """End the run, if that is asked for. Called where another run can continue it: between
+        steps, with all crossings handled."""
+        if self.cut:
+            raise KeyboardInterrupt
 
     # --- the equations and the held states -------------------------------------------
 

@@ -165,20 +165,31 @@ def begin(
         raise InputError(f"progress is a function of t and T, not {brief(progress)}")
     if isinstance(initial, (str, Path)):
         initial = Results.load(initial)
-    state = _continued(initial)
+    _continued(initial)
     with failing("the run cannot begin"):
         with collector_paused():
             ready = _engine(diagram, engine, run_options)
-            with telling_origin(initial, ready.title):
-                run = prepare(ready, state, progress)
+        return begin_engine(ready, initial, progress)
+
+
+def begin_engine(
+    engine: Engine,
+    initial: FinalState | Results | Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """A run of an engine at its start; initial, progress: as `simulate` takes them."""
+    state = _continued(initial)
+    with failing("the run cannot begin"):
+        with collector_paused(), telling_origin(initial, engine.title):
+            run = prepare(engine, state, progress)
         if state is not None:
-            with telling_origin(initial, run.engine.title):
-                set_states(run.engine, {**state.continuous, **state.discrete}, run.x, run.xd)
-            hold_as_now(run.engine, state.discrete, float(run.t), run.x, run.xd)
+            with telling_origin(initial, engine.title):
+                set_states(engine, {**state.continuous, **state.discrete}, run.x, run.xd)
+            hold_as_now(engine, state.discrete, float(run.t), run.x, run.xd)
         elif isinstance(initial, Mapping):
-            set_states(run.engine, initial, run.x, run.xd)
+            set_states(engine, initial, run.x, run.xd)
         if state is None:  # the final state of a run lies within its limits
-            run.x = run.engine.project(float(run.t), run.x)
+            run.x = engine.project(float(run.t), run.x)
     return run
 
 
@@ -322,7 +333,7 @@ def _said(entry: Any) -> str:
     return str(entry.get("ctx", {}).get("error") or entry["msg"])
 
 
-def _continued(initial: Initial | None) -> FinalState | None:
+def _continued(initial: Any) -> FinalState | None:
     if isinstance(initial, Results):
         initial = initial.final_state
     if initial is None or isinstance(initial, FinalState):

@@ -108,6 +108,8 @@ class Stepwise(SegmentSolver):
         else:
             acting = list(run.engine.completed(min(until, last), run.x, run.xd))
         if not acting:
+            if solver.status == "running":
+                run.cut_here()
             return None
         self.last_step = None
         return run.cross(acting, until)
