@@ -11,7 +11,11 @@ from typing import Any
 from spart_blocks.errors import Fault, InputError, RunError, SpartError, told
 from spart_blocks.studio.client import LATER, Client, Handler
 
-_HOMES = ("spart_blocks.studio.project", "spart_blocks.studio.files", "spart_blocks.studio.runs")
+_HOMES = (
+    "spart_blocks.studio.project",
+    "spart_blocks.studio.files",
+    "spart_blocks.studio.runs.handlers",
+)
 _LOG = logging.getLogger(__name__)
 
 

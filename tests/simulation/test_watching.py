@@ -65,21 +65,21 @@ def test_a_watched_run_has_the_record_of_one_that_is_not(kind):
     assert np.array_equal(np.concatenate([one.x for one in seen]), watched.states["i"])
 
 
-def test_rows_of_shipped_diagrams_are_told_as_they_are_kept():
-    for name in ("spacecraft_sampled.yaml", "signals/thrusters.yaml"):
-        seen = []
+@pytest.mark.parametrize("name", ["spacecraft_sampled.yaml", "signals/thrusters.yaml"])
+def test_rows_of_shipped_diagrams_are_told_as_they_are_kept(name):
+    seen = []
 
-        def look(t, end, seen=seen):
-            found = rows_since(run, sum(len(one.t) for one in seen))
-            seen.extend([found] if found is not None else [])
+    def look(t, end):
+        found = rows_since(run, sum(len(one.t) for one in seen))
+        seen.extend([found] if found is not None else [])
 
-        run = begin(DiagramFile(DIAGRAMS / name), progress=look, T=3.0)
-        run.steps_a_report = 5
-        watched = finish(run)
-        same(watched, finish(begin(DiagramFile(DIAGRAMS / name), T=3.0)))
-        assert len(seen) > 3
-        told = np.concatenate([one.t for one in seen])
-        assert np.array_equal(told, watched.t[: len(told)])
+    run = begin(DiagramFile(DIAGRAMS / name), progress=look, T=3.0)
+    run.steps_a_report = 5
+    watched = finish(run)
+    same(watched, finish(begin(DiagramFile(DIAGRAMS / name), T=3.0)))
+    assert len(seen) > 3
+    told = np.concatenate([one.t for one in seen])
+    assert np.array_equal(told, watched.t[: len(told)])
 
 
 def test_a_run_that_is_cut_is_continued_where_it_was(kind):

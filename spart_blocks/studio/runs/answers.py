@@ -1,0 +1,129 @@
+"""What a run's process answers of its record: values, signals, motion, states, files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spart_blocks.document import parse_value
+from spart_blocks.errors import InputError
+from spart_blocks.results import Results
+from spart_blocks.simulation.from_file import DiagramFile
+from spart_blocks.studio.runs.record import check_names, joined, plain_state, state_at, table_of
+from spart_blocks.studio.runs.values import names_at, rates_of, values_at
+
+if TYPE_CHECKING:
+    from spart_blocks.studio.runs.runner import Runner
+
+Answer = tuple[Any, bytes]
+
+
+def values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """The values of a sheet's signals at a time, or of those that are named."""
+    parts = runner.known_parts()
+    if not parts:
+        return {}, b""
+    engine = parts[0].engine
+    names = check_names(asked["names"]) if asked.get("names") else names_at(engine, asked["at"])
+    if runner.rates is None:
+        runner.rates = rates_of(engine)
+    return values_at(parts, float(asked["t"]), names, runner.rates), b""
+
+
+def signals(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """Signals over the whole run, or from one time to another, thinned for drawing."""
+    return table_of(_results(runner), asked["names"], asked.get("from"), asked.get("to"))
+
+
+def motion(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """The recording of the run so far, as the viewer reads it."""
+    from spart_blocks.motion.recording import recording_of
+
+    results = _results(runner)
+    diagram, nodes = runner.known_parts()[0].engine.made_of()
+    return None, json.dumps(recording_of(results, nodes, diagram)).encode()
+
+
+def poses(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """Tell poses from now on."""
+    from spart_blocks.studio.runs.posing import Posing
+
+    if runner.posing is None and runner.setting is not None:
+        runner.posing = Posing(runner.setting.engine)
+    return None, b""
+
+
+def state(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """The state at a time, to continue from."""
+    parts = runner.known_parts()
+    if not parts:
+        raise InputError("the run has not begun")
+    return plain_state(state_at(parts, float(asked["t"]))), b""
+
+
+def tuned_values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """What was tuned, by name, to be written into the file."""
+    found: dict[str, Any] = {}
+    for name, text in (runner.setting.texts if runner.setting else {}).items():
+        found[name] = parse_value(text, name)
+    return found, b""
+
+
+def still(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """The recording of the plants where they start."""
+    from spart_blocks.motion.still import start_of
+    from spart_blocks.program.gains import wired
+
+    diagram = file_of_job(runner.job).load()
+    return None, json.dumps(start_of(wired(diagram).nodes, diagram)).encode()
+
+
+def file_of_job(job: Mapping[str, Any]) -> DiagramFile:
+    """The file of a job."""
+    file = job["file"]
+    return DiagramFile(
+        Path(file["path"]),
+        root=Path(file["root"]),
+        variants=tuple(file["variants"]),
+        blocks=tuple(file["blocks"]),
+    )
+
+
+def save(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """Write the results into a file, by its suffix; a page of motion for .html."""
+    path = Path(asked["file"])
+    results = _results(runner)
+    if path.suffix == ".html":
+        from spart_blocks.motion.page import page_of
+        from spart_blocks.motion.recording import recording_of
+
+        diagram, nodes = runner.known_parts()[0].engine.made_of()
+        path.write_text(page_of(recording_of(results, nodes, diagram)), encoding="utf-8")
+    else:
+        results.save(path)
+    return None, b""
+
+
+def _results(runner: Runner) -> Results:
+    """The results so far."""
+    parts = runner.known_parts()
+    if not parts:
+        raise InputError("the run has not begun")
+    if runner.whole is None or runner.whole[0] != parts:
+        tuned = runner.setting.texts if runner.setting else {}
+        runner.whole = parts, joined(parts, tuned)
+    return runner.whole[1]
+
+
+ANSWERS: dict[str, Callable[[Runner, Mapping[str, Any]], Answer]] = {
+    "values": values,
+    "signals": signals,
+    "motion": motion,
+    "poses": poses,
+    "state": state,
+    "save": save,
+    "still": still,
+    "tuned": tuned_values,
+}

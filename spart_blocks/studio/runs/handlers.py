@@ -1,0 +1,232 @@
+"""Requests about runs: begun, steered, continued, and asked for what they have recorded."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.edits import Tune, edit
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.studio.client import LATER, Client, Handler, Session
+from spart_blocks.studio.requests import number_of, text_of
+from spart_blocks.studio.runs import loops
+from spart_blocks.studio.runs.book import Book, Entry, book_of
+from spart_blocks.studio.runs.process import RunProcess
+from spart_blocks.studio.runs.record import table_of
+from spart_blocks.studio.runs.saved import loaded
+
+SLOWEST, FASTEST = 1e-3, 1e3
+"""Times real time."""
+_MOST_TEXT = 100_000
+
+Given = dict[str, Any]
+
+
+async def run(client: Client, given: Given) -> Given:
+    """Begin a run of a file; the one of it that goes on is ended."""
+    path = text_of(given, "path")
+    job = {**_job(client.session, path), "speed": _speed(given), "T": _end(given)}
+    return (await book_of(client.session).begin(path, job, "run {}")).facts
+
+
+async def go_on(client: Client, given: Given) -> Given:
+    """Begin a run at a time of an earlier one."""
+    path = text_of(given, "path")
+    book = book_of(client.session)
+    entry, t = book.entry(path, given.get("run")), number_of(given, "t")
+    job = {**_job(client.session, path), "speed": _speed(given), "T": _end(given)}
+    states = given.get("states") or {}
+    if not isinstance(states, dict) or not all(isinstance(x, list) for x in states.values()):
+        raise InputError("states are lists of numbers by block")
+    job["start"] = (await _ask(entry, "state", t=t))[0]
+    job["states"] = states
+    job["tuned"] = _tuned(given.get("tuned"), entry.facts["tuned"])
+    label = f"run {{}}, from {entry.facts['label'].partition(',')[0]} at {t:g} s"
+    return (await book.begin(path, job, label)).facts
+
+
+def _tuned(given: Any, before: Mapping[str, str]) -> dict[str, str]:
+    """The values with which a run continues: those asked for, or those of the run before."""
+    if given is None:
+        return dict(before)
+    if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
+        raise InputError("tuned are texts of values by name")
+    return given
+
+
+async def pause(client: Client, given: Given) -> None:
+    await _steer(client, given, "pause")
+
+
+async def resume(client: Client, given: Given) -> None:
+    await _steer(client, given, "resume")
+
+
+async def stop(client: Client, given: Given) -> None:
+    book = book_of(client.session)
+    await book.end(book.current(text_of(given, "path")))
+
+
+async def speed(client: Client, given: Given) -> None:
+    await _steer(client, given, "speed", speed=_speed(given))
+
+
+async def tune(client: Client, given: Given) -> Any:
+    """Set a parameter of the run that goes on, or of a loop."""
+    path, name, text = (text_of(given, key) for key in ("path", "name", "text"))
+    if len(text) > _MOST_TEXT:
+        raise InputError("this value is too long")
+    if loops.is_loop(path):
+        return await loops.tune(client.session, path, name, text)
+    return await _steer(client, given, "tune", name=name, text=text)
+
+
+async def push(client: Client, given: Given) -> None:
+    """Push a body of the run that goes on."""
+    asked = {key: given.get(key) for key in ("body", "force", "point")}
+    await _steer(client, given, "push", **asked)
+
+
+async def _steer(client: Client, given: Given, what: str, **arguments: Any) -> Any:
+    entry = book_of(client.session).current(text_of(given, "path"))
+    return (await _ask(entry, what, **arguments))[0]
+
+
+async def keep(client: Client, given: Given) -> Any:
+    """Write what was tuned in the last run into the file."""
+    session, path = client.session, text_of(given, "path")
+    entry = book_of(session).current(path)
+    found = (await _ask(entry, "tuned"))[0]
+    operations = [Tune(name, value) for name, value in found.items()]
+    if not operations:
+        raise InputError(Fault("nothing has been tuned in this run", hint="tune a parameter"))
+    await asyncio.to_thread(edit, place_of(session, path), operations)
+    return {}
+
+
+async def runs(client: Client, given: Given) -> list[Given]:
+    """The runs of a file that are kept."""
+    return [entry.facts for entry in book_of(client.session).of(text_of(given, "path"))]
+
+
+async def values(client: Client, given: Given) -> Any:
+    """The values of a sheet's signals at a time."""
+    entry = _entry(client, given)
+    asked = {
+        "at": text_of(given, "at", ""),
+        "t": number_of(given, "t"),
+        "names": given.get("names"),
+    }
+    return (await _ask(entry, "values", **asked))[0]
+
+
+async def signals(client: Client, given: Given) -> Any:
+    """Signals over a whole run, as rows."""
+    entry = _entry(client, given)
+    asked = {key: given.get(key) for key in ("names", "from", "to")}
+    if entry.process is None and entry.saved is not None:
+        head, body = await asyncio.to_thread(table_of, loaded(entry.saved), **_span(asked))
+    else:
+        head, body = await _ask(entry, "signals", **asked)
+    header = {"tell": "rows", "n": given["n"], "path": entry.path, "run": entry.number, **head}
+    client.post_numbers(header, np.frombuffer(body, dtype="<f8"))
+    return LATER
+
+
+def _span(asked: Mapping[str, Any]) -> Given:
+    return {"names": asked["names"], "first": asked["from"], "last": asked["to"]}
+
+
+async def motion(client: Client, given: Given) -> Any:
+    """The recording of a run, or of the plants where they start; poses are told from now on."""
+    session, path = client.session, text_of(given, "path")
+    book = book_of(session)
+    if path not in book.shows_motion:
+        book.shows_motion.add(path)
+        for entry in book.of(path):
+            if entry.active:
+                await _ask(entry, "poses")
+    if given.get("run") is None:
+        body = await _still(book, _job(session, path))
+    else:
+        body = (await _ask(_entry(client, given), "motion"))[1]
+    return json.loads(body)
+
+
+async def _still(book: Book, job: Given) -> bytes:
+    """The plants of a file where they start, by a process of its own."""
+    process = RunProcess(lambda *_: None, lambda _: None)
+    await process.start()
+    try:
+        await process.write({**job, "still": True})
+        return (await process.ask("still", {}))[1]
+    finally:
+        await process.close()
+
+
+def place_of(session: Session, path: str) -> Path:
+    """A diagram of the project by its path from the root. Raises InputError."""
+    root = session.root.resolve()
+    place = (root / path).resolve()
+    if not place.is_relative_to(root) or not place.is_file():
+        raise InputError(f"there is no diagram {path[:200]!r} in this project")
+    return place
+
+
+def _job(session: Session, path: str) -> Given:
+    """The file of a run, as it is on disk."""
+    file = {
+        "path": str(place_of(session, path)),
+        "root": str(session.root.resolve()),
+        "blocks": list(session.blocks),
+        "variants": [],
+    }
+    return {"file": file}
+
+
+def _speed(given: Given) -> float | None:
+    if given.get("speed") is None:
+        return None
+    found = number_of(given, "speed")
+    if not SLOWEST <= found <= FASTEST:
+        raise InputError(f"a speed is from {SLOWEST:g} to {FASTEST:g} times real time")
+    return found
+
+
+def _end(given: Given) -> float | None:
+    return None if given.get("T") is None else number_of(given, "T")
+
+
+def _entry(client: Client, given: Given) -> Entry:
+    return book_of(client.session).entry(text_of(given, "path"), given.get("run"))
+
+
+async def _ask(entry: Entry, what: str, **arguments: Any) -> tuple[Any, bytes]:
+    if entry.process is None:
+        text = f"{entry.facts['label']} has ended, and its process is gone"
+        hint = "run it again" if entry.saved is None else "its kept signals can still be plotted"
+        raise InputError(Fault(text, hint=hint))
+    return await entry.process.ask(what, arguments)
+
+
+HANDLERS: dict[str, Handler] = {
+    "run": run,
+    "continue": go_on,
+    "pause": pause,
+    "resume": resume,
+    "stop": stop,
+    "speed": speed,
+    "tune": tune,
+    "push": push,
+    "keep": keep,
+    "runs": runs,
+    "values": values,
+    "signals": signals,
+    "motion": motion,
+    **loops.HANDLERS,
+}

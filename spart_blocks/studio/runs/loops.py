@@ -1,0 +1,231 @@
+"""Loops of `spart realtime` on this machine: found, watched, tuned."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any
+
+from spart_blocks.document import parse_value
+from spart_blocks.errors import InputError, RunError
+from spart_blocks.realtime.live_client import LiveClient, Watched
+from spart_blocks.realtime.live_places import chosen, running
+from spart_blocks.studio.client import Client, Handler, Session
+from spart_blocks.studio.requests import text_of
+from spart_blocks.studio.runs.record import check_names
+
+RATE = 200.0
+"""Rows of a loop in a second [Hz]."""
+_PERIOD = 1 / 30
+_PREFIX, _PART = "loop:", "loops"
+MOST_LOOPS = 8
+
+Given = dict[str, Any]
+
+
+class Attached:
+    """A connection to a loop, in a thread of its own: the client of a loop waits for answers."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self.session, self.name = session, name
+        self.path = f"{_PREFIX}{name}"
+        self.facts: Given = {}
+        self._asked: SimpleQueue[tuple[Callable[[LiveClient], Any], Future[Any]]] = SimpleQueue()
+        self._over = False
+        self._loop = asyncio.get_running_loop()
+        self._begun: Future[Given] = Future()
+        Thread(target=self._serve, name=f"loop {name}", daemon=True).start()
+
+    async def begun(self) -> Given:
+        """What is told of the loop, once it is connected. Raises InputError, RunError."""
+        return await asyncio.wrap_future(self._begun)
+
+    async def ask(self, what: Callable[[LiveClient], Any]) -> Any:
+        """What a function of the client gives."""
+        future: Future[Any] = Future()
+        self._asked.put((what, future))
+        return await asyncio.wrap_future(future)
+
+    def leave(self) -> None:
+        """End the connection; the loop goes on."""
+        self._over = True
+
+    # --- the thread ---------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        try:
+            with LiveClient(chosen(self.name)) as client:
+                watched = client.watch((), RATE)
+                self.facts = _facts(client, watched)
+                self._begun.set_result(self.facts)
+                self._go(client)
+                reason = client.ended
+        except Exception as error:
+            if not self._begun.done():
+                self._begun.set_exception(error)
+                return
+            reason = str(error)
+        if not self._over:
+            message = {"tell": "loop-ended", "loop": self.name, "reason": reason or "it is gone"}
+            self._call(lambda: self._ended(message))
+        self._refuse()
+
+    def _go(self, client: LiveClient) -> None:
+        while client.ended is None and not self._over:
+            with suppress(Empty):
+                self._answer(client, *self._asked.get_nowait())
+            rows = client.rows(_PERIOD)
+            watched = client.watched
+            if len(rows) and watched is not None:
+                self._call(partial(self.session.tell_numbers, self._head(watched, len(rows)), rows))
+
+    def _answer(
+        self, client: LiveClient, what: Callable[[LiveClient], Any], future: Future[Any]
+    ) -> None:
+        try:
+            future.set_result(what(client))
+        except Exception as error:
+            future.set_exception(error)
+
+    def _refuse(self) -> None:
+        with suppress(Empty):
+            while True:
+                future = self._asked.get_nowait()[1]
+                future.set_exception(RunError(f"the loop {self.name} has ended"))
+
+    def _head(self, watched: Watched, rows: int) -> Given:
+        widths = [
+            {"name": name, "width": _size(shape)}
+            for name, shape in zip(watched.names, watched.shapes, strict=True)
+        ]
+        return {
+            "tell": "rows",
+            "path": self.path,
+            "run": 0,
+            "signals": widths,
+            "rows": rows,
+            "width": watched.width - 1,
+        }
+
+    def _call(self, what: Callable[[], Any]) -> None:
+        with suppress(RuntimeError):  # the studio has ended
+            self._loop.call_soon_threadsafe(what)
+
+    def _ended(self, message: Given) -> None:
+        _attached(self.session).pop(self.name, None)
+        self.session.tell(message)
+
+
+def _size(shape: tuple[int, ...]) -> int:
+    size = 1
+    for length in shape:
+        size *= length
+    return size
+
+
+def _facts(client: LiveClient, watched: Watched) -> Given:
+    """What pages are told of a loop, as of a run."""
+    found = client.describe()
+    signals = [
+        {
+            "name": row["name"],
+            "shape": list(row["shape"]),
+            "unit": row["unit"],
+            "labels": [],
+            "live": True,
+        }
+        for row in found["signals"]
+    ]
+    values = [row for row in found["parameters"] if "value" in row]
+    return {
+        "run": 0,
+        "label": client.hello["name"],
+        "state": "running",
+        "t": found["time"],
+        "start": 0.0,
+        "T": None,
+        "speed": 1.0,
+        "scopes": [{"title": name, "signals": [name]} for name in watched.names],
+        "signals": signals,
+        "tunable": [{"name": row["name"], "value": row["value"]} for row in values],
+        "tuned": {row["name"]: str(row["value"]) for row in values if row["changed"]},
+        "stopped": None,
+        "warnings": [],
+        "problem": None,
+    }
+
+
+def _attached(session: Session) -> dict[str, Attached]:
+    if _PART not in session.parts:
+        session.parts[_PART] = {}
+        session.closing.append(lambda: _leave_all(session))
+    found: dict[str, Attached] = session.parts[_PART]
+    return found
+
+
+async def _leave_all(session: Session) -> None:
+    for one in _attached(session).values():
+        one.leave()
+
+
+def _one(session: Session, name: str) -> Attached:
+    found = _attached(session).get(name)
+    if found is None:
+        raise InputError(f"the loop {name[:60]!r} is not attached")
+    return found
+
+
+def is_loop(path: str) -> bool:
+    """Whether the path of a request means a loop."""
+    return path.startswith(_PREFIX)
+
+
+async def loops(client: Client, given: Given) -> list[Given]:
+    """The loops that run."""
+    places = await asyncio.to_thread(running)
+    return [{"name": place.name, "pid": place.pid, "diagram": place.name} for place in places]
+
+
+async def attach(client: Client, given: Given) -> Given:
+    """Connect to a loop; its outputs are told from now on."""
+    name, all_of_them = text_of(given, "loop"), _attached(client.session)
+    if name in all_of_them:
+        return all_of_them[name].facts
+    if len(all_of_them) >= MOST_LOOPS:
+        raise InputError(f"{MOST_LOOPS} loops are attached already")
+    one = Attached(client.session, name)
+    facts = await one.begun()
+    all_of_them[name] = one
+    return facts
+
+
+async def watch(client: Client, given: Given) -> None:
+    """Choose the signals that a loop tells."""
+    one, names = _one(client.session, text_of(given, "loop")), check_names(given.get("names"))
+    await one.ask(lambda loop: loop.watch(names, RATE))
+
+
+async def detach(client: Client, given: Given) -> None:
+    """Leave a loop, which goes on."""
+    one = _one(client.session, text_of(given, "loop"))
+    one.leave()
+    del _attached(client.session)[one.name]
+
+
+async def tune(session: Session, path: str, name: str, text: str) -> None:
+    """Set a parameter of a loop."""
+    one, value = _one(session, path.removeprefix(_PREFIX)), parse_value(text, name)
+    await one.ask(lambda loop: loop.set({name: value}))
+
+
+HANDLERS: dict[str, Handler] = {
+    "loops": loops,
+    "attach": attach,
+    "watch": watch,
+    "detach": detach,
+}

@@ -1,0 +1,55 @@
+"""The poses of bodies while a run goes on, for its picture in 3-D."""
+
+from __future__ import annotations
+
+import warnings
+from threading import Thread
+
+import numpy as np
+
+from spart_blocks.errors import SpartError, SpartWarning
+from spart_blocks.motion.body_curves import PoseMap, body_poses
+from spart_blocks.motion.meshes import MeshStore
+from spart_blocks.motion.plants import Moving, moving_of
+from spart_blocks.motion.shapes import looks_of
+from spart_blocks.simulation.engine import Engine, Floats
+
+
+class Posing:
+    """Evaluates the poses of all bodies of an engine's plants, in the order of the recording.
+
+    It is prepared by a thread, since the blocks have to be loaded; until then there are no rows.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._maps: list[tuple[Moving, PoseMap]] = []
+        self.thread = Thread(target=self._prepare, daemon=True)
+        self.thread.start()
+
+    def _prepare(self) -> None:
+        store, found = MeshStore(), []
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SpartWarning)
+                _, nodes = self._engine.made_of()
+                for plant in moving_of(nodes):
+                    s = plant.parts(plant.x0)
+                    seen = looks_of(plant.robot, store, (s.R0, s.r0, s.qm))
+                    links = tuple(body.link for body in seen.bodies)
+                    poses = body_poses(plant.robot, links, plant.state, plant.base)
+                    found.append((plant, poses))
+        except SpartError:
+            return  # `motion` tells why
+        self._maps = found
+
+    def row(self, t: float, engine: Engine, x: Floats) -> Floats | None:
+        """The time and, for each body, position (3) [m] and quaternion (4), scalar last; None
+        where nothing is known yet."""
+        if not self._maps:
+            return None
+        parts = [np.array([t])]
+        for plant, poses in self._maps:
+            found = poses(x[engine.continuous[plant.name]][None])
+            parts.append(np.concatenate([found.p[0], found.q[0]], axis=1).ravel())
+        return np.concatenate(parts)

@@ -1,0 +1,196 @@
+"""Wrenches with which a person pushes bodies: added to what comes into the plants of a run.
+
+The diagram's file has no input for them. So each input for wrenches of a plant gets a node before
+it that adds a parameter, zero at first; to push is to tune this parameter. The nodes are put in
+when the first push comes: until then the run is that of the file.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spart_blocks.diagram.algebraic_loops import resolved, scheduled, uncut
+from spart_blocks.diagram.companions import AUDIT, COMPANION
+from spart_blocks.diagram.nodes import FlatDiagram, Node
+from spart_blocks.diagram.run_options import RunOptions
+from spart_blocks.dynamics import kinematics
+from spart_blocks.errors import Fault, InputError, SpartError, SpartWarning, did_you_mean
+from spart_blocks.motion.meshes import MeshStore
+from spart_blocks.motion.plants import Moving, moving_of
+from spart_blocks.motion.shapes import looks_of
+from spart_blocks.ports import Port
+from spart_blocks.program.gains import wired
+from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.parity import native_engine
+from spart_blocks.simulation.run import Run
+from spart_blocks.studio.runs.tuning import Tuned, check_unchanged
+
+_PORTS = ("wF0", "wFm")
+
+
+class Push:
+    """Adds a wrench to a signal; the wrench is a parameter of the program."""
+
+    type = "push"
+    tunable: ClassVar[tuple[str, ...]] = ("value",)
+    _feedthrough = True
+    nin = nout = 1
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.value = np.zeros(shape)
+
+    def output(self, t: float, inputs: list[Any], x: Any) -> list[Any]:
+        return [inputs[0] + self.value]
+
+
+def pushable(engine: Engine) -> Native:
+    """The engine of the same diagram with a parameter for each wrench, `name_of` it.
+
+    Raises InputError where it cannot be traced, or has no plant that can be pushed.
+    """
+    diagram, _ = engine.made_of()
+    try:
+        wiring = _with_pushes(wired(diagram))
+        whole = native_engine(diagram.with_sections(run=engine.run), wiring)
+    except InputError:
+        raise
+    except SpartError as error:
+        raise InputError(f"this diagram cannot be pushed: {error}") from None
+    known: Mapping[str, Any] = {}
+    if isinstance(engine, Native):
+        had = {slot.name for slot in whole.program.parameters}
+        slots = [slot.name for slot in engine.program.parameters if slot.name in had]
+        known = {name: engine.program.parameter(name) for name in slots}
+    return whole.with_parameters(whole.program.with_parameters(known).p)
+
+
+def name_of(plant: str, port: str) -> str:
+    """The parameter that is the wrench at an input of a plant: (6,), or (n, 6)."""
+    return f"{plant}.{port} push.value"
+
+
+def _with_pushes(wiring: FlatDiagram) -> FlatDiagram:
+    bare = uncut(wiring)
+    nodes = list(bare.nodes)
+    plants = [node for node in nodes if hasattr(node.block, "plant_state")]
+    pushed = [
+        (plant, k)
+        for plant in plants
+        for k, port in enumerate(plant.in_ports)
+        if port.name in _PORTS
+    ]
+    if not pushed:
+        text = "no plant of this diagram has an input for wrenches, wF0 or wFm"
+        raise InputError(Fault(text, hint="MULTIBODY and CLOSED_CHAIN have them"))
+    for plant, k in pushed:
+        source, index = plant.sources[k], len(nodes)
+        port = plant.in_ports[k]
+        size = (len(plant.block.robot.links), 6) if port.name == "wFm" else (6,)
+        gives = (Port("0", size, port.unit),)
+        name = name_of(plant.name, port.name).removesuffix(".value")
+        for i, node in enumerate(nodes):
+            if node.name.removesuffix(COMPANION).removesuffix(AUDIT) == plant.name:
+                nodes[i] = replace(node, sources=_through(node, port.name, index))
+        nodes.append(Node(index, name, Push(size), "function", (source,), (port,), gives))
+    run = wiring.loops or RunOptions()
+    if wiring.loops is None:
+        whole, order = scheduled(tuple(nodes), run, bare.outlets, whole=False)
+        return replace(bare, nodes=whole, schedule=order)
+    return resolved(replace(bare, nodes=tuple(nodes)))
+
+
+def _through(node: Node, port: str, index: int) -> tuple[tuple[int, int], ...]:
+    """The sources of a node, with that of one input replaced."""
+    pairs = zip(node.in_ports, node.sources, strict=True)
+    return tuple((index, 0) if one.name == port else source for one, source in pairs)
+
+
+class Bodies:
+    """The bodies of a diagram's plants, in the order of its recording."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.plants = moving_of(nodes)
+        store = MeshStore(0)
+        self.all: list[tuple[Moving, int, str]] = []
+        for plant in self.plants:
+            s = plant.parts(plant.x0)
+            for body in looks_of(plant.robot, store, (s.R0, s.r0, s.qm)).bodies:
+                self.all.append((plant, body.link, body.name))
+
+    def find(self, body: int | str) -> tuple[Moving, int]:
+        """A plant and the link of a body, by its place in the recording, its name, or
+        "plant/name". Raises InputError."""
+        if isinstance(body, int) and 0 <= body < len(self.all):
+            plant, link, _ = self.all[body]
+            return plant, link
+        names = {f"{plant.name}/{name}": (plant, link) for plant, link, name in self.all}
+        found = [names[key] for key in names if body in (key, key.rpartition("/")[2])]
+        if len(found) != 1:
+            what = "several bodies are called" if found else "there is no body"
+            hint = did_you_mean(str(body), names)
+            raise InputError(Fault(f"{what} {str(body)[:60]!r}", hint=hint))
+        return found[0]
+
+
+def wrench(plant: Moving, link: int, x: Floats, force: Floats, point: Floats | None) -> Floats:
+    """The wrench (6,) [N m, N] of a force (3,) [N] at a point (3,) [m], both in the inertial frame,
+    about the centre of mass of a link of a plant in the state x."""
+    if point is None:
+        return np.concatenate([np.zeros(3), force])
+    s = plant.parts(x)
+    centre = s.r0 if link == 0 else kinematics(s.R0, s.r0, s.qm, plant.robot).rL[link - 1]
+    return np.concatenate([np.cross(point - np.asarray(centre, dtype=float), force), force])
+
+
+def pushed(before: Tuned, run: Run, asked: Mapping[str, Any]) -> Tuned:
+    """The setting in which a force acts on a body from now on. asked: body, force (3,) [N], and
+    its point (3,) [m], by default the body's centre of mass. Raises InputError."""
+    force, point = _vector(asked, "force"), _vector(asked, "point")
+    if force is None:
+        raise InputError("a push needs its force")
+    engine = before.engine
+    if before.extended is None:
+        check_unchanged(before)
+        engine = pushable(engine)
+    assert isinstance(engine, Native)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpartWarning)
+        plant, link = Bodies(engine.made_of()[1]).find(asked["body"])
+    x = run.x[run.engine.continuous[plant.name]]
+    new = set_wrench(engine, plant, link, wrench(plant, link, x, force, point))
+    program = engine.program.with_parameters(new)
+    changed = engine.with_parameters(program.p)
+    return replace(before, engine=changed, extended=pushable, values={**before.values, **new})
+
+
+def _vector(asked: Mapping[str, Any], name: str) -> Floats | None:
+    if asked.get(name) is None:
+        return None
+    try:
+        found: Floats = np.array(asked[name], dtype=float)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != (3,) or not np.isfinite(found).all():
+        raise InputError(f"{name} is three numbers")
+    return found
+
+
+def set_wrench(engine: Native, plant: Moving, link: int, value: Floats) -> dict[str, Floats]:
+    """The parameter that is to be set, with its new value. Raises InputError for a plant that
+    cannot be pushed."""
+    port = "wF0" if link == 0 else "wFm"
+    name = name_of(plant.name, port)
+    if name not in {slot.name for slot in engine.program.parameters}:
+        what = "its base does not move" if link == 0 else f"{plant.name} has no input {port}"
+        raise InputError(f"this body cannot be pushed: {what}")
+    if link == 0:
+        return {name: value}
+    whole = np.array(engine.program.parameter(name))
+    whole[link - 1] = value
+    return {name: whole}

@@ -1,0 +1,190 @@
+"""The record of a run in parts: each is continued where the one before was cut."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.results import FinalState, Results
+from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.recorder import Recorder
+from spart_blocks.simulation.run import Run
+from spart_blocks.simulation.simulate import begin_engine, finish, results_of
+from spart_blocks.simulation.watching import end_at, rows_since
+
+MOST_ROWS = 20_000
+MOST_NUMBERS = 2_000_000
+"""Of signals that are asked for together."""
+MOST_NAMES = 2_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a run. engine: with the parameters that it had. start: where it began, None for
+    the start of the diagram."""
+
+    engine: Engine
+    start: FinalState | None
+    results: Results
+
+    @property
+    def begins(self) -> float:
+        """Its first time [s]."""
+        return 0.0 if self.start is None else self.start.t
+
+
+def joined(parts: Sequence[Part], tuned: Mapping[str, str]) -> Results:
+    """The results of a whole run; of one part they are that part's own. tuned: what was set, for
+    `info`."""
+    first, last = parts[0].results, parts[-1].results
+    if len(parts) == 1:
+        return first
+    every = [part.results for part in parts]
+    sums = {
+        key: sum(float(one.info.get(key, 0)) for one in every)
+        for key in ("steps", "evaluations", "wall_time")
+    }
+    listed = {"tuned": "; ".join(f"{name}={text}" for name, text in tuned.items())}
+    return replace(
+        last,
+        t=np.concatenate([one.t for one in every]),
+        signals={
+            name: np.concatenate([one.signals[name] for one in every]) for name in first.signals
+        },
+        states={name: np.concatenate([one.states[name] for one in every]) for name in first.states},
+        events=tuple(event for one in every for event in one.events),
+        info={**last.info, **sums, **(listed if tuned else {})},
+        recompute=_OfParts(tuple(every)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _OfParts:
+    """Computes a signal that was not kept, each part by its own engine."""
+
+    parts: tuple[Results, ...]
+
+    def __call__(self, name: str) -> NDArray[Any]:
+        try:
+            return np.concatenate([part[name] for part in self.parts])
+        except InputError:
+            raise KeyError(name) from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The signals that can be computed."""
+        return tuple(getattr(self.parts[0].recompute, "names", ()))
+
+
+def so_far(run: Run) -> Results:
+    """The results of a run that goes on, up to the last row that is known."""
+    twin = copy.copy(run)
+    twin.recorder = Recorder(run.engine, run.recorder.names)
+    rows = rows_since(run, 0)
+    if rows is not None:
+        ends = np.cumsum([math.prod(shape) for shape in shapes_of(run)], dtype=int)
+        columns = np.split(rows.signals, ends[:-1], axis=1) if len(ends) else []
+        signals = [
+            column.reshape(len(rows.t), *shape)
+            for column, shape in zip(columns, shapes_of(run), strict=True)
+        ]
+        twin.recorder.adopt(rows.t, signals, rows.x, rows.xd)
+    return results_of(twin)
+
+
+def shapes_of(run: Run) -> list[tuple[int, ...]]:
+    """The shapes of the signals that a run keeps, once it has rows."""
+    names, engine = run.recorder.names, run.engine
+    if isinstance(engine, Native):
+        return [engine.slot[name].shape for name in names]
+    values = engine.picked(names)(float(run.t), run.x, run.xd)
+    return [np.shape(value) for value in values]
+
+
+def state_at(parts: Sequence[Part], t: float) -> FinalState:
+    """The state at t [s], by going over the part again in which it lies, with the same steps.
+
+    Raises InputError for a time that was not reached.
+    """
+    end = parts[-1].results.final_state.t
+    if not parts[0].begins <= t <= end:
+        text = f"the run has no state at t = {t:g} s: it goes from {parts[0].begins:g} to {end:g} s"
+        raise InputError(Fault(text))
+    part = [one for one in parts if one.begins <= t][-1]
+    if part.start is not None and part.begins == t:
+        return part.start
+    if part.results.final_state.t == t:
+        return part.results.final_state
+    run = begin_engine(part.engine, part.start)
+    if t == float(run.t):
+        return run.final_state()
+    end_at(run, t)
+    return finish(run).final_state
+
+
+def plain_state(state: FinalState) -> dict[str, Any]:
+    """A state as JSON, without rounding."""
+    parts = {
+        name: {block: np.asarray(x).tolist() for block, x in getattr(state, name).items()}
+        for name in ("continuous", "discrete")
+    }
+    return {"t": state.t, **parts, "ticks": dict(state.ticks)}
+
+
+def state_from(plain: Mapping[str, Any]) -> FinalState:
+    """The state that `plain_state` turned into JSON."""
+    parts = {
+        name: {block: np.array(x, dtype=float) for block, x in plain[name].items()}
+        for name in ("continuous", "discrete")
+    }
+    return FinalState(float(plain["t"]), **parts, ticks=plain["ticks"])
+
+
+def table_of(
+    results: Results, names: Any, first: float | None = None, last: float | None = None
+) -> tuple[dict[str, Any], bytes]:
+    """Signals of a run side by side, each row with its time first, as the facts of a message of
+    rows and its numbers; thinned for drawing. first, last [s]: a part of the run. Raises
+    InputError."""
+    columns, told = [np.asarray(results.t)[:, None]], []
+    for name in check_names(names):
+        values = np.asarray(results[name], dtype=float).reshape(len(results.t), -1)
+        told.append({"name": name, "width": values.shape[1]})
+        columns.append(values)
+    table = np.hstack(columns)
+    if first is not None and last is not None:
+        begin = int(np.searchsorted(results.t, float(first), side="left")) - 1
+        end = int(np.searchsorted(results.t, float(last), side="right")) + 1
+        table = table[max(begin, 0) : end]
+    table = thinned(table, max(2, min(MOST_ROWS, MOST_NUMBERS // table.shape[1])))
+    size = {"rows": len(table), "width": table.shape[1] - 1}
+    return {"signals": told, **size}, np.ascontiguousarray(table, dtype="<f8").tobytes()
+
+
+def check_names(names: Any) -> list[str]:
+    """Names that a request brings. Raises InputError."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise InputError("names are a list of texts")
+    return names[:MOST_NAMES]
+
+
+def thinned(table: Floats, most: int) -> Floats:
+    """Rows (N, width), the first column of them time, as at most `most` for drawing: of each of
+    equal numbers of rows the least and the largest values."""
+    if len(table) <= most:
+        return table
+    edges = np.linspace(0, len(table), max(most // 2, 1) + 1).astype(int)[:-1]
+    last = np.append(edges[1:], len(table)) - 1
+    found = np.empty((2 * len(edges), table.shape[1]))
+    found[0::2] = np.fmin.reduceat(table, edges, axis=0)
+    found[1::2] = np.fmax.reduceat(table, edges, axis=0)
+    found[1::2, 0] = table[last, 0]
+    return found

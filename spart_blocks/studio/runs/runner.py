@@ -1,0 +1,366 @@
+"""A run in its process: begun, paced, paused, cut to set parameters, and asked for its record."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from spart_blocks.errors import Fault, InputError, RunError, SpartWarning
+from spart_blocks.results import FinalState, Results
+from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.run import Run
+from spart_blocks.simulation.simulate import begin, begin_engine, finish
+from spart_blocks.simulation.states import set_states
+from spart_blocks.simulation.watching import rows_since
+from spart_blocks.simulation.worker import described
+from spart_blocks.studio.runs.answers import ANSWERS, file_of_job
+from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
+from spart_blocks.studio.runs.record import Part, shapes_of, so_far, state_from
+from spart_blocks.studio.runs.tuning import Tuned, stamp_of, tunables, tuned
+
+if TYPE_CHECKING:
+    from spart_blocks.studio.runs.posing import Posing
+
+MOST_ROWS = 2_000
+"""Rows of one message."""
+MOST_NUMBERS = 100_000
+"""Numbers of one message."""
+STATUS_PERIOD, POSE_PERIOD = 0.1, 1 / 30
+"""Between messages [s]."""
+
+
+class Commands(Protocol):
+    """Where commands come from."""
+
+    def next(self, seconds: float | None) -> dict[str, Any] | None: ...
+
+
+class Answers(Protocol):
+    """Where frames go to."""
+
+    @property
+    def has_room(self) -> bool: ...
+
+    def send(self, header: Mapping[str, Any], body: bytes = b"") -> None: ...
+
+
+class Clock(Protocol):
+    """Tells the time [s]."""
+
+    def now(self) -> float: ...
+
+
+class Runner:
+    """One run.
+
+    job: the file; T and speed; start, states: the state that it continues, and vectors in place
+    of its own; tuned: values from the start on.
+    """
+
+    def __init__(
+        self, job: Mapping[str, Any], inbox: Commands, outbox: Answers, clock: Clock
+    ) -> None:
+        self.job, self.inbox, self.outbox, self.clock = job, inbox, outbox, clock
+        self.state, self.t = "preparing", 0.0
+        self.pace, self.strides = Pace(job.get("speed")), Strides()
+        self.parts: list[Part] = []
+        self.run: Run | None = None
+        self.setting: Tuned | None = None
+        self.next_setting: Tuned | None = None
+        self.start: FinalState | None = None
+        self.stopping = False
+        self.sent = 0
+        self._told_at = dict.fromkeys(("rows", "status", "poses"), -1.0)
+        self._caught: list[warnings.WarningMessage] = []
+        self._snapshot: Part | None = None
+        self._snapshot_at = (0, 0)
+        self.posing: Posing | None = None
+        self.rates: Mapping[str, str] | None = None
+        self.whole: tuple[list[Part], Results] | None = None
+
+    # --- the whole ------------------------------------------------------------------------
+
+    def go(self) -> None:
+        """Run, then answer for ever."""
+        with warnings.catch_warnings(record=True) as self._caught:
+            warnings.simplefilter("always")
+            problem: Exception | None = None
+            try:
+                if self.job.get("still"):  # nothing is run
+                    self._answer()
+                self._begin()
+                while self._part():
+                    pass
+            except Exception as error:
+                problem = error
+            self._tell_rows()
+            self.run = None
+            self.state = "failed" if problem else "ended"
+            self._tell_status(problem)
+            self._answer()
+
+    def _answer(self) -> None:
+        """Answer for ever."""
+        while True:
+            command = self.inbox.next(None)
+            if command is not None:
+                self._take(command)
+
+    def _begin(self) -> None:
+        """The engine of the file, with the values that the job has."""
+        self._tell_status()
+        file = file_of_job(self.job)
+        options = {"T": self.job["T"]} if self.job.get("T") is not None else {}
+        stamp = stamp_of(file)
+        engine = begin(file, **options).engine
+        self.setting = Tuned(engine, file, stamp, options)
+        for name, text in self.job.get("tuned", {}).items():
+            self.setting = tuned(self.setting, name, text)
+        if self.job.get("start") is not None:
+            self.start = state_from(self.job["start"])
+        self._tell_description(self.setting.engine)
+
+    def _part(self) -> bool:
+        """Run until the end, or until parameters change; whether another part follows."""
+        assert self.setting is not None
+        run = begin_engine(self.setting.engine, self.start, self._look)
+        if not self.parts and self.job.get("states"):
+            set_states(
+                run.engine, self.job["states"], run.x, run.xd, argument="states", each="states of"
+            )
+            run.x = run.engine.project(float(run.t), run.x)
+            self.start = run.final_state()
+        self.run, self.sent, self.strides = run, 0, Strides()
+        run.steps_a_report = 1
+        self.t = float(run.t)
+        if self.state != "paused":
+            self._set_state("running")
+        self.pace.starts(self.t, self.clock.now())
+        self._obey()
+        if self.next_setting is None and not self.stopping:
+            return self._ran(run)
+        return self._changed()  # before its first step
+
+    def _ran(self, run: Run) -> bool:
+        assert self.setting is not None
+        try:
+            results = finish(run)
+        except RunError as error:
+            if error.results is not None:
+                self.parts.append(Part(self.setting.engine, self.start, error.results))
+            raise
+        self._tell_rows()
+        self.parts.append(Part(self.setting.engine, self.start, results))
+        self.t, self.run = results.final_state.t, None
+        if results.complete or not run.cut or self.stopping:
+            return False
+        self.start = results.final_state
+        return self._changed()
+
+    def _changed(self) -> bool:
+        if self.stopping:
+            if not self.parts:
+                raise RunError("it was stopped before its first step")
+            return False
+        if self.next_setting is not None:
+            self.setting, self.next_setting = self.next_setting, None
+        return True
+
+    # --- while it goes on -----------------------------------------------------------------
+
+    def _look(self, t: float, end: float) -> None:
+        """Called by the run now and then, at the time that it has reached."""
+        run, now = self.run, self.clock.now()
+        assert run is not None
+        self.t = t
+        run.steps_a_report = self.strides.next(run.stats.steps, t, now, self.pace.speed)
+        self._obey()
+        self._tell(run)
+        self.strides.rested(run.stats.steps, t, self.clock.now())
+
+    def _obey(self) -> None:
+        """Take the commands that have come, and wait until the run may go on."""
+        while True:
+            if self.stopping or self.next_setting is not None:
+                seconds: float | None = 0.0
+            elif self.state == "paused":
+                seconds = None
+                self._flush()
+            else:
+                seconds = self.pace.left(self.t, self.clock.now())
+            command = self.inbox.next(seconds)
+            if command is not None:
+                self._take(command)
+            elif seconds is not None:
+                break
+        if self.run is not None:
+            self.run.cut = self.stopping or self.next_setting is not None
+
+    def _tell(self, run: Run) -> None:
+        now = self.clock.now()
+        if now - self._told_at["rows"] >= PERIOD and self.outbox.has_room:
+            self._tell_rows()
+        if now - self._told_at["status"] >= STATUS_PERIOD:
+            self._tell_status()
+        if self.posing is not None and now - self._told_at["poses"] >= POSE_PERIOD:
+            self._tell_poses(run)
+
+    def _flush(self) -> None:
+        """Tell where the run is, before it waits."""
+        self._tell_rows()
+        if self.posing is not None and self.run is not None:
+            self._tell_poses(self.run)
+
+    def _tell_rows(self) -> None:
+        self._told_at["rows"] = self.clock.now()
+        run = self.run
+        rows = rows_since(run, self.sent) if run is not None else None
+        if run is None or rows is None:
+            return
+        self.sent += len(rows.t)
+        most = max(1, min(MOST_ROWS, MOST_NUMBERS // (rows.signals.shape[1] + 1)))
+        stride = -(-len(rows.t) // most)
+        table = np.column_stack([rows.t, rows.signals])[::stride]
+        pairs = zip(run.recorder.names, shapes_of(run), strict=True)
+        signals = [{"name": name, "width": int(np.prod(shape, dtype=int))} for name, shape in pairs]
+        size = {"rows": len(table), "width": table.shape[1] - 1}
+        self.outbox.send({"tell": "rows", "signals": signals, **size}, _bytes(table))
+
+    def _tell_poses(self, run: Run) -> None:
+        if not self.outbox.has_room:
+            return
+        self._told_at["poses"] = self.clock.now()
+        row = None if self.posing is None else self.posing.row(self.t, run.engine, run.x)
+        if row is not None:
+            header = {"tell": "poses", "bodies": (len(row) - 1) // 7, "rows": 1}
+            self.outbox.send(header, _bytes(row))
+
+    def _set_state(self, state: str) -> None:
+        self.state = state
+        self._tell_status()
+
+    def _tell_status(self, problem: Exception | None = None) -> None:
+        self._told_at["status"] = self.clock.now()
+        told = [str(w.message) for w in self._caught if issubclass(w.category, SpartWarning)]
+        said: dict[str, Any] = {
+            "tell": "status",
+            "state": self.state,
+            "t": self.t,
+            "speed": self.pace.speed,
+            "warnings": list(dict.fromkeys(told))[:20],
+            "tuned": dict(self.setting.texts) if self.setting else {},
+            "stopped": self.parts[-1].results.stopped if self.parts and not self.run else None,
+        }
+        if problem is not None:
+            said["problem"] = described(problem)
+        self.outbox.send(said)
+
+    def _tell_description(self, engine: Engine) -> None:
+        self.t = self.start.t if self.start else 0.0
+        kept = set(engine.display.kept(engine.run.log, engine.signals()))
+        shapes: dict[str, tuple[int, ...]] = {}
+        if isinstance(engine, Native):
+            shapes = {name: slot.shape for name, slot in engine.slot.items()}
+        scopes = [
+            {"title": scope.title or scope.name, "signals": list(scope.signals)}
+            for scope in engine.display.scopes
+        ]
+        signals = [
+            {
+                "name": name,
+                "shape": list(shapes.get(name, ())),
+                "unit": engine.display.units.get(name, ""),
+                "labels": _labels(engine, name),
+                "live": name in kept,
+            }
+            for name in engine.signals()
+            if "=0" not in name
+        ]
+        said = {"start": self.t, "T": engine.run.T, "scopes": scopes, "signals": signals}
+        said["tunable"] = tunables(engine)
+        self.outbox.send({"tell": "described", **said})
+
+    # --- commands -------------------------------------------------------------------------
+
+    def _take(self, command: Mapping[str, Any]) -> None:
+        """Do what a command says, and answer it."""
+        header: dict[str, Any] = {"id": command.get("id")}
+        body = b""
+        try:
+            what = str(command["do"])
+            if what in ANSWERS:
+                header["ok"], body = ANSWERS[what](self, command)
+            else:
+                header["ok"] = self._steered(what, command)
+        except Exception as error:
+            header["error"] = described(error)
+        with suppress(TypeError):
+            self.outbox.send(header, body)
+
+    def _steered(self, what: str, command: Mapping[str, Any]) -> Any:
+        if self.run is None and what in ("pause", "resume", "stop", "tune", "push", "speed"):
+            hint = "run it again, or continue it from a time"
+            raise InputError(Fault("the run has ended", hint=hint))
+        if what == "pause":
+            self._set_state("paused")
+        elif what == "resume":
+            self.pace.starts(self.t, self.clock.now())
+            self._set_state("running")
+        elif what == "stop":
+            self.stopping = True
+        elif what == "speed":
+            self.pace.speed = command["speed"]
+            self.pace.starts(self.t, self.clock.now())
+            self._tell_status()
+        elif what == "tune":
+            self.next_setting = tuned(self._now(), command["name"], command["text"])
+            self._say_tuned()
+        elif what == "push":
+            self._push(command)
+        else:
+            raise InputError(f"a run does not know {what!r}")
+        return None
+
+    def _now(self) -> Tuned:
+        """The setting that the next change is made to."""
+        found = self.next_setting or self.setting
+        assert found is not None
+        return found
+
+    def _say_tuned(self) -> None:
+        self.pace.starts(self.t, self.clock.now())  # the change may have taken its time
+
+    def _push(self, command: Mapping[str, Any]) -> None:
+        from spart_blocks.studio.runs.pushes import pushed
+
+        assert self.run is not None
+        self.next_setting = pushed(self._now(), self.run, command)
+        self._say_tuned()
+
+    # --- the record -----------------------------------------------------------------------
+
+    def known_parts(self) -> list[Part]:
+        """The parts so far, with the one that goes on."""
+        if self.run is None or self.setting is None:
+            return self.parts
+        at = len(self.parts), self.run.stats.steps
+        if self._snapshot is None or self._snapshot_at != at:
+            self._snapshot = Part(self.setting.engine, self.start, so_far(self.run))
+            self._snapshot_at = at
+        return [*self.parts, self._snapshot]
+
+
+def _labels(engine: Engine, name: str) -> list[str]:
+    for scope in engine.display.scopes:
+        if scope.signals == (name,) and scope.labels:
+            return list(scope.labels)
+    return []
+
+
+def _bytes(table: Floats) -> bytes:
+    return np.ascontiguousarray(table, dtype="<f8").tobytes()

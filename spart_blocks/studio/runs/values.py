@@ -1,0 +1,153 @@
+"""The values of signals at one time of a run, as a page shows them on wires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.diagram.clocks import Clock
+from spart_blocks.program.program import Program
+from spart_blocks.results import Results
+from spart_blocks.simulation.engine import Engine, Floats
+from spart_blocks.simulation.native import Native
+from spart_blocks.simulation.states import vectors_of
+from spart_blocks.studio.runs.record import MOST_NAMES, Part
+
+_MOST_SHOWN = 6
+
+
+def names_at(engine: Engine, at: str) -> list[str]:
+    """The signals of the sheet `at` ("" for the whole), and those that its subsystems pass on."""
+    prefix = f"{at}/" if at else ""
+    names = [*engine.signals(), *engine.display.aliases]
+    here = [n for n in names if n.startswith(prefix) and "/" not in n.removeprefix(prefix)]
+    return list(dict.fromkeys(name for name in here if "=0" not in name))[:MOST_NAMES]
+
+
+def values_at(
+    parts: Sequence[Part], t: float, names: Iterable[str], rates: Mapping[str, str]
+) -> dict[str, Any]:
+    """The signals of these names at t [s], as scopes draw them: between the rows on both sides of
+    t on a line, or as before where they are held between samples. Others are left out."""
+    known = [one for one in parts if len(one.results.t)]
+    if not known:
+        return {}
+    part = [one for one in known if one is known[0] or one.results.t[0] <= t][-1]
+    results = part.results
+    k = int(np.clip(np.searchsorted(results.t, t, side="right") - 1, 0, len(results.t) - 1))
+    after = min(k + 1, len(results.t) - 1)
+    length = float(results.t[after] - results.t[k])
+    share = min(max((t - float(results.t[k])) / length, 0.0), 1.0) if length > 0 else 0.0
+    held = _held(results)
+    found = {}
+    for name, (before, later) in _pairs(part, [k, after], names).items():
+        whole = results.aliases.get(name, name)
+        s = 0.0 if whole in held else share
+        value = before if s == 0.0 else (1 - s) * before + s * later
+        found[name] = {
+            "text": text_of(value),
+            "shape": "×".join(map(str, value.shape)),
+            "unit": results.unit(name),
+            "rate": rates.get(whole, "continuous"),
+        }
+    return found
+
+
+def _held(results: Results) -> set[str]:
+    """The signals that change at ticks alone; lines through all their rows are right, but not
+    through samples."""
+    if results.info.get("record") != "samples":
+        return set()
+    return {
+        name
+        for scope in results.scopes
+        for name, held in zip(scope.signals, scope.held, strict=False)
+        if held
+    }
+
+
+def _pairs(part: Part, rows: list[int], names: Iterable[str]) -> dict[str, Floats]:
+    """The signals at two rows, (2, ...) each, kept or computed from the states there."""
+    results, engine = part.results, part.engine
+    found: dict[str, Floats] = {}
+    others: list[str] = []
+    for name in names:
+        whole = results.aliases.get(name, name)
+        if whole in results.signals:
+            found[name] = results.signals[whole][rows]
+        else:
+            others.append(name)
+    if not others:
+        return found
+    states = {name: array[rows] for name, array in results.states.items()}
+    x, xd = vectors_of(engine, states, 2)
+    t = results.t[rows]
+    with np.errstate(all="ignore"):
+        if isinstance(engine, Native):
+            y = np.array([engine.outputs(float(t[i]), x[i], xd[i]) for i in range(2)])
+            for name in others:
+                slot = engine.slot.get(results.aliases.get(name, name))
+                if slot is not None:
+                    found[name] = y[:, slot.part].reshape(2, *slot.shape)
+        else:
+            known = set(engine.signals())
+            wholes = {n: results.aliases.get(n, n) for n in others}
+            wholes = {n: whole for n, whole in wholes.items() if whole in known}
+            values = engine.over(list(wholes.values()), t, x, xd)
+            found |= dict(zip(wholes, values, strict=True))
+    return found
+
+
+def text_of(value: Any) -> str:
+    """A value in few characters: a number, a vector, or the size of what is larger."""
+    array = np.asarray(value)
+    if array.ndim == 0:
+        return f"{float(array) + 0.0:.5g}"
+    if array.size > _MOST_SHOWN:
+        largest = np.abs(array).max(initial=0.0)
+        return f"{'×'.join(map(str, array.shape))}, largest {largest:.4g}"
+    if array.ndim == 1:
+        return f"[{', '.join(f'{one + 0.0:.4g}' for one in array)}]"
+    return f"[{', '.join(map(text_of, array))}]"
+
+
+def rates_of(engine: Engine) -> dict[str, str]:
+    """For each signal that is not continuous: its clock with its period, or "constant"."""
+    clocks = {block: clock for clock in engine.clocks for block in clock.blocks}
+    if isinstance(engine, Native):
+        return _rates_of_program(engine.program, clocks)
+    found = {}
+    for name in engine.signals():
+        clock = clocks.get(name) or clocks.get(name.rpartition(".")[0])
+        if clock is not None:
+            found[name] = _told(clock)
+    return found
+
+
+def _rates_of_program(program: Program, clocks: Mapping[str, Clock]) -> dict[str, str]:
+    """By what each output depends on: time or states, held states, or nothing that changes."""
+    outputs = program.outputs
+    moving, discrete = np.zeros(outputs.numel_out(0), dtype=bool), {}
+    for argument in (0, 1):
+        moving[outputs.jac_sparsity(0, argument).get_triplet()[0]] = True
+    rows, columns = map(np.array, outputs.jac_sparsity(0, 2).get_triplet())
+    for slot in program.discrete:
+        one = np.zeros(len(moving), dtype=bool)
+        inside = (columns >= slot.part.start) & (columns < slot.part.stop) if len(columns) else []
+        one[rows[inside] if len(rows) else []] = True
+        clock = clocks.get(slot.name)
+        discrete[slot.name] = (one, _told(clock) if clock else "sampled")
+    found = {}
+    for slot in program.signals:
+        if moving[slot.part].any():
+            continue
+        told = {text for one, text in discrete.values() if one[slot.part].any()}
+        found[slot.name] = ", ".join(sorted(told)) or "constant"
+    return found
+
+
+def _told(clock: Clock) -> str:
+    offset = f" from {float(clock.offset):g} s" if clock.offset else ""
+    return f"every {float(clock.period):g} s{offset}"

@@ -1,0 +1,227 @@
+"""Runs of a session, each in a process of its own, as a page has them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+
+import numpy as np
+import pytest
+from fake_page import page_of
+
+from spart_blocks.simulation import DiagramFile, begin, finish
+from spart_blocks.studio.runs import book as books
+
+SWING = """
+name: swing
+clocks: {c: {T: 0.1}}
+params: {k: 2.0}
+blocks:
+  step: {type: STEP, T: 0.5}
+  gain: {type: GAIN, K: $k}
+  lag: {type: LTI_SISO, N: [1], D: [1, 1]}
+  z: {type: ZOH, clock: c}
+  twice: {type: GAIN, K: 2.0}
+  scope: {type: SCOPE}
+wires: [step -> gain, gain -> lag, lag -> scope, lag -> z, z -> twice]
+run: {T: 3}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "swing.yaml").write_text(SWING)
+    return tmp_path
+
+
+def in_page(root, work):
+    """Work with a page of a session in a folder."""
+
+    async def whole():
+        async with page_of(root) as page:
+            await work(page)
+
+    asyncio.run(whole())
+
+
+def test_a_run_is_told_and_kept(folder):
+    async def work(page):
+        begun = await page.ask("run", path="swing.yaml", speed=None)
+        assert (begun["run"], begun["label"], begun["state"]) == (1, "run 1", "preparing")
+        run = await page.ended(1)
+        assert (run["state"], run["t"], run["T"]) == ("ended", 3.0, 3.0)
+        assert run["scopes"] == [{"title": "scope", "signals": ["lag"]}]
+        (lag,) = [one for one in run["signals"] if one["name"] == "lag"]
+        assert (lag["shape"], lag["live"]) == ([], True)
+        plain = finish(begin(DiagramFile(folder / "swing.yaml")))
+        told = np.concatenate([n.reshape(-1, 2) for h, n in page.rows])
+        assert np.array_equal(told, np.column_stack([plain.t, plain["lag"]]))
+        header, numbers = await page.ask("signals", path="swing.yaml", run=1, names=["gain", "lag"])
+        assert [one["name"] for one in header["signals"]] == ["gain", "lag"]
+        table = numbers.reshape(header["rows"], 3)
+        assert np.array_equal(table, np.column_stack([plain.t, plain["gain"], plain["lag"]]))
+        header, numbers = await page.ask(
+            "signals", path="swing.yaml", run=1, names=["lag"], **{"from": 1.0, "to": 1.5}
+        )
+        times = numbers.reshape(-1, 2)[:, 0]
+        assert times[1] >= 1.0 > times[0]
+        assert times[-2] <= 1.5 < times[-1]
+        assert [one["run"] for one in await page.ask("runs", path="swing.yaml")] == [1]
+
+    in_page(folder, work)
+
+
+def test_values_on_wires_at_a_time(folder):
+    async def work(page):
+        await page.ask("run", path="swing.yaml", speed=None)
+        await page.ended(1)
+        found = await page.ask("values", path="swing.yaml", run=1, at="", t=1.5)
+        lag = 2 * (1 - np.exp(-1.0))
+        assert float(found["lag"]["text"]) == pytest.approx(lag, rel=1e-3)
+        assert found["gain"] == {"text": "2", "shape": "", "unit": "", "rate": "continuous"}
+        assert found["twice"]["rate"] == "every 0.1 s"
+        assert float(found["twice"]["text"]) == pytest.approx(2 * lag, rel=1e-3)
+        held = await page.ask("values", path="swing.yaml", run=1, at="", t=1.59)
+        assert held["z"]["text"] == found["z"]["text"]
+        some = await page.ask("values", path="swing.yaml", run=1, at="", t=1.5, names=["z"])
+        assert list(some) == ["z"]
+        assert await page.ask("values", path="swing.yaml", run=1, at="none", t=1.5) == {}
+
+    in_page(folder, work)
+
+
+def test_a_run_is_paused_tuned_kept_and_continued(folder):
+    async def work(page):
+        await page.ask("run", path="swing.yaml", speed=20)
+        await page.until(lambda: page.run(1).get("t", 0) > 0)
+        await page.ask("pause", path="swing.yaml")
+        await page.until(lambda: page.run(1)["state"] == "paused")
+        at = page.run(1)["t"]
+        await page.ask("values", path="swing.yaml", run=1, at="", t=at / 2)
+        await page.ask("tune", path="swing.yaml", name="gain.K", text="5")
+        await page.ask("speed", path="swing.yaml", speed=None)
+        await page.ask("resume", path="swing.yaml")
+        run = await page.ended(1)
+        assert run["tuned"] == {"gain.K": "5"}
+        found = await page.ask("values", path="swing.yaml", run=1, at="", t=3.0)
+        assert found["gain"]["text"] == "5"
+        assert "ended" in await page.refused("tune", path="swing.yaml", name="k", text="1")
+        await page.ask("keep", path="swing.yaml")
+        assert (folder / "swing.yaml").read_text() == SWING.replace("k: 2.0", "k: 5")
+        again = await page.ask(
+            "continue", path="swing.yaml", run=1, t=1.0, speed=None, states={"lag": [9.0]}
+        )
+        assert again["label"] == "run 2, from run 1 at 1 s"
+        run = await page.ended(2)
+        assert (run["start"], run["state"], run["tuned"]) == (1.0, "ended", {"gain.K": "5"})
+        found = await page.ask("values", path="swing.yaml", run=2, at="", t=3.0)
+        assert float(found["lag"]["text"]) == pytest.approx(5 + 4 * np.exp(-2.0), rel=1e-3)
+
+    in_page(folder, work)
+
+
+def test_what_is_wrong_is_refused_in_words(folder):
+    (folder / "broken.yaml").write_text("blocks: {a: {type: GAINN}}\n")
+
+    async def work(page):
+        assert "has not been run" in await page.refused("pause", path="swing.yaml")
+        assert "there is no run 7" in await page.refused("values", path="swing.yaml", run=7, t=0)
+        for path in ("../secret.yaml", "/etc/passwd", "no.yaml"):
+            assert "no" in await page.refused("run", path=path, speed=None)
+        for speed in (0, -1, 1e9, "fast", True):
+            assert "speed" in await page.refused("run", path="swing.yaml", speed=speed)
+        await page.ask("run", path="broken.yaml", speed=None)
+        run = await page.ended(1)
+        assert run["state"] == "failed"
+        assert "GAINN" in run["problem"]["message"]
+        assert run["problem"]["place"].endswith("broken.yaml:1:20")
+        await page.ask("run", path="swing.yaml", speed=None)
+        await page.ended(2)
+        assert "from 0 to 3 s" in await page.refused(
+            "continue", path="swing.yaml", run=2, t=3.5, speed=None
+        )
+        assert "no signal" in await page.refused("signals", path="swing.yaml", run=2, names=["q"])
+        await page.ask("continue", path="swing.yaml", run=2, t=1, speed=None, states={"a": [1]})
+        run = await page.ended(3)
+        assert "no block 'a' with a state" in run["problem"]["message"]
+
+    in_page(folder, work)
+
+
+def test_a_run_that_fails_names_the_block(folder):
+    (folder / "fails.yaml").write_text(
+        "blocks:\n  t: {type: TIME}\n  f: {type: FCN, expression: 1 / sqrt(1 - u)}\n"
+        "  i: {type: INTEGRATOR}\n  scope: {type: SCOPE}\n"
+        "wires: [t -> f, f -> i, i -> scope]\nrun: {T: 3}\n"
+    )
+
+    async def work(page):
+        await page.ask("run", path="fails.yaml", speed=None)
+        run = await page.ended(1)
+        assert (run["state"], run["problem"]["block"]) == ("failed", "f")
+        assert run["problem"]["time"] == pytest.approx(1.0, abs=0.01)
+        _, numbers = await page.ask("signals", path="fails.yaml", run=1, names=["i"])
+        assert numbers.reshape(-1, 2)[-1, 0] > 0.9
+
+    in_page(folder, work)
+
+
+def test_a_killed_process_is_told_in_words(folder):
+    async def work(page):
+        await page.ask("run", path="swing.yaml", speed=1)
+        await page.until(lambda: page.run(1).get("t", 0) > 0)
+        book = books.book_of(page.client.session)
+        os.kill(book.entries[1].process._process.pid, signal.SIGKILL)
+        run = await page.ended(1)
+        assert run["state"] == "failed"
+        assert "signal 9" in run["problem"]["message"]
+        assert "process is gone" in await page.refused("values", path="swing.yaml", run=1, t=0)
+        await page.ask("run", path="swing.yaml", speed=None)
+        assert (await page.ended(2))["state"] == "ended"
+
+    in_page(folder, work)
+
+
+def test_one_run_of_a_file_at_a_time(folder):
+    async def work(page):
+        await page.ask("run", path="swing.yaml", speed=0.001)
+        await page.until(lambda: page.run(1).get("state") == "running")
+        await page.ask("run", path="swing.yaml", speed=None)
+        assert (await page.ended(1))["stopped"].startswith("interrupted")
+        assert (await page.ended(2))["stopped"] is None
+        await page.ask("stop", path="swing.yaml")  # it has ended already
+
+    in_page(folder, work)
+
+
+def test_the_last_runs_are_kept(folder, monkeypatch):
+    monkeypatch.setattr(books, "MOST_RUNS", 3)
+    monkeypatch.setattr(books, "MOST_PROCESSES", 1)
+
+    async def work(page):
+        for number in range(1, 5):
+            await page.ask("run", path="swing.yaml", speed=None, T=1.0)
+            run = await page.ended(number)
+        assert run["warnings"] == ["run 1 is no longer kept: 3 runs are the most"]
+        assert [one["run"] for one in await page.ask("runs", path="swing.yaml")] == [2, 3, 4]
+        header, _ = await page.ask("signals", path="swing.yaml", run=2, names=["lag"])
+        assert header["rows"] > 3  # from its file
+        assert (
+            "kept signals"
+            in (await page.asked("values", path="swing.yaml", run=2, t=0.5))["problem"]["hint"]
+        )
+
+    in_page(folder, work)
+
+
+def test_processes_end_with_the_session(folder):
+    async def work(page):
+        await page.ask("run", path="swing.yaml", speed=0.01)
+        await page.until(lambda: page.run(1).get("state") == "running")
+        book = books.book_of(page.client.session)
+        processes.append(book.entries[1].process._process)
+
+    processes = []
+    in_page(folder, work)
+    assert processes[0].returncode == -signal.SIGKILL
