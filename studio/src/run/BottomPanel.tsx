@@ -1,4 +1,105 @@
-/** Scopes and 3-D under the diagram. */
+// What is shown of runs under the diagram: scopes, 3-D, tuning, the runs themselves, and loops.
+
+import { type KeyboardEvent, lazy, type PointerEvent, Suspense, useRef, useState } from "react";
+
+import { useRun, useRuns } from "./book";
+import "./panel.css";
+import type { Runs } from "./runs";
+
+// Each is loaded when it is first shown: a diagram can be looked at before.
+const TABS = {
+  scopes: { name: "Scopes", Panel: lazy(async () => ({ default: (await import("../scopes/ScopesPanel")).ScopesPanel })) },
+  motion: { name: "3-D", Panel: lazy(async () => ({ default: (await import("../motion/MotionPanel")).MotionPanel })) },
+  tune: { name: "Tune", Panel: lazy(async () => ({ default: (await import("./TunePanel")).TunePanel })) },
+  runs: { name: "Runs", Panel: lazy(async () => ({ default: (await import("./RunsPanel")).RunsPanel })) },
+  loops: { name: "Loops", Panel: lazy(async () => ({ default: (await import("./LoopsPanel")).LoopsPanel })) },
+};
+type Tab = keyof typeof TABS;
+const LOWEST = 120;
+const HEIGHT = "spart-panel-height";
+
 export function BottomPanel() {
-  return null;
+  const runs = useRuns();
+  const [tab, setTab] = useState<Tab>("scopes");
+  const [open, setOpen] = useState(true);
+  const [height, setHeight] = useState(() => Number(localStorage.getItem(HEIGHT)) || 300);
+  if (!runs) return null;
+  const resize = (wanted: number): void => {
+    const next = Math.round(Math.min(Math.max(wanted, LOWEST), 0.8 * innerHeight));
+    setHeight(next);
+    localStorage.setItem(HEIGHT, String(next));
+  };
+  return (
+    <section className="bottom-panel" aria-label="Results" style={open ? { height } : undefined}>
+      <Separator height={height} onResize={resize} />
+      <div className="panel-head">
+        <Tabs tab={tab} onChoose={(next) => (setTab(next), setOpen(true))} />
+        <button type="button" className="panel-fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? "Hide" : "Show"}
+        </button>
+      </div>
+      {open && (
+        <div className="panel-body" role="tabpanel" id="panel-body" aria-labelledby={`tab-${tab}`}>
+          <Shown key={runs.path} tab={tab} runs={runs} />
+        </div>
+      )}
+    </section>
+  );
 }
+
+function Shown({ tab, runs }: { tab: Tab; runs: Runs }) {
+  const none = useRun(runs) === undefined;
+  if (tab === "scopes" && none) return <p className="panel-empty">Scopes show what a run records: Ctrl+Enter runs the diagram.</p>;
+  const { Panel } = TABS[tab];
+  return (
+    <Suspense fallback={<p className="panel-empty">Loading…</p>}>
+      <Panel runs={runs} />
+    </Suspense>
+  );
+}
+
+function Tabs({ tab, onChoose }: { tab: Tab; onChoose: (tab: Tab) => void }) {
+  const all = Object.keys(TABS) as Tab[];
+  const press = (event: KeyboardEvent<HTMLElement>): void => {
+    const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (way === 0) return;
+    const next = all[(all.indexOf(tab) + way + all.length) % all.length]!;
+    onChoose(next);
+    document.getElementById(`tab-${next}`)?.focus();
+    event.preventDefault();
+  };
+  return (
+    <div className="tabs" role="tablist" aria-label="Results" onKeyDown={press}>
+      {all.map((one) => (
+        <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="panel-body"
+          tabIndex={one === tab ? 0 : -1} onClick={() => onChoose(one)}>
+          {TABS[one].name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** The upper edge of the panel, dragged or moved by arrows. */
+function Separator({ height, onResize }: { height: number; onResize: (height: number) => void }) {
+  const from = useRef<[y: number, height: number] | null>(null);
+  const down = (event: PointerEvent<HTMLElement>): void => {
+    event.currentTarget.setPointerCapture(event.pointerId);
+    from.current = [event.clientY, height];
+  };
+  const move = (event: PointerEvent): void => {
+    if (from.current) onResize(from.current[1] + from.current[0] - event.clientY);
+  };
+  const press = (event: KeyboardEvent): void => {
+    const way = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
+    if (way === 0) return;
+    onResize(height + way * 20);
+    event.preventDefault();
+  };
+  return (
+    <div className="panel-edge" role="separator" aria-orientation="horizontal" aria-label="Height of the results" tabIndex={0}
+      aria-valuenow={height} aria-valuemin={LOWEST} onPointerDown={down} onPointerMove={move}
+      onPointerUp={() => (from.current = null)} onKeyDown={press} />
+  );
+}
+

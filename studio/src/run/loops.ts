@@ -1,0 +1,48 @@
+// Watching a loop of `spart realtime`: its signals come as rows of a run.
+
+import { attempt, notify } from "../actions";
+import type { Run } from "../protocol";
+import { connection } from "../store";
+import { runsOf, showLoop } from "./book";
+import type { Runs } from "./runs";
+
+const SHOWN_AT_FIRST = 10; // s
+
+let endWatching: (() => void) | null = null;
+
+export async function attach(name: string): Promise<void> {
+  const run = await attempt(() => connection.ask<Run>("attach", { loop: name }));
+  if (!run) return;
+  const runs = runsOf(`loop:${name}`);
+  runs.take(run);
+  runs.patch({ looking: { how: "follow", seconds: SHOWN_AT_FIRST } });
+  endWatching?.();
+  endWatching = watchScopes(runs, name);
+  showLoop(name);
+  notify(`Watching the loop ${name}: its signals are in the scopes`);
+}
+
+export async function detach(): Promise<void> {
+  endWatching?.();
+  endWatching = null;
+  showLoop(null);
+  await attempt(() => connection.ask("detach"));
+}
+
+/** Let the loop send what the scopes show, whenever that changes. */
+function watchScopes(runs: Runs, loop: string): () => void {
+  let before = "";
+  const watch = (): void => {
+    const names = [...new Set(runs.state.scopes.flatMap(({ signals }) => signals))];
+    if (names.join() === before) return;
+    before = names.join();
+    void attempt(() => connection.ask("watch", { loop, names }));
+  };
+  watch();
+  return runs.hear(watch);
+}
+
+connection.hear((told) => {
+  if (told.tell !== "loop-ended") return;
+  notify(`The loop ${told.loop} has ended: ${told.reason}`);
+});

@@ -1,0 +1,72 @@
+// What a person can ask of the runs of a file.
+
+import { attempt, notify, openFile } from "../actions";
+import type { Run } from "../protocol";
+import { connection, now } from "../store";
+import { isOver, type Runs } from "./runs";
+
+/** Run the file from its start. */
+export async function run(runs: Runs): Promise<void> {
+  const { speed, T } = runs.state;
+  const started = await attempt(() => connection.ask<Run>("run", { path: runs.path, speed, ...(T === null ? {} : { T }) }));
+  if (started) runs.take(started);
+}
+
+/** Run, pause or go on, as the run is. */
+export function runOrPause(runs: Runs): void {
+  const state = runs.run?.state;
+  if (state === "running") void ask(runs, "pause");
+  else if (state === "paused") void ask(runs, "resume");
+  else if (state !== "preparing") void run(runs);
+}
+
+export function stop(runs: Runs): void {
+  const shown = runs.run;
+  if (shown && !isOver(shown)) void ask(runs, "stop");
+}
+
+/** speed: times real time; null: as fast as it goes. */
+export function setSpeed(runs: Runs, speed: number | null): void {
+  runs.patch({ speed });
+  if (runs.run && !isOver(runs.run)) void ask(runs, "speed", { speed });
+}
+
+/** Give a parameter a value, as YAML, from now on. Whether it was taken. */
+export async function tune(runs: Runs, name: string, text: string): Promise<boolean> {
+  return (await attempt(() => connection.ask("tune", { path: runs.path, name, text }).then(() => true))) ?? false;
+}
+
+/** Write what was tuned into the file. */
+export async function keep(runs: Runs): Promise<void> {
+  const kept = await attempt(() => connection.ask("keep", { path: runs.path }));
+  const { opened, sheet } = now();
+  if (kept && opened?.path === runs.path) {
+    await openFile(opened.path, sheet?.at ?? "");
+    notify("The tuned values are in the file; undo takes them back");
+  }
+}
+
+export interface Perturbed {
+  run: number;
+  t: number;
+  states: Record<string, number[]>;
+  tuned: Record<string, string>;
+}
+
+/** A new run from a time of an earlier one. */
+export async function continueFrom(runs: Runs, given: Perturbed): Promise<boolean> {
+  const about = { path: runs.path, speed: runs.state.speed, ...given };
+  const started = await attempt(() => connection.ask<Run>("continue", about));
+  if (started) runs.take(started);
+  return started !== null;
+}
+
+function ask(runs: Runs, what: string, given: object = {}): Promise<unknown> {
+  return attempt(() => connection.ask(what, { path: runs.path, ...given }));
+}
+
+/** The address of a file with results of a run. */
+export function downloadOf(path: string, run: number, kind: "npz" | "csv" | "html"): string {
+  return `/download?${new URLSearchParams({ path, run: String(run), kind })}`;
+}
+

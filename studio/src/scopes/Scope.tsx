@@ -1,0 +1,179 @@
+// One scope: its plot, its legend with the values at the cursor, and what can be done with it.
+
+import { useEffect, useMemo, useRef, useState } from "react";
+
+import { setText } from "../../../viewer/src/dom";
+import { valueText } from "../../../viewer/src/numbers";
+import { useRunsState } from "../run/book";
+import { atNextFrame, notAtNextFrame } from "../run/frames";
+import type { Runs } from "../run/runs";
+import { titleOf, toggleLine, withoutScope } from "./edit";
+import { type Line, linesOf, partsOf, type ScopeOf, unitsOf } from "./lines";
+import { savePng, saveSvg } from "./pictures";
+import { Plot } from "./plot";
+import { SignalDialog } from "./SignalDialog";
+import { signPath, styleOf } from "./styles";
+
+const VALUES_EVERY = 80; // ms
+
+export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
+  const [choosing, setChoosing] = useState(false);
+  const host = useRef<HTMLDivElement>(null);
+  const figure = useRef<HTMLElement>(null);
+  const hover = useRef<HTMLOutputElement>(null);
+  const lines = useLines(runs, scope);
+  const plot = usePlot(runs, lines, { host, figure, hover });
+  const title = titleOf(scope);
+  const save = (how: typeof savePng): void => {
+    if (plot.current) how(title, lines, plot.current);
+  };
+  return (
+    <figure className="scope" ref={figure} aria-label={`Scope: ${title}`}>
+      <figcaption>
+        <strong>{title}</strong>
+        <span className="scope-tools" role="toolbar" aria-label={`Of ${title}`}>
+          <button type="button" onClick={() => setChoosing(true)}>Signals…</button>
+          <button type="button" title="Save the picture as PNG" onClick={() => save(savePng)}>PNG</button>
+          <button type="button" title="Save the picture as SVG" onClick={() => save(saveSvg)}>SVG</button>
+          <button type="button" aria-label={`Remove the scope ${title}`} title="Remove the scope"
+            onClick={() => runs.patch({ scopes: withoutScope(runs.state.scopes, scope.id) })}>×</button>
+        </span>
+      </figcaption>
+      <div className="scope-plot" ref={host} tabIndex={0} role="img" aria-label={`${title} over time`} />
+      <output className="scope-hover" ref={hover} aria-live="off" />
+      <Legend runs={runs} scope={scope} />
+      {choosing && <SignalDialog runs={runs} scope={scope} onClose={() => setChoosing(false)} />}
+    </figure>
+  );
+}
+
+/** The lines that are drawn; the same object until others are. */
+function useLines(runs: Runs, scope: ScopeOf): Line[] {
+  const shown = useRunsState(runs, (state) => state.shown);
+  const overlaid = useRunsState(runs, (state) => state.overlaid);
+  const known = useRunsState(runs, () => runs.together.map(({ run }) => `${run.label} ${run.signals.length}`).join());
+  return useMemo(() => linesOf(scope, runs.together), [scope, runs, shown, overlaid, known]);
+}
+
+interface Elements {
+  host: React.RefObject<HTMLDivElement | null>;
+  figure: React.RefObject<HTMLElement | null>;
+  hover: React.RefObject<HTMLOutputElement | null>;
+}
+
+/** The plot of some lines, drawn with each frame in which anything has changed. */
+function usePlot(runs: Runs, lines: Line[], { host, figure, hover }: Elements): React.RefObject<Plot | null> {
+  const made = useRef<Plot | null>(null);
+  const dark = useDark();
+  useEffect(() => {
+    const element = host.current!;
+    const { timeline } = runs;
+    let before = { time: 0, atEnd: true };
+    const asked = {
+      seek: (time: number) => {
+        before = { time: timeline.time, atEnd: timeline.atEnd };
+        timeline.goTo(time);
+      },
+      zoom: (view: readonly [number, number]) => runs.patch({ looking: { how: "part", view } }),
+      reset: () => {
+        if (before.atEnd) timeline.goAlong();
+        else timeline.goTo(before.time);
+        runs.patch({ looking: { how: "whole" } });
+      },
+      hover: (time: number | null, value: number) => {
+        if (hover.current) setText(hover.current, time === null ? "" : `${valueText(time)} s, ${valueText(value)}`);
+      },
+    };
+    const plot = new Plot(element, lines, asked, unitsOf(lines.map(({ unit }) => unit)));
+    made.current = plot;
+    let last = -Infinity;
+    const draw = (now: number): void => {
+      plot.draw(runs.view);
+      plot.point(timeline.time);
+      if (now - last < VALUES_EVERY) atNextFrame(draw);
+      else {
+        last = now;
+        showValues(figure.current!, lines, timeline.time);
+      }
+    };
+    const soon = (): void => atNextFrame(draw);
+    const resized = new ResizeObserver(() => {
+      plot.resize(element.clientWidth, element.clientHeight);
+      soon();
+    });
+    resized.observe(element);
+    const ends = [runs.hear(soon), runs.hearRows(soon), timeline.hear(soon)];
+    soon();
+    return () => {
+      ends.forEach((end) => end());
+      resized.disconnect();
+      notAtNextFrame(draw);
+      plot.destroy();
+      made.current = null;
+    };
+  }, [runs, lines, dark, host, figure, hover]);
+  return made;
+}
+
+function useDark(): boolean {
+  const [dark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  useEffect(() => {
+    const query = matchMedia("(prefers-color-scheme: dark)");
+    const change = (): void => setDark(query.matches);
+    query.addEventListener("change", change);
+    return () => query.removeEventListener("change", change);
+  }, []);
+  return dark;
+}
+
+/** Put the values at a time into the legend, without React. */
+function showValues(figure: HTMLElement, lines: readonly Line[], time: number): void {
+  const outputs = new Map([...figure.querySelectorAll<HTMLElement>("[data-line]")].map((one) => [one.dataset["line"], one]));
+  for (const { key, order, record, signal, component } of lines) {
+    const output = order === 0 && outputs.get(key);
+    if (output) setText(output, valueText(record.at(signal, time)[component] ?? NaN));
+  }
+}
+
+function Legend({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
+  const known = useRunsState(runs, () => runs.run?.signals);
+  const overlaid = useRunsState(runs, (state) => state.overlaid);
+  const { run } = runs;
+  const parts = useMemo(() => (run ? scope.signals.flatMap((name) => partsOf(run, name)) : []), [run, known, scope]);
+  return (
+    <ul className="legend">
+      {parts.map(({ key, label, unit }, index) => (
+        <li key={key}>
+          <button type="button" aria-pressed={!scope.hidden.includes(key)} title="Draw this line, or not"
+            onClick={() => runs.patch({ scopes: toggleLine(runs.state.scopes, scope.id, key) })}>
+            <Sample line={index} run={0} />
+            {label} <output data-line={key} aria-live="off" /> {unit}
+          </button>
+        </li>
+      ))}
+      {runs.together.slice(1).map(({ run: earlier }, index) => (
+        <li key={`run ${earlier.run}`} className="legend-run">
+          <Sample line={null} run={index + 1} /> {earlier.label}
+        </li>
+      ))}
+      {scope.signals.length === 0 && (
+        <li>
+          <span className="legend-run">Choose what it shows: Signals…</span>
+        </li>
+      )}
+      {overlaid.length === 0 ? null : <li className="unseen">Runs laid over are dashed</li>}
+    </ul>
+  );
+}
+
+/** A piece of a line as the plot has it: of a signal, or of an earlier run. */
+function Sample({ line, run }: { line: number | null; run: number }) {
+  const { colour, sign, dash } = styleOf(line ?? 0, run);
+  const ink = line === null ? "currentColor" : colour;
+  return (
+    <svg className="sample" viewBox="0 0 24 12" aria-hidden="true">
+      <path d="M0 6h24" fill="none" stroke={ink} strokeWidth="1.6" strokeDasharray={dash.join(" ") || undefined} />
+      {line !== null && <path d={signPath(sign, 12, 6, 3.6)} fill={ink} />}
+    </svg>
+  );
+}

@@ -1,0 +1,87 @@
+// All scopes of what is shown, and how they show time.
+
+import type { KeyboardEvent } from "react";
+
+import { useRunsState } from "../run/book";
+import type { Runs } from "../run/runs";
+import { withScope } from "./edit";
+import { shifted, zoomed } from "./looking";
+import { Scope } from "./Scope";
+import "./scopes.css";
+
+export function ScopesPanel({ runs }: { runs: Runs }) {
+  const scopes = useRunsState(runs, (state) => state.scopes);
+  return (
+    <div className="scopes" onKeyDown={(event) => press(event, runs)}>
+      <LookingBar runs={runs} />
+      <div className="scopes-list">
+        {scopes.map((scope) => <Scope key={scope.id} runs={runs} scope={scope} />)}
+      </div>
+    </div>
+  );
+}
+
+function LookingBar({ runs }: { runs: Runs }) {
+  const looking = useRunsState(runs, (state) => state.looking);
+  const { start, end } = runs.timeline;
+  return (
+    <div className="looking" role="toolbar" aria-label="Time axis">
+      <button type="button" aria-pressed={looking.how === "whole"} title="All of the run (0)" onClick={() => runs.patch({ looking: { how: "whole" } })}>
+        Whole
+      </button>
+      <button type="button" aria-pressed={looking.how === "follow"} title="The last seconds (f)" onClick={() => follow(runs)}>
+        Follow
+      </button>
+      {looking.how === "follow" && (
+        <label>
+          <span className="unseen">Seconds that are shown</span>
+          <input type="number" min="0" step="any" key={looking.seconds} defaultValue={Number(looking.seconds.toPrecision(3))}
+            onChange={({ target }) => target.valueAsNumber > 0 && runs.patch({ looking: { how: "follow", seconds: target.valueAsNumber } })} /> s
+        </label>
+      )}
+      <button type="button" title="Nearer (+)" aria-label="Nearer" onClick={() => zoom(runs, 0.5)}>+</button>
+      <button type="button" title="Farther (−)" aria-label="Farther" onClick={() => zoom(runs, 2)}>−</button>
+      <button type="button" onClick={() => runs.patch({ scopes: withScope(runs.state.scopes) })}>Add a scope</button>
+      <span className="looking-hint">{end > start ? "Drag to zoom, double click to reset, click to go to a time" : ""}</span>
+    </div>
+  );
+}
+
+function follow(runs: Runs): void {
+  const [from, to] = runs.view;
+  const seconds = Math.max((to - from) / 4, 1e-6);
+  runs.patch({ looking: { how: "follow", seconds: Number(seconds.toPrecision(2)) } });
+}
+
+function zoom(runs: Runs, factor: number): void {
+  const looking = zoomed(runs.state.looking, runs.view, runs.wholeView, factor, runs.timeline.time);
+  runs.patch({ looking });
+}
+
+
+/** Keys of scopes: the cursor of time, nearer and farther. */
+function press(event: KeyboardEvent, runs: Runs): void {
+  const { target, key } = event;
+  if (!(target instanceof HTMLElement) || !target.classList.contains("scope-plot")) return;
+  const step = event.shiftKey ? 0.001 : 0.01;
+  const [from, to] = runs.view;
+  const by = (share: number): void => runs.timeline.goTo(runs.timeline.time + share * (to - from));
+  const actions: Record<string, () => void> = {
+    ArrowLeft: () => by(-step),
+    ArrowRight: () => by(step),
+    PageUp: () => runs.patch({ looking: shifted(runs.view, runs.wholeView, 0.5) }),
+    PageDown: () => runs.patch({ looking: shifted(runs.view, runs.wholeView, -0.5) }),
+    Home: () => runs.timeline.goTo(runs.timeline.start),
+    End: () => runs.timeline.goAlong(),
+    " ": () => runs.timeline.toggle(),
+    "+": () => zoom(runs, 0.5),
+    "=": () => zoom(runs, 0.5),
+    "-": () => zoom(runs, 2),
+    "0": () => runs.patch({ looking: { how: "whole" } }),
+    f: () => follow(runs),
+  };
+  const action = actions[key];
+  if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+  action();
+  event.preventDefault();
+}

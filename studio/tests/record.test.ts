@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+
+import { Column } from "../src/run/column";
+import { RunRecord } from "../src/run/record";
+import { thinned, timesOf } from "../src/scopes/thinning";
+
+const told = (signals: [string, number][], rows: number[][]) => ({
+  header: { signals: signals.map(([name, width]) => ({ name, width })), rows: rows.length, width: rows[0]?.length ?? 1 },
+  numbers: Float64Array.from(rows.flat()),
+});
+
+/** Numbers of a fixed sequence between -1 and 1. */
+function noise(count: number): number[] {
+  let state = 12345;
+  return Array.from({ length: count }, () => {
+    state = (1103515245 * state + 12345) % 2147483648;
+    return state / 1073741824 - 1;
+  });
+}
+
+describe("Column", () => {
+  it("has the extremes of every stretch", () => {
+    const values = noise(5000);
+    const column = new Column();
+    values.forEach((value) => column.push(value));
+    const ends = noise(400).map((share) => Math.floor(((share + 1) / 2) * 5000));
+    for (let k = 0; k + 1 < ends.length; k++) {
+      const [from, to] = [Math.min(ends[k]!, ends[k + 1]!), Math.max(ends[k]!, ends[k + 1]!) + 1];
+      const part = values.slice(from, to);
+      expect(column.extremes(from, to)).toEqual({ low: Math.min(...part), high: Math.max(...part) });
+    }
+  });
+
+  it("leaves out what is no number", () => {
+    const column = new Column();
+    [NaN, 3, Infinity, -2].forEach((value) => column.push(value));
+    column.pad(40);
+    expect(column.extremes(0, 44)).toEqual({ low: -2, high: 3 });
+    expect(column.extremes(4, 44)).toEqual({ low: NaN, high: NaN });
+  });
+});
+
+describe("RunRecord", () => {
+  it("keeps rows in order and each once", () => {
+    const record = new RunRecord();
+    record.append(told([["a", 1], ["q", 2]], [[0, 1, 2, 3], [1, 2, 4, 6]]));
+    record.append(told([["a", 1], ["q", 2]], [[0.5, 9, 9, 9], [2, 3, 6, 9]]));
+    expect([...record.tableOf("a")!.t.view()]).toEqual([0, 1, 2]);
+    expect(record.at("q", 1.5)).toEqual([5, 7.5]);
+    expect(record.at("q", -1)).toEqual([2, 3]);
+    expect(record.at("q", 9)).toEqual([6, 9]);
+    expect(record.at("nothing", 0)).toEqual([]);
+    expect(record.end()).toBe(2);
+  });
+
+  it("takes the later row of a jump", () => {
+    const record = new RunRecord();
+    record.append(told([["a", 1]], [[0, 0], [1, 1], [1, 5], [2, 6]]));
+    expect(record.at("a", 1)).toEqual([5]);
+    expect(record.at("a", 0.5)).toEqual([0.5]);
+  });
+
+  it("has gaps where a signal was not watched", () => {
+    const record = new RunRecord();
+    record.append(told([["a", 1]], [[0, 1]]));
+    record.append(told([["b", 1]], [[1, 2]]));
+    expect(record.at("a", 1)).toEqual([NaN]);
+    expect(record.at("b", 0)).toEqual([NaN]);
+    expect(record.at("b", 1)).toEqual([2]);
+  });
+
+  it("takes answers in place of what was told, unless more was told meanwhile", () => {
+    const record = new RunRecord();
+    record.append(told([["a", 1]], [[0, 0], [1, 1]]));
+    record.replace(told([["a", 1]], [[0, 10], [0.5, 10], [1, 10]]));
+    expect(record.at("a", 0.5)).toEqual([10]);
+    const late = new RunRecord();
+    late.append(told([["a", 1]], [[0, 0], [1, 1]]));
+    late.replace(told([["a", 1]], [[0, 10]]));
+    expect(late.at("a", 0)).toEqual([0]);
+  });
+});
+
+describe("thinned", () => {
+  const line = (t: number[], values: number[]): [Float64Array, Column] => {
+    const column = new Column();
+    values.forEach((value) => column.push(value));
+    return [Float64Array.from(t), column];
+  };
+
+  it("keeps the extremes of each column of pixels", () => {
+    const values = noise(10_000);
+    const t = values.map((_, row) => row / 1000);
+    const [from, to, count] = [2.0003, 7.0003, 50];
+    const points = thinned(...line(t, values), [from, to], count);
+    expect(points).toHaveLength(timesOf([from, to], count).length);
+    for (let cell = 0; cell < count; cell++) {
+      const inside = values.filter((_, row) => {
+        const at = Math.min(Math.floor((t[row]! - from) / ((to - from) / count)), count - 1);
+        return t[row]! >= from && t[row]! <= to && at === cell;
+      });
+      const pair = [points[1 + 2 * cell]!, points[2 + 2 * cell]!].sort((a, b) => a - b);
+      expect(pair).toEqual([Math.min(...inside), Math.max(...inside)]);
+    }
+  });
+
+  it("goes straight on between rows farther apart than pixels, to both edges", () => {
+    const points = thinned(...line([0, 1, 2], [0, 10, 20]), [0.5, 1.5], 4);
+    expect(points[0]).toBe(5);
+    expect(points.at(-1)).toBe(15);
+    expect(points.filter((point) => point !== undefined)).toEqual([5, 10, 15]);
+  });
+
+  it("has gaps where there is no value, and nothing outside its rows", () => {
+    expect(thinned(...line([0, 1, 2], [0, NaN, 2]), [0, 2], 3)).toEqual([0, 0, undefined, null, undefined, 2, undefined, 2]);
+    expect(thinned(...line([0, 1], [1, 1]), [5, 6], 2).every((point) => point === undefined)).toBe(true);
+    expect(thinned(...line([], []), [0, 1], 2).every((point) => point === undefined)).toBe(true);
+  });
+
+  it("shows a step as one", () => {
+    const points = thinned(...line([0, 1, 1, 2], [0, 0, 5, 5]), [0, 2], 2);
+    expect(points).toEqual([0, 0, undefined, 0, 5, 5]);
+  });
+});
