@@ -10,8 +10,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.cli.blocks import describe
-from spart_blocks.cli.restructured import KEPT
+from spart_blocks.descriptions import describe
+from spart_blocks.descriptions.restructured import KEPT
 from spart_blocks.diagram.other_names import OTHER_NAMES
 from spart_blocks.diagram.registry import PACKAGE, block_types
 

@@ -36,6 +36,7 @@ STATIONS = (
     "charts",  # state machines, read and stepped
     "blocks",
     "diagram",
+    "descriptions",  # of block types, for people
     "edits",  # of their files
     "differences",  # of two files of diagrams
     "program",

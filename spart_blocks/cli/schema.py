@@ -53,7 +53,7 @@ def schema(
 
 def _add_types(whole: dict[str, Any]) -> None:
     """Add the block types, and the parameters of each, to the schema of a block."""
-    from spart_blocks.cli.blocks import describe
+    from spart_blocks.descriptions import describe
     from spart_blocks.diagram.registry import block_types
 
     kinds = [kind for kind in block_types() if not kind.refusal]

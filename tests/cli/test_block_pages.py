@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spart_blocks.cli.app import app
-from spart_blocks.cli.docstrings import read_docstring
+from spart_blocks.descriptions.docstrings import read_docstring
 from spart_blocks.diagram.registry import type_names
 
 MARKS = {

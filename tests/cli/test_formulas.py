@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spart_blocks.cli.docstrings import read_docstring
-from spart_blocks.cli.formulas import formula, formula_lines
+from spart_blocks.descriptions.docstrings import read_docstring
+from spart_blocks.descriptions.formulas import formula, formula_lines
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spart_blocks.cli.docstrings import read_docstring
+from spart_blocks.descriptions.docstrings import read_docstring
 
 MODELS = Path(__file__).parents[2] / "models"
 

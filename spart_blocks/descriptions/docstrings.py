@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from inspect import cleandoc
 
-from spart_blocks.cli.restructured import ASIDES, aside, pieces, plain, shown, table_rows
+from spart_blocks.descriptions.restructured import ASIDES, aside, pieces, plain, shown, table_rows
 
 _PORT = re.compile(r"``(?P<name>[^`{]+)``\s*(?:\[(?P<unit>[^\]]*)\])?\s*:?\s*(?P<text>.*)")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from textwrap import dedent
 
-from spart_blocks.cli.formulas import formula, formula_lines
+from spart_blocks.descriptions.formulas import formula, formula_lines
 
 KEPT = "  "
 """Beginning of a line that is not wrapped: of code, of a table, of a formula, of a nested list."""
