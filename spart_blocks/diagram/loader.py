@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,50 @@ def load_text(text: str, path: str | Path, root: str | Path | None = None) -> Di
     file = Path(path)
     with collector_paused(), _reading(file):
         return _of_document(parse_document(text, str(file)), file, (), root, ())
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What can be made of a diagram that may have mistakes. bd: bdsim's BlockDiagram of the blocks
+    and wires that are right. diagram: the whole; None where there are faults. faults: all."""
+
+    bd: Any
+    diagram: Diagram | None
+    faults: tuple[Fault, ...] = ()
+
+
+def attempt(
+    document: Document, file: Path, root: str | Path | None = None, variants: Asked = ()
+) -> Attempt:
+    """As much of a diagram as its mistakes allow. document: as it was read from file. Arguments
+    as for `load`; raises nothing for what is written wrong."""
+    limit = Path(root) if root else project_root(file.absolute())
+    faults: list[Fault] = []
+    others: tuple[Path, ...] = ()
+    slots: Mapping[str, VariantSection] = {}
+    content: DiagramContent | None = None
+    diagram: Diagram | None = None
+    chosen: Chosen = {}
+    with collector_paused():
+        try:
+            with _reading(file):
+                slots = read_variants(document)
+                chosen = chosen_of(slots, variants)
+                others = _check_choices(document, slots, file, limit) if slots else ()
+        except InputError as error:
+            faults += error.faults
+        try:
+            with _reading(file):
+                document = with_choices(document, slots if chosen else {}, chosen)
+                content = DiagramContent.of(document, file, limit)
+                diagram = content.diagram(file)
+            faults += content.faults
+        except InputError as error:
+            faults += error.faults
+    if diagram is not None and slots and chosen:
+        diagram = _with_variants(diagram, slots, chosen, others)
+    found = tuple(_in_order(tuple(faults)))
+    return Attempt(content and content.files.bd, None if found else diagram, found)
 
 
 def _of_document(

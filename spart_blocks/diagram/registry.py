@@ -37,6 +37,18 @@ _REFUSED = {
 _FRAMEWORK = ("bdsim.block", "bdsim.graphics_block", "bdsim.block_types", "bdsim.components")
 # Modules whose derived blocks set their parent's parameters themselves.
 _FIXES_PARENT = ("bdsim.blocks.continuous", "bdsim.blocks.sampled")
+_CLASSES = {
+    "SourceBlock": "source",
+    "GraphicsBlock": "graphics",
+    "SinkBlock": "sink",
+    "FunctionBlock": "function",
+    "ContinuousBlock": "continuous",
+    "TransferBlock": "transfer",
+    "SampledBlock": "sampled",
+    "ClockedBlock": "clocked",
+    "SubsystemBlock": "subsystem",
+}
+"""By bdsim's base class of blocks, what their `blockclass` is."""
 _GIVEN = ("bd", "name", "inputs")
 _LOCK = RLock()
 
@@ -146,6 +158,12 @@ class BlockType:
         return Parameter(
             parameter.name, default, required, " ".join(str(doc).split()), str(annotation)
         )
+
+    @cached_property
+    def blockclass(self) -> str:
+        """What its blocks are to bdsim: source, sink, graphics, function, transfer, ..."""
+        names = (cls.__name__ for cls in self.cls.__mro__)
+        return next((_CLASSES[name] for name in names if name in _CLASSES), "function")
 
     @property
     def refusal(self) -> str | None:

@@ -77,7 +77,7 @@ def _names(ports: Iterable[Port | PortSpec]) -> tuple[str, ...] | None:
 def look_of(kind: str) -> str:
     """The class of a block type, such as source or continuous; of a subsystem, subsystem."""
     found = _type(kind)
-    return str(getattr(found.cls, "blockclass", "function")) if found is not None else "subsystem"
+    return found.blockclass if found is not None else "subsystem"
 
 
 def section_unit(path: tuple[str, ...]) -> str:

@@ -14,9 +14,11 @@ from spart_blocks.edits.patches import Patch
 from spart_blocks.edits.spans import Span, spans
 from spart_blocks.edits.steps import InsertItem, RenameKey, SetValue, Step
 from spart_blocks.edits.values import (
+    IN_LINES,
     WIDTH,
     entry_text,
     flow_text,
+    in_lines,
     item_text,
     same,
     scalar_text,
@@ -66,7 +68,8 @@ class _Writer:
         if isinstance(step, InsertItem):
             items = self._of(root, step.path)
             at = len(items.items) if step.index is None else step.index
-            return self._insert(items, at, step.value)
+            first = self._in_lines(root, step.path, items, [step.value])
+            return first or self._insert(items, at, step.value)
         if not step.path:
             raise NotHere
         holder = self._of(root, step.path[:-1])
@@ -74,8 +77,13 @@ class _Writer:
         index = holder.index(key)
         if isinstance(step, SetValue):
             if index is None:
-                return self._add(root, step.path, holder, str(key), step.value)
+                entry = {str(key): step.value}
+                first = self._in_lines(root, step.path[:-1], holder, entry)
+                return first or self._add(root, step.path, holder, str(key), step.value)
             value = value_at(before, step.path)
+            old = holder.items[index]
+            if not value and (first := self._in_lines(root, step.path, old, step.value)):
+                return first
             return self._replace(holder, index, value, step.value)
         if index is None:
             raise NotHere
@@ -184,6 +192,25 @@ class _Writer:
             return [Patch(at, at, entry_text(key, value, 0, self.texts) + "\n")]
         return [self._line_after(holder.items[last].end, holder.column,
                                  entry_text(key, value, holder.column, self.texts))]  # fmt: skip
+
+    def _in_lines(self, root: Span, path: Keys, empty: Span, value: Any) -> list[Patch] | None:
+        """The first entries of a section whose entries have lines of their own, which is empty."""
+        if not path or path[-1] not in IN_LINES or not value or empty.items:
+            return None
+        outer = root.at(path[:-1])
+        index = outer.index(path[-1]) if outer is not None else None
+        if outer is None or outer.flow or index is None or not isinstance(value, dict | list):
+            return None
+        colon = outer.behind_colon(self.text, index)
+        hollow = not self.text[empty.start : empty.end].strip("{}[] \t")
+        if not hollow or self.text[colon : empty.start].strip(" \t"):
+            return None
+        column = column_of(self.text, outer.keys[index].start)
+        written = "\n" + in_lines(value, column + 2, self.texts)
+        end = line_end(self.text, empty.end)
+        if empty.start == empty.end:  # a comment may be behind the colon
+            return [Patch(end, end, written)]
+        return None if self.text[empty.end : end].strip() else [Patch(colon, empty.end, written)]
 
     def _predecessor(self, root: Span, key: str) -> int:
         """The section after which a new one has its place."""

@@ -15,5 +15,6 @@ from __future__ import annotations
 
 from spart_blocks.diagram.layout.graph import Box, Edge, Layout
 from spart_blocks.diagram.layout.place import arrange
+from spart_blocks.diagram.layout.routes import simplified
 
-__all__ = ["Box", "Edge", "Layout", "arrange"]
+__all__ = ["Box", "Edge", "Layout", "arrange", "simplified"]

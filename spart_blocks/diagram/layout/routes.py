@@ -171,7 +171,7 @@ def _trace(
         points += _turn(wiring.trunks.get((channel, net), []), y, leave, xs)
         y = leave
     points.append((lefts[edge.target], end))
-    return _simplified(points)
+    return simplified(points)
 
 
 def _turn(trunks: Sequence[Trunk], y: float, leave: float, xs: Mapping[int, float]) -> list[Point]:
@@ -187,7 +187,7 @@ def _turn(trunks: Sequence[Trunk], y: float, leave: float, xs: Mapping[int, floa
     return points
 
 
-def _simplified(points: Iterable[Point]) -> tuple[Point, ...]:
+def simplified(points: Iterable[Point]) -> tuple[Point, ...]:
     """Without repeated points and points on the way."""
     kept: list[Point] = []
     for point in points:

@@ -1,0 +1,283 @@
+"""Forms: the parameters of blocks, of files, and of their runs, with what is told of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property, lru_cache
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from spart_blocks.diagram.registry import Parameter
+from spart_blocks.diagram.run_options import RunOptions
+from spart_blocks.differences.units import parameter_unit, section_unit
+from spart_blocks.document import Keys
+from spart_blocks.edits.spans import Span, spans
+from spart_blocks.edits.values import flow_text
+from spart_blocks.errors import InputError
+from spart_blocks.studio.files.connections import Web, web_of
+from spart_blocks.studio.files.ports import described, kind_of
+from spart_blocks.studio.files.reading import Reading, mapping
+from spart_blocks.studio.files.scopes import Scope
+from spart_blocks.studio.files.sheets import sides_told, type_of
+
+_LONGEST_DEFAULT = 500
+
+
+class Texts:
+    """The values of a text as they are written."""
+
+    def __init__(self, reading: Reading, own: bool = True) -> None:
+        self._reading, self._own = reading, own
+
+    @cached_property
+    def _root(self) -> Span | None:
+        return spans(self._reading.text) if self._own else None
+
+    def text(self, keys: Keys, value: Any) -> str:
+        """A value in one line, as it is written where that has one."""
+        span = self._root.at(keys) if self._root is not None else None
+        if span is not None and span.flow and span.kind != "alias":
+            written = self._reading.text[span.start : span.end]
+            if written and "\n" not in written and "#" not in written:
+                return written
+        return plain_text(value)
+
+
+def plain_text(value: Any) -> str:
+    """A value as YAML in one line; "" where no file can hold it."""
+    try:
+        value = value.tolist() if hasattr(value, "tolist") else value
+        return " ".join(flow_text(value).split("\n"))
+    except (InputError, RecursionError):
+        return ""
+
+
+def form_of(scope: Scope, name: str) -> dict[str, Any]:
+    """The form of a block. Raises InputError where there is no such block."""
+    web = web_of(scope)
+    if name not in web.sides:
+        raise InputError(f"there is no block {name[:200]!r}")
+    kind = type_of(scope, name)
+    told = described(kind)
+    summary = told.get("summary", "")
+    inner = scope.inner(name)
+    if inner is not None:
+        summary = str(inner.section.get("description") or "")
+    alone = Web({name: web.sides[name]}, web.connections)
+    ports_told = sides_told(scope, alone)[name]
+    return {
+        "block": name,
+        "type": kind,
+        "summary": summary,
+        "description": list(told.get("description", ())),
+        "fields": list(_fields(scope, name)) if name in scope.blocks else [],
+        "ports": [
+            {key: port[key] for key in ("name", "shape", "unit", "doc")} | {"output": output}
+            for output, ports in ports_told.items()
+            for port in ports
+        ],
+    }
+
+
+def file_form(reading: Reading) -> dict[str, Any]:
+    """The form of a file's own settings: its run and its parameters."""
+    return {
+        "block": "",
+        "type": "",
+        "summary": str(reading.data.get("description") or ""),
+        "description": [],
+        "fields": [*run_fields(reading), *param_fields(reading)],
+        "ports": [],
+    }
+
+
+# --- blocks ---------------------------------------------------------------------------------
+
+
+def _home(scope: Scope, name: str) -> Keys:
+    """Where a block is written in its file."""
+    if scope.is_slot(name):
+        chosen = scope.reading.chosen.get(name, "")
+        return ("variants", name, "choices", chosen)
+    return (*scope.keys, "blocks", name)
+
+
+def _fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
+    section, keys = scope.blocks[name], _home(scope, name)
+    own = scope.within is not None
+    texts = Texts(scope.reading, own)
+    full = f"{scope.at}/{name}" if scope.at else name
+    known: dict[str, dict[str, Any]] = {}
+    inner, kind = scope.inner(name), kind_of(section.get("type"))
+    if inner is not None:
+        for key, value in mapping(inner.section.get("params")).items():
+            known[key] = _field(key, kind=_kind_of_value(value), default=plain_text(value))
+        known["for_each"] = _field("for_each", doc="a copy for each entry of its inputs")
+    elif kind is not None:
+        for parameter in kind.parameters.values():
+            known[parameter.name] = dict(_of_parameter(kind.name, parameter))
+            choices = _objects(scope, parameter.name)
+            if choices is not None:
+                known[parameter.name] |= {"kind": "choice", "choices": choices}
+    for key in section:
+        if key not in ("type", "use") and key not in known:
+            known[key] = _field(key, kind=_kind_of_value(section[key]))
+    for key, field in known.items():
+        field["path"] = ".".join(map(str, (*keys, key))) if own else ""
+        if key in section:
+            field["text"] = texts.text((*keys, key), section[key])
+        if not scope.copies:
+            field["tunable"] = scope.reading.parameters.get(f"{full}.{key}")
+        yield field
+
+
+def _objects(scope: Scope, name: str) -> list[str] | None:
+    """The names that a robot or a clock of a block can have."""
+    if name not in ("robot", "clock"):
+        return None
+    files = (scope.document, scope.reading.document)
+    return list(dict.fromkeys(key for one in files for key in mapping(one.data.get(f"{name}s"))))
+
+
+@lru_cache(maxsize=4096)
+def _of_parameter(kind: str, parameter: Parameter) -> tuple[tuple[str, Any], ...]:
+    rows = described(kind).get("parameters", ())
+    row: Mapping[str, Any] = next((row for row in rows if row["name"] == parameter.name), {})
+    default = "" if parameter.default is None else plain_text(parameter.default)
+    choices = _choices(kind, parameter.name)
+    field = _field(
+        parameter.name,
+        doc=row.get("text", parameter.doc),
+        unit=parameter_unit(kind, parameter.name),
+        kind="choice" if choices else _kind_of_parameter(parameter, row.get("type", "")),
+        choices=choices,
+        required=parameter.required,
+        default=default if len(default) <= _LONGEST_DEFAULT else "",
+    )
+    return tuple(field.items())
+
+
+def _choices(kind: str, name: str) -> list[str]:
+    """The words that a parameter can be, as its constructor declares them."""
+    found = kind_of(kind)
+    for cls in found.cls.__mro__ if found is not None else ():
+        init = cls.__dict__.get("__init__")
+        if init is not None and name in getattr(init, "__annotations__", ()):
+            try:
+                return list(_literals(get_type_hints(init).get(name)))
+            except (NameError, TypeError):  # of names that are known to type checkers alone
+                return []
+    return []
+
+
+def _kind_of_parameter(parameter: Parameter, told: str) -> str:
+    """What a parameter takes, by its type, else by its default."""
+    words = f"{parameter.annotation} {told}".lower()
+    if parameter.takes_only_truth or isinstance(parameter.default, bool):
+        return "flag"
+    if re.search(r"array|ndarray|list|sequence|vector", words):
+        return "array"
+    if re.search(r"\bint\b", words) and not re.search(r"float|str", words):
+        return "integer"
+    if re.search(r"float|\bint\b|scalar|number", words) and "str" not in words:
+        return "number"
+    if parameter.takes_only_text or re.search(r"^\W*str\b|path", words):
+        return "text"
+    return _kind_of_value(parameter.default) if parameter.default is not None else "any"
+
+
+def _kind_of_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "flag"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        return "any" if value.startswith("$") else "text"
+    return "array" if isinstance(value, list | tuple) or hasattr(value, "tolist") else "any"
+
+
+def _field(
+    name: str,
+    *,
+    path: str = "",
+    doc: str = "",
+    unit: str = "",
+    kind: str = "any",
+    choices: Collection[str] = (),
+    required: bool = False,
+    default: str = "",
+    text: str | None = None,
+    tunable: str | None = None,
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "path": path,
+        "doc": doc,
+        "unit": unit,
+        "kind": kind,
+        "choices": list(choices),
+        "required": required,
+        "default": default,
+        "text": text,
+        "tunable": tunable,
+    }
+
+
+# --- the file --------------------------------------------------------------------------------
+
+
+def param_fields(reading: Reading) -> list[dict[str, Any]]:
+    """The parameters of the file."""
+    texts = Texts(reading)
+    return [
+        _field(
+            name,
+            path=f"params.{name}",
+            kind=_kind_of_value(value),
+            required=True,
+            text=texts.text(("params", name), value),
+            tunable=reading.parameters.get(name),
+        )
+        for name, value in mapping(reading.data.get("params")).items()
+    ]
+
+
+def run_fields(reading: Reading) -> Iterator[dict[str, Any]]:
+    """The options of runs, as RunOptions has them."""
+    written, texts = mapping(reading.data.get("run")), Texts(reading)
+    for name, entry in RunOptions.model_fields.items():
+        kind, choices = _kind_of_annotation(entry.annotation)
+        default = entry.get_default(call_default_factory=True, validated_data={})
+        yield _field(
+            name,
+            path=f"run.{name}",
+            doc=entry.description or "",
+            unit=section_unit(("run", name)),
+            kind=kind,
+            choices=choices,
+            default="" if default is None else plain_text(default),
+            text=texts.text(("run", name), written[name]) if name in written else None,
+        )
+
+
+def _kind_of_annotation(annotation: Any) -> tuple[str, list[str]]:
+    literals = list(_literals(annotation))
+    if literals:
+        return "choice", literals
+    parts = [part for part in get_args(annotation) or (annotation,) if part is not NoneType]
+    if any(part is float or float in get_args(part) for part in parts):
+        return "number", []
+    return ("array", []) if get_origin(annotation) is tuple else ("any", [])
+
+
+def _literals(annotation: Any) -> Iterator[str]:
+    if get_origin(annotation) is Literal:
+        for part in get_args(annotation):
+            if get_origin(part) is Literal:
+                yield from _literals(part)
+            else:
+                yield str(part)
+    else:
+        for part in get_args(annotation):
+            yield from _literals(part)

@@ -1,0 +1,203 @@
+"""Where blocks stand and wires run: where people have put them, else as our layout has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spart_blocks.diagram.layout import Edge, arrange
+from spart_blocks.studio.files.boxes import GRID, Size, box_of
+from spart_blocks.studio.files.connections import Connection
+from spart_blocks.studio.files.routing import Point, Router
+
+GAP = 30.0
+"""Between a new block and the others."""
+_FARTHEST = 60
+
+
+@dataclass(frozen=True)
+class Spot:
+    """The upper left corner of a block, and whether a person has put it there."""
+
+    x: float
+    y: float
+    moved: bool = False
+
+
+Spots = Mapping[str, Spot]
+Routes = Mapping[Connection, tuple[Point, ...]]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A sheet that is laid out. spots: of all its blocks; routes: of all its wires."""
+
+    spots: Spots
+    routes: Routes
+
+
+def lay_out(
+    sizes: Mapping[str, Size],
+    looks: Mapping[str, str],
+    ports: Mapping[str, tuple[Sequence[str], Sequence[str]]],
+    connections: Sequence[Connection],
+    known: Spots,
+    before: Routes,
+) -> Drawn:
+    """Lay out a sheet. sizes, looks, ports (names of inputs and outputs): of its blocks. known:
+    where blocks stand; before: how wires ran, where they still can."""
+    spots = {name: spot for name, spot in known.items() if name in sizes}
+    new = [name for name in sizes if name not in spots]
+    put = any(spot.moved for spot in spots.values())
+    if new and not put and 2 * len(spots) < len(sizes):
+        return _arranged(sizes, looks, ports, connections)
+    spots = _settled(sizes, spots, new, connections)
+    return Drawn(spots, _routes(sizes, ports, connections, spots, before))
+
+
+def _arranged(
+    sizes: Mapping[str, Size],
+    looks: Mapping[str, str],
+    ports: Mapping[str, tuple[Sequence[str], Sequence[str]]],
+    connections: Sequence[Connection],
+) -> Drawn:
+    index = {name: k for k, name in enumerate(sizes)}
+    inputs = {name: {port: k for k, port in enumerate(ports[name][0])} for name in sizes}
+    outputs = {name: {port: k for k, port in enumerate(ports[name][1])} for name in sizes}
+    edges = [
+        Edge(index[one.start[0]], outputs[one.start[0]][one.start[1]],
+             index[one.end[0]], inputs[one.end[0]][one.end[1]])
+        for one in connections
+    ]  # fmt: skip
+    layout = arrange([box_of(size, looks[name]) for name, size in sizes.items()], edges)
+    spots = {
+        name: Spot(x * GRID, y * GRID) for name, (x, y) in zip(sizes, layout.corners, strict=True)
+    }
+    routes = {
+        one: tuple((x * GRID, y * GRID) for x, y in points)
+        for one, points in zip(connections, layout.routes, strict=True)
+    }
+    return Drawn(spots, routes)
+
+
+def _settled(
+    sizes: Mapping[str, Size], spots: dict[str, Spot], new: Sequence[str],
+    connections: Sequence[Connection],
+) -> dict[str, Spot]:  # fmt: skip
+    """The spots with those of new blocks: beside what they are wired to, on nothing else. Blocks
+    that have grown onto another are moved, unless a person has put them there."""
+    free = _Free(sizes, spots)
+    for name in _covering(sizes, spots):
+        spot = free.spots.pop(name)
+        free.spots[name] = Spot(*free.near(name, spot.x, spot.y, 1.0))
+    if new:
+        beside: dict[str, list[tuple[str, bool]]] = {}
+        for one in connections:
+            beside.setdefault(one.start[0], []).append((one.end[0], False))
+            beside.setdefault(one.end[0], []).append((one.start[0], True))
+        for name in new:
+            x, y = _wanted(name, sizes, free.spots, beside.get(name, ()))
+            free.spots[name] = Spot(*free.near(name, x, y, GAP))
+    return free.spots
+
+
+def _covering(sizes: Mapping[str, Size], spots: Spots) -> list[str]:
+    """The blocks that lie on another, and that nobody has put there."""
+    order = sorted(spots, key=lambda name: spots[name].x)
+    found: list[str] = []
+    for k, name in enumerate(order):
+        spot, size = spots[name], sizes[name]
+        for other in order[k + 1 :]:
+            beside = spots[other]
+            if beside.x >= spot.x + size.width:
+                break
+            if spot.y < beside.y + sizes[other].height and beside.y < spot.y + size.height:
+                loose = [one for one in (other, name) if not spots[one].moved]
+                found += loose[:1]
+    return list(dict.fromkeys(found))
+
+
+def _wanted(
+    name: str, sizes: Mapping[str, Size], spots: Spots, beside: Sequence[tuple[str, bool]]
+) -> Point:
+    """Where a new block belongs: right of what it reads, left of what reads it, else below all."""
+    for other, reads in beside:
+        if other in spots and other != name:
+            spot = spots[other]
+            if reads:
+                return spot.x + sizes[other].width + 2 * GAP, spot.y
+            return spot.x - sizes[name].width - 2 * GAP, spot.y
+    low = max((spot.y + sizes[one].height for one, spot in spots.items()), default=-GAP)
+    return min((spot.x for spot in spots.values()), default=0.0), low + GAP
+
+
+@dataclass
+class _Free:
+    """Finds places on which no block stands."""
+
+    sizes: Mapping[str, Size]
+    spots: dict[str, Spot]
+
+    def near(self, name: str, x: float, y: float, gap: float) -> Point:
+        """The free place nearest to one."""
+        boxes, size = boxes_of(self.sizes, self.spots), self.sizes[name]
+        if not len(boxes):
+            return x, y
+        for ring in range(_FARTHEST):
+            step = 2 * GRID * ring
+            for dx, dy in ((0, step), (0, -step), (step, 0), (-step, 0), (step, step),
+                           (-step, -step), (step, -step), (-step, step)):  # fmt: skip
+                left, top = x + dx, y + dy
+                hit = (
+                    (left < boxes[:, 2] + gap)
+                    & (left + size.width > boxes[:, 0] - gap)
+                    & (top < boxes[:, 3] + gap)
+                    & (top + size.height > boxes[:, 1] - gap)
+                )
+                if not hit.any():
+                    return left, top
+        return x, float(boxes[:, 3].max()) + gap
+
+
+def boxes_of(sizes: Mapping[str, Size], spots: Spots) -> NDArray[np.float64]:
+    """The left, top, right and bottom of each block (n, 4)."""
+    return np.array(
+        [(s.x, s.y, s.x + sizes[name].width, s.y + sizes[name].height)
+         for name, s in spots.items()]
+    ).reshape(-1, 4)  # fmt: skip
+
+
+def _routes(
+    sizes: Mapping[str, Size],
+    ports: Mapping[str, tuple[Sequence[str], Sequence[str]]],
+    connections: Sequence[Connection],
+    spots: Spots,
+    before: Routes,
+) -> dict[Connection, tuple[Point, ...]]:
+    """The wires: those that can stay as they were, and new ways for the others."""
+    router = Router(boxes_of(sizes, spots))
+    inputs = {name: dict(zip(ports[name][0], size.inputs, strict=True))
+              for name, size in sizes.items()}  # fmt: skip
+    outputs = {name: dict(zip(ports[name][1], size.outputs, strict=True))
+               for name, size in sizes.items()}  # fmt: skip
+    old = {(one.start, one.end): points for one, points in before.items()}
+    routes: dict[Connection, tuple[Point, ...]] = {}
+    open_ends: list[tuple[Connection, Point, Point]] = []
+    for one in connections:
+        source, target = spots[one.start[0]], spots[one.end[0]]
+        start = (source.x + sizes[one.start[0]].width,
+                 source.y + outputs[one.start[0]][one.start[1]])  # fmt: skip
+        end = target.x, target.y + inputs[one.end[0]][one.end[1]]
+        points = old.get((one.start, one.end), ())
+        if points and points[0] == start and points[-1] == end and router.is_free(points):
+            routes[one] = points
+            router.keep(one.start, points)
+        else:
+            routes[one] = ()
+            open_ends.append((one, start, end))
+    for one, start, end in open_ends:
+        routes[one] = router.route(one.start, start, end)
+    return routes

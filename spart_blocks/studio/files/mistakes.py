@@ -1,0 +1,172 @@
+"""Mistakes at the blocks, parameters, ports and wires that they are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.diagram.wires import WireSyntaxError, parse_wire
+from spart_blocks.document import Document, Keys, Node
+from spart_blocks.errors import Fault, Place
+from spart_blocks.studio.files.reading import Reading, mapping
+from spart_blocks.studio.requests import problem_of_fault
+
+MOST_INSTANCES = 10_000
+_NO_WIRE = re.compile(r"(?:input|output) (\S+) of .* has no wire")
+
+
+@dataclass(frozen=True)
+class Mistakes:
+    """The mistakes of a reading, as pages read them. blocks: by the keys of the file that holds
+    their blocks, such as ("subsystems", "servo"), and the block; wires: by these and the number of
+    the wire."""
+
+    all: list[dict[str, Any]] = field(default_factory=list)
+    blocks: dict[tuple[Keys, str], list[dict[str, Any]]] = field(default_factory=dict)
+    wires: dict[tuple[Keys, int], list[dict[str, Any]]] = field(default_factory=dict)
+
+
+def mistakes_of(reading: Reading) -> Mistakes:
+    """Each mistake, with its block and argument where its place tells."""
+    found = Mistakes()
+    instances = {within: prefix for prefix, within in reversed(list(_instances(reading.data)))}
+    users = _users(reading)
+    for fault in reading.faults:
+        problem = shown(fault, reading.root)
+        home = _home(reading.document, fault.place, users)
+        if home is not None:
+            scope, block, argument, wire = home
+            prefix = instances.get(str(scope[1]) if scope else "")
+            if wire is not None:
+                found.wires.setdefault((scope, wire), []).append(problem)
+                block, argument = _end(reading.document, scope, wire, fault.place)
+            lacking = _NO_WIRE.match(fault.message)
+            argument = argument or (lacking[1] if lacking else None)
+            if block is not None:
+                if prefix is not None:
+                    problem["block"] = f"{prefix}{block}"
+                if argument is not None:
+                    problem["argument"] = argument
+                if wire is None:
+                    found.blocks.setdefault((scope, block), []).append(problem)
+            elif argument is not None:
+                problem["argument"] = argument
+        found.all.append(problem)
+    return found
+
+
+def shown(fault: Fault, root: Path) -> dict[str, Any]:
+    """A fault as pages read it, with its file as the project calls it."""
+    problem = problem_of_fault(fault)
+    if "place" in problem:
+        problem["place"] = problem["place"].removeprefix(f"{root}/")
+    return problem
+
+
+def path_at(document: Document, line: int, column: int) -> Keys:
+    """The path of the innermost value that begins at a place of the file, or before it; of a key,
+    that of its value. line, column: as a Place has them."""
+    at, node, path = (line - 1, column - 1), document.root, []
+    while node.children:
+        step = _step(node, at)
+        if step is None:
+            break
+        path.append(step)
+        node = node.children[step]
+    return tuple(path)
+
+
+def _step(node: Node, at: tuple[int, int]) -> Any:
+    """The child in which a place lies: the last one that begins before it."""
+    best, found = (-1, -1), None
+    for key, child in node.children.items():
+        begins = node.keys.get(key, (child.line, child.column))
+        if best <= begins <= at:
+            best, found = begins, key
+    return found
+
+
+_Home = tuple[Keys, str | None, str | None, int | None]
+
+
+def _home(document: Document, place: Place | None, users: Mapping[str, _Home]) -> _Home | None:
+    """The holder, block, argument and wire that a place is about."""
+    if place is None or place.line is None:
+        return None
+    if place.file != document.file:
+        return users.get(place.file)
+    return _meant(path_at(document, place.line, place.column or 1))
+
+
+def _end(
+    document: Document, scope: Keys, wire: int, place: Place | None
+) -> tuple[str | None, str | None]:
+    """The block and the port of the end of a wire that a place is at, or that is before it."""
+    written: Any = document.data
+    for key in (*scope, "wires"):
+        written = mapping(written).get(str(key))
+    try:
+        text = parse_wire(written[wire])
+    except (WireSyntaxError, TypeError, IndexError, AttributeError):
+        return None, None
+    first = document.place_inside((*scope, "wires", wire), 0).column or 1
+    at = (place.column or first) - first if place is not None else 0
+    ends = [end for end in (text.source, *text.ends) if end.offset <= at]
+    best = ends[-1] if ends else text.ends[0]
+    return best.block, best.port
+
+
+def _meant(path: Keys) -> _Home | None:
+    scope: Keys = path[:2] if path[:1] == ("subsystems",) and len(path) > 1 else ()
+    inner = path[len(scope) :]
+    if len(inner) > 1 and inner[0] == "blocks":
+        return scope, str(inner[1]), str(inner[2]) if len(inner) > 2 else None, None
+    if len(inner) > 1 and inner[0] == "variants":
+        argument = str(inner[4]) if len(inner) > 4 else None
+        return scope, str(inner[1]), argument, None
+    if len(inner) > 1 and inner[0] == "wires" and isinstance(inner[1], int):
+        return scope, None, None, inner[1]
+    if inner[:1] == ("outputs",):
+        return scope, "out", None, None
+    return (scope, None, str(inner[1]), None) if len(inner) > 1 and inner[0] == "params" else None
+
+
+def _instances(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The path of each subsystem's instance, `arm/`, and its definition; those of the whole."""
+    subsystems = mapping(data.get("subsystems"))
+    parts, seen = [("", "", mapping(data.get("blocks")), 0)], 0
+    while parts and seen < MOST_INSTANCES:
+        prefix, within, blocks, depth = parts.pop()
+        yield prefix, within
+        for name, section in blocks.items():
+            kind = mapping(section).get("type")
+            if isinstance(kind, str) and kind in subsystems and depth < 16:
+                seen += 1
+                inner = mapping(mapping(subsystems[kind]).get("blocks"))
+                parts.append((f"{prefix}{name}/", kind, inner, depth + 1))
+
+
+def _users(reading: Reading) -> dict[str, _Home]:
+    """The block that uses each file, by the name that faults have for the file."""
+    import os.path
+
+    found: dict[str, _Home] = {}
+    folder = Path(reading.document.file).parent
+    holders: list[tuple[Keys, Any]] = [((), reading.data)]
+    holders += [(("subsystems", name), section)
+                for name, section in mapping(reading.data.get("subsystems")).items()]  # fmt: skip
+    for scope, holder in holders:
+        blocks = dict(mapping(mapping(holder).get("blocks")))
+        if not scope:
+            for slot, section in mapping(reading.data.get("variants")).items():
+                choices = mapping(mapping(section).get("choices"))
+                blocks[slot] = choices.get(reading.chosen.get(slot, ""))
+        for name, section in blocks.items():
+            given = mapping(section).get("use")
+            if isinstance(given, str):
+                file = os.path.normpath(folder / given)
+                found.setdefault(file, (scope, name, None, None))
+    return found

@@ -1,0 +1,358 @@
+"""One opened file: its text as it was read last, where its blocks stand, and what can be undone."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.document import MAX_BYTES
+from spart_blocks.edits import Edited, EditedFile, Operation, Patch, applied, edited, write
+from spart_blocks.edits.files import read_text
+from spart_blocks.errors import DiagramError, Fault, InputError, Place
+from spart_blocks.studio.files import places as kept_places
+from spart_blocks.studio.files.fits import fits_of
+from spart_blocks.studio.files.forms import file_form, form_of, param_fields
+from spart_blocks.studio.files.layout import Routes, Spot, Spots
+from spart_blocks.studio.files.mistakes import Mistakes, mistakes_of, shown
+from spart_blocks.studio.files.operations import Asked
+from spart_blocks.studio.files.reading import Reading, mapping, read, slots_of
+from spart_blocks.studio.files.scopes import scope_at
+from spart_blocks.studio.files.sheets import make_sheet
+
+MOST_UNDONE = 1000
+Rounds = Sequence[Sequence[Patch]]
+Stamp = tuple[int, int, int] | None
+
+
+@dataclass(frozen=True)
+class State:
+    """What is kept of a file besides its text. places: of the blocks of each sheet; chosen: for
+    each slot of variants a choice."""
+
+    places: Mapping[str, Spots] = field(default_factory=dict)
+    chosen: Mapping[str, str] = field(default_factory=dict)
+
+    def with_spots(self, sheet: str, spots: Spots) -> State:
+        """The state with the places of one sheet, all of them."""
+        return replace(self, places={**self.places, sheet: dict(spots)})
+
+
+@dataclass(frozen=True)
+class Step:
+    """What can be undone. forth, back: rounds of patches of the text; none where only places or
+    choices have changed."""
+
+    label: str
+    before: State
+    after: State
+    forth: Rounds = ()
+    back: Rounds = ()
+
+
+@dataclass
+class OpenedFile:
+    """A file that pages have open. name: its path from the project's root, with slashes. lock: held
+    while a request reads or changes it. problem: why it cannot be read now, if it cannot."""
+
+    path: Path
+    name: str
+    root: Path
+    reading: Reading
+    state: State
+    stamp: Stamp
+    others: dict[Path, Stamp] = field(default_factory=dict)
+    history: list[Step] = field(default_factory=list)
+    undone: list[Step] = field(default_factory=list)
+    routes: dict[str, Routes] = field(default_factory=dict)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    problem: dict[str, Any] | None = None
+    clients: set[Any] = field(default_factory=set)
+    told: tuple[Reading | None, Mistakes | None] = (None, None)
+
+    @staticmethod
+    def of(path: Path, name: str, root: Path) -> OpenedFile:
+        """Open a file. Raises DiagramError where it cannot be read."""
+        stamp = stamp_of(path)
+        state = State(kept_places.stored(path))
+        reading = read(path, root, _text(path), {})
+        found = OpenedFile(path, name, root, reading, replace(state, chosen=reading.chosen), stamp)
+        found._note_files()
+        return found
+
+    # --- what pages see ---------------------------------------------------------------------
+
+    def opened(self) -> dict[str, Any]:
+        """The file as pages read it."""
+        reading, data = self.reading, self.reading.data
+        diagram, run = reading.diagram, mapping(reading.data.get("run"))
+        T = diagram.run.T if diagram is not None else run.get("T")
+        solver = diagram.run.solver if diagram is not None else run.get("solver")
+        return {
+            "path": self.name,
+            "name": str(data.get("name") or self.path.stem),
+            "description": str(data.get("description") or ""),
+            "revision": reading.revision,
+            "problems": self.mistakes.all,
+            "undo": self.history[-1].label if self.history else None,
+            "redo": self.undone[-1].label if self.undone else None,
+            "variants": [
+                {"slot": slot, "choices": list(choices), "chosen": reading.chosen[slot]}
+                for slot, (choices, _) in slots_of(data).items()
+            ],
+            "subsystems": list(mapping(data.get("subsystems"))),
+            "params": param_fields(reading),
+            "run": {
+                "T": T if isinstance(T, int | float) and not isinstance(T, bool) else 10.0,
+                "solver": solver if isinstance(solver, str) else "auto",
+            },
+            "clocks": list(_clocks(data)),
+        }
+
+    @property
+    def mistakes(self) -> Mistakes:
+        """The mistakes of the file as it is."""
+        reading, found = self.told
+        if reading is not self.reading or found is None:
+            found = mistakes_of(self.reading)
+            self.told = self.reading, found
+        return found
+
+    def sheet(self, at: str) -> dict[str, Any]:
+        """A sheet as pages read it. Raises InputError where there is none."""
+        scope = scope_at(self.reading, at)
+        made = make_sheet(
+            scope,
+            self.mistakes,
+            self.state.places.get(scope.key, {}),
+            self.routes.get(scope.key, {}),
+        )
+        self.state = self.state.with_spots(scope.key, made.drawn.spots)
+        self.routes[scope.key] = made.drawn.routes
+        return made.sheet
+
+    def changed(self, at: str) -> dict[str, Any]:
+        """The file and a sheet after a change; the sheet around where there is none any more."""
+        while True:
+            try:
+                return {"opened": self.opened(), "sheet": self.sheet(at)}
+            except InputError:
+                if not at:
+                    raise
+                at = at.rpartition("/")[0]
+
+    def form(self, at: str, block: str) -> dict[str, Any]:
+        """The form of a block; of the file itself where no block is named."""
+        return form_of(scope_at(self.reading, at), block) if block else file_form(self.reading)
+
+    def fits(self, at: str, block: str, port: str, output: bool) -> dict[str, str | None]:
+        """To which ports a wire fits."""
+        return fits_of(scope_at(self.reading, at), block, port, output)
+
+    # --- changes of the text ---------------------------------------------------------------
+
+    def edit(self, revision: str, asked: Asked) -> None:
+        """Change the text, and write it. Raises InputError for an operation that the diagram does
+        not allow, and where the file is no longer as the page has it."""
+        self._check(revision)
+        found = edited(self.reading.text, asked.operations, str(self.path))
+        before = self.state
+        after = replace(before, places=_moved(asked, before.places))
+        if found.after == found.before and after == before:
+            return
+        self._write(found, after.chosen)
+        after = replace(after, chosen=self.reading.chosen)
+        self._done(Step(asked.label, before, after, found.rounds, found.back))
+
+    def apply(self, operations: Sequence[Operation], label: str) -> None:
+        """Change the text by operations, and write it, as `edit` does."""
+        self.edit(self.reading.revision, Asked(tuple(operations), label, {}, {}, {}))
+
+    def tried(self, revision: str, asked: Asked) -> list[dict[str, Any]]:
+        """The mistakes as they would be after operations; nothing is written."""
+        self._check(revision)
+        found = edited(self.reading.text, asked.operations, str(self.path))
+        return mistakes_of(read(self.path, self.root, found.after, self.state.chosen)).all
+
+    def undo(self) -> None:
+        """Take the last change back. Raises InputError where there is none."""
+        if not self.history:
+            raise InputError("there is nothing to undo")
+        step = self.history[-1]
+        self._replay(step.back, step.before)
+        self.undone.append(self.history.pop())
+
+    def redo(self) -> None:
+        """Do again what was taken back last. Raises InputError where there is none."""
+        if not self.undone:
+            raise InputError("there is nothing to do again")
+        step = self.undone[-1]
+        self._replay(step.forth, step.after)
+        self.history.append(self.undone.pop())
+
+    def _replay(self, rounds: Rounds, state: State) -> None:
+        text = self.reading.text
+        if rounds:
+            self._check(self.reading.revision)
+            for patches in rounds:
+                text = applied(text, patches)
+            found = Edited(self.reading.text, text, tuple(tuple(p) for p in rounds))
+            self._write(found, state.chosen)
+        elif state.chosen != self.state.chosen:
+            self.reading = read(self.path, self.root, text, state.chosen)
+        self._become(state)
+
+    def _check(self, revision: str) -> None:
+        """Refuse a change of a text that is no longer the file's."""
+        if self.problem is not None:
+            place = self.problem.get("place", self.name)
+            raise InputError(Fault("the file cannot be read now", Place(place), "mend it first"))
+        if revision != self.reading.revision:
+            raise InputError(Fault("the file has changed meanwhile", hint="do it again"))
+
+    def _write(self, found: Edited, chosen: Mapping[str, str]) -> None:
+        """Write a text, if the file is as it was read; then read that."""
+        reading = read(self.path, self.root, found.after, chosen)
+        raw = self.path.read_bytes() if self.path.is_file() else b""
+        if raw.decode("utf-8-sig", "replace") != found.before:
+            hint = "it is read again now: look at it, and do it again"
+            raise InputError(Fault("the file has been changed outside", Place(self.name), hint))
+        write(EditedFile(self.path, found, raw))
+        self.stamp = stamp_of(self.path)
+        self.reading = reading
+        self._note_files()
+
+    # --- changes of what is kept besides ----------------------------------------------------
+
+    def place(self, at: str, spots: Mapping[str, Spot]) -> None:
+        """Put blocks where a person has moved them. Raises InputError for blocks that there are
+        not."""
+        scope = scope_at(self.reading, at)
+        if scope.key not in self.state.places:
+            self.sheet(at)
+        known = dict(self.state.places[scope.key])
+        for name in spots:
+            if name not in known:
+                raise InputError(f"there is no block {name[:200]!r}")
+        names = ", ".join(list(spots)[:3])
+        before = self.state
+        self._done(Step(f"move {names}", before, before.with_spots(scope.key, known | {**spots})))
+
+    def tidy(self, at: str) -> None:
+        """Forget where the blocks of a sheet were put."""
+        scope = scope_at(self.reading, at)
+        left = {key: spots for key, spots in self.state.places.items() if key != scope.key}
+        self._done(Step("tidy", self.state, replace(self.state, places=left)))
+
+    def choose(self, slot: str, choice: str) -> None:
+        """Choose a variant for looking and running. Raises InputError where there is none."""
+        slots = slots_of(self.reading.data)
+        if slot not in slots or choice not in slots[slot][0]:
+            raise InputError(f"there is no choice {choice[:60]!r} of {slot[:60]!r}")
+        chosen = {**self.reading.chosen, slot: choice}
+        if chosen == self.reading.chosen:
+            return
+        self.reading = read(self.path, self.root, self.reading.text, chosen)
+        step = Step(f"choose {choice}", self.state, replace(self.state, chosen=chosen))
+        self._done(step)
+
+    def _done(self, step: Step) -> None:
+        self.history = [*self.history, step][-MOST_UNDONE:]
+        self.undone = []
+        self._become(step.after)
+
+    def _become(self, state: State) -> None:
+        """Take a state on, and keep its places."""
+        dropped = [key for key in self.routes if key not in state.places]
+        for key in dropped:
+            del self.routes[key]
+        if state.places != self.state.places:
+            kept_places.store(self.path, state.places)
+        self.state = state
+
+    # --- the file outside ---------------------------------------------------------------------
+
+    def is_stale(self) -> bool:
+        """Whether the file, or one that it depends on, seems to have changed outside."""
+        return stamp_of(self.path) != self.stamp or any(
+            stamp_of(path) != stamp for path, stamp in self.others.items()
+        )
+
+    def refresh(self) -> bool:
+        """Read the file again if it has changed outside; returns whether anything is different.
+        `problem` tells where it cannot be read; what was read before is kept."""
+        stamp, had = stamp_of(self.path), self.problem
+        elsewhere = any(stamp_of(path) != known for path, known in self.others.items())
+        try:
+            text = _text(self.path)
+            same = text == self.reading.text
+            if not same or elsewhere:
+                self.reading = read(self.path, self.root, text, self.state.chosen)
+                self._note_files()
+        except DiagramError as error:
+            self.stamp = stamp
+            first, *more = [shown(fault, self.root) for fault in error.faults]
+            self.problem = {**first, "others": more} if more else first
+            return self.problem != had
+        self.stamp, self.problem = stamp, None
+        if not same:
+            self.history, self.undone = [], []
+            self.state = replace(self.state, chosen=self.reading.chosen)
+        return not same or elsewhere or had is not None
+
+    def _note_files(self) -> None:
+        self.others = {path: stamp_of(path) for path in self.reading.files if path != self.path}
+
+
+def stamp_of(path: Path) -> Stamp:
+    """What tells whether a file has changed; None where it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _text(path: Path) -> str:
+    if stamp_of(path) is not None and path.stat().st_size > MAX_BYTES + len(codecs.BOM_UTF8):
+        raise DiagramError(Fault(f"is larger than {MAX_BYTES} bytes", Place(str(path))))
+    return read_text(path)
+
+
+def _clocks(data: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    """The clocks that can be read."""
+    for name, section in mapping(data.get("clocks")).items():
+        one = mapping(section)
+        T, rate, offset = (one.get(key) for key in ("T", "rate", "offset"))
+        period = T if _is_positive(T) else None
+        if isinstance(rate, int | float) and _is_positive(rate):
+            period = 1 / rate
+        if period is not None:
+            yield {"name": name, "period": period, "offset": offset if _is_positive(offset) else 0}
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e300
+
+
+def _moved(asked: Asked, places: Mapping[str, Spots]) -> Mapping[str, Spots]:
+    """The places with those of new and renamed blocks, and of those in new subsystems."""
+    found: dict[str, dict[str, Spot]] = {sheet: dict(spots) for sheet, spots in places.items()}
+    for (within, name), names in asked.grouped.items():
+        sheet = found.get(within, {})
+        inside = {one: sheet.pop(one) for one in names if one in sheet}
+        if inside:
+            found[name] = inside
+            x, y = (sum(getattr(spot, axis) for spot in inside.values()) / len(inside)
+                    for axis in ("x", "y"))  # fmt: skip
+            moved = any(spot.moved for spot in inside.values())
+            found[within] = {**sheet, name: Spot(x, y, moved)}
+    for (within, name), to in asked.renamed.items():
+        if name in found.get(within, {}):
+            found[within][to] = found[within].pop(name)
+    for (within, name), spot in asked.placed.items():
+        found.setdefault(within, {})[name] = spot
+    return found

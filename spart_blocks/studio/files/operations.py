@@ -1,0 +1,186 @@
+"""Operations as pages ask for them, and as edits have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spart_blocks.document import parse_value
+from spart_blocks.edits import (
+    AddBlock,
+    AddWire,
+    Group,
+    Operation,
+    Put,
+    RemoveBlock,
+    RemoveWire,
+    RenameBlock,
+    Retype,
+    Set,
+    Unset,
+)
+from spart_blocks.errors import InputError
+from spart_blocks.studio.files.layout import Spot
+from spart_blocks.studio.requests import text_of
+
+MOST_OPERATIONS = 10_000
+LARGEST_PLACE = 1e7
+"""Pixels from the origin; a place farther away is refused."""
+USED_FILES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a page asks for. label: in words, for undo. renamed, placed: of blocks, as (within,
+    block): their new names, and where they are put. grouped: for each new subsystem, its blocks."""
+
+    operations: tuple[Operation, ...]
+    label: str
+    renamed: Mapping[tuple[str, str], str]
+    placed: Mapping[tuple[str, str], Spot]
+    grouped: Mapping[tuple[str, str], tuple[str, ...]]
+
+
+def asked_of(given: Any) -> Asked:
+    """The operations of a request. Raises InputError for what is none."""
+    if not isinstance(given, list) or len(given) > MOST_OPERATIONS:
+        raise InputError("the request needs a list of operations")
+    operations: list[Operation] = []
+    labels: list[str] = []
+    renamed: dict[tuple[str, str], str] = {}
+    placed: dict[tuple[str, str], Spot] = {}
+    grouped: dict[tuple[str, str], tuple[str, ...]] = {}
+    for one in given:
+        if not isinstance(one, dict):
+            raise InputError("an operation is a mapping")
+        found, label = _operation(one)
+        operations += found
+        labels.append(label)
+        kind, within = one["op"], one.get("within") or ""
+        if kind == "rename":
+            renamed[within, one["name"]] = one["to"]
+        if kind == "add" and one.get("place") is not None:
+            placed[within, one["name"]] = spot_of(one["place"])
+        if kind == "group":
+            grouped[within, one["name"]] = tuple(one["names"])
+    label = labels[0] if labels else "nothing"
+    if len(labels) > 1:
+        label = f"{label} and {len(labels) - 1} more"
+    return Asked(tuple(operations), label, renamed, placed, grouped)
+
+
+def _operation(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    """The edits of an operation, and what it is called."""
+    kind = text_of(given, "op")
+    make = _KINDS.get(kind)
+    if make is None:
+        raise InputError(f"there is no operation {kind[:40]!r}")
+    return make(given)
+
+
+def _set(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    path, text = text_of(given, "path"), text_of(given, "text")
+    return [Set(path, parse_value(text, path))], f"set {_short(path)}"
+
+
+def _unset(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    path = text_of(given, "path")
+    return [Unset(path)], f"unset {_short(path)}"
+
+
+def _short(path: str) -> str:
+    return path.removeprefix("blocks.")
+
+
+def _add(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name, kind, within = text_of(given, "name"), text_of(given, "type"), _within(given)
+    written = given.get("parameters") or {}
+    if not isinstance(written, dict):
+        raise InputError("parameters are a mapping of texts")
+    values = {key: parse_value(text_of(written, key), f"{name}.{key}") for key in written}
+    operation: Operation = AddBlock(name, kind, values, within)
+    if not kind.endswith(USED_FILES):
+        return [operation], f"add {name}"
+    scope = ("subsystems", within) if within else ()
+    section = Put((*scope, "blocks", name), {"use": kind, **values})
+    return [_Checked(operation, section)], f"add {name}"
+
+
+@dataclass(frozen=True)
+class _Checked(Operation):
+    """An operation in place of another, which says whether it may be done."""
+
+    check: Operation
+    done: Operation
+
+    def steps(self, data: dict[str, Any]) -> list[Any]:
+        self.check.steps(data)
+        return self.done.steps(data)
+
+
+def _remove(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    names, within = _names(given), _within(given)
+    return [RemoveBlock(name, within) for name in names], f"remove {', '.join(names[:3])}"
+
+
+def _rename(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name, to = text_of(given, "name"), text_of(given, "to")
+    return [RenameBlock(name, to, _within(given))], f"rename {name}"
+
+
+def _retype(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name = text_of(given, "name")
+    return [Retype(name, text_of(given, "type"), within=_within(given))], f"retype {name}"
+
+
+def _wire(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    text = f"{text_of(given, 'source')} -> {text_of(given, 'target')}"
+    return [AddWire(text, _within(given))], f"wire {text}"
+
+
+def _unwire(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    text = f"{text_of(given, 'source')} -> {text_of(given, 'target')}"
+    return [RemoveWire(text, _within(given))], f"unwire {text}"
+
+
+def _group(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name = text_of(given, "name")
+    return [Group(name, tuple(_names(given)), _within(given))], f"group {name}"
+
+
+_KINDS = {
+    "set": _set,
+    "unset": _unset,
+    "add": _add,
+    "remove": _remove,
+    "rename": _rename,
+    "retype": _retype,
+    "wire": _wire,
+    "unwire": _unwire,
+    "group": _group,
+}
+
+
+def _within(given: Mapping[str, Any]) -> str:
+    if given.get("within", "") is None:
+        raise InputError("this sheet is of another file: open that to change it")
+    return text_of(given, "within", "")
+
+
+def _names(given: Mapping[str, Any]) -> list[str]:
+    names = given.get("names")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not names:
+        raise InputError("the operation needs the names of blocks")
+    return names
+
+
+def spot_of(given: Any) -> Spot:
+    """Where a person puts a block. Raises InputError."""
+    right = isinstance(given, list | tuple) and len(given) == 2
+    for value in given if right else ():
+        right = right and isinstance(value, int | float) and not isinstance(value, bool)
+        right = right and abs(value) <= LARGEST_PLACE
+    if not right:
+        raise InputError("a place is [x, y] in pixels")
+    return Spot(float(given[0]), float(given[1]), True)

@@ -1,0 +1,68 @@
+"""Where people have put blocks, kept outside of the diagram's file, in the user's cache folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from spart_blocks.cache import cache_folder, key_of
+from spart_blocks.errors import InputError
+from spart_blocks.results.files import write_atomically
+from spart_blocks.studio.files.layout import Spot, Spots
+from spart_blocks.studio.files.operations import spot_of
+
+Places = Mapping[str, Spots]
+"""For each diagram, by the name of its definition, where its blocks stand."""
+MOST_BYTES = 8_000_000
+
+
+def stored(path: Path) -> dict[str, dict[str, Spot]]:
+    """The places of the blocks of a file; none where they cannot be read."""
+    file = _file(path)
+    try:
+        if file is None or file.stat().st_size > MOST_BYTES:
+            return {}
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return {
+            str(sheet): {str(name): _spot(one) for name, one in blocks.items()}
+            for sheet, blocks in found.items()
+        }
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError, InputError):
+        return {}
+
+
+def store(path: Path, places: Places) -> None:
+    """Keep the places of sheets on which a person has put a block."""
+    file = _file(path)
+    if file is None:
+        return
+    kept = {
+        sheet: {name: [spot.x, spot.y, spot.moved] for name, spot in spots.items()}
+        for sheet, spots in places.items()
+        if any(spot.moved for spot in spots.values())
+    }
+    with suppress(OSError, InputError):  # the diagram is right without them
+        if not kept:
+            file.unlink(missing_ok=True)
+            return
+        file.parent.mkdir(parents=True, exist_ok=True)
+        data = json.dumps(kept).encode()
+
+        def write(stream: IO[bytes]) -> None:
+            stream.write(data)
+
+        write_atomically(file, write)
+
+
+def _file(path: Path) -> Path | None:
+    folder = cache_folder()
+    return None if folder is None else folder / "studio" / f"{key_of(str(path.resolve()))}.json"
+
+
+def _spot(given: Any) -> Spot:
+    x, y, moved = given
+    spot = spot_of([x, y])
+    return Spot(spot.x, spot.y, bool(moved))

@@ -1,0 +1,147 @@
+"""The ports of blocks, also of those that cannot be built yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from spart_blocks.descriptions import describe
+from spart_blocks.diagram.diagram_drawing import CLASSES, LOOKS
+from spart_blocks.diagram.registry import BlockType, find_type
+from spart_blocks.diagram.wire_texts import FILLED_IN_ORDER
+from spart_blocks.differences.units import port_names_of
+from spart_blocks.ports import Port, input_ports, output_ports
+from spart_blocks.studio.files.scopes import BORDERS, Scope, names_of
+
+COUNTED = ("SCOPE", "MUX", "NULL", "WATCH")
+"""Types that have an input for each wire, where their number is not given."""
+MOST_PORTS = 1000
+
+
+@dataclass(frozen=True)
+class Side:
+    """The inputs or the outputs of a block. known: whether these are all; else wires may name
+    others."""
+
+    ports: tuple[Port, ...]
+    known: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Their names, numbers where they have none."""
+        return tuple(port.name for port in self.ports)
+
+
+def kind_of(name: Any) -> BlockType | None:
+    """The type of a name as files write it."""
+    return find_type(name) if isinstance(name, str) and name.isupper() else None
+
+
+@lru_cache(maxsize=1024)
+def described(name: str) -> dict[str, Any]:
+    """A block type as plain data; empty where there is none."""
+    kind = kind_of(name)
+    return describe(kind) if kind is not None else {}
+
+
+def port_text(kind: Any, side: str, name: str) -> dict[str, str]:
+    """What is told of a port of a type. side: inputs or outputs."""
+    rows = described(kind).get(side, ()) if isinstance(kind, str) else ()
+    return next((row for row in rows if name in (row["name"], row["port"])), {})
+
+
+def look_of(scope: Scope, name: str) -> str:
+    """The look of a block, by its class."""
+    if name in BORDERS and name not in scope.blocks:
+        return "border"
+    if scope.is_slot(name):
+        return "variant"
+    section = scope.blocks.get(name, {})
+    if "use" in section or scope.definition(section) is not None:
+        return "subsystem"
+    return type_look(kind_of(section.get("type")))
+
+
+def type_look(kind: BlockType | None) -> str:
+    """The look of a type of block."""
+    look = kind.blockclass if kind is not None else "function"
+    look = CLASSES.get(look, look)
+    return look if look in LOOKS and look != "subsystem" else "function"
+
+
+def sides_of(scope: Scope, name: str) -> tuple[Side, Side]:
+    """The inputs and outputs of a block, as far as they are known."""
+    if name in BORDERS and name not in scope.blocks:
+        own = scope.names("inputs" if name == "in" else "outputs")
+        ports = Side(tuple(map(Port, own)))
+        return (Side(()), ports) if name == "in" else (ports, Side(()))
+    section = scope.blocks.get(name, {})
+    keys = scope.definition(section)
+    if keys is not None or "use" in section:
+        inner = scope.inner(name)
+        of: Mapping[str, Any] = inner.section if inner is not None else {}
+        inputs, outputs = (
+            Side(tuple(map(Port, names_of(of, side))), inner is not None)
+            for side in ("inputs", "outputs")
+        )
+        return inputs, outputs
+    block = scope.built(name)
+    if block is not None:
+        return _open(section, Side(input_ports(block))), Side(output_ports(block))
+    return _told(section)
+
+
+def _open(section: Mapping[str, Any], side: Side) -> Side:
+    """The inputs of a block that is built; wires may bring more where they are counted."""
+    return side if not is_counted(section) else replace(side, known=False)
+
+
+def is_counted(section: Mapping[str, Any]) -> bool:
+    """Whether a block has as many inputs as wires lead to it."""
+    given = any(key in section for key in ("nin", "labels", "styles"))
+    return section.get("type") in COUNTED and not given
+
+
+def is_filled(section: Mapping[str, Any]) -> bool:
+    """Whether wires that name no input take the next free one."""
+    return section.get("type") in FILLED_IN_ORDER
+
+
+def _told(section: Mapping[str, Any]) -> tuple[Side, Side]:
+    """The ports that a type and its parameters tell."""
+    kind = kind_of(section.get("type"))
+    if kind is None:
+        return Side((), False), Side((), False)
+    inputs, outputs = port_names_of(kind.name, section)
+    count = _count(kind.name, section)
+    if count is not None and inputs is None:
+        inputs = tuple(map(str, range(min(count, MOST_PORTS))))
+    units = {port.name: port.unit for port in (*kind.inputs, *kind.outputs)}
+    sides = (
+        Side(tuple(Port(name, unit=units.get(name, "")) for name in names or ()), bool(names))
+        for names in (inputs, outputs)
+    )
+    left, right = sides
+    if not right.ports and kind.blockclass not in ("sink", "graphics"):
+        right = Side((Port("0"),), False)
+    if not left.ports and not left.known and type_look(kind) == "source":
+        left = Side(())
+    return left, right
+
+
+def _count(kind: str, section: Mapping[str, Any]) -> int | None:
+    """The number of inputs of a block by its parameters."""
+    signs = section.get("signs", "++") if kind == "SUM" else section.get("ops", "**")
+    if kind in ("SUM", "PROD"):
+        return len(signs) if isinstance(signs, str) else 2
+    given = section.get("nin")
+    return given if isinstance(given, int) and not isinstance(given, bool) and given > 0 else None
+
+
+def with_named(side: Side, named: Iterable[str]) -> Side:
+    """A side with the ports that wires name besides."""
+    known = set(side.names)
+    more = [name for name in dict.fromkeys(named) if name not in known]
+    return replace(side, ports=(*side.ports, *map(Port, more))) if more else side

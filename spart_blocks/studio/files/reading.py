@@ -1,0 +1,193 @@
+"""A diagram's text with what it means: as much as its mistakes allow, and these."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spart_blocks.cache import key_of
+from spart_blocks.diagram.diagram import Diagram
+from spart_blocks.diagram.files import existing
+from spart_blocks.diagram.loader import attempt
+from spart_blocks.diagram.schema import PartSection, validate
+from spart_blocks.document import Document, parse_document, read_document
+from spart_blocks.errors import DiagramError, Fault, InputError, SpartWarning
+
+LOADING = threading.Lock()
+"""Diagrams are built one at a time: bdsim's printing is held back for the whole process."""
+MOST_EVALUATED = 20_000
+"""Blocks of a diagram whose signals are evaluated once, for their shapes."""
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Signals:
+    """The signals of a diagram without mistakes. names: other names of them, and their own. shapes,
+    units: by their own. inlets: for each subsystem, the signals of its inputs."""
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    inlets: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A file's text, read. root: the project's folder. bd: bdsim's diagram of the blocks that are
+    right; None where none can be built. diagram: the whole, if it has no mistakes. faults: its
+    mistakes. chosen: for each slot of variants the choice that is looked at."""
+
+    path: Path
+    root: Path
+    text: str
+    document: Document
+    chosen: Mapping[str, str]
+    bd: Any = None
+    diagram: Diagram | None = None
+    faults: tuple[Fault, ...] = ()
+    signals: Signals = field(default_factory=Signals)
+    used: dict[Path, Document | None] = field(default_factory=dict)
+    built: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def revision(self) -> str:
+        """What edits name the text by."""
+        return key_of(self.text)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The plain values of the file."""
+        return self.document.data
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that it depends on, besides its own."""
+        read = self.diagram.files if self.diagram is not None else ()
+        return tuple(dict.fromkeys((*read, *self.used)))
+
+    def use(self, given: str, user: Document) -> tuple[Path, Document] | None:
+        """A file that a block of a document uses, read; None where it cannot be."""
+        path = existing(given, user, self.root, user.place(), [])
+        if path is None:
+            return None
+        if path not in self.used:
+            try:
+                self.used[path] = read_document(path)
+            except DiagramError:
+                self.used[path] = None
+        document = self.used[path]
+        return None if document is None else (path, document)
+
+    @cached_property
+    def parameters(self) -> Mapping[str, str]:
+        """For each number that can be tuned while a run goes on, `ctrl.kp` or a parameter of the
+        file, the name by which it is."""
+        if self.diagram is None:
+            return {}
+        with LOADING:
+            return _tunable(self.diagram)
+
+
+def is_part(data: Mapping[str, Any]) -> bool:
+    """Whether a file has ports, and is for others to use."""
+    return "inputs" in data or "outputs" in data
+
+
+def slots_of(data: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
+    """The slots of variants of a file: their choices as they are written, and the default."""
+    found = {}
+    for slot, section in mapping(data.get("variants")).items():
+        choices = {
+            name: one
+            for name, one in mapping(mapping(section).get("choices")).items()
+            if isinstance(one, dict)
+        }
+        if choices:
+            default = mapping(section).get("default")
+            found[slot] = choices, default if default in choices else next(iter(choices))
+    return found
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """A value that is a mapping; an empty one in place of others."""
+    return value if isinstance(value, dict) else {}
+
+
+def read(path: Path, root: Path, text: str, chosen: Mapping[str, str]) -> Reading:
+    """Read a text. chosen: choices of variants; those that there are not are left out. Raises
+    DiagramError for what is no YAML."""
+    document = parse_document(text, str(path))
+    slots = slots_of(document.data)
+    chosen = {slot: chosen[slot] if chosen.get(slot) in choices else default
+              for slot, (choices, default) in slots.items()}  # fmt: skip
+    if is_part(document.data):
+        _, faults, _ = validate(document, document.data, PartSection)
+        return Reading(path, root, text, document, chosen, faults=tuple(faults))
+    with LOADING, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SpartWarning)
+        found = attempt(document, path, root, chosen)
+        signals, faults = Signals(), list(found.faults)
+        if found.diagram is not None:
+            try:
+                signals, wrong = _signals(found.diagram)
+                faults += wrong
+            except InputError as error:
+                faults += error.faults
+    diagram = None if faults else found.diagram
+    return Reading(path, root, text, document, chosen, found.bd, diagram, tuple(faults), signals)
+
+
+def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:
+    """The signals of a diagram, and the faults of wires whose shapes do not fit. Raises
+    DiagramError for algebraic loops."""
+    from spart_blocks.diagram.display import aliases_of, signal_names, units_of
+    from spart_blocks.diagram.first_values import start_values
+    from spart_blocks.diagram.flatten import flatten
+    from spart_blocks.diagram.shapes import wrong_wires
+
+    flat = flatten(diagram.bd, diagram.places, diagram.run)
+    names = {name: name for name in signal_names(flat)} | aliases_of(flat)
+    inlets = {
+        block: {port: flat.nodes[i].output_name(k) for port, (i, k) in sources.items()}
+        for block, sources in flat.inlets.items()
+    }
+    units = units_of(flat)
+    if len(flat.nodes) > MOST_EVALUATED:
+        return Signals(names, {}, units, inlets), []
+    values, _ = start_values(flat)
+    shapes = {flat.nodes[i].output_name(k): np.shape(v) for (i, k), v in values.items()}
+    faults: list[Fault] = []
+    for node in flat.nodes:
+        if node.sources and all(source in values for source in node.sources):
+            inputs = [  # bdsim's blocks give a vector of one as a number
+                np.reshape(values[source], (1,))
+                if port.shape == (1,) and np.ndim(values[source]) == 0
+                else values[source]
+                for port, source in zip(node.in_ports, node.sources, strict=True)
+            ]
+            faults += wrong_wires(flat.nodes, node, inputs)
+    return Signals(names, shapes, units, inlets), faults
+
+
+def _tunable(diagram: Diagram) -> dict[str, str]:
+    from spart_blocks.diagram.flatten import flatten
+    from spart_blocks.program.parameters import Parameters
+    from spart_blocks.program.program import START
+
+    flat = flatten(diagram.bd, diagram.places, diagram.run)
+    found = Parameters(flat.nodes, diagram.shared, diagram.robots, diagram.tunable)
+    names = {slot.name: slot.name for slot in found.slots if not slot.name.endswith(f".{START}")}
+    names |= {given: slots[0] for given, slots in found.given.items() if slots[0] in names}
+    for parameter, pairs in diagram.shared.items():
+        if parameter in names:
+            for block, argument in pairs:
+                names.setdefault(f"{block}.{argument}", names[parameter])
+    return names

@@ -1,0 +1,169 @@
+"""The files that the pages of a studio have open, and a watch on them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from spart_blocks.errors import Fault, InputError, SpartError
+from spart_blocks.studio.client import Client, Session
+from spart_blocks.studio.files.opened import OpenedFile
+from spart_blocks.studio.requests import text_of
+
+PART = "files"
+WATCHED_EVERY = 0.5  # s
+SUFFIXES = (".yaml", ".yml")
+MOST_OPENED = 100
+_LOG = logging.getLogger(__name__)
+Found = TypeVar("Found")
+
+
+@dataclass
+class OpenedFiles:
+    """All opened files of a session, by their paths from the root."""
+
+    session: Session
+    files: dict[str, OpenedFile] = field(default_factory=dict)
+    opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    watch: asyncio.Task[None] | None = None
+
+    async def open(self, client: Client | None, given: str) -> OpenedFile:
+        """Open a file, or find it opened. Raises InputError where it is none of the project's,
+        DiagramError where it cannot be read."""
+        path, name = path_in(self.session.root, given)
+        async with self.opening:
+            file = self.files.get(name)
+            if file is None:
+                if len(self.files) >= MOST_OPENED:
+                    self._forget()
+                file = await asyncio.to_thread(
+                    OpenedFile.of, path, name, self.session.root.resolve()
+                )
+                self.files[name] = file
+        if client is not None:
+            file.clients.add(client)
+        self._begin()
+        return file
+
+    def of(self, given: Mapping[str, Any]) -> OpenedFile:
+        """The opened file that a request names. Raises InputError where it is not open."""
+        name = text_of(given, "path")
+        if name not in self.files:
+            raise InputError(Fault(f"{name[:200]} is not open", hint="open it first"))
+        return self.files[name]
+
+    def tell_others(self, client: Client | None, file: OpenedFile) -> None:
+        """Tell all other pages that a file has changed."""
+        others = [other for other in self.session.clients if other is not client]
+        if others:
+            message = {"tell": "changed", "path": file.name, "opened": file.opened()}
+            for other in others:
+                other.post(json.dumps(message))
+
+    def _forget(self) -> None:
+        """Forget the files that no page has open, the oldest first. Raises InputError where all
+        are open."""
+        live = self.session.clients
+        unused = [name for name, file in self.files.items() if not file.clients & live]
+        if not unused:
+            raise InputError(f"{MOST_OPENED} files are open: close some first")
+        del self.files[unused[0]]
+
+    def _begin(self) -> None:
+        if self.watch is None or self.watch.done():
+            self.watch = asyncio.get_running_loop().create_task(self._watched())
+            if self._end not in self.session.closing:
+                self.session.closing.append(self._end)
+
+    async def _end(self) -> None:
+        if self.watch is not None:
+            self.watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.watch
+
+    async def _watched(self) -> None:
+        """Look at the files about twice a second."""
+        while True:
+            await asyncio.sleep(WATCHED_EVERY)
+            for file in list(self.files.values()):
+                try:
+                    await self.look(file)
+                except Exception:  # of one file; the others are watched on
+                    _LOG.exception("watching %s", file.name)
+
+    async def look(self, file: OpenedFile) -> None:
+        """Read a file again if it has changed outside, and tell."""
+        if not file.is_stale():
+            return
+        async with file.lock:
+            if file.is_stale() and await asyncio.to_thread(file.refresh):
+                self.tell_state(file)
+
+    def tell_state(self, file: OpenedFile) -> None:
+        """Tell all pages what a file is now."""
+        if file.problem is not None:
+            told: dict[str, Any] = {"tell": "conflict", "problem": file.problem}
+        else:
+            told = {"tell": "changed", "opened": file.opened()}
+        self.session.tell({**told, "path": file.name})
+
+
+def opened_files(session: Session) -> OpenedFiles:
+    """The opened files of a session."""
+    found = session.parts.get(PART)
+    if not isinstance(found, OpenedFiles):
+        found = session.parts[PART] = OpenedFiles(session)
+    return found
+
+
+async def with_file(file: OpenedFile, work: Callable[..., Found], *arguments: Any) -> Found:
+    """Work on a file in a thread, alone."""
+    async with file.lock:
+        return await asyncio.to_thread(work, *arguments)
+
+
+async def changed_by(
+    client: Client | None, file: OpenedFile, at: str, work: Callable[..., None], *arguments: Any
+) -> dict[str, Any]:
+    """Change a file in a thread, and tell the other pages; the file and a sheet after it. A file
+    that has changed outside is read again before the error is told."""
+    files = opened_files(client.session) if client is not None else None
+
+    def done() -> dict[str, Any]:
+        work(*arguments)
+        return file.changed(at)
+
+    try:
+        found = await with_file(file, done)
+    except SpartError:
+        if files is not None:
+            await files.look(file)
+        raise
+    if files is not None:
+        files.tell_others(client, file)
+    return found
+
+
+def path_in(root: Path, given: str, *, new: bool = False) -> tuple[Path, str]:
+    """A diagram's file of a project, and what it is called. new: it need not be there. Raises
+    InputError for a path that leaves the project, or is no diagram's."""
+    limit = root.resolve()
+    try:
+        path = (limit / given).resolve()
+        inside = path.is_relative_to(limit) and not Path(given).is_absolute() and "\0" not in given
+        there = path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        raise InputError(f"{given[:200]!r} is no path") from None
+    if not inside:
+        raise InputError(f"{given[:200]} leaves the project")
+    if path.suffix not in SUFFIXES:
+        raise InputError(f"{given[:200]} is no diagram: its name must end in .yaml")
+    if not there and not new:
+        raise InputError(f"there is no file {given[:200]}")
+    return path, path.relative_to(limit).as_posix()

@@ -1,0 +1,228 @@
+"""Sheets: the blocks and wires of a diagram as pages draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from spart_blocks.edits.values import flow_text
+from spart_blocks.errors import InputError
+from spart_blocks.ports import Port
+from spart_blocks.studio.files.boxes import Size, size_of
+from spart_blocks.studio.files.connections import Connection, Web, web_of
+from spart_blocks.studio.files.layout import Drawn, Routes, Spots, lay_out
+from spart_blocks.studio.files.mistakes import Mistakes
+from spart_blocks.studio.files.ports import look_of, port_text
+from spart_blocks.studio.files.reading import Reading
+from spart_blocks.studio.files.scopes import Scope
+
+# What a block shows of its parameters, by its type.
+_CAPTIONS = {
+    "GAIN": ("K",),
+    "CONSTANT": ("value",),
+    "STEP": ("T", "on"),
+    "RAMP": ("slope",),
+    "WAVEFORM": ("wave", "freq"),
+    "POW": ("p",),
+    "FCN": ("expression",),
+    "EXPRESSION": ("expression",),
+    "TRANSFER_FUNCTION": ("num", "den"),
+    "LTI_SISO": ("N", "D"),
+    "GOTO": ("tag",),
+    "FROM": ("tag",),
+    "DELAY": ("T",),
+    "CLIP": ("min", "max"),
+}
+_LONGEST_CAPTION = 28
+
+
+@dataclass(frozen=True)
+class Made:
+    """A sheet that is made: as pages read it, with the places and ways of all that is on it."""
+
+    sheet: dict[str, Any]
+    drawn: Drawn
+
+
+def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Routes) -> Made:
+    """The sheet of a diagram. known: where blocks stand; before: how its wires ran."""
+    web = web_of(scope)
+    looks = {name: look_of(scope, name) for name in web.sides}
+    captions = {name: caption_of(scope, name) for name in web.sides}
+    sizes = {name: _size(scope, name, web, captions[name]) for name in web.sides}
+    ports = {name: (left.names, right.names) for name, (left, right) in web.sides.items()}
+    drawn = lay_out(sizes, looks, ports, web.connections, known, before)
+    told = sides_told(scope, web)
+    blocks = [
+        _block(scope, name, looks[name], captions[name], told[name], sizes[name], drawn, mistakes)
+        for name in web.sides
+    ]
+    wires = [_wire(scope, one, drawn, mistakes) for one in web.connections]
+    sheet = {"at": scope.at, "within": scope.within, "blocks": blocks, "wires": wires}
+    return Made(sheet, drawn)
+
+
+def type_of(scope: Scope, name: str) -> str:
+    """The type of a block as it is written; of a used file its path."""
+    if name not in scope.blocks:
+        return {"in": "INPORT", "out": "OUTPORT"}.get(name, "?")
+    section = scope.blocks[name]
+    found = section.get("type", section.get("use"))
+    return found if isinstance(found, str) else ""
+
+
+def caption_of(scope: Scope, name: str) -> str:
+    """The line under a block's name."""
+    section = scope.blocks.get(name, {})
+    if scope.is_slot(name):
+        return scope.reading.chosen.get(name, "")
+    if "for_each" in section:
+        return "for each"
+    texts = []
+    for key in _CAPTIONS.get(type_of(scope, name), ()):
+        if key in section:
+            try:
+                texts.append(f"{key} = {flow_text(section[key])}")
+            except InputError:
+                continue
+    text = " ".join(", ".join(texts).split())
+    return text if len(text) <= _LONGEST_CAPTION else f"{text[: _LONGEST_CAPTION - 1]}…"
+
+
+def shown_type(scope: Scope, name: str) -> str:
+    """The type as a block shows it; of a used file its name."""
+    return type_of(scope, name).rpartition("/")[2]
+
+
+def _size(scope: Scope, name: str, web: Web, caption: str) -> Size:
+    lines = [shown_type(scope, name), *([caption] if caption else [])]
+    sides = (_texts(side.ports) for side in web.sides[name])
+    return size_of(name, lines, *sides)
+
+
+def _texts(ports: Sequence[Port]) -> list[str]:
+    return ["" if port.name.isdigit() else port.name for port in ports]
+
+
+def _block(
+    scope: Scope,
+    name: str,
+    look: str,
+    caption: str,
+    ports: PortSides,
+    size: Size,
+    drawn: Drawn,
+    mistakes: Mistakes,
+) -> dict[str, Any]:
+    section, spot = scope.blocks.get(name, {}), drawn.spots[name]
+    opens = file = None
+    if look in ("subsystem", "variant") and (inner := scope.inner(name)) is not None:
+        opens = inner.at
+        if inner.file != scope.file:
+            file = project_path(scope.reading, inner.file)
+    clock = section.get("clock")
+    own = scope.within is not None
+    left, right = ports[False], ports[True]
+    return {
+        "name": name,
+        "type": type_of(scope, name),
+        "look": look,
+        "x": spot.x,
+        "y": spot.y,
+        "width": size.width,
+        "height": size.height,
+        "moved": spot.moved,
+        "inputs": _at(left, size.inputs),
+        "outputs": _at(right, size.outputs),
+        "opens": opens,
+        "file": file,
+        "clock": clock if isinstance(clock, str) else None,
+        "caption": caption,
+        "problems": mistakes.blocks.get((scope.keys, name), []) if own else [],
+    }
+
+
+def _at(ports: Sequence[Mapping[str, Any]], offsets: Sequence[float]) -> list[dict[str, Any]]:
+    """The ports of a side with their places."""
+    keys = ("name", "wired", "shape", "unit", "doc")
+    return [
+        {**{key: port[key] for key in keys}, "offset": offset}
+        for port, offset in zip(ports, offsets, strict=True)
+    ]
+
+
+PortSides = Mapping[bool, Sequence[Mapping[str, Any]]]
+
+
+def sides_told(scope: Scope, web: Web) -> dict[str, PortSides]:
+    """The ports of each block by whether they are outputs, with their shapes and units. known:
+    whether the shape of an output is known; exact: whether an input takes its shape alone."""
+    inputs, outputs = web.wired()
+    return {
+        name: {
+            False: [_port(scope, name, False, port, inputs) for port in left.ports],
+            True: [_port(scope, name, True, port, outputs) for port in right.ports],
+        }
+        for name, (left, right) in web.sides.items()
+    }
+
+
+def _port(
+    scope: Scope, name: str, output: bool, port: Port, wired: set[tuple[str, str]]
+) -> dict[str, Any]:
+    kind = scope.blocks.get(name, {}).get("type")
+    text = port_text(kind, "outputs" if output else "inputs", port.name)
+    shape, unit = port.shape, port.unit or text.get("unit", "")
+    if output:
+        signal = signal_of(scope, name, port.name) or ""
+        shape = scope.reading.signals.shapes.get(signal, shape)
+        unit = scope.reading.signals.units.get(signal, unit)
+    return {
+        "name": port.name,
+        "wired": (name, port.name) in wired,
+        "shape": shape_text(shape),
+        "unit": f"[{unit}]" if unit else "",
+        "doc": text.get("text", ""),
+        "known": output and shape is not None,
+        "exact": not output and port.shape is not None,
+    }
+
+
+def shape_text(shape: tuple[int, ...] | None) -> str:
+    """A shape as a port shows it: `3` of a vector, `3 x 3`, nothing of a number."""
+    return " × ".join(map(str, shape)) if shape else ""
+
+
+def _wire(scope: Scope, one: Connection, drawn: Drawn, mistakes: Mistakes) -> dict[str, Any]:
+    own = scope.within is not None
+    signal = signal_of(scope, *one.start)
+    return {
+        "source": one.source,
+        "target": one.target,
+        "from": {"block": one.start[0], "port": one.start[1]},
+        "to": {"block": one.end[0], "port": one.end[1]},
+        "points": [list(point) for point in drawn.routes[one]],
+        "signal": f"{signal}{one.part}" if signal is not None else None,
+        "problems": mistakes.wires.get((scope.keys, one.wire), []) if own else [],
+    }
+
+
+def signal_of(scope: Scope, block: str, port: str) -> str | None:
+    """The full name of the signal at an output of a block, as runs name it; None where it has
+    none, or none is known."""
+    if scope.copies:
+        return None
+    signals = scope.reading.signals
+    if block == "in" and block not in scope.blocks:
+        return signals.inlets.get(scope.at, {}).get(port)
+    full = f"{scope.at}/{block}" if scope.at else block
+    return signals.names.get(f"{full}.{port}", signals.names.get(full) if not port else None)
+
+
+def project_path(reading: Reading, file: Any) -> str | None:
+    """A file as the project calls it; None outside of it."""
+    try:
+        return str(file.relative_to(reading.root)).replace("\\", "/")
+    except ValueError:
+        return None

@@ -1,0 +1,39 @@
+"""All block types, for the palette."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from spart_blocks.descriptions import describe
+from spart_blocks.diagram.own_blocks import add_installed
+from spart_blocks.diagram.registry import BlockType, find_type, type_names
+from spart_blocks.studio.files.ports import type_look
+
+
+def block_types() -> list[dict[str, Any]]:
+    """Every type that a file can name."""
+    add_installed()
+    return [_type(name) for name in type_names() if not _refused(name)]
+
+
+@cache
+def _refused(name: str) -> bool:
+    kind = find_type(name)
+    return kind is None or kind.refusal is not None
+
+
+@cache
+def _type(name: str) -> dict[str, Any]:
+    kind = find_type(name)
+    assert isinstance(kind, BlockType)
+    told = describe(kind)
+    return {
+        "name": kind.name,
+        "subject": told["subject"],
+        "summary": told["summary"],
+        "elsewhere": list(dict.fromkeys(other["name"] for other in told["elsewhere"])),
+        "inputs": [port["name"] for port in told["inputs"]],
+        "outputs": [port["name"] for port in told["outputs"]],
+        "look": type_look(kind),
+    }
