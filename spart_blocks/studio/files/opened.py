@@ -13,12 +13,12 @@ from spart_blocks.document import MAX_BYTES
 from spart_blocks.edits import Edited, EditedFile, Operation, Patch, applied, edited, write
 from spart_blocks.edits.files import read_text
 from spart_blocks.errors import DiagramError, Fault, InputError, Place
-from spart_blocks.studio.files import places as kept_places
 from spart_blocks.studio.files.fits import fits_of
 from spart_blocks.studio.files.forms import file_form, form_of, param_fields
 from spart_blocks.studio.files.layout import Routes, Spot, Spots
 from spart_blocks.studio.files.mistakes import Mistakes, mistakes_of, shown
 from spart_blocks.studio.files.operations import Asked
+from spart_blocks.studio.files.places import store, stored
 from spart_blocks.studio.files.reading import Reading, mapping, read, slots_of
 from spart_blocks.studio.files.scopes import scope_at
 from spart_blocks.studio.files.sheets import make_sheet
@@ -77,7 +77,7 @@ class OpenedFile:
     def of(path: Path, name: str, root: Path) -> OpenedFile:
         """Open a file. Raises DiagramError where it cannot be read."""
         stamp = stamp_of(path)
-        state = State(kept_places.stored(path))
+        state = State(stored(path))
         reading = read(path, root, _text(path), {})
         found = OpenedFile(path, name, root, reading, replace(state, chosen=reading.chosen), stamp)
         found._note_files()
@@ -270,7 +270,7 @@ class OpenedFile:
         for key in dropped:
             del self.routes[key]
         if state.places != self.state.places:
-            kept_places.store(self.path, state.places)
+            store(self.path, state.places)
         self.state = state
 
     # --- the file outside ---------------------------------------------------------------------
