@@ -52,7 +52,8 @@ export interface ProjectDiagram {
 
 // --- a file ----------------------------------------------------------------------------------
 
-/** do: "open" {path}; also the answer of what changes a file. */
+/** do: "open" {path}; also the answer of what changes a file. do: "new" {path, name} writes the
+ * file of a diagram without blocks, which is not there yet, and opens it. do: "close" {path}. */
 export interface Opened {
   path: string;
   name: string;

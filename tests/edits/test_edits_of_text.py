@@ -252,3 +252,29 @@ def test_a_block_that_a_claim_names_is_not_removed():
     text = TEXT + "expect: {settles: [{signal: motor, to: 1, within: 0.1}]}\n"
     with pytest.raises(InputError, match=r"named in expect\.settles\.0\.signal"):
         edited(text, RemoveBlock("motor"))
+
+
+@pytest.mark.parametrize(
+    ("before", "head"),
+    [
+        ("blocks: {}\nwires: []\n", "blocks:"),
+        ("blocks:\nwires:\n", "blocks:"),
+        ("blocks: # of it\nwires: []\n", "blocks: # of it"),
+        ("blocks: { }", "blocks:"),
+        ("subsystems: {}\nblocks: {}\nrun: {T: 1}\n", "blocks:"),
+    ],
+)
+def test_the_first_entries_of_a_section_have_lines_of_their_own(before, head):
+    operations = [AddBlock("a", "STEP", {"T": 2}), AddBlock("b", "GAIN"), AddWire("a -> b")]
+    done = edited(before, operations)
+    assert f"{head}\n  a: {{type: STEP, T: 2}}\n  b: {{type: GAIN}}\n" in done.after
+    assert "wires:\n  - a -> b" in done.after
+    text = done.after
+    for patches in done.back:
+        text = applied(text, patches)
+    assert text == before
+
+
+def test_a_section_in_brackets_with_more_on_its_line_stays_there():
+    done = edited("blocks: {} # none\n", [AddBlock("a", "STEP")])
+    assert done.after == "blocks: {a: {type: STEP}} # none\n"

@@ -11,13 +11,13 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from spart_blocks.diagram.registry import Parameter
 from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.differences.units import parameter_unit, section_unit
-from spart_blocks.document import Keys
+from spart_blocks.document import Keys, mapping_at
 from spart_blocks.edits.spans import Span, spans
 from spart_blocks.edits.values import flow_text
 from spart_blocks.errors import InputError
 from spart_blocks.studio.files.connections import Web, web_of
 from spart_blocks.studio.files.ports import described, kind_of
-from spart_blocks.studio.files.reading import Reading, mapping
+from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.files.scopes import Scope
 from spart_blocks.studio.files.sheets import sides_told, type_of
 
@@ -111,7 +111,7 @@ def _fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
     known: dict[str, dict[str, Any]] = {}
     inner, kind = scope.inner(name), kind_of(section.get("type"))
     if inner is not None:
-        for key, value in mapping(inner.section.get("params")).items():
+        for key, value in mapping_at(inner.section, "params").items():
             known[key] = _field(key, kind=_kind_of_value(value), default=plain_text(value))
         known["for_each"] = _field("for_each", doc="a copy for each entry of its inputs")
     elif kind is not None:
@@ -137,7 +137,7 @@ def _objects(scope: Scope, name: str) -> list[str] | None:
     if name not in ("robot", "clock"):
         return None
     files = (scope.document, scope.reading.document)
-    return list(dict.fromkeys(key for one in files for key in mapping(one.data.get(f"{name}s"))))
+    return list(dict.fromkeys(key for one in files for key in mapping_at(one.data, f"{name}s")))
 
 
 @lru_cache(maxsize=4096)
@@ -239,13 +239,13 @@ def param_fields(reading: Reading) -> list[dict[str, Any]]:
             text=texts.text(("params", name), value),
             tunable=reading.parameters.get(name),
         )
-        for name, value in mapping(reading.data.get("params")).items()
+        for name, value in mapping_at(reading.data, "params").items()
     ]
 
 
 def run_fields(reading: Reading) -> Iterator[dict[str, Any]]:
     """The options of runs, as RunOptions has them."""
-    written, texts = mapping(reading.data.get("run")), Texts(reading)
+    written, texts = mapping_at(reading.data, "run"), Texts(reading)
     for name, entry in RunOptions.model_fields.items():
         kind, choices = _kind_of_annotation(entry.annotation)
         default = entry.get_default(call_default_factory=True, validated_data={})

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from spart_blocks.diagram.wires import WireSyntaxError, parse_wire
-from spart_blocks.document import Document, Keys, Node
+from spart_blocks.document import Document, Keys, Node, mapping_at, value_at
 from spart_blocks.errors import Fault, Place
-from spart_blocks.studio.files.reading import Reading, mapping
+from spart_blocks.studio.files.reading import Reading
 from spart_blocks.studio.requests import problem_of_fault
 
 MOST_INSTANCES = 10_000
@@ -35,7 +37,7 @@ def mistakes_of(reading: Reading) -> Mistakes:
     instances = {within: prefix for prefix, within in reversed(list(_instances(reading.data)))}
     users = _users(reading)
     for fault in reading.faults:
-        problem = shown(fault, reading.root)
+        problem = problem_of_fault(called(fault, reading.root))
         home = _home(reading.document, fault.place, users)
         if home is not None:
             scope, block, argument, wire = home
@@ -58,12 +60,12 @@ def mistakes_of(reading: Reading) -> Mistakes:
     return found
 
 
-def shown(fault: Fault, root: Path) -> dict[str, Any]:
-    """A fault as pages read it, with its file as the project calls it."""
-    problem = problem_of_fault(fault)
-    if "place" in problem:
-        problem["place"] = problem["place"].removeprefix(f"{root}/")
-    return problem
+def called(fault: Fault, root: Path) -> Fault:
+    """A fault with its file as the project calls it."""
+    place = fault.place
+    if place is None or not place.file.startswith(f"{root}{os.sep}"):
+        return fault
+    return replace(fault, place=replace(place, file=place.file[len(str(root)) + 1 :]))
 
 
 def path_at(document: Document, line: int, column: int) -> Keys:
@@ -105,12 +107,9 @@ def _end(
     document: Document, scope: Keys, wire: int, place: Place | None
 ) -> tuple[str | None, str | None]:
     """The block and the port of the end of a wire that a place is at, or that is before it."""
-    written: Any = document.data
-    for key in (*scope, "wires"):
-        written = mapping(written).get(str(key))
     try:
-        text = parse_wire(written[wire])
-    except (WireSyntaxError, TypeError, IndexError, AttributeError):
+        text = parse_wire(value_at(document.data, (*scope, "wires", wire)))
+    except (WireSyntaxError, TypeError, AttributeError):
         return None, None
     first = document.place_inside((*scope, "wires", wire), 0).column or 1
     at = (place.column or first) - first if place is not None else 0
@@ -136,36 +135,34 @@ def _meant(path: Keys) -> _Home | None:
 
 def _instances(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The path of each subsystem's instance, `arm/`, and its definition; those of the whole."""
-    subsystems = mapping(data.get("subsystems"))
-    parts, seen = [("", "", mapping(data.get("blocks")), 0)], 0
+    subsystems = mapping_at(data, "subsystems")
+    parts, seen = deque([("", "", mapping_at(data, "blocks"), 0)]), 0
     while parts and seen < MOST_INSTANCES:
-        prefix, within, blocks, depth = parts.pop()
+        prefix, within, blocks, depth = parts.popleft()
         yield prefix, within
         for name, section in blocks.items():
-            kind = mapping(section).get("type")
+            kind = mapping_at(section).get("type")
             if isinstance(kind, str) and kind in subsystems and depth < 16:
                 seen += 1
-                inner = mapping(mapping(subsystems[kind]).get("blocks"))
+                inner = mapping_at(subsystems[kind], "blocks")
                 parts.append((f"{prefix}{name}/", kind, inner, depth + 1))
 
 
 def _users(reading: Reading) -> dict[str, _Home]:
     """The block that uses each file, by the name that faults have for the file."""
-    import os.path
-
     found: dict[str, _Home] = {}
     folder = Path(reading.document.file).parent
     holders: list[tuple[Keys, Any]] = [((), reading.data)]
     holders += [(("subsystems", name), section)
-                for name, section in mapping(reading.data.get("subsystems")).items()]  # fmt: skip
+                for name, section in mapping_at(reading.data, "subsystems").items()]  # fmt: skip
     for scope, holder in holders:
-        blocks = dict(mapping(mapping(holder).get("blocks")))
+        blocks = dict(mapping_at(holder, "blocks"))
         if not scope:
-            for slot, section in mapping(reading.data.get("variants")).items():
-                choices = mapping(mapping(section).get("choices"))
+            for slot, section in mapping_at(reading.data, "variants").items():
+                choices = mapping_at(section, "choices")
                 blocks[slot] = choices.get(reading.chosen.get(slot, ""))
         for name, section in blocks.items():
-            given = mapping(section).get("use")
+            given = mapping_at(section).get("use")
             if isinstance(given, str):
                 file = os.path.normpath(folder / given)
                 found.setdefault(file, (scope, name, None, None))

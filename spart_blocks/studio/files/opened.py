@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from spart_blocks.document import MAX_BYTES
+from spart_blocks.document import mapping_at, read_file
 from spart_blocks.edits import Edited, EditedFile, Operation, Patch, applied, edited, write
-from spart_blocks.edits.files import read_text
 from spart_blocks.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.studio.files.fits import fits_of
 from spart_blocks.studio.files.forms import file_form, form_of, param_fields
 from spart_blocks.studio.files.layout import Routes, Spot, Spots
-from spart_blocks.studio.files.mistakes import Mistakes, mistakes_of, shown
+from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
 from spart_blocks.studio.files.operations import Asked
 from spart_blocks.studio.files.places import store, stored
-from spart_blocks.studio.files.reading import Reading, mapping, read, slots_of
+from spart_blocks.studio.files.reading import Reading, read, slots_of
 from spart_blocks.studio.files.scopes import scope_at
 from spart_blocks.studio.files.sheets import make_sheet
+from spart_blocks.studio.requests import problem_of
 
 MOST_UNDONE = 1000
 Rounds = Sequence[Sequence[Patch]]
@@ -78,7 +77,10 @@ class OpenedFile:
         """Open a file. Raises DiagramError where it cannot be read."""
         stamp = stamp_of(path)
         state = State(stored(path))
-        reading = read(path, root, _text(path), {})
+        try:
+            reading = read(path, root, read_file(path)[1], {})
+        except DiagramError as error:
+            raise DiagramError([called(fault, root) for fault in error.faults]) from None
         found = OpenedFile(path, name, root, reading, replace(state, chosen=reading.chosen), stamp)
         found._note_files()
         return found
@@ -88,7 +90,7 @@ class OpenedFile:
     def opened(self) -> dict[str, Any]:
         """The file as pages read it."""
         reading, data = self.reading, self.reading.data
-        diagram, run = reading.diagram, mapping(reading.data.get("run"))
+        diagram, run = reading.diagram, mapping_at(reading.data, "run")
         T = diagram.run.T if diagram is not None else run.get("T")
         solver = diagram.run.solver if diagram is not None else run.get("solver")
         return {
@@ -103,7 +105,7 @@ class OpenedFile:
                 {"slot": slot, "choices": list(choices), "chosen": reading.chosen[slot]}
                 for slot, (choices, _) in slots_of(data).items()
             ],
-            "subsystems": list(mapping(data.get("subsystems"))),
+            "subsystems": list(mapping_at(data, "subsystems")),
             "params": param_fields(reading),
             "run": {
                 "T": T if isinstance(T, int | float) and not isinstance(T, bool) else 10.0,
@@ -287,15 +289,15 @@ class OpenedFile:
         stamp, had = stamp_of(self.path), self.problem
         elsewhere = any(stamp_of(path) != known for path, known in self.others.items())
         try:
-            text = _text(self.path)
+            text = read_file(self.path)[1]
             same = text == self.reading.text
             if not same or elsewhere:
                 self.reading = read(self.path, self.root, text, self.state.chosen)
                 self._note_files()
         except DiagramError as error:
             self.stamp = stamp
-            first, *more = [shown(fault, self.root) for fault in error.faults]
-            self.problem = {**first, "others": more} if more else first
+            told = DiagramError([called(fault, self.root) for fault in error.faults])
+            self.problem = problem_of(told)
             return self.problem != had
         self.stamp, self.problem = stamp, None
         if not same:
@@ -316,16 +318,10 @@ def stamp_of(path: Path) -> Stamp:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _text(path: Path) -> str:
-    if stamp_of(path) is not None and path.stat().st_size > MAX_BYTES + len(codecs.BOM_UTF8):
-        raise DiagramError(Fault(f"is larger than {MAX_BYTES} bytes", Place(str(path))))
-    return read_text(path)
-
-
 def _clocks(data: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     """The clocks that can be read."""
-    for name, section in mapping(data.get("clocks")).items():
-        one = mapping(section)
+    for name, section in mapping_at(data, "clocks").items():
+        one = mapping_at(section)
         T, rate, offset = (one.get(key) for key in ("T", "rate", "offset"))
         period = T if _is_positive(T) else None
         if isinstance(rate, int | float) and _is_positive(rate):

@@ -81,7 +81,13 @@ def _operation(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
 
 def _set(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     path, text = text_of(given, "path"), text_of(given, "text")
-    return [Set(path, parse_value(text, path))], f"set {_short(path)}"
+    value = parse_value(text, path)
+    done = Put((path,), value) if path in _WORDS else Set(path, value)
+    return [done], f"set {_short(path)}"
+
+
+_WORDS = ("name", "description")
+"""Entries of a file that are no section."""
 
 
 def _unset(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:

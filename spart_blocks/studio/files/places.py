@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from spart_blocks.cache import cache_folder, key_of
 from spart_blocks.errors import InputError
-from spart_blocks.results.files import write_atomically
+from spart_blocks.results.files import write_whole
 from spart_blocks.studio.files.layout import Spot, Spots
 from spart_blocks.studio.files.operations import spot_of
 
@@ -48,13 +48,7 @@ def store(path: Path, places: Places) -> None:
         if not kept:
             file.unlink(missing_ok=True)
             return
-        file.parent.mkdir(parents=True, exist_ok=True)
-        data = json.dumps(kept).encode()
-
-        def write(stream: IO[bytes]) -> None:
-            stream.write(data)
-
-        write_atomically(file, write)
+        write_whole(file, json.dumps(kept).encode())
 
 
 def _file(path: Path) -> Path | None:

@@ -17,7 +17,7 @@ from spart_blocks.diagram.diagram import Diagram
 from spart_blocks.diagram.files import existing
 from spart_blocks.diagram.loader import attempt
 from spart_blocks.diagram.schema import PartSection, validate
-from spart_blocks.document import Document, parse_document, read_document
+from spart_blocks.document import Document, mapping_at, parse_document, read_document, value_at
 from spart_blocks.errors import DiagramError, Fault, InputError, SpartWarning
 
 LOADING = threading.Lock()
@@ -104,21 +104,16 @@ def is_part(data: Mapping[str, Any]) -> bool:
 def slots_of(data: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
     """The slots of variants of a file: their choices as they are written, and the default."""
     found = {}
-    for slot, section in mapping(data.get("variants")).items():
+    for slot, section in mapping_at(data, "variants").items():
         choices = {
             name: one
-            for name, one in mapping(mapping(section).get("choices")).items()
+            for name, one in mapping_at(section, "choices").items()
             if isinstance(one, dict)
         }
         if choices:
-            default = mapping(section).get("default")
+            default = value_at(section, ("default",))
             found[slot] = choices, default if default in choices else next(iter(choices))
     return found
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """A value that is a mapping; an empty one in place of others."""
-    return value if isinstance(value, dict) else {}
 
 
 def read(path: Path, root: Path, text: str, chosen: Mapping[str, str]) -> Reading:

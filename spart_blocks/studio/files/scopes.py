@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.diagram.wires import WireSyntaxError, WireText, parse_wire
-from spart_blocks.document import Document, Keys
+from spart_blocks.document import Document, Keys, mapping_at
 from spart_blocks.errors import Fault, InputError, did_you_mean
-from spart_blocks.studio.files.reading import Reading, is_part, mapping, slots_of
+from spart_blocks.studio.files.reading import Reading, is_part, slots_of
 
 BORDERS = ("in", "out")
 
@@ -34,10 +34,7 @@ class Scope:
     @cached_property
     def section(self) -> Mapping[str, Any]:
         """The diagram as it is written."""
-        found: Any = self.document.data
-        for key in self.keys:
-            found = mapping(found).get(str(key))
-        return mapping(found)
+        return mapping_at(self.document.data, *self.keys)
 
     @property
     def key(self) -> str:
@@ -55,7 +52,8 @@ class Scope:
     def blocks(self) -> dict[str, dict[str, Any]]:
         """The blocks as they are written, those chosen for slots of variants among them."""
         found = {
-            name: mapping(section) for name, section in mapping(self.section.get("blocks")).items()
+            name: mapping_at(section)
+            for name, section in mapping_at(self.section, "blocks").items()
         }
         if not self.keys:
             chosen = self.reading.chosen if self.within is not None else {}
@@ -65,7 +63,7 @@ class Scope:
 
     def is_slot(self, name: str) -> bool:
         """Whether a block stands for the choices of a slot."""
-        return not self.keys and name in mapping(self.document.data.get("variants"))
+        return not self.keys and name in mapping_at(self.document.data, "variants")
 
     @cached_property
     def wires(self) -> list[tuple[int, str, WireText]]:
@@ -87,7 +85,7 @@ class Scope:
     def definition(self, section: Mapping[str, Any]) -> Keys | None:
         """Where the subsystem of this file is written that a block is of."""
         kind = section.get("type")
-        known = mapping(self.document.data.get("subsystems"))
+        known = mapping_at(self.document.data, "subsystems")
         return ("subsystems", kind) if isinstance(kind, str) and kind in known else None
 
     def inner(self, name: str) -> Scope | None:
