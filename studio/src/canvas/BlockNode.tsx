@@ -4,10 +4,11 @@ import { Handle, type NodeProps, Position } from "@xyflow/react";
 import { memo } from "react";
 
 import type { SheetBlock, SheetPort } from "../protocol";
-import { patch, useStudio } from "../store";
+import { type Drawing, patch, useStudio } from "../store";
 import { renameBlock } from "./commands";
 import { Mark } from "./Mark";
 import type { BlockNode as Shown } from "./nodes";
+import { reasonAgainst } from "./wiring";
 
 export const BlockNode = memo(function BlockNode({ data }: NodeProps<Shown>) {
   const { block } = data;
@@ -47,11 +48,8 @@ function isOf(path: string | undefined, at: string | undefined, name: string): b
 }
 
 function Port({ block, port, output }: { block: SheetBlock; port: SheetPort; output: boolean }) {
-  const reason = useStudio(({ drawing }) => {
-    if (!drawing?.fits || drawing.output === output) return undefined;
-    return drawing.fits[`${block.name}.${port.name}`] ?? undefined;
-  });
-  const state = reason ? "unfit" : port.wired ? "wired" : "open";
+  const reason = useStudio(({ drawing }) => whyNot(drawing, block.name, port.name, output));
+  const state = reason ? "unfit" : reason === null ? "fit" : port.wired ? "wired" : "open";
   return (
     <>
       <Handle id={port.name} type={output ? "source" : "target"} position={output ? Position.Right : Position.Left}
@@ -61,6 +59,13 @@ function Port({ block, port, output }: { block: SheetBlock; port: SheetPort; out
       )}
     </>
   );
+}
+
+/** While a wire is drawn: null where it fits, else why not; undefined for ports at rest. */
+function whyNot(drawing: Drawing | null, block: string, port: string, output: boolean): string | null | undefined {
+  if (!drawing?.fits) return undefined;
+  if (drawing.output !== output) return reasonAgainst(drawing, block, port) ?? null;
+  return drawing.block === block && drawing.port === port ? undefined : "a wire leads from an output to an input";
 }
 
 function about({ name, shape, unit, doc }: SheetPort): string {

@@ -2,7 +2,7 @@
 
 import {
   applyNodeChanges, type Connection as Joined, type FinalConnectionState, type NodeChange, type OnConnectStartParams,
-  ReactFlow, SelectionMode, useReactFlow,
+  ReactFlow, SelectionMode, useReactFlow, useStore,
 } from "@xyflow/react";
 import { type DragEvent, type FocusEvent, type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
@@ -25,6 +25,8 @@ const NODE_TYPES = { block: BlockNode };
 const EDGE_TYPES = { wire: WireEdge };
 const ADDITIVE = ["Shift", "Control", "Meta"];
 const PAN = [1, 2];
+/** The zoom below which small texts are left out. */
+const FAR = 0.45;
 const PRO = { hideAttribution: true };
 
 export function Canvas() {
@@ -33,6 +35,7 @@ export function Canvas() {
   const path = useStudio((state) => state.opened?.path);
   const { nodes, onNodesChange, putBack, nudge } = useBlocks();
   const edges = useWires();
+  const far = useStore(({ transform }) => transform[2] < FAR);
   const toReveal = useStudio((state) => state.reveal);
   useCommands(useMemo(() => canvasCommands(flow, nudge), [flow, nudge]));
   useEffect(() => restoreView(flow), [flow, path, sheet?.at]);
@@ -42,7 +45,7 @@ export function Canvas() {
     patch({ reveal: null });
   }, [flow, toReveal]);
   return (
-    <div className="flow" onDoubleClick={(event) => isPane(event) && addAt(flow, event)} onFocus={selectFocused}
+    <div className={far ? "flow far" : "flow"} onDoubleClick={(event) => isPane(event) && addAt(flow, event)} onFocus={selectFocused}
       onDragOver={allowDrop} onDrop={(event) => drop(flow, event)}>
       <ReactFlow<Block, Wire> nodes={nodes} edges={edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         onNodesChange={onNodesChange} onNodeDoubleClick={open} onNodeDragStop={(_, __, moved) => void putBack(moved)}

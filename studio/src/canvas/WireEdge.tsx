@@ -4,12 +4,12 @@ import { type EdgeProps } from "@xyflow/react";
 import { memo } from "react";
 
 import type { Point } from "../protocol";
-import { ARROW, arrowAt, lineThrough, simpleRoute } from "./geometry";
+import { ARROW, arrowAt, labelPlace, lineThrough, simpleRoute } from "./geometry";
 import type { WireEdge as Shown } from "./nodes";
 
 export const WireEdge = memo(function WireEdge({ data, sourceX, sourceY, targetX, targetY, selected }: EdgeProps<Shown>) {
   if (!data) return null;
-  const { wire, dots } = data;
+  const { wire, shape, dots } = data;
   const start: Point = [sourceX, sourceY];
   const end: Point = [targetX, targetY];
   const served = isNear(wire.points[0], start) && isNear(wire.points.at(-1), end);
@@ -22,10 +22,18 @@ export const WireEdge = memo(function WireEdge({ data, sourceX, sourceY, targetX
       <path className="react-flow__edge-interaction" d={line} fill="none" strokeOpacity={0} strokeWidth={14} />
       <path className="line" d={line} />
       <path className="head" d={arrowAt(tip)} />
+      <Width shape={shape} route={route} />
       {served && dots.map(([x, y]) => <circle key={`${x},${y}`} cx={x} cy={y} r={2.5} />)}
     </g>
   );
 });
+
+/** The shape of what the wire carries, where it is wider than a number and there is room. */
+function Width({ shape, route }: { shape: string; route: readonly Point[] }) {
+  if (!shape) return null;
+  const { at: [x, y], room } = labelPlace(route);
+  return room < 8 * shape.length ? null : <text x={x} y={y - 3}>{shape}</text>;
+}
 
 // React Flow takes the end of a wire at the outer edge of a port's box.
 function isNear(point: Point | undefined, [x, y]: Point): boolean {

@@ -6,7 +6,7 @@ import type { Point, Sheet, SheetBlock, SheetWire } from "../protocol";
 import { branchDots, wireKey } from "./geometry";
 
 export type BlockNode = Node<{ block: SheetBlock }, "block">;
-export type WireEdge = Edge<{ wire: SheetWire; dots: readonly Point[] }, "wire">;
+export type WireEdge = Edge<{ wire: SheetWire; shape: string; dots: readonly Point[] }, "wire">;
 
 /** The nodes of a sheet. Nodes of blocks that have not changed stay the same objects, so that they
  * are not drawn again. */
@@ -61,13 +61,16 @@ export function edgesOf(sheet: Sheet, selected: readonly string[], before: reado
   const old = new Map(before.map((edge) => [edge.id, edge]));
   const chosen = new Set(selected);
   const dots = branchDots(sheet.wires);
+  const shapes = new Map(
+    sheet.blocks.flatMap(({ name, outputs }) => outputs.map((port) => [`${name}.${port.name}`, port.shape])),
+  );
   const drawn = new Set<string>();
   return sheet.wires.map((wire) => {
     const id = wireKey(wire);
     const net = `${wire.from.block}.${wire.from.port}`;
     const own = drawn.has(net) ? [] : (dots.get(net) ?? []);
     drawn.add(net);
-    const data = { wire, dots: own };
+    const data = { wire, shape: shapes.get(net) ?? "", dots: own };
     const same = old.get(id);
     const selection = chosen.has(id);
     if (same && same.selected === selection && JSON.stringify(same.data) === JSON.stringify(data)) return same;
