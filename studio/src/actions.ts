@@ -33,17 +33,34 @@ export async function attempt<T>(what: () => Promise<T>): Promise<T | null> {
 
 /** Go to the list of diagrams. */
 export async function showProject(): Promise<void> {
+  closeFile();
   const project = await attempt(() => connection.ask<Project>("project"));
   if (project) patch({ project, opened: null, sheet: null, ...NOTHING });
 }
 
 /** Open a file at a sheet. */
 export async function openFile(path: string, at = ""): Promise<void> {
-  await attempt(async () => {
-    const opened = await connection.ask<Opened>("open", { path });
-    const sheet = await connection.ask<Sheet>("sheet", { path: opened.path, at });
-    patch({ opened, sheet, conflict: null, ...NOTHING });
+  await attempt(async () => begin(await connection.ask<Opened>("open", { path }), at));
+}
+
+/** Make a file with an empty diagram, and open it. Answers whether it is there. */
+export async function newFile(path: string, name: string): Promise<boolean> {
+  const made = await attempt(async () => {
+    await begin(await connection.ask<Opened>("new", { path, name }), "");
+    return true;
   });
+  return made !== null;
+}
+
+async function begin(opened: Opened, at: string): Promise<void> {
+  const sheet = await connection.ask<Sheet>("sheet", { path: opened.path, at });
+  if (now().opened?.path !== opened.path) closeFile();
+  patch({ opened, sheet, conflict: null, ...NOTHING });
+}
+
+function closeFile(): void {
+  const path = now().opened?.path;
+  if (path) void connection.ask("close", { path }).catch(() => undefined);
 }
 
 /** Show another sheet of the open file, with some of its blocks selected. */
@@ -125,17 +142,24 @@ export function choose(slot: string, choice: string): Promise<Changed | null> {
   return change("choose", () => ({ slot, choice }));
 }
 
-/** The mistakes that the diagram would have after operations; nothing is written. */
-export async function tried(...operations: Operation[]): Promise<Problem[]> {
+/** The mistakes that the diagram would have after operations, or why they are refused; nothing is
+ * written. */
+export async function tried(...operations: Operation[]): Promise<Tried> {
   const { opened, sheet } = now();
-  if (!opened || !sheet) return [];
+  if (!opened || !sheet) return { problems: [] };
   const { path, revision } = opened;
   try {
     const about = { path, at: sheet.at, revision, operations };
-    return (await connection.ask<{ problems: Problem[] }>("try", about)).problems;
+    return await connection.ask<Tried>("try", about);
   } catch (error) {
-    return error instanceof Refused ? [error.problem, ...(error.problem.others ?? [])] : [];
+    if (!(error instanceof Refused)) throw error;
+    return { problems: [error.problem], refused: error.problem };
   }
+}
+
+export interface Tried {
+  problems: Problem[];
+  refused?: Problem;
 }
 
 // --- what the server tells -------------------------------------------------------------------------
@@ -144,7 +168,7 @@ export async function tried(...operations: Operation[]): Promise<Problem[]> {
 export function start(): void {
   connection.onState = (connected) => {
     patch({ connected });
-    if (connected) void begin();
+    if (connected) void greet();
   };
   connection.hear((told) => {
     if (!("path" in told) || told.path !== now().opened?.path) return;
@@ -155,13 +179,13 @@ export function start(): void {
   connection.open();
 }
 
-async function begin(): Promise<void> {
-  void attempt(async () => patch({ types: await connection.ask("types") }));
+async function greet(): Promise<void> {
   const project = await attempt(() => connection.ask<Project>("project"));
   if (!project) return;
-  patch({ project });
   if (!location.hash && project.opened) await openFile(project.opened);
   else await follow();
+  patch({ project });
+  void attempt(async () => patch({ types: await connection.ask("types") })); // takes a while at first
 }
 
 async function reload(opened: Opened): Promise<void> {

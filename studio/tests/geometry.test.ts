@@ -77,7 +77,7 @@ describe("routes", () => {
   });
 
   it("have room for a text on their longest level part", () => {
-    expect(labelPlace([[0, 0], [10, 0], [10, 90], [60, 90], [60, 0]])).toEqual({ at: [35, 90], room: 50 });
+    expect(labelPlace([[0, 0], [10, 0], [10, 90], [60, 90], [60, 0]])).toEqual({ at: [10 + 50 / 3, 90], room: 50 });
   });
 });
 

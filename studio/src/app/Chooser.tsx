@@ -31,7 +31,9 @@ export function Chooser<T>({ label, choices, onChoose, empty = "Nothing has this
   const list = useRef<HTMLUListElement>(null);
   const found = matching(typed, choices, ({ name, words = [] }) => [name, ...words]).slice(0, MOST_SHOWN);
   const present = Math.min(active, found.length - 1);
-  useEffect(() => list.current?.children[present]?.scrollIntoView({ block: "nearest" }), [present]);
+  useEffect(() => {
+    list.current?.children[present]?.scrollIntoView({ block: "nearest" });
+  }, [present]);
   const choose = (choice: Choice<T> | undefined): void => {
     if (choice && !choice.reason) onChoose(choice.thing);
   };

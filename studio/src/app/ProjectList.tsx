@@ -6,10 +6,12 @@ import { openFile } from "../actions";
 import type { ProjectDiagram } from "../protocol";
 import { useStudio } from "../store";
 import { matching } from "../canvas/filter";
+import { NewDiagram } from "./NewDiagram";
 
 export function ProjectList() {
   const project = useStudio((state) => state.project);
   const [filter, setFilter] = useState("");
+  const [making, setMaking] = useState(false);
   if (!project) return <main className="project" aria-busy="true" />;
   const shown = matching(filter, project.diagrams, ({ name, path, description }) => [name, path, description]);
   return (
@@ -18,7 +20,9 @@ export function ProjectList() {
       <div className="project-tools">
         <input type="search" value={filter} placeholder="Filter" aria-label="Filter diagrams" autoFocus
           onChange={(event) => setFilter(event.target.value)} />
+        <button type="button" onClick={() => setMaking(true)}>New diagram</button>
       </div>
+      {making && <NewDiagram onClose={() => setMaking(false)} />}
       <ul className="cards">
         {shown.map((diagram) => <Card key={diagram.path} diagram={diagram} />)}
       </ul>

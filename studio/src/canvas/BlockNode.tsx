@@ -16,9 +16,8 @@ export const BlockNode = memo(function BlockNode({ data }: NodeProps<Shown>) {
   const problem = trial ?? block.problems[0];
   return (
     <div className={`block look-${block.look}${problem ? " wrong" : ""}`} title={problem?.message}>
-      <Mark look={block.look} />
       <Name block={block} />
-      <span className="block-type">{block.type}</span>
+      <span className="block-type"><Mark look={block.look} />{block.type}</span>
       {block.caption && <span className="block-caption">{block.caption}</span>}
       {problem && <span className="block-fault" aria-hidden="true">!</span>}
       {block.inputs.map((port) => <Port key={port.name} block={block} port={port} output={false} />)}

@@ -2,7 +2,7 @@
 
 import {
   applyNodeChanges, type Connection as Joined, type FinalConnectionState, type NodeChange, type OnConnectStartParams,
-  ReactFlow, SelectionMode, useReactFlow, useStore,
+  ConnectionLineType, ReactFlow, SelectionMode, useReactFlow, useStore,
 } from "@xyflow/react";
 import { type DragEvent, type FocusEvent, type MouseEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 
@@ -58,7 +58,7 @@ export function Canvas() {
         colorMode="system" minZoom={ZOOM.least} maxZoom={ZOOM.most} proOptions={PRO} deleteKeyCode={null}
         panActivationKeyCode={null} multiSelectionKeyCode={ADDITIVE} selectionOnDrag selectionMode={SelectionMode.Partial}
         panOnDrag={PAN} zoomOnDoubleClick={false} elevateNodesOnSelect={false} edgesFocusable={false} disableKeyboardA11y
-        connectionRadius={16} nodeDragThreshold={3} />
+        connectionRadius={16} connectionLineType={ConnectionLineType.SmoothStep} nodeDragThreshold={3} />
       <CanvasTools />
       <WireHover />
       {sheet?.within === null && <p className="foreign">This sheet is of another file, and can be edited there.</p>}

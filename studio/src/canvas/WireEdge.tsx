@@ -32,7 +32,7 @@ export const WireEdge = memo(function WireEdge({ data, sourceX, sourceY, targetX
 function Width({ shape, route }: { shape: string; route: readonly Point[] }) {
   if (!shape) return null;
   const { at: [x, y], room } = labelPlace(route);
-  return room < 8 * shape.length ? null : <text x={x} y={y - 3}>{shape}</text>;
+  return room < 12 * shape.length + 12 ? null : <text x={x} y={y - 3}>{shape}</text>;
 }
 
 // React Flow takes the end of a wire at the outer edge of a port's box.

@@ -48,9 +48,10 @@ const MOST_TRIED = 6;
 /** The wire to the port of a new block at which the fewest mistakes arise; the first of equals. */
 async function bestWire(add: Operation & { op: "add" }, type: BlockType, from: Drawing, within: string): Promise<Operation> {
   const ports = from.output ? type.inputs : type.outputs;
-  const wires = ports.slice(0, MOST_TRIED).map((port) => wireTo(from, port === "?" ? add.name : `${add.name}.${port}`, within));
-  if (wires.length < 2) return wires[0] ?? wireTo(from, add.name, within);
-  const counts = await Promise.all(wires.map(async (wire) => (await tried(add, wire)).length));
+  const whole = wireTo(from, add.name, within); // a block of one port needs no name of it
+  if (ports.length < 2) return whole;
+  const wires = [...ports.slice(0, MOST_TRIED).map((port) => wireTo(from, `${add.name}.${port}`, within)), whole];
+  const counts = await Promise.all(wires.map(async (wire) => (await tried(add, wire)).problems.length));
   return wires[counts.indexOf(Math.min(...counts))]!;
 }
 

@@ -113,13 +113,13 @@ function waysFrom([x, y]: Point, [ax, ay]: Point, [bx, by]: Point, ways: Set<str
   }
 }
 
-/** The middle of the longest level part of a route, for a text over it. */
+/** A place at the longest level part of a route for a text over it, before the middle, where wires often part. */
 export function labelPlace(points: readonly Point[]): { at: Point; room: number } {
   let best: { at: Point; room: number } = { at: points[0] ?? [0, 0], room: 0 };
   for (let k = 1; k < points.length; k++) {
     const [[ax, ay], [bx, by]] = [points[k - 1]!, points[k]!];
     const room = ay === by ? Math.abs(bx - ax) : 0;
-    if (room > best.room) best = { at: [(ax + bx) / 2, ay], room };
+    if (room > best.room) best = { at: [ax + (bx - ax) / 3, ay], room };
   }
   return best;
 }

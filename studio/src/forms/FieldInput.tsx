@@ -53,7 +53,7 @@ export function FieldInput({ field, problems, isOwn, readOnly }: Props) {
       </div>
       {wrong && <p className="wrong-text" id={`${id}-wrong`} role="alert">{wrong.message} {wrong.hint && <span className="hint">{wrong.hint}</span>}</p>}
       <FieldTuner field={field} />
-      <p className="doc" id={`${id}-doc`}>{field.doc}</p>
+      <p className="doc" id={`${id}-doc`}>{withoutUnit(field)}</p>
     </div>
   );
 }
@@ -98,9 +98,9 @@ function useDraft(field: Field, isOwn: (problem: Problem) => boolean) {
   };
   useEffect(() => drop, [field.path, field.text]);
   const tryIt = async (text: string): Promise<void> => {
-    const problems = await tried(...operationsFor(field, text));
+    const { problems, refused } = await tried(...operationsFor(field, text));
     if (latest.current !== text) return;
-    setTrial(problems.find(isOwn));
+    setTrial(refused ?? problems.find(isOwn));
     patch({ trial: problems.filter(isOwn) });
   };
   const change = (text: string): void => {
@@ -127,6 +127,11 @@ function operationsFor({ kind, path, text }: Field, typed: string): Operation[] 
 function shownOf({ kind, text }: Field): string {
   if (text === null) return "";
   return kind === "text" || kind === "choice" ? fromYaml(text) : text;
+}
+
+/** What the field means; its unit stands beside its name. */
+function withoutUnit({ doc, unit }: Field): string {
+  return unit && doc.endsWith(`[${unit}]`) ? doc.slice(0, -unit.length - 2).trimEnd() : doc;
 }
 
 function choicesOf({ kind, choices }: Field): readonly string[] {

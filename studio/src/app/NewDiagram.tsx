@@ -1,0 +1,39 @@
+import { useState } from "react";
+
+import { newFile } from "../actions";
+import { now } from "../store";
+import { Dialog } from "./Dialog";
+
+/** Where diagrams of the project are: the folder that has most of them. */
+function usualFolder(): string {
+  const counts = new Map<string, number>();
+  for (const { path } of now().project?.diagrams ?? []) {
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
+}
+
+/** Asks for the name and the file of a new diagram, makes it and opens it. */
+export function NewDiagram({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [path, setPath] = useState<string | null>(null);
+  const made = `${usualFolder()}${name.trim().toLowerCase().replace(/[^a-z0-9]+/g, "_") || "new"}.yaml`;
+  const file = path ?? made;
+  const make = async (): Promise<void> => {
+    if (await newFile(file.trim(), name.trim())) onClose();
+  };
+  return (
+    <Dialog name="New diagram" onClose={onClose}>
+      <form className="ask" onSubmit={(event) => { event.preventDefault(); void make(); }}>
+        <h2>New diagram</h2>
+        <label>Name <input value={name} required autoFocus onChange={(event) => setName(event.target.value)} /></label>
+        <label>File <input value={file} required spellCheck={false} onChange={(event) => setPath(event.target.value)} /></label>
+        <div className="row">
+          <button type="submit">Make</button>
+          <button type="button" onClick={onClose}>Leave it</button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
