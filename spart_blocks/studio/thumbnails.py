@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+from spart_blocks.cache import cache_folder, key_of
+from spart_blocks.document import parse_document, read_file
 from spart_blocks.errors import InputError
+from spart_blocks.results.files import write_bytes
 from spart_blocks.studio.client import Session
+from spart_blocks.studio.files.mistakes import Mistakes
+from spart_blocks.studio.files.reading import Reading, slots_of
+from spart_blocks.studio.files.scopes import whole
+from spart_blocks.studio.files.session import path_in
+from spart_blocks.studio.files.sheets import make_sheet
 
 LOOKS = {
     "source": ("#e9f5ec", "#4b8b5c"),
@@ -21,8 +32,28 @@ _MARGIN = 12
 
 
 async def picture_of(session: Session, path: str) -> bytes:
-    """The picture of a diagram file as SVG. Raises InputError."""
-    raise InputError("there is no picture")
+    """The picture of a diagram file as SVG. Raises InputError, DiagramError."""
+    place, _ = path_in(session.root, path)
+    return await asyncio.to_thread(_picture, place, session.root.resolve())
+
+
+def _picture(place: Path, root: Path) -> bytes:
+    """The picture of a file, kept by its text; blocks of other files are drawn as boxes."""
+    text = read_file(place)[1]
+    folder = cache_folder()
+    kept = None if folder is None else folder / "studio" / "pictures" / f"{key_of(text)}.svg"
+    if kept is not None:
+        with suppress(OSError):
+            return kept.read_bytes()
+    document = parse_document(text, str(place))
+    slots = slots_of(document.data)
+    reading = Reading(place, root, text, document, {slot: d for slot, (_, d) in slots.items()})
+    picture = svg_of(make_sheet(whole(reading), Mistakes(), {}, {}).sheet).encode()
+    if kept is not None:
+        with suppress(OSError, InputError):  # a picture is drawn again where there is no room
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            write_bytes(kept, picture)
+    return picture
 
 
 def svg_of(sheet: dict[str, Any]) -> str:

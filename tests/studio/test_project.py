@@ -1,0 +1,45 @@
+"""The list of a project's diagrams, and their pictures."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+
+def test_the_project_lists_its_diagrams_and_no_other_yaml(studio, project):
+    (project / "part.yaml").write_text("inputs: [u]\noutputs: [y]\nblocks: {}\n")
+    (project / "other.yaml").write_text("links: []\n")
+    (project / "diagrams" / "broken.yaml").write_text("blocks: {a: [\n")
+    (project / ".hidden").mkdir()
+    (project / ".hidden" / "no.yaml").write_text("blocks: {}\n")
+    with studio.page() as page:
+        found = {one["path"]: one for one in page.ok("project")["diagrams"]}
+    assert set(found) == {"diagrams/broken.yaml", "diagrams/loop.yaml"}
+    loop = found["diagrams/loop.yaml"]
+    assert (loop["name"], loop["blocks"], loop["problem"]) == ("one_loop", 3, None)
+    assert re.search(r"broken\.yaml:\d+:\d+: not YAML", found["diagrams/broken.yaml"]["problem"])
+
+
+def test_a_diagram_has_a_picture_with_its_blocks_and_wires(studio):
+    for _ in range(2):  # drawn, then kept
+        status, headers, body = studio.get("/thumbnail?path=diagrams/loop.yaml")
+        assert (status, headers["content-type"]) == (200, "image/svg+xml")
+        assert body.count(b"<rect") == 3
+        assert body.count(b"<polyline") == 2
+
+
+def test_the_picture_of_a_diagram_with_mistakes_shows_what_it_has(studio, project):
+    text = "blocks: {a: {type: STPE}, b: {type: SCOPE}}\nwires: [a -> b, c -> d]\n"
+    (project / "wrong.yaml").write_text(text)
+    status, _, body = studio.get("/thumbnail?path=wrong.yaml")
+    assert status == 200
+    assert body.count(b"<rect") >= 2
+
+
+@pytest.mark.parametrize("path", ["../secret.yaml", "/etc/passwd", "spart.toml", "no.yaml", ""])
+def test_other_files_have_no_pictures(studio, path):
+    status, headers, body = studio.get(f"/thumbnail?path={path}")
+    assert status == 404
+    assert headers["content-type"].startswith("text/plain")
+    assert b"secret" not in body.replace(b"secret.yaml", b"")
