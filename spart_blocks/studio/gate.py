@@ -81,7 +81,8 @@ class Gate:
 
     def headers(self) -> dict[str, str]:
         """The headers of each answer."""
-        sockets = " ".join(f"ws://{host}" for host in sorted(self.hosts))
+        # 'self' means WebSockets too, but not in every browser; a policy knows no IPv6 addresses.
+        sockets = " ".join(f"ws://{host}" for host in sorted(self.hosts) if host[0] != "[")
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; "
             f"img-src 'self' blob: data:; connect-src 'self' {sockets}; worker-src 'self'; "
