@@ -278,6 +278,7 @@ export interface Rows {
   run: number;
   signals: { name: string; width: number }[];
   rows: number;
+  /** Numbers of a row besides its time. */
   width: number;
 }
 

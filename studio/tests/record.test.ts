@@ -5,7 +5,7 @@ import { RunRecord } from "../src/run/record";
 import { thinned, timesOf } from "../src/scopes/thinning";
 
 const told = (signals: [string, number][], rows: number[][]) => ({
-  header: { signals: signals.map(([name, width]) => ({ name, width })), rows: rows.length, width: rows[0]?.length ?? 1 },
+  header: { signals: signals.map(([name, width]) => ({ name, width })), rows: rows.length },
   numbers: Float64Array.from(rows.flat()),
 });
 

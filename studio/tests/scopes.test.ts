@@ -78,7 +78,7 @@ describe("pictures", () => {
 
   it("hold their texts as texts", () => {
     const record = new RunRecord();
-    record.append({ header: { signals: [{ name: "a", width: 1 }], rows: 2, width: 2 }, numbers: Float64Array.of(0, 0, 1, 5) });
+    record.append({ header: { signals: [{ name: "a", width: 1 }], rows: 2 }, numbers: Float64Array.of(0, 0, 1, 5) });
     const lines = linesOf({ ...scope, signals: ["a"] }, [{ run: run(1), record }]);
     const svg = svgOf("<script>", lines, { x: [0, 1], y: [0, 5] });
     expect(svg).toContain("&lt;script&gt;");

@@ -72,7 +72,7 @@ const run = (change: Partial<Run> = {}): Run => ({
   signals: [signal("a"), signal("b", false)], tuned: {}, stopped: null, warnings: [], problem: null, ...change,
 });
 const rows = (number: number, names: string[], values: number[][], n?: number): [Rows, Float64Array] => [
-  { tell: "rows", path: "f", run: number, signals: names.map((name) => ({ name, width: 1 })), rows: values.length, width: 1 + names.length, ...(n === undefined ? {} : { n }) },
+  { tell: "rows", path: "f", run: number, signals: names.map((name) => ({ name, width: 1 })), rows: values.length, width: names.length, ...(n === undefined ? {} : { n }) },
   Float64Array.from(values.flat()),
 ];
 

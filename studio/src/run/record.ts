@@ -14,7 +14,7 @@ export interface Table {
 
 /** Rows that a message brings. */
 export interface Told {
-  header: Pick<Rows, "signals" | "rows" | "width">;
+  header: Pick<Rows, "signals" | "rows">;
   numbers: Float64Array;
 }
 
@@ -81,8 +81,9 @@ function addTo(table: Table, { header, numbers }: Told): void {
   const columns = header.signals.map(({ name, width }) => columnsOf(table, name, width));
   const all = columns.flat();
   const absent = [...table.columns.values()].flat().filter((column) => !all.includes(column));
+  const stride = 1 + all.length;
   for (let row = 0; row < header.rows; row++) {
-    const at = row * header.width;
+    const at = row * stride;
     if (numbers[at]! < table.t.last()) continue;
     table.t.push(numbers[at]!);
     all.forEach((column, k) => column.push(numbers[at + 1 + k]!));
