@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { Column } from "../src/run/column";
 import { RunRecord } from "../src/run/record";
-import { thinned, timesOf } from "../src/scopes/thinning";
+import { heightOf, thinned } from "../src/scopes/thinning";
 
 const told = (signals: [string, number][], rows: number[][]) => ({
   header: { signals: signals.map(([name, width]) => ({ name, width })), rows: rows.length },
@@ -88,37 +88,34 @@ describe("thinned", () => {
     return [Float64Array.from(t), column];
   };
 
-  it("keeps the extremes of each column of pixels", () => {
+  it("keeps the first, last and extreme values of each column of pixels", () => {
     const values = noise(10_000);
     const t = values.map((_, row) => row / 1000);
     const [from, to, count] = [2.0003, 7.0003, 50];
     const points = thinned(...line(t, values), [from, to], count);
-    expect(points).toHaveLength(timesOf([from, to], count).length);
+    expect(points.length).toBe(2 * (4 * count + 2));
+    const wide = (to - from) / count;
     for (let cell = 0; cell < count; cell++) {
-      const inside = values.filter((_, row) => {
-        const at = Math.min(Math.floor((t[row]! - from) / ((to - from) / count)), count - 1);
-        return t[row]! >= from && t[row]! <= to && at === cell;
-      });
-      const pair = [points[1 + 2 * cell]!, points[2 + 2 * cell]!].sort((a, b) => a - b);
-      expect(pair).toEqual([Math.min(...inside), Math.max(...inside)]);
+      const isHere = (time: number): boolean => time >= from + cell * wide && time < from + (cell + 1) * wide;
+      const inside = values.filter((_, row) => isHere(t[row]!));
+      const drawn = points.slice(2).filter((_, at) => at % 2 === 1 && isHere(points[at + 1]!));
+      expect(drawn).toHaveLength(4);
+      expect([drawn[0], drawn[3]]).toEqual([inside[0], inside.at(-1)]);
+      expect([Math.min(...drawn), Math.max(...drawn)]).toEqual([Math.min(...inside), Math.max(...inside)]);
     }
   });
 
-  it("goes straight on between rows farther apart than pixels, to both edges", () => {
-    const points = thinned(...line([0, 1, 2], [0, 10, 20]), [0.5, 1.5], 4);
-    expect(points[0]).toBe(5);
-    expect(points.at(-1)).toBe(15);
-    expect(points.filter((point) => point !== undefined)).toEqual([5, 10, 15]);
+  it("keeps all rows where there is room, and goes on to the edges", () => {
+    expect(thinned(...line([0, 1, 2, 3], [0, 10, 20, 30]), [0.5, 1.5], 4)).toEqual([0.5, 5, 1, 10, 1.5, 15]);
+    expect(thinned(...line([0, 1, 1, 2], [0, 0, 5, 5]), [0, 2], 2)).toEqual([0, 0, 1, 0, 1, 5, 2, 5]);
+    expect(thinned(...line([], []), [0, 1], 2)).toEqual([]);
+    expect(thinned(...line([0, 1], [1, 2]), [5, 6], 2)).toEqual([]);
   });
 
-  it("has gaps where there is no value, and nothing outside its rows", () => {
-    expect(thinned(...line([0, 1, 2], [0, NaN, 2]), [0, 2], 3)).toEqual([0, 0, undefined, null, undefined, 2, undefined, 2]);
-    expect(thinned(...line([0, 1], [1, 1]), [5, 6], 2).every((point) => point === undefined)).toBe(true);
-    expect(thinned(...line([], []), [0, 1], 2).every((point) => point === undefined)).toBe(true);
-  });
-
-  it("shows a step as one", () => {
-    const points = thinned(...line([0, 1, 1, 2], [0, 0, 5, 5]), [0, 2], 2);
-    expect(points).toEqual([0, 0, undefined, 0, 5, 5]);
+  it("has breaks where there is no value", () => {
+    const points = thinned(...line([0, 1, 2], [0, NaN, 2]), [0, 2], 300);
+    expect(points).toEqual([0, 0, 1, NaN, 2, 2]);
+    expect(heightOf(points, [0, 2])).toEqual([0, 2]);
+    expect(heightOf(points, [0.5, 1.5])).toEqual([null, null]);
   });
 });

@@ -73,7 +73,7 @@ describe("looking", () => {
 describe("pictures", () => {
   it("break lines where there is no value", () => {
     const same = (value: number): number => value;
-    expect(pathOf([0, 1, 2, 3, 4], [0, undefined, 2, null, 4], same, same)).toBe("M0 0L2 2M4 4");
+    expect(pathOf([0, 0, 2, 2, 3, NaN, 4, 4], same, same)).toBe("M0 0L2 2M4 4");
   });
 
   it("hold their texts as texts", () => {

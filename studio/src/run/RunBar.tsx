@@ -1,7 +1,9 @@
 // The bar of runs: run, pause, stop, speed, what the run does in words, and the time that is shown.
 
+import { timeText } from "../../../viewer/src/clock";
 import { type Command, useCommands } from "../app/keys";
 import type { Run } from "../protocol";
+import { useStudio } from "../store";
 import { shownRuns, useLoop, useRun, useRuns, useRunsState } from "./book";
 import { detach } from "./loops";
 import { runOrPause, setSpeed, stop } from "./requests";
@@ -61,10 +63,11 @@ function Speed({ runs }: { runs: Runs }) {
 /** The end of the next run; empty for the one of the file. */
 function Until({ runs }: { runs: Runs }) {
   const T = useRunsState(runs, (state) => state.T);
+  const ofFile = useStudio((state) => state.opened?.run.T);
   return (
     <label className="run-until">
       <span>until</span>
-      <input type="number" min="0" step="any" placeholder="file" title="The end of the next run; the file's own where it is empty"
+      <input type="number" min="0" step="any" placeholder={ofFile === undefined ? "" : seconds(ofFile)} title="The end of the next run; the file's own where it is empty"
         defaultValue={T ?? ""}
         onChange={({ target }) => runs.patch({ T: target.valueAsNumber > 0 ? target.valueAsNumber : null })} />
       <span>s</span>
@@ -83,11 +86,12 @@ const WORDS: Record<Run["state"], string> = {
 function Doing({ run: shown }: { run: Run }) {
   const { start, t, T, state, stopped, problem, warnings } = shown;
   const more = problem?.message ?? stopped;
+  const begun = state !== "preparing";
   return (
     <span className={`run-state ${state}`}>
-      <progress aria-label="Progress" max={Math.max(T - start, 1e-9)} value={Math.min(t, T) - start} />
+      <progress aria-label="Progress" max={Math.max(T - start, 1e-9)} value={begun ? Math.min(t, T) - start : undefined} />
       <span role="status">{WORDS[state]}</span>
-      <span className="run-time">{`${seconds(t)} of ${seconds(T)} s`}</span>
+      {begun && <span className="run-time">{`${timeText(t, T - start)} of ${seconds(T)} s`}</span>}
       {more && <span className="run-more" title={[more, problem?.hint].filter(Boolean).join("\n")}>{more}</span>}
       {warnings.length > 0 && (
         <details className="run-warnings">
@@ -109,7 +113,7 @@ function OfLoop({ name }: { name: string }) {
 }
 
 export function seconds(value: number): string {
-  return String(Number(value.toPrecision(6)));
+  return String(Number(value.toPrecision(4)));
 }
 
 /** What keys do, wherever one is. */

@@ -2,7 +2,6 @@
 
 import { useEffect, useState, useSyncExternalStore } from "react";
 
-import { attempt } from "../actions";
 import type { Tunable } from "../protocol";
 import { connection } from "../store";
 import { useRun, useRunsState } from "./book";
@@ -38,7 +37,7 @@ function tunablesOf(path: string, run: number): Promise<Tunable[] | null> {
   const key = `${path} ${run}`;
   let answer = asked.get(key);
   if (!answer) {
-    answer = attempt(() => connection.ask<Tunable[]>("tunables", { path, run }));
+    answer = connection.ask<Tunable[]>("tunables", { path, run }).catch(() => null); // nothing to tune is no fault
     asked.set(key, answer);
     void answer.then((found) => found ?? asked.delete(key));
   }

@@ -91,9 +91,9 @@ function usePlot(runs: Runs, lines: Line[], { host, figure, hover }: Elements): 
       plot.draw(runs.view);
       plot.point(timeline.time);
       if (now - last < VALUES_EVERY) atNextFrame(draw);
-      else {
+      else if (figure.current) {
         last = now;
-        showValues(figure.current!, lines, timeline.time);
+        showValues(figure.current, lines, timeline.time);
       }
     };
     const soon = (): void => atNextFrame(draw);
@@ -140,14 +140,16 @@ function Legend({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
   const overlaid = useRunsState(runs, (state) => state.overlaid);
   const { run } = runs;
   const parts = useMemo(() => (run ? scope.signals.flatMap((name) => partsOf(run, name)) : []), [run, known, scope]);
+  const single = scope.signals.length === 1;
+  const mixed = new Set(parts.map(({ unit }) => unit)).size > 1;
   return (
     <ul className="legend">
-      {parts.map(({ key, label, unit }, index) => (
+      {parts.map(({ key, label, short, unit }, index) => (
         <li key={key}>
           <button type="button" aria-pressed={!scope.hidden.includes(key)} title="Draw this line, or not"
             onClick={() => runs.patch({ scopes: toggleLine(runs.state.scopes, scope.id, key) })}>
             <Sample line={index} run={0} />
-            {label} <output data-line={key} aria-live="off" /> {unit}
+            <span title={label}>{single ? short : label}</span> <output data-line={key} aria-live="off" /> {mixed && unit}
           </button>
         </li>
       ))}

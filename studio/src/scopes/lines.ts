@@ -47,7 +47,10 @@ export function linesOf(scope: ScopeOf, all: readonly RunWithRecord[]): Line[] {
   );
 }
 
-export type Part = Pick<Line, "key" | "label" | "unit" | "component">;
+export interface Part extends Pick<Line, "key" | "label" | "unit" | "component"> {
+  /** What it is called beside its signal's name. */
+  short: string;
+}
 
 /** What a signal's numbers are called. */
 export function partsOf(run: Run, name: string): Part[] {
@@ -57,6 +60,7 @@ export function partsOf(run: Run, name: string): Part[] {
   return Array.from({ length: count }, (_, component) => ({
     key: count === 1 ? name : `${name}[${component}]`,
     label: labelOf(signal, component, count),
+    short: labelOf(signal, component, count).slice(count === 1 ? 0 : name.length).replace(/^\./, ""),
     unit: signal.unit,
     component,
   }));

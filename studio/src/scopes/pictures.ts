@@ -4,7 +4,7 @@ import { niceStep, ticks, tickText } from "../../../viewer/src/numbers";
 import { type Line, unitsOf } from "./lines";
 import type { Plot } from "./plot";
 import { signPath } from "./styles";
-import { type Point, thinned, timesOf, type View } from "./thinning";
+import { type Points, thinned, trace, type View } from "./thinning";
 
 const LEGEND_ROW = 18;
 
@@ -100,20 +100,18 @@ function polyline({ record, signal, component, style }: Line, area: Area, x: Sca
   const column = table?.columns.get(signal)?.[component];
   if (!table || !column) return "";
   const count = SIZE.width - SIZE.left - SIZE.right;
-  const d = pathOf(timesOf(area.x, count), thinned(table.t.view(), column, area.x, count), x, y);
+  const d = pathOf(thinned(table.t.view(), column, area.x, count), x, y);
   const dash = style.dash.length ? ` stroke-dasharray="${style.dash.join(" ")}"` : "";
   return `<path d="${d}" stroke="${style.colour}" stroke-width="${style.width}"${dash}/>`;
 }
 
-/** The path through points; null breaks it. */
-export function pathOf(times: readonly number[], points: readonly Point[], x: Scale, y: Scale): string {
+/** The path through points; NaN breaks it. */
+export function pathOf(points: Points, x: Scale, y: Scale): string {
   let path = "";
-  let joined = false;
-  points.forEach((point, index) => {
-    if (point === undefined) return;
-    if (point !== null) path += `${joined ? "L" : "M"}${round(x(times[index]!))} ${round(y(point))}`;
-    joined = point !== null;
-  });
+  const draw = (pen: "M" | "L") => (time: number, value: number): void => {
+    path += `${pen}${round(x(time))} ${round(y(value))}`;
+  };
+  trace(points, draw("M"), draw("L"));
   return path;
 }
 

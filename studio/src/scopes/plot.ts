@@ -7,7 +7,7 @@ import { niceStep, tickText } from "../../../viewer/src/numbers";
 import { valueAt } from "../run/record";
 import type { Line } from "./lines";
 import { SIGNS } from "./styles";
-import { thinned, timesOf, type View } from "./thinning";
+import { heightOf, type Points, thinned, trace, type View } from "./thinning";
 
 const MOST_COLUMNS = 2000;
 const SIGN_RADIUS = 3.6; // pixels
@@ -27,6 +27,7 @@ export class Plot {
   private view: View = [0, 1];
   private heightZoom: View | null = null;
   private drawn = "";
+  private points: Points[] = [];
 
   constructor(
     private readonly host: HTMLElement,
@@ -34,7 +35,7 @@ export class Plot {
     private readonly asked: Asked,
     unit: string,
   ) {
-    this.chart = new uPlot(this.options(unit), [[0], ...lines.map(() => [null])], host);
+    this.chart = new uPlot(this.options(unit), [[0, 1], ...lines.map(() => [null, null])], host);
     this.cursor.className = "time-cursor";
     this.chart.over.append(this.cursor);
     this.listen();
@@ -49,12 +50,30 @@ export class Plot {
     this.drawn = what;
     this.view = view;
     const count = Math.min(Math.max(Math.round(this.chart.bbox.width), 10), MOST_COLUMNS);
-    const lines = this.lines.map(({ record, signal, component }) => {
+    this.points = this.lines.map(({ record, signal, component }) => {
       const table = record.tableOf(signal);
       const column = table?.columns.get(signal)?.[component];
       return table && column ? thinned(table.t.view(), column, view, count) : [];
     });
-    this.chart.setData([timesOf(view, count), ...lines] as uPlot.AlignedData, true);
+    const heights = this.points.map((points) => heightOf(points, view));
+    this.chart.setData([[...view], ...heights], true);
+  }
+
+  /** The path of a line; uPlot itself knows only its extremes. */
+  private path(line: number): uPlot.Series.Paths {
+    const stroke = new Path2D();
+    const { chart } = this;
+    const [x0, x1] = this.view;
+    const [y0, y1] = this.heights;
+    const { left, top, width, height } = chart.bbox;
+    const x = (time: number): number => left + ((time - x0) / (x1 - x0)) * width;
+    const y = (value: number): number => top + (1 - (value - y0) / (y1 - y0)) * height;
+    trace(
+      this.points[line] ?? [],
+      (time, value) => stroke.moveTo(x(time), y(value)),
+      (time, value) => stroke.lineTo(x(time), y(value)),
+    );
+    return { stroke, fill: null, clip: null, flags: 0 } as unknown as uPlot.Series.Paths;
   }
 
   /** Put the cursor at a time. */
@@ -115,7 +134,7 @@ export class Plot {
         { ...axis, size: 26, space: 70 },
         { ...axis, size: LEFT, space: 26, label: unit || undefined, labelSize: unit ? 16 : 0, labelFont: axis.font, labelGap: 0 },
       ],
-      series: [{}, ...this.lines.map(seriesOf)],
+      series: [{}, ...this.lines.map((line, index) => ({ ...seriesOf(line), paths: () => this.path(index) }))],
       cursor: {
         points: { show: false },
         drag: { x: true, y: true, uni: 24, setScale: false },
