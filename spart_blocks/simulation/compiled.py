@@ -424,22 +424,27 @@ class CompiledLoop:
             run.thin_from(float(t[-1]))
             self._give_samples(run.sample_times())
 
-    def waiting(self, first: int) -> tuple[Floats, Floats, Floats, Floats]:
-        """A copy of the rows that wait for the recorder, from the number `first` on: times (N,),
-        kept signals side by side (N, width), states (N, nx) and (N, nd). Nothing is changed."""
+    @property
+    def count(self) -> int:
+        """Number of the rows that wait for the recorder."""
+        sampled = self.record is None or not self.struct.log
+        return int(self.struct.sample) if sampled or self.record is None else self.record.count
+
+    def waiting(self, rows: slice) -> tuple[Floats, Floats, Floats, Floats]:
+        """A copy of some rows that wait for the recorder: times (N,), kept signals side by side
+        (N, width), states (N, nx) and (N, nd). Nothing is changed."""
         if self.record is None or not self.struct.log:
-            end = int(self.struct.sample)
             t, kept, xs, xds = (
-                a[first:end].copy() for a in (self.samples, self.kept, self.xs, self.xds)
+                a[rows].copy() for a in (self.samples, self.kept, self.xs, self.xds)
             )
             return t, kept, xs, xds
-        t, rows, held = self.record.waiting(first)
+        t, looked, held = self.record.waiting(rows)
         width = int(self.struct.nlooked)
-        kept = rows[:, :width]
+        kept = looked[:, :width]
         if self.looked != self.run.recorder.names:
-            kept = self._completed(t, rows, held)
+            kept = self._completed(t, looked, held)
         n = len(kept)
-        return t[:n], kept, rows[:n, width:], held[:n]
+        return t[:n], kept, looked[:n, width:], held[:n]
 
     def _completed(self, t: Floats, rows: Floats, held: Floats) -> Floats:
         """All kept signals of the finite rows at times t, side by side."""

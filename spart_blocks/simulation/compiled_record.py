@@ -124,10 +124,13 @@ class CompiledRecord:
         """Time [s] at which a step first needed more rows than it may add."""
         return float(self.struct.crowded_at) if self.struct.crowded else None
 
-    def waiting(self, first: int) -> tuple[Floats, Floats, Floats]:
-        """A copy of the kept rows from the number `first` on, without the last, as `drained` has
-        them."""
-        rows = slice(first, max(int(self.struct.rows) - 1, 0))
+    @property
+    def count(self) -> int:
+        """Number of the kept rows without the last, where lines start."""
+        return max(int(self.struct.rows) - 1, 0)
+
+    def waiting(self, rows: slice) -> tuple[Floats, Floats, Floats]:
+        """A copy of some of the kept rows, as `drained` has them."""
         t, values, held = (self.arrays[name][rows].copy() for name in ("t", "row", "held"))
         return t, values, held
 

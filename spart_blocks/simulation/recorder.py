@@ -126,16 +126,17 @@ class Recorder:
         """Number of samples."""
         return sum(map(len, self._t)) + len(self._singles)
 
-    def since(self, first: int) -> tuple[Floats, list[Floats], Floats, Floats]:
-        """The samples from the number `first` on: times (N,), the kept signals, (N, ...) each, the
-        states (N, nx) and (N, nd)."""
+    def since(self, first: int, stride: int = 1) -> tuple[Floats, list[Floats], Floats, Floats]:
+        """The samples from the number `first` on, each or every n-th: times (N,), the kept signals,
+        (N, ...) each, the states (N, nx) and (N, nd)."""
         self._gather()
         ends = np.cumsum([len(t) for t in self._t], dtype=int)
         k = int(np.searchsorted(ends, first, side="right"))
         skipped = first - (int(ends[k - 1]) if k else 0)
 
         def tail(blocks: list[Floats]) -> Floats:
-            return np.concatenate(blocks[k:])[skipped:]
+            rest = blocks[k] if k + 1 == len(blocks) else np.concatenate(blocks[k:])
+            return rest[skipped::stride]
 
         return tail(self._t), list(map(tail, self._signals)), tail(self._x), tail(self._xd)
 

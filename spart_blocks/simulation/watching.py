@@ -13,6 +13,7 @@ import numpy as np
 
 from spart_blocks.diagram.clocks import exact
 from spart_blocks.simulation.engine import Floats
+from spart_blocks.simulation.record import Rows
 from spart_blocks.simulation.run import Run
 
 
@@ -26,23 +27,26 @@ class Watched:
     x: Floats
     xd: Floats
 
-    def part(self, which: slice) -> Watched:
-        """Some of its rows."""
-        return Watched(self.t[which], self.signals[which], self.x[which], self.xd[which])
+
+def row_count(run: Run) -> int:
+    """Number of the rows that a run has recorded so far. The last step may be missing, whose rows
+    are not yet chosen."""
+    return run.recorder.count + _waiting_count(run)
 
 
-def rows_since(run: Run, first: int) -> Watched | None:
-    """A copy of the rows that a run has recorded so far, from the number `first` on; None where
-    there are none. The last step may be missing, whose rows are not yet chosen."""
+def rows_since(run: Run, first: int, stride: int = 1) -> Watched | None:
+    """A copy of the rows that a run has recorded so far, from the number `first` on, each or every
+    n-th; None where there are none."""
     parts: list[Watched] = []
     count = run.recorder.count
     if first < count:
-        t, signals, x, xd = run.recorder.since(first)
+        t, signals, x, xd = run.recorder.since(first, stride)
         flat = [np.reshape(signal, (len(t), -1)) for signal in signals]
         parts.append(Watched(t, np.hstack([np.zeros((len(t), 0)), *flat]), x, xd))
-    late = _waiting(run, max(first - count, 0))
-    if late is not None and len(late.t):
-        parts.append(late)
+        first += stride * len(t)
+    end = _waiting_count(run)
+    if first - count < end:
+        parts.append(_waiting(run, slice(first - count, end, stride)))
     if not parts:
         return None
     return Watched(
@@ -53,17 +57,27 @@ def rows_since(run: Run, first: int) -> Watched | None:
     )
 
 
-def _waiting(run: Run, first: int) -> Watched | None:
-    """The rows that wait for the recorder."""
+def _waiting_count(run: Run) -> int:
     if run.loop is not None:
-        return Watched(*run.loop.waiting(first))
+        return run.loop.count
+    found = _waiting_lines(run)
+    return 0 if found is None else len(found.t)
+
+
+def _waiting(run: Run, rows: slice) -> Watched:
+    """Some rows that wait for the recorder."""
+    if run.loop is not None:
+        return Watched(*run.loop.waiting(rows))
+    found = _waiting_lines(run)
+    assert found is not None
+    some = found.part(rows)
+    width = some.values.shape[1] - len(run.x)
+    return Watched(some.t, some.values[:, :width], some.values[:, width:], some.xd)
+
+
+def _waiting_lines(run: Run) -> Rows | None:
     keeper = getattr(run, "keeper", None)  # there is none before the first step
-    found = keeper.waiting() if keeper is not None else None
-    if found is None:
-        return None
-    width = found.values.shape[1] - len(run.x)
-    whole = Watched(found.t, found.values[:, :width], found.values[:, width:], found.xd)
-    return whole.part(slice(first, None))
+    return None if keeper is None else keeper.waiting()
 
 
 def end_at(run: Run, t: float) -> None:

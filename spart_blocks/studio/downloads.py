@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
-from spart_blocks.errors import InputError
+import asyncio
+from pathlib import Path
+
+from spart_blocks.errors import Fault, InputError
+from spart_blocks.results.signal_names import file_name
 from spart_blocks.studio.client import Session
+from spart_blocks.studio.runs.book import book_of
+from spart_blocks.studio.runs.saved import loaded
+
+MEDIA = {
+    "npz": "application/octet-stream",
+    "csv": "text/csv; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+}
+PATIENCE = 120.0
 
 
 async def download(session: Session, path: str, run: str, kind: str) -> tuple[str, str, bytes]:
-    """A file of a run: its name, its media type, its bytes. Raises InputError."""
-    raise InputError("there is no such run")
+    """A file of a run: its name, its media type, its bytes. kind: npz, csv, or html for the page
+    of its motion. Raises InputError, RunError."""
+    if kind not in MEDIA:
+        raise InputError(f"a run is saved as {', '.join(MEDIA)}, not {kind[:20]!r}")
+    book = book_of(session)
+    entry = book.entry(path, int(run) if run.isdecimal() and len(run) < 9 else run)
+    file = book.new_file(f".{kind}")
+    try:
+        if entry.process is not None:
+            await entry.process.ask("save", {"file": str(file)}, PATIENCE)
+        elif entry.saved is not None and kind != "html":
+            await asyncio.to_thread(loaded(entry.saved).save, file)
+        else:
+            label = entry.facts["label"]
+            hint = "run it again"
+            raise InputError(Fault(f"{label} has no process any more to save it", hint=hint))
+        data = await asyncio.to_thread(file.read_bytes)
+    finally:
+        file.unlink(missing_ok=True)
+    name = file_name(Path(path).stem, "run")
+    return f"{name}-run{entry.number}.{kind}", MEDIA[kind], data

@@ -5,14 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from fake_page import page_of
 
+from spart_blocks.errors import InputError
+from spart_blocks.motion.packed import unpacked
+from spart_blocks.results import Results
 from spart_blocks.simulation import DiagramFile, begin, finish
+from spart_blocks.studio.downloads import download
 from spart_blocks.studio.runs import book as books
 
+ROOT = Path(__file__).parents[2]
 SWING = """
 name: swing
 clocks: {c: {T: 0.1}}
@@ -181,6 +188,52 @@ def test_a_killed_process_is_told_in_words(folder):
         assert (await page.ended(2))["state"] == "ended"
 
     in_page(folder, work)
+
+
+def test_motion_poses_states_and_files_of_a_robot():
+    path = "diagrams/spacecraft_pd.yaml"
+
+    async def work(page):
+        still = await page.ask("motion", path=path, run=None)
+        names = [body["name"] for body in still["bodies"]]
+        assert names == ["Spacecraft", "Link_1", "Link_2", "Link_3"]
+        await page.ask("run", path=path, speed=1.0, T=20.0)
+        head, numbers = await page.until(
+            lambda: next(((h, n) for h, n in page.rows if h["tell"] == "poses"), None)
+        )
+        assert (head["bodies"], head["rows"], len(numbers)) == (4, 1, 1 + 4 * 7)
+        poses = numbers[1:].reshape(4, 7)
+        assert np.linalg.norm(poses[:, 3:], axis=1) == pytest.approx(np.ones(4))
+        track = still["bodies"][3]["track"]["p"]
+        assert poses[3, :3] == pytest.approx(unpacked(track)[0], abs=0.5)
+        await page.ask("speed", path=path, speed=None)
+        await page.ended(1)
+        states = await page.ask("states", path=path, run=1, t=2.0)
+        (plant,) = [one for one in states if one["block"] == "plant"]
+        assert len(plant["values"]) == len(plant["labels"]) == 19
+        found = await page.ask("tunables", path=path, run=1)
+        kp = next(one for one in found if one["name"] == "ctrl.kp")
+        assert (kp["text"], kp["first"]) == ("[40, 40, 10]", "[40, 40, 10]")
+        moved = await page.ask("motion", path=path, run=1)
+        assert moved["end"] == 20.0
+        session = page.client.session
+        plain = finish(begin(DiagramFile(ROOT / path)))
+        name, kind, data = await download(session, path, "1", "npz")
+        assert (name, kind) == ("spacecraft_pd-run1.npz", "application/octet-stream")
+        (folder / name).write_bytes(data)
+        saved = Results.load(folder / name)
+        assert np.array_equal(saved["plant.qm"], plain["plant.qm"])
+        _, _, data = await download(session, path, "1", "csv")
+        assert data.startswith(b"t,")
+        _, _, data = await download(session, path, "1", "html")
+        assert b"<html" in data[:200]
+        for wrong in (("2", "npz"), ("x", "npz"), ("1", "exe")):
+            with pytest.raises(InputError):
+                await download(session, path, *wrong)
+
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        in_page(ROOT, work)
 
 
 def test_one_run_of_a_file_at_a_time(folder):

@@ -7,16 +7,23 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from spart_blocks.diagram.companions import AUDIT
 from spart_blocks.document import parse_value
 from spart_blocks.errors import InputError
 from spart_blocks.results import Results
 from spart_blocks.simulation.from_file import DiagramFile
+from spart_blocks.simulation.native import Native
 from spart_blocks.studio.runs.record import check_names, joined, plain_state, state_at, table_of
+from spart_blocks.studio.runs.tuning import text_now, tunables
 from spart_blocks.studio.runs.values import names_at, rates_of, values_at
 
 if TYPE_CHECKING:
     from spart_blocks.studio.runs.runner import Runner
 
+MOST_STATES = 200
+"""Of a block that a page shows."""
+MOST_TEXT = 2_000
+"""Characters of a parameter that a page shows."""
 Answer = tuple[Any, bytes]
 
 
@@ -61,6 +68,38 @@ def state(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     if not parts:
         raise InputError("the run has not begun")
     return plain_state(state_at(parts, float(asked["t"]))), b""
+
+
+def states(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """The states of blocks at a time, those that a person may replace."""
+    parts = runner.known_parts()
+    if not parts:
+        raise InputError("the run has not begun")
+    engine, found = parts[0].engine, state_at(parts, float(asked["t"]))
+    held = {one.name for one in engine.holds}
+    return [
+        {"block": name, "values": x.tolist(), "labels": list(engine.display.states.get(name, ()))}
+        for name, x in {**found.continuous, **found.discrete}.items()
+        if name not in held and not name.endswith(AUDIT) and len(x) <= MOST_STATES
+    ], b""
+
+
+def tunable(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """The parameters that can be set, with their values now and at the start."""
+    now, first = runner.next_setting or runner.setting, runner.first
+    if now is None or first is None or not isinstance(first, Native):
+        return [], b""
+    engine = now.engine
+    assert isinstance(engine, Native)
+    found = []
+    for name in tunables(first):
+        values = [text_now(one, name) for one in (engine, first)]
+        if len(values[0]) <= MOST_TEXT:
+            unit = engine.display.units.get(name, "")
+            found.append(
+                {"name": name, "text": values[0], "first": values[1], "unit": unit, "doc": ""}
+            )
+    return found, b""
 
 
 def tuned_values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
@@ -124,6 +163,8 @@ ANSWERS: dict[str, Callable[[Runner, Mapping[str, Any]], Answer]] = {
     "poses": poses,
     "state": state,
     "save": save,
+    "states": states,
     "still": still,
+    "tunables": tunable,
     "tuned": tuned_values,
 }

@@ -52,7 +52,7 @@ class Book:
         self.session = session
         self.entries: dict[int, Entry] = {}
         self.shows_motion: set[str] = set()
-        self._last = 0
+        self._last = self._files = 0
         self._spare: RunProcess | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -147,7 +147,7 @@ class Book:
     async def _store(self, entry: Entry) -> None:
         """Put the record of a run into a file, and end its process."""
         assert entry.process is not None
-        file = self.folder / f"{entry.number}.npz"
+        file = self.new_file(".npz")
         if await _quietly(entry.process, "save", file=str(file)):
             entry.saved = file
         await entry.process.close()
@@ -160,12 +160,12 @@ class Book:
         if entry.saved is not None:
             entry.saved.unlink(missing_ok=True)
 
-    @property
-    def folder(self) -> Path:
-        """A folder for files of this session."""
+    def new_file(self, suffix: str) -> Path:
+        """A file of this session that is not there yet."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="spart-studio-")
-        return Path(self._folder.name)
+        self._files += 1
+        return Path(self._folder.name, f"{self._files}{suffix}")
 
     # --- ending -------------------------------------------------------------------------------
 
@@ -182,8 +182,7 @@ class Book:
 
     async def close(self) -> None:
         """End all processes, and remove the files."""
-        for task in self._tasks:
-            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         processes = [entry.process for entry in self.entries.values()]
         for process in (*processes, self._spare):
             if process is not None:

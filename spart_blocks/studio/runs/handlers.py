@@ -125,6 +125,19 @@ async def values(client: Client, given: Given) -> Any:
     return (await _ask(entry, "values", **asked))[0]
 
 
+async def states(client: Client, given: Given) -> Any:
+    """The states of blocks at a time of a run."""
+    return (await _ask(_entry(client, given), "states", t=number_of(given, "t")))[0]
+
+
+async def tunables(client: Client, given: Given) -> Any:
+    """What can be set in a run, or in a loop."""
+    path = text_of(given, "path")
+    if loops.is_loop(path):
+        return await loops.tunables(client.session, path)
+    return (await _ask(_entry(client, given), "tunables"))[0]
+
+
 async def signals(client: Client, given: Given) -> Any:
     """Signals over a whole run, as rows."""
     entry = _entry(client, given)
@@ -227,6 +240,8 @@ HANDLERS: dict[str, Handler] = {
     "runs": runs,
     "values": values,
     "signals": signals,
+    "states": states,
+    "tunables": tunables,
     "motion": motion,
     **loops.HANDLERS,
 }

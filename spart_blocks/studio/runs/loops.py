@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -35,6 +36,7 @@ class Attached:
         self.session, self.name = session, name
         self.path = f"{_PREFIX}{name}"
         self.facts: Given = {}
+        self.first: dict[str, str] = {}
         self._asked: SimpleQueue[tuple[Callable[[LiveClient], Any], Future[Any]]] = SimpleQueue()
         self._over = False
         self._loop = asyncio.get_running_loop()
@@ -141,7 +143,6 @@ def _facts(client: LiveClient, watched: Watched) -> Given:
         }
         for row in found["signals"]
     ]
-    values = [row for row in found["parameters"] if "value" in row]
     return {
         "run": 0,
         "label": client.hello["name"],
@@ -152,8 +153,11 @@ def _facts(client: LiveClient, watched: Watched) -> Given:
         "speed": 1.0,
         "scopes": [{"title": name, "signals": [name]} for name in watched.names],
         "signals": signals,
-        "tunable": [{"name": row["name"], "value": row["value"]} for row in values],
-        "tuned": {row["name"]: str(row["value"]) for row in values if row["changed"]},
+        "tuned": {
+            row["name"]: json.dumps(row["value"])
+            for row in found["parameters"]
+            if row.get("changed")
+        },
         "stopped": None,
         "warnings": [],
         "problem": None,
@@ -211,16 +215,37 @@ async def watch(client: Client, given: Given) -> None:
 
 
 async def detach(client: Client, given: Given) -> None:
-    """Leave a loop, which goes on."""
-    one = _one(client.session, text_of(given, "loop"))
-    one.leave()
-    del _attached(client.session)[one.name]
+    """Leave a loop, which goes on; all of them where none is named."""
+    everyone = _attached(client.session)
+    names = list(everyone) if given.get("loop") is None else [text_of(given, "loop")]
+    for name in names:
+        _one(client.session, name).leave()
+        del everyone[name]
 
 
 async def tune(session: Session, path: str, name: str, text: str) -> None:
     """Set a parameter of a loop."""
     one, value = _one(session, path.removeprefix(_PREFIX)), parse_value(text, name)
     await one.ask(lambda loop: loop.set({name: value}))
+
+
+async def tunables(session: Session, path: str) -> list[Given]:
+    """The parameters and free inputs of a loop."""
+    one = _one(session, path.removeprefix(_PREFIX))
+    found = await one.ask(lambda loop: loop.describe()["parameters"])
+    rows = [row for row in found if "value" in row]
+    for row in rows:
+        one.first.setdefault(row["name"], json.dumps(row["value"]))
+    return [
+        {
+            "name": row["name"],
+            "text": json.dumps(row["value"]),
+            "first": one.first[row["name"]],
+            "unit": row["unit"],
+            "doc": "an input" if row["kind"] == "input" else "",
+        }
+        for row in rows
+    ]
 
 
 HANDLERS: dict[str, Handler] = {

@@ -19,6 +19,7 @@ from spart_blocks.studio.runs.frames import read_frame
 WORKER = "spart_blocks.studio.runs.worker"
 PATIENCE = 300.0
 """Longest wait for an answer [s]: a first push traces and compiles the diagram."""
+_DYING = 2.0  # s, from the end of its output to that of a process
 
 Heard = Callable[[dict[str, Any], bytes], None]
 
@@ -98,9 +99,11 @@ class RunProcess:
                     future.set_exception(error_from(header["error"]))
                 else:
                     future.set_result((header.get("ok"), body))
-        if self.alive:
-            self._process.kill()  # what it wrote cannot be read
-        code = await self._process.wait()
+        try:
+            code = await asyncio.wait_for(self._process.wait(), _DYING)
+        except TimeoutError:  # it goes on, but what it wrote cannot be read
+            self._process.kill()
+            code = await self._process.wait()
         how, hint = how_it_ended(code, Path(self._log.name))
         gone = RunError(f"the process of the run has ended ({how})", hint=hint)
         for future in self._waiting.values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,17 +17,17 @@ from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.run import Run
 from spart_blocks.simulation.simulate import begin, begin_engine, finish
 from spart_blocks.simulation.states import set_states
-from spart_blocks.simulation.watching import rows_since
+from spart_blocks.simulation.watching import row_count, rows_since
 from spart_blocks.simulation.worker import described
 from spart_blocks.studio.runs.answers import ANSWERS, file_of_job
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
 from spart_blocks.studio.runs.record import Part, shapes_of, so_far, state_from
-from spart_blocks.studio.runs.tuning import Tuned, stamp_of, tunables, tuned
+from spart_blocks.studio.runs.tuning import Tuned, stamp_of, tuned
 
 if TYPE_CHECKING:
     from spart_blocks.studio.runs.posing import Posing
 
-MOST_ROWS = 2_000
+MOST_ROWS = 500
 """Rows of one message."""
 MOST_NUMBERS = 100_000
 """Numbers of one message."""
@@ -71,6 +72,7 @@ class Runner:
         self.parts: list[Part] = []
         self.run: Run | None = None
         self.setting: Tuned | None = None
+        self.first: Engine | None = None
         self.next_setting: Tuned | None = None
         self.start: FinalState | None = None
         self.stopping = False
@@ -121,6 +123,7 @@ class Runner:
         self.setting = Tuned(engine, file, stamp, options)
         for name, text in self.job.get("tuned", {}).items():
             self.setting = tuned(self.setting, name, text)
+        self.first = self.setting.engine
         if self.job.get("start") is not None:
             self.start = state_from(self.job["start"])
         self._tell_description(self.setting.engine)
@@ -203,7 +206,7 @@ class Runner:
 
     def _tell(self, run: Run) -> None:
         now = self.clock.now()
-        if now - self._told_at["rows"] >= PERIOD and self.outbox.has_room:
+        if now - self._told_at["rows"] >= 0.7 * PERIOD and self.outbox.has_room:
             self._tell_rows()
         if now - self._told_at["status"] >= STATUS_PERIOD:
             self._tell_status()
@@ -219,15 +222,17 @@ class Runner:
     def _tell_rows(self) -> None:
         self._told_at["rows"] = self.clock.now()
         run = self.run
-        rows = rows_since(run, self.sent) if run is not None else None
-        if run is None or rows is None:
+        count = 0 if run is None else row_count(run)
+        if run is None or count <= self.sent:
             return
-        self.sent += len(rows.t)
-        most = max(1, min(MOST_ROWS, MOST_NUMBERS // (rows.signals.shape[1] + 1)))
-        stride = -(-len(rows.t) // most)
-        table = np.column_stack([rows.t, rows.signals])[::stride]
-        pairs = zip(run.recorder.names, shapes_of(run), strict=True)
-        signals = [{"name": name, "width": int(np.prod(shape, dtype=int))} for name, shape in pairs]
+        widths = [math.prod(shape) for shape in shapes_of(run)]
+        most = max(1, min(MOST_ROWS, MOST_NUMBERS // (sum(widths) + 1)))
+        rows = rows_since(run, self.sent, -(-(count - self.sent) // most))
+        assert rows is not None
+        self.sent = count
+        table = np.column_stack([rows.t, rows.signals])
+        pairs = zip(run.recorder.names, widths, strict=True)
+        signals = [{"name": name, "width": width} for name, width in pairs]
         size = {"rows": len(table), "width": table.shape[1] - 1}
         self.outbox.send({"tell": "rows", "signals": signals, **size}, _bytes(table))
 
@@ -282,7 +287,6 @@ class Runner:
             if "=0" not in name
         ]
         said = {"start": self.t, "T": engine.run.T, "scopes": scopes, "signals": signals}
-        said["tunable"] = tunables(engine)
         self.outbox.send({"tell": "described", **said})
 
     # --- commands -------------------------------------------------------------------------

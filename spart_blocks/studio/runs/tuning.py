@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -74,6 +75,17 @@ def tunables(engine: Engine) -> list[str]:
     starts = set(engine.program.start.values())
     names = [slot.name for slot in engine.program.parameters if slot.name not in starts]
     return [*names, *engine.program.given]
+
+
+def text_now(engine: Native, name: str) -> str:
+    """The value of a parameter as YAML."""
+    return json.dumps(_plain(engine.program.parameter(name).tolist()))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
 def _parameter(before: Tuned, name: str) -> tuple[str, str | None] | None:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from spart_blocks.diagram.clocks import Clock
+from spart_blocks.errors import InputError
 from spart_blocks.program.program import Program
 from spart_blocks.results import Results
+from spart_blocks.results.signal_names import select, split_index
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.native import Native
 from spart_blocks.simulation.states import vectors_of
@@ -21,9 +23,9 @@ _MOST_SHOWN = 6
 def names_at(engine: Engine, at: str) -> list[str]:
     """The signals of the sheet `at` ("" for the whole), and those that its subsystems pass on."""
     prefix = f"{at}/" if at else ""
-    names = [*engine.signals(), *engine.display.aliases]
+    names = dict.fromkeys([*engine.signals(), *engine.display.aliases])
     here = [n for n in names if n.startswith(prefix) and "/" not in n.removeprefix(prefix)]
-    return list(dict.fromkeys(name for name in here if "=0" not in name))[:MOST_NAMES]
+    return [n for n in here if "=0" not in n and not n.rpartition(".")[2].isdecimal()][:MOST_NAMES]
 
 
 def values_at(
@@ -40,16 +42,25 @@ def values_at(
     after = min(k + 1, len(results.t) - 1)
     length = float(results.t[after] - results.t[k])
     share = min(max((t - float(results.t[k])) / length, 0.0), 1.0) if length > 0 else 0.0
-    held = _held(results)
-    found = {}
-    for name, (before, later) in _pairs(part, [k, after], names).items():
-        whole = results.aliases.get(name, name)
+    held, found = _held(results), {}
+    asked = {name: split_index(name) for name in names}
+    pairs = _pairs(part, [k, after], dict.fromkeys(base for base, _ in asked.values()))
+    for name, (base, index) in asked.items():
+        if base not in pairs:
+            continue
+        both = pairs[base]
+        if index is not None:
+            try:
+                both = select(name, both, index)
+            except InputError:
+                continue
+        whole = results.aliases.get(base, base)
         s = 0.0 if whole in held else share
-        value = before if s == 0.0 else (1 - s) * before + s * later
+        value = both[0] if s == 0.0 else (1 - s) * both[0] + s * both[1]
         found[name] = {
             "text": text_of(value),
             "shape": "×".join(map(str, value.shape)),
-            "unit": results.unit(name),
+            "unit": results.unit(base),
             "rate": rates.get(whole, "continuous"),
         }
     return found
