@@ -203,14 +203,17 @@ export interface Field {
  * do: "pause" | "resume" | "stop" {path}; do: "speed" {path, speed}.
  * do: "tune" {path, name, text}: from now on; do: "keep" {path} writes what was tuned -> Changed.
  * do: "push" {path, body, force, point?}: force (3,) [N] in the inertial frame on a body from now
- * on, at a point (3,) [m] in the inertial frame (its centre of mass without); zero lets go.
+ * on, by its place among the recording's bodies, its name, or "plant/name"; at a point (3,) [m] in
+ * the inertial frame (its centre of mass without); zero lets go.
  * do: "continue" {path, run, t, speed, states?, tuned?}: a new run from time t of an earlier one;
  * states: vectors of blocks in place of what they were, {[block]: number[]}; tuned: {[name]: text}.
  * do: "states" {path, run, t} -> State[]: what "continue" may replace, as it was at time t.
  * do: "tunables" {path, run} -> Tunable[]: all that "tune" takes; path also "loop:NAME".
  * do: "runs" {path} -> Run[].
- * do: "values" {path, at, run, t} -> {[signal]: Value}.
- * do: "signals" {path, run, names} -> binary Rows.
+ * do: "values" {path, at, run, t, names?} -> {[signal]: Value}: of the wires of a sheet, or of
+ * signals by name.
+ * do: "signals" {path, run, names, from?, to?} -> binary Rows, thinned for drawing; of a part of the
+ * run from one time to another, with a row before and after.
  * do: "motion" {path, run} -> the recording that viewer/src/recording.ts reads; run null: the
  * plants where they start.
  * GET /download?path=&run=&kind=npz|csv|html|svg */

@@ -94,6 +94,9 @@ def test_values_on_wires_at_a_time(folder):
         some = await page.ask("values", path="swing.yaml", run=1, at="", t=1.5, names=["z"])
         assert list(some) == ["z"]
         assert await page.ask("values", path="swing.yaml", run=1, at="none", t=1.5) == {}
+        await page.ask("open", path="swing.yaml")  # now the wires of its sheet are known
+        found = await page.ask("values", path="swing.yaml", run=1, at="", t=1.5)
+        assert set(found) == {"step", "gain", "lag", "z"}
 
     in_page(folder, work)
 
@@ -114,7 +117,8 @@ def test_a_run_is_paused_tuned_kept_and_continued(folder):
         found = await page.ask("values", path="swing.yaml", run=1, at="", t=3.0)
         assert found["gain"]["text"] == "5"
         assert "ended" in await page.refused("tune", path="swing.yaml", name="k", text="1")
-        await page.ask("keep", path="swing.yaml")
+        changed = await page.ask("keep", path="swing.yaml")
+        assert changed["opened"]["undo"] == "keep what was tuned"
         assert (folder / "swing.yaml").read_text() == SWING.replace("k: 2.0", "k: 5")
         again = await page.ask(
             "continue", path="swing.yaml", run=1, t=1.0, speed=None, states={"lag": [9.0]}
@@ -134,8 +138,9 @@ def test_what_is_wrong_is_refused_in_words(folder):
     async def work(page):
         assert "has not been run" in await page.refused("pause", path="swing.yaml")
         assert "there is no run 7" in await page.refused("values", path="swing.yaml", run=7, t=0)
-        for path in ("../secret.yaml", "/etc/passwd", "no.yaml"):
-            assert "no" in await page.refused("run", path=path, speed=None)
+        for path in ("../secret.yaml", "/etc/passwd"):
+            assert "leaves the project" in await page.refused("run", path=path, speed=None)
+        assert "there is no file" in await page.refused("run", path="no.yaml", speed=None)
         for speed in (0, -1, 1e9, "fast", True):
             assert "speed" in await page.refused("run", path="swing.yaml", speed=speed)
         await page.ask("run", path="broken.yaml", speed=None)

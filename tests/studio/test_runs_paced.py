@@ -105,7 +105,8 @@ def test_a_run_in_the_studio_is_the_run_of_the_command_line(name, speed):
     (part,) = runner.parts
     plain = finish(begin(DiagramFile(DIAGRAMS / name), T=3.0))
     same(part.results, plain)
-    assert np.array_equal(np.vstack(heard.tables())[:, 0], plain.t)
+    told = np.vstack(heard.tables())[:, 0]
+    assert np.array_equal(told, plain.t) if speed else np.isin(told, plain.t).all()
     assert wall.t > (1.4 if speed else 0.0)
 
 

@@ -33,7 +33,8 @@ def values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     if not parts:
         return {}, b""
     engine = parts[0].engine
-    names = check_names(asked["names"]) if asked.get("names") else names_at(engine, asked["at"])
+    given = asked.get("names")
+    names = names_at(engine, asked["at"]) if given is None else check_names(given)
     if runner.rates is None:
         runner.rates = rates_of(engine)
     return values_at(parts, float(asked["t"]), names, runner.rates), b""

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spart_blocks.edits import Tune, edit
+from spart_blocks.edits import Operation, Tune
 from spart_blocks.errors import Fault, InputError
-from spart_blocks.studio.client import LATER, Client, Handler, Session
+from spart_blocks.studio.client import LATER, Client, Handler
 from spart_blocks.studio.requests import number_of, text_of
-from spart_blocks.studio.runs import loops
-from spart_blocks.studio.runs.book import Book, Entry, book_of
+from spart_blocks.studio.runs import loops, opened
+from spart_blocks.studio.runs.book import Entry, book_of
+from spart_blocks.studio.runs.opened import job_of
 from spart_blocks.studio.runs.process import RunProcess
 from spart_blocks.studio.runs.record import table_of
 from spart_blocks.studio.runs.saved import loaded
@@ -29,17 +29,17 @@ Given = dict[str, Any]
 
 async def run(client: Client, given: Given) -> Given:
     """Begin a run of a file; the one of it that goes on is ended."""
-    path = text_of(given, "path")
-    job = {**_job(client.session, path), "speed": _speed(given), "T": _end(given)}
+    path, job = job_of(client.session, text_of(given, "path"))
+    job |= {"speed": _speed(given), "T": _end(given)}
     return (await book_of(client.session).begin(path, job, "run {}")).facts
 
 
 async def go_on(client: Client, given: Given) -> Given:
     """Begin a run at a time of an earlier one."""
-    path = text_of(given, "path")
+    path, job = job_of(client.session, text_of(given, "path"))
     book = book_of(client.session)
     entry, t = book.entry(path, given.get("run")), number_of(given, "t")
-    job = {**_job(client.session, path), "speed": _speed(given), "T": _end(given)}
+    job |= {"speed": _speed(given), "T": _end(given)}
     states = given.get("states") or {}
     if not isinstance(states, dict) or not all(isinstance(x, list) for x in states.values()):
         raise InputError("states are lists of numbers by block")
@@ -99,14 +99,12 @@ async def _steer(client: Client, given: Given, what: str, **arguments: Any) -> A
 
 async def keep(client: Client, given: Given) -> Any:
     """Write what was tuned in the last run into the file."""
-    session, path = client.session, text_of(given, "path")
-    entry = book_of(session).current(path)
-    found = (await _ask(entry, "tuned"))[0]
-    operations = [Tune(name, value) for name, value in found.items()]
+    path = text_of(given, "path")
+    found = (await _ask(book_of(client.session).current(path), "tuned"))[0]
+    operations: list[Operation] = [Tune(name, value) for name, value in found.items()]
     if not operations:
         raise InputError(Fault("nothing has been tuned in this run", hint="tune a parameter"))
-    await asyncio.to_thread(edit, place_of(session, path), operations)
-    return {}
+    return await opened.keep(client, path, text_of(given, "at", ""), operations)
 
 
 async def runs(client: Client, given: Given) -> list[Given]:
@@ -116,12 +114,10 @@ async def runs(client: Client, given: Given) -> list[Given]:
 
 async def values(client: Client, given: Given) -> Any:
     """The values of a sheet's signals at a time."""
-    entry = _entry(client, given)
-    asked = {
-        "at": text_of(given, "at", ""),
-        "t": number_of(given, "t"),
-        "names": given.get("names"),
-    }
+    entry, at, names = _entry(client, given), text_of(given, "at", ""), given.get("names")
+    if names is None:
+        names = await opened.wire_signals(client.session, entry.path, at)
+    asked = {"at": at, "t": number_of(given, "t"), "names": names}
     return (await _ask(entry, "values", **asked))[0]
 
 
@@ -157,21 +153,21 @@ def _span(asked: Mapping[str, Any]) -> Given:
 
 async def motion(client: Client, given: Given) -> Any:
     """The recording of a run, or of the plants where they start; poses are told from now on."""
-    session, path = client.session, text_of(given, "path")
-    book = book_of(session)
+    path, job = job_of(client.session, text_of(given, "path"))
+    book = book_of(client.session)
     if path not in book.shows_motion:
         book.shows_motion.add(path)
         for entry in book.of(path):
             if entry.active:
                 await _ask(entry, "poses")
     if given.get("run") is None:
-        body = await _still(book, _job(session, path))
+        body = await _still(job)
     else:
         body = (await _ask(_entry(client, given), "motion"))[1]
     return json.loads(body)
 
 
-async def _still(book: Book, job: Given) -> bytes:
+async def _still(job: Given) -> bytes:
     """The plants of a file where they start, by a process of its own."""
     process = RunProcess(lambda *_: None, lambda _: None)
     await process.start()
@@ -180,26 +176,6 @@ async def _still(book: Book, job: Given) -> bytes:
         return (await process.ask("still", {}))[1]
     finally:
         await process.close()
-
-
-def place_of(session: Session, path: str) -> Path:
-    """A diagram of the project by its path from the root. Raises InputError."""
-    root = session.root.resolve()
-    place = (root / path).resolve()
-    if not place.is_relative_to(root) or not place.is_file():
-        raise InputError(f"there is no diagram {path[:200]!r} in this project")
-    return place
-
-
-def _job(session: Session, path: str) -> Given:
-    """The file of a run, as it is on disk."""
-    file = {
-        "path": str(place_of(session, path)),
-        "root": str(session.root.resolve()),
-        "blocks": list(session.blocks),
-        "variants": [],
-    }
-    return {"file": file}
 
 
 def _speed(given: Given) -> float | None:

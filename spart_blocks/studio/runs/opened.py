@@ -1,0 +1,59 @@
+"""What runs need of the files that pages have open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spart_blocks.edits import Operation
+from spart_blocks.errors import InputError
+from spart_blocks.studio.client import Client, Session
+from spart_blocks.studio.files.opened import OpenedFile
+from spart_blocks.studio.files.reading import Reading
+from spart_blocks.studio.files.session import changed_by, opened_files, path_in, with_file
+
+_PART = "signals of wires"
+_MOST_SHEETS = 50
+
+
+def job_of(session: Session, given: str) -> tuple[str, dict[str, Any]]:
+    """What a diagram is called, and the job of its process, without what the run is to be. Raises
+    InputError for a path that is no diagram of the project."""
+    path, name = path_in(session.root, given)
+    opened = opened_files(session).files.get(name)
+    chosen = opened.state.chosen if opened is not None else {}
+    file = {
+        "path": str(path),
+        "root": str(session.root.resolve()),
+        "blocks": list(session.blocks),
+        "variants": [f"{slot}={choice}" for slot, choice in chosen.items()],
+    }
+    return name, {"file": file}
+
+
+async def keep(client: Client, path: str, at: str, operations: list[Operation]) -> dict[str, Any]:
+    """Write operations into a file, as pages edit it."""
+    file = await opened_files(client.session).open(client, path)
+    return await changed_by(client, file, at, file.apply, operations, "keep what was tuned")
+
+
+async def wire_signals(session: Session, path: str, at: str) -> list[str] | None:
+    """The signals of the wires on a sheet; None where they are not known."""
+    file = opened_files(session).files.get(path)
+    if file is None:
+        return None
+    known: dict[tuple[str, str], tuple[Reading, list[str]]] = session.parts.setdefault(_PART, {})
+    before = known.get((path, at))
+    if before is None or before[0] is not file.reading:
+        try:
+            names = await with_file(file, _signals, file, at)
+        except InputError:
+            return None
+        while len(known) >= _MOST_SHEETS:
+            del known[next(iter(known))]
+        before = known[path, at] = file.reading, names
+    return before[1]
+
+
+def _signals(file: OpenedFile, at: str) -> list[str]:
+    wires = file.sheet(at)["wires"]
+    return list(dict.fromkeys(wire["signal"] for wire in wires if wire["signal"]))
