@@ -1,26 +1,10 @@
-"""A studio that is served, and pages that speak with it."""
+"""A project, its studio, and a browser."""
 
 from __future__ import annotations
 
-import asyncio
-import http.client
-import itertools
-import json
-import threading
-from contextlib import closing, contextmanager
-
 import pytest
-
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
-
 from browsers import SOFTWARE_GL, chromium
-from websockets.sync.client import connect
-
-from spart_blocks.studio.client import Session
-from spart_blocks.studio.gate import Gate
-from spart_blocks.studio.serve import serving_at
-from spart_blocks.web_build import STUDIO, built, found_node, is_fresh
+from studio_pages import served
 
 PD = """\
 name: one_loop
@@ -33,65 +17,6 @@ wires:
   - plant -> scope
 run: {T: 2}
 """
-
-
-class Studio:
-    """A served studio. said: what it prints."""
-
-    def __init__(self, session, gate, said):
-        self.session, self.gate, self.said = session, gate, said
-        self.cookie = f"{gate.cookie_name}={gate.cookie}"
-
-    def get(self, path, *, cookie=True, host=None, method="GET", **headers):
-        """The answer to a request, as (status, headers, body)."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.gate.port, timeout=20)
-        with closing(connection):
-            connection.putrequest(method, path, skip_host=True)
-            connection.putheader("Host", host or f"127.0.0.1:{self.gate.port}")
-            if cookie:
-                connection.putheader("Cookie", self.cookie if cookie is True else cookie)
-            for name, value in headers.items():
-                connection.putheader(name, value)
-            connection.endheaders()
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
-
-    @contextmanager
-    def page(self, *, cookie=True, origin=None, **given):
-        """A page's WebSocket."""
-        origin = self.gate.origin if origin is None else origin
-        headers = {"Cookie": self.cookie if cookie is True else cookie} if cookie else {}
-        url = f"ws://127.0.0.1:{self.gate.port}/socket"
-        given = {"open_timeout": 20, "max_size": 2**28, **given}
-        with connect(url, origin=origin, additional_headers=headers, **given) as socket:
-            yield Page(socket)
-
-
-class Page:
-    """Requests with their answers, and what is told in between."""
-
-    def __init__(self, socket):
-        self.socket, self.told, self.numbers = socket, [], itertools.count(1)
-
-    def ask(self, what, **given):
-        """The answer to a request, {"ok"} or {"problem"}."""
-        n = next(self.numbers)
-        self.socket.send(json.dumps({"n": n, "do": what, **given}))
-        while True:
-            message = self.socket.recv(timeout=60)
-            if isinstance(message, bytes):
-                self.told.append(message)
-                continue
-            found = json.loads(message)
-            if found.get("n") == n:
-                return found
-            self.told.append(found)
-
-    def ok(self, what, **given):
-        """What a request that must not be refused answers."""
-        found = self.ask(what, **given)
-        assert "ok" in found, found
-        return found["ok"]
 
 
 @pytest.fixture
@@ -112,39 +37,8 @@ def studio(project, tmp_path):
         yield found
 
 
-@contextmanager
-def served(root, page, opened=None):
-    """A studio of a folder, in a thread of its own."""
-    if not page.exists():
-        page.mkdir()
-        (page / "index.html").write_text("<!doctype html><title>a page</title>")
-    said = []
-    session, gate = Session(root, opened), Gate()
-    serving = serving_at(session, gate, page / "index.html", said.append)
-    thread = threading.Thread(target=lambda: asyncio.run(serving.run()), daemon=True)
-    thread.start()
-    try:
-        yield Studio(session, gate, said)
-    finally:
-        serving.server.should_exit = True
-        thread.join(20)
-        assert not thread.is_alive()
-
-
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     """Chromium, also for 3-D. Tests that use it are marked with `needs_chromium`."""
     with chromium(tmp_path_factory.mktemp("profile"), *SOFTWARE_GL) as browser:
         yield browser
-
-
-@contextmanager
-def in_browser(browser, root, opened=None):
-    """The studio of a folder, open in a browser."""
-    if not (is_fresh(STUDIO) or found_node()):
-        pytest.skip("needs Node.js")
-    page = built(STUDIO).parent
-    with served(root, page, opened) as studio:
-        browser.visit(studio.gate.link)
-        yield studio
-        browser.driver.get("about:blank")  # its socket closes, so that the server ends at once

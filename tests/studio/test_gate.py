@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import served
+from studio_pages import served
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from spart_blocks.studio.gate import MOST_BYTES, MOST_PAGES, MOST_REQUESTS, Gate, Pace, is_loopback
