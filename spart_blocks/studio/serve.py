@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import uvicorn
 
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.errors import Fault, InputError, SpartError
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.gate import MOST_BYTES, Gate
 from spart_blocks.studio.server import Say, application
@@ -38,9 +39,21 @@ def serve(
     begun: called with the link that opens it. Raises InputError where the address is not free.
     """
     serving = serving_at(session, gate, page, say)
+    threading.Thread(target=warm_up, daemon=True).start()
     with suppress(KeyboardInterrupt):
         begun(gate.link)
         asyncio.run(serving.run())
+
+
+def warm_up() -> None:
+    """Import and look up what the first page will ask for, while its browser starts."""
+    from spart_blocks.diagram.loader import load_text
+    from spart_blocks.studio.files import all_types
+    from spart_blocks.studio.files.reading import LOADING
+
+    all_types()
+    with LOADING, suppress(SpartError):
+        load_text("blocks: {one: {type: CONSTANT}}", "one.yaml")
 
 
 def serving_at(session: Session, gate: Gate, page: Path, say: Say) -> Serving:

@@ -124,10 +124,11 @@ async def _choose(client: Client, given: Given) -> Any:
 
 
 async def _types(client: Client, given: Given) -> Any:
-    return await asyncio.to_thread(_all_types)
+    return await asyncio.to_thread(all_types)
 
 
-def _all_types() -> list[dict[str, Any]]:
+def all_types() -> list[dict[str, Any]]:
+    """All types of blocks as pages read them."""
     from spart_blocks.studio.files.types import block_types
 
     with LOADING:
