@@ -227,6 +227,8 @@ async def tune(session: Session, path: str, name: str, text: str) -> None:
     """Set a parameter of a loop."""
     one, value = _one(session, path.removeprefix(_PREFIX)), parse_value(text, name)
     await one.ask(lambda loop: loop.set({name: value}))
+    one.facts["tuned"] = {**one.facts["tuned"], name: text}
+    session.tell({"tell": "run", "path": one.path, "run": one.facts})
 
 
 async def tunables(session: Session, path: str) -> list[Given]:
