@@ -19,7 +19,7 @@ import { DRAGGED } from "./Palette";
 import { bringIntoView, keepView, restoreView, ZOOM } from "./views";
 import { WireEdge } from "./WireEdge";
 import { WireHover } from "./WireHover";
-import { beginWire, endWire, reasonAgainst, wire } from "./wiring";
+import { beginWire, endOf, endWire, reasonAgainst, wire } from "./wiring";
 
 const NODE_TYPES = { block: BlockNode };
 const EDGE_TYPES = { wire: WireEdge };
@@ -194,7 +194,7 @@ function isFit({ source, sourceHandle, target, targetHandle }: Joined | Wire): b
 }
 
 function connect({ source, sourceHandle, target, targetHandle }: Joined): void {
-  void wire(`${source}.${sourceHandle}`, `${target}.${targetHandle}`);
+  void wire(endOf(source, sourceHandle ?? "", true), endOf(target, targetHandle ?? "", false));
 }
 
 /** A wire that ends at a port that does not fit is explained; on the empty sheet it gets a block. */
@@ -212,7 +212,7 @@ function reconnect({ data }: Wire, { source, sourceHandle, target, targetHandle 
   const within = now().sheet?.within;
   if (!data || within == null) return;
   const old = { source: data.wire.source, target: data.wire.target };
-  const fresh = { source: `${source}.${sourceHandle}`, target: `${target}.${targetHandle}` };
+  const fresh = { source: endOf(source, sourceHandle ?? "", true), target: endOf(target, targetHandle ?? "", false) };
   const operations: Operation[] = [{ op: "unwire", ...old, within }, { op: "wire", ...fresh, within }];
   void edit(...operations);
 }

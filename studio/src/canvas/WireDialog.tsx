@@ -7,7 +7,7 @@ import { Chooser, type Choice } from "../app/Chooser";
 import { Dialog } from "../app/Dialog";
 import type { SheetWire } from "../protocol";
 import { type Drawing, now, patch, useStudio } from "../store";
-import { beginWire, wire } from "./wiring";
+import { beginWire, endOf, wire } from "./wiring";
 
 export function WireDialog() {
   const sheet = useStudio((state) => state.sheet);
@@ -41,7 +41,7 @@ function portChoice(name: string, output: boolean, doc: string): Choice<[string,
 
 /** What can be done with a port: cut its wires, or draw one to a port that fits. */
 function endsOf(from: Drawing, wires: readonly SheetWire[]): Choice<() => Promise<unknown>>[] {
-  const own = `${from.block}.${from.port}`;
+  const own = endOf(from.block, from.port, from.output);
   const mine = wires.filter((one) => {
     const end = from.output ? one.from : one.to;
     return end.block === from.block && end.port === from.port;
@@ -55,9 +55,14 @@ function endsOf(from: Drawing, wires: readonly SheetWire[]): Choice<() => Promis
     key: port,
     name: port,
     reason: reason ?? undefined,
-    thing: () => (from.output ? wire(own, port) : wire(port, own)),
+    thing: () => (from.output ? wire(own, endAt(port, false)) : wire(endAt(port, true), own)),
   }));
   return [...ends.filter(({ reason }) => !reason), ...cuts, ...ends.filter(({ reason }) => reason)];
+}
+
+function endAt(place: string, output: boolean): string {
+  const cut = place.indexOf(".");
+  return endOf(place.slice(0, cut), place.slice(cut + 1), output);
 }
 
 async function cut({ source, target }: SheetWire): Promise<void> {

@@ -5,6 +5,7 @@ import type { BlockType, Operation, Point } from "../protocol";
 import { now, patch, pathOf, type Drawing } from "../store";
 import { freePlace } from "./geometry";
 import { freeName, nameOfType } from "./names";
+import { endOf } from "./wiring";
 
 /** What can be added: types of blocks and the subsystems of the file. */
 export function addable(): BlockType[] {
@@ -56,7 +57,7 @@ async function bestWire(add: Operation & { op: "add" }, type: BlockType, from: D
 }
 
 function wireTo({ block, port, output }: Drawing, other: string, within: string): Operation {
-  const own = `${block}.${port}`;
+  const own = endOf(block, port, output);
   const [source, target] = output ? [own, other] : [other, own];
   return { op: "wire", source, target, within };
 }

@@ -11,45 +11,52 @@ export interface Copied {
   wires: SheetWire[];
 }
 
-let copied: Copied | null = null;
+// Promised, since what blocks hold is asked of the server: a paste waits for it.
+let copied: Promise<Copied | null> = Promise.resolve(null);
 
 /** Take the selected blocks into the clipboard. */
-export async function copy(): Promise<Copied | null> {
+export function copy(): Promise<Copied | null> {
+  if (now().selection.length) copied = selected();
+  return copied;
+}
+
+async function selected(): Promise<Copied | null> {
   const { opened, sheet, selection } = now();
-  if (!opened || !sheet || selection.length === 0) return null;
+  if (!opened || !sheet) return null;
   const chosen = boxesOf(sheet.blocks, selection).filter(({ look }) => look !== "border");
   const about = { path: opened.path, at: sheet.at };
   const ask = ({ name }: SheetBlock) => connection.ask<Form>("form", { ...about, block: name });
   const forms = await attempt(() => Promise.all(chosen.map(ask)));
   if (!forms) return null;
   const inside = new Set(chosen.map(({ name }) => name));
-  copied = {
+  patch({ said: `${chosen.length} blocks copied` });
+  return {
     blocks: chosen.map(({ name, x, y }, k) => ({
       name, type: forms[k]!.type, parameters: parametersOf(forms[k]!), at: [x, y],
     })),
     wires: sheet.wires.filter(({ from, to }) => inside.has(from.block) && inside.has(to.block)),
   };
-  patch({ said: `${chosen.length} blocks copied` });
-  return copied;
 }
 
 function parametersOf({ fields }: Form): Record<string, string> {
   return Object.fromEntries(fields.flatMap(({ name, text }) => (text === null ? [] : [[name, text]])));
 }
 
-export async function paste(from: Copied | null = copied): Promise<void> {
+export async function paste(from: Promise<Copied | null> = copied): Promise<void> {
+  await put(await from);
+}
+
+/** Copies of the selected blocks beside them; the clipboard stays. */
+export async function duplicate(): Promise<void> {
+  await put(await selected());
+}
+
+async function put(from: Copied | null): Promise<void> {
   const { sheet } = now();
   if (!from || !sheet) return;
   if (sheet.within === null) return notify("This sheet is of another file: open that file to edit it", "fault");
   const { operations, names } = pasting(from, sheet.blocks, sheet.within);
   if (await edit(...operations)) patch({ selection: names });
-}
-
-export async function duplicate(): Promise<void> {
-  const kept = copied;
-  const chosen = await copy();
-  copied = kept;
-  await paste(chosen);
 }
 
 /** The operations that add copies of blocks beside the blocks of a sheet. */

@@ -33,6 +33,14 @@ export function reasonAgainst(drawing: Drawing | null, block: string, port: stri
   return key in drawing.fits ? (drawing.fits[key] ?? undefined) : "a wire from here cannot end there";
 }
 
+/** A port in the notation of wires: without its name where the block has no other on that side and
+ * only numbers it. */
+export function endOf(block: string, port: string, output: boolean): string {
+  const found = now().sheet?.blocks.find(({ name }) => name === block);
+  const ports = output ? found?.outputs : found?.inputs;
+  return ports?.length === 1 && /^\d+$/.test(port) ? block : `${block}.${port}`;
+}
+
 /** Wire an output to an input. */
 export async function wire(source: string, target: string): Promise<void> {
   const { sheet } = now();

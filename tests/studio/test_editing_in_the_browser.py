@@ -1,0 +1,221 @@
+"""Diagrams worked on in Chromium: each edit is in the file, and is taken back to the byte."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from browsers import needs_chromium
+from conftest import in_browser
+from diagram_pages import LOOP, DiagramPage
+
+pytestmark = needs_chromium
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree("models", root / "models")
+    (root / "spart.toml").write_text("")
+    (root / "first.yaml").write_text(LOOP)
+    with in_browser(browser, root, "first.yaml"):
+        browser.wait("document.querySelector('.palette details')")  # the types are there
+        yield DiagramPage(browser, root)
+
+
+@pytest.fixture
+def loop(page, request):
+    return page.open(f"{request.node.name}.yaml", LOOP)
+
+
+def undone(page):
+    """Undo until the file is what it was."""
+    while page.text != LOOP:
+        before = page.text
+        page.press("Ctrl+z")
+        page.until(lambda before=before: page.text != before, "undone")
+
+
+def test_a_block_is_added_by_what_another_tool_calls_it(loop):
+    loop.at_empty().double_click().perform()
+    loop.choose("unit delay")
+    loop.until(lambda: len(loop.blocks()) == 6, "added")
+    (added,) = loop.blocks() - {"goal", "error", "gain", "x", "scope"}
+    loop.selects(added)
+    undone(loop)
+
+
+def test_a_block_is_added_by_its_name_with_the_keyboard(loop):
+    loop.press("Ctrl+k")
+    loop.choose("saturat")
+    loop.until(lambda: len(loop.blocks()) == 6, "added")
+    loop.press("Ctrl+z")
+    loop.has("goal", "error", "gain", "x", "scope")
+    assert loop.text == LOOP
+    loop.press("Ctrl+Shift+z")
+    loop.until(lambda: len(loop.blocks()) == 6, "added again")
+    undone(loop)
+
+
+def test_a_wire_dropped_on_the_empty_sheet_brings_its_block(loop):
+    loop.drag(loop.port("gain", "0", True), (20, 60), (20, 60))
+    loop.choose("scope")
+    loop.until(lambda: "wire from gain to scope2" in loop.wires(), "wired")
+    loop.written("scope2: {type: SCOPE}")
+    loop.press("Ctrl+z")  # block and wire are one edit
+    loop.has("goal", "error", "gain", "x", "scope")
+    assert loop.text == LOOP
+
+
+def test_a_block_comes_from_the_palette(loop):
+    loop.browser.find(".palette input").send_keys("constant")
+    loop.wait("document.querySelector('.palette li button')")
+    loop.browser.find(".palette li button").click()
+    loop.has("goal", "error", "gain", "x", "scope", "constant")
+    item = loop.browser.find(".palette li button")
+    loop.drag(item, (300, 60), (100, 80))
+    loop.until(lambda: "constant2" in loop.blocks(), "dragged")
+    loop.browser.find(".palette input").clear()
+    loop.node("constant2").click()
+    undone(loop)
+
+
+def test_wires_end_only_where_they_fit_and_the_reason_is_told(loop):
+    taken = loop.port("error", "0", False)
+    loop.drag(loop.port("gain", "0", True), taken, release=False)
+    loop.wait("document.querySelector(\"[data-id='error'] .port.unfit\")")
+    reason = taken.get_attribute("title")
+    assert "already" in reason
+    loop.drag_end()
+    loop.wait("document.querySelector('.notice.fault')")
+    assert reason in loop.said()
+    assert loop.text == LOOP
+    loop.browser.find(".notice button").click()
+
+
+def test_a_wire_is_drawn_from_port_to_port_and_removed(loop):
+    text = LOOP.replace("  - gain -> x\n", "")
+    loop.open("unwired.yaml", text)
+    loop.drag(loop.port("gain", "0", True), loop.port("x", "0", False))
+    loop.written("gain -> x")
+    loop.until(lambda: len(loop.wires()) == 5, "wired")
+    middle = loop.browser.run(
+        "const l = document.querySelector(\".react-flow__edge[data-id='gain -> x'] .line\");"
+        "const p = l.getPointAtLength(l.getTotalLength() / 2).matrixTransform(l.getScreenCTM());"
+        "return [p.x, p.y]"
+    )
+    loop.click_at(*middle)
+    loop.wait("document.querySelector('.wire.chosen')")
+    loop.press("DELETE")
+    loop.until(lambda: loop.text == text, "unwired")
+
+
+def test_wires_by_keyboard_alone(loop):
+    loop.open("unwired.yaml", LOOP.replace("  - gain -> x\n", ""))
+    loop.node("gain").click()
+    loop.press("w")
+    loop.choose("output")
+    loop.choose("x.0")
+    loop.written("gain -> x")
+    loop.press("w")
+    loop.choose("output")
+    loop.choose("remove")
+    loop.until(lambda: "gain -> x" not in loop.text, "unwired")
+
+
+def test_blocks_are_removed_with_their_wires(loop):
+    loop.click("gain")
+    loop.press("DELETE")
+    loop.has("goal", "error", "x", "scope")
+    assert "gain" not in loop.text
+    undone(loop)
+    loop.has("goal", "error", "gain", "x", "scope")
+
+
+def test_a_block_is_renamed_in_place(loop):
+    loop.click("x")
+    loop.press("F2")
+    loop.wait("document.activeElement.matches('input.block-name')")
+    loop.type("level")
+    loop.press("ENTER")
+    loop.has("goal", "error", "gain", "level", "scope")
+    loop.written("level -> error.1, scope")
+    loop.selects("level")
+    undone(loop)
+
+
+def test_blocks_are_copied_pasted_and_duplicated(loop):
+    loop.click("error")
+    loop.click("gain", loop.SHIFT)
+    loop.press("Ctrl+c", "Ctrl+v")
+    loop.until(lambda: {"error2", "gain2"} <= loop.blocks(), "pasted")
+    loop.written('error2: {type: SUM, signs: "+-"}', "gain2: {type: GAIN, K: $k}", "error2 -> gain2")
+    loop.selects("error2", "gain2")
+    loop.press("Ctrl+d")
+    loop.until(lambda: {"error3", "gain3"} <= loop.blocks(), "duplicated")
+    undone(loop)
+
+
+def test_blocks_become_a_subsystem_that_opens(loop):
+    loop.click("error")
+    loop.click("gain", loop.SHIFT)
+    loop.press("Ctrl+g")
+    loop.wait("document.querySelector('dialog[open] input')")
+    loop.type("law")
+    loop.press("ENTER")
+    loop.has("goal", "law", "x", "scope")
+    loop.written("subsystems:", "law:")
+    loop.press("ENTER")
+    loop.until(lambda: {"error", "gain"} <= loop.blocks(), "inside")
+    crumbs = [b.text for b in loop.driver.find_elements("css selector", ".breadcrumbs button")]
+    assert crumbs[-1] == "law"
+    loop.press("BACKSPACE")
+    loop.has("goal", "law", "x", "scope")
+    loop.selects("law")
+    undone(loop)
+
+
+def test_parameters_are_tried_while_typed_and_set_by_enter(loop):
+    loop.click("gain")
+    loop.wait("document.querySelector('.form-panel [aria-label=gain] .field input')")
+    field = loop.field("K")
+    field.send_keys(loop.CTRL_A, "[1, 2")
+    loop.wait("document.querySelector('.field.wrong')")
+    assert loop.text == LOOP
+    field.send_keys(loop.CTRL_A, "nonsense")
+    loop.wait("document.querySelector(\"[data-id='gain'] .block-fault\")")
+    field.send_keys(loop.CTRL_A, "3.5")
+    loop.wait("!document.querySelector('.field.wrong')")
+    loop.press("ENTER")
+    loop.written("gain: {type: GAIN, K: 3.5}")
+    loop.press("ESCAPE")
+    loop.browser.find(".react-flow__pane").click()
+    undone(loop)
+
+
+def test_the_file_s_parameters_and_run_settings_are_set(loop):
+    field = loop.field("k")
+    field.send_keys(loop.CTRL_A, "7")
+    loop.press("ENTER")
+    loop.written("params: {k: 7} # 1/s")
+    field = loop.field("T")
+    field.send_keys(loop.CTRL_A, "2.5")
+    loop.press("TAB")
+    loop.written("run: {T: 2.5}")
+    for name, value in (("Name", "limit"), ("Value", "4")):
+        loop.browser.find(f"input[aria-label='{name} of a new parameter']").send_keys(value)
+    loop.press("ENTER")
+    loop.written("limit: 4")
+    loop.browser.find(".react-flow__pane").click()
+    undone(loop)
+
+
+def test_a_file_changed_outside_is_read_again_and_a_broken_one_is_a_conflict(loop):
+    loop.file.write_text(LOOP.replace("scope", "display"))
+    loop.has("goal", "error", "gain", "x", "display")
+    loop.wait("document.querySelector('.notice')")
+    loop.file.write_text(LOOP.replace("blocks:", "blocks: ["))
+    loop.wait("document.querySelector('.notice.fault strong')")
+    loop.file.write_text(LOOP)
+    loop.has("goal", "error", "gain", "x", "scope")
+    loop.wait("!document.querySelector('.notice.fault strong')")

@@ -1,0 +1,242 @@
+"""Diagrams looked at in Chromium: the whole, its parts, places, and ways to go there."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from browsers import needs_chromium
+from conftest import in_browser
+from diagram_pages import LOOP, DiagramPage
+
+pytestmark = needs_chromium
+ALL = ("goal", "error", "gain", "x", "scope")
+TWO = """\
+name: two
+subsystems:
+  law:
+    inputs: [e]
+    outputs: [u]
+    blocks:
+      gain: {type: GAIN, K: 2}
+      limit: {type: CLIP, max: 1}
+    wires: [in.e -> gain, gain -> limit, limit -> out.u]
+variants:
+  plant:
+    default: slow
+    choices:
+      slow: {type: PT1, gain: 1, tau: 5}
+      fast: {type: PT1, gain: 1, tau: 0.1}
+blocks:
+  goal: {type: STEP, T: 0}
+  error: {type: SUM, signs: "+-"}
+  left: {type: law}
+  right: {type: law}
+  scope: {type: SCOPE}
+wires:
+  - goal -> error.0
+  - error -> left
+  - left -> right
+  - right -> plant
+  - plant -> error.1, scope
+run: {T: 1}
+"""
+OUTER = ("goal", "error", "left", "right", "plant", "scope")
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    root = tmp_path_factory.mktemp("project")
+    (root / "diagrams").mkdir()
+    shutil.copy("diagrams/control/dc_motor.yaml", root / "diagrams")
+    (root / "spart.toml").write_text("")
+    (root / "first.yaml").write_text(LOOP)
+    with in_browser(browser, root):
+        browser.wait("document.querySelector('.card')")
+        yield DiagramPage(browser, root)
+
+
+@pytest.fixture
+def loop(page, request):
+    return page.open(f"{request.node.name}.yaml", LOOP)
+
+
+@pytest.fixture
+def two(page, request):
+    return page.open(f"{request.node.name}.yaml", TWO)
+
+
+def zoom(page):
+    style = page.browser.find(".react-flow__viewport").get_attribute("style")
+    return float(style.split("scale(")[1].split(")")[0])
+
+
+def inside(page, name):
+    """Whether a block is seen wholly."""
+    x, y, width, height = page.box(name)
+    sheet = page.browser.run("const r = document.querySelector('.flow').getBoundingClientRect();"
+                             "return [r.left, r.top, r.right, r.bottom]")  # fmt: skip
+    return sheet[0] <= x and sheet[1] <= y and x + width <= sheet[2] and y + height <= sheet[3]
+
+
+def test_the_diagrams_of_the_project_are_listed_filtered_and_made(page):
+    page.button("All diagrams") if page.driver.find_elements("css selector", ".header") else None
+    page.wait("document.querySelectorAll('.card').length === 2")
+    page.browser.find("input[type=search]").send_keys("motor")
+    page.wait("document.querySelectorAll('.card').length === 1")
+    page.press("TAB", "TAB", "ENTER")
+    page.wait("document.querySelector('.breadcrumbs')?.innerText.includes('dc_motor')")
+    page.button("All diagrams")
+    page.wait("document.querySelector('.project button')")
+    page.browser.find(".project-tools button").click()
+    page.type("A second loop")
+    page.press("ENTER")
+    page.wait("document.querySelector('.breadcrumbs')")
+    made = [path for path in page.root.rglob("a_second_loop.yaml")]
+    assert "A second loop" in made[0].read_text()
+    page.press("Ctrl+k")
+    page.choose("gain")
+    page.wait("document.querySelector(\"[data-id='gain']\")")
+    assert "type: GAIN" in made[0].read_text()
+
+
+def test_the_whole_is_seen_at_first_and_again_after_panning_and_zooming(loop):
+    assert loop.blocks() == set(ALL)
+    assert all(inside(loop, name) for name in ALL)
+    before = zoom(loop)
+    wheel = "document.querySelector('.react-flow__pane').dispatchEvent(new WheelEvent('wheel'," \
+            "{deltaY: -400, clientX: 400, clientY: 200, bubbles: true, cancelable: true}))"  # fmt: skip
+    loop.browser.run(wheel)
+    loop.until(lambda: zoom(loop) > 1.3 * before, "zoomed in")
+    loop.press("f")
+    loop.until(lambda: zoom(loop) == pytest.approx(before), "fitted")
+    x = loop.box("goal")[0]
+    loop.pan(60, 20)
+    loop.until(lambda: loop.box("goal")[0] == pytest.approx(x + 60, abs=2), "panned")
+    loop.press("SPACE")
+    loop.until(lambda: loop.box("goal")[0] == pytest.approx(x, abs=1), "fitted")
+    loop.click("x")
+    loop.press("Shift+F")
+    loop.until(lambda: not inside(loop, "goal"), "at the selection")
+    assert inside(loop, "x")
+
+
+def test_blocks_are_selected_by_click_with_shift_and_in_a_box(loop):
+    loop.click("gain")
+    loop.selects("gain")
+    loop.click("x", loop.SHIFT)
+    loop.selects("gain", "x")
+    loop.click_empty()
+    loop.selects()
+    x, y, width, height = loop.box("gain")
+    loop.drag_at((x - 12, y - 12), (x + width + 12, y + height + 12))
+    loop.selects("gain")
+    loop.press("Ctrl+a")
+    loop.selects(*ALL)
+    loop.press("ESCAPE")
+    loop.selects()
+
+
+def test_moved_blocks_stay_where_they_were_put_and_take_their_wires_along(loop):
+    before, line = loop.box("gain"), loop.line("gain -> x")
+    loop.drag(loop.node("gain"), (10, 5), (40, 60))
+    loop.until(lambda: loop.box("gain")[1] > before[1] + 40, "moved")
+    loop.until(lambda: loop.line("gain -> x") != line, "routed again")
+    assert loop.text == LOOP  # places are not of the file
+    put = loop.box("gain")
+    loop.press("Ctrl+z")
+    loop.until(lambda: loop.box("gain") == pytest.approx(before, abs=1), "moved back")
+    loop.press("Ctrl+y")
+    loop.until(lambda: loop.box("gain") == pytest.approx(put, abs=1), "moved again")
+    loop.button("Tidy")
+    loop.until(lambda: loop.box("gain") == pytest.approx(before, abs=1), "tidied")
+
+
+def test_blocks_are_moved_and_lined_up_by_keys_and_buttons(loop):
+    loop.click("gain")
+    before, scale = loop.box("gain"), zoom(loop)
+    loop.press("ARROW_DOWN", "ARROW_DOWN", "ARROW_RIGHT")
+    loop.until(lambda: loop.box("gain")[:2] == pytest.approx(
+        [before[0] + 10 * scale, before[1] + 20 * scale], abs=1), "moved")  # fmt: skip
+    loop.wait("document.querySelector('[aria-label^=\"Undo:\"]')")
+    loop.press("Ctrl+a")
+    loop.button("Align tops")
+    loop.until(lambda: len({round(loop.box(name)[1]) for name in ALL}) == 1, "aligned")
+    assert loop.text == LOOP
+
+
+def test_subsystems_are_entered_and_left_with_their_path_above(two):
+    node = two.node("left")
+    two.double_click(node)
+    two.until(lambda: {"gain", "limit"} <= two.blocks(), "entered")
+    assert two.crumbs()[1:] == ["left"]
+    two.press("Alt+ARROW_UP")
+    two.has(*OUTER)
+    two.selects("left")
+    two.click("right")
+    two.press("ENTER")
+    two.until(lambda: two.crumbs()[1:] == ["right"], "entered")
+    two.driver.back()
+    two.has(*OUTER)
+    two.driver.forward()
+    two.until(lambda: two.crumbs()[1:] == ["right"], "entered again")
+    two.browser.find(".breadcrumbs button").click()
+    two.has(*OUTER)
+
+
+def test_a_variant_is_chosen_from_a_list(two):
+    from selenium.webdriver.support.ui import Select
+
+    chosen = two.browser.find(".variant select")
+    assert [option.text for option in Select(chosen).options] == ["slow", "fast"]
+    Select(chosen).select_by_visible_text("fast")
+    two.click("plant")
+    two.until(lambda: two.field("tau").get_attribute("value") == "0.1", "the other one")
+
+
+def test_search_goes_to_blocks_of_all_sheets(two):
+    two.press("Ctrl+f")
+    two.wait("document.querySelectorAll('dialog [role=option]').length > 6")
+    two.choose("right/limit")
+    two.until(lambda: two.crumbs()[1:] == ["right"], "there")
+    two.selects("limit")
+
+
+def test_problems_lead_to_their_blocks(page):
+    broken = TWO.replace("K: 2", "K: [1, 2").replace("K: [1, 2", "K: nonsense")
+    two = page.open("broken.yaml", broken)
+    two.wait("document.querySelector('.problems-head')")
+    two.browser.find(".problems-head").click()
+    two.browser.find("button.problem").click()
+    two.until(lambda: two.selected() == {"gain"}, "there")
+    assert two.crumbs()[1:] in (["left"], ["right"])
+    two.wait("document.querySelector('.field.wrong')")
+
+
+def test_blocks_are_walked_by_tab_and_keys_are_listed(loop):
+    loop.browser.run("document.querySelector('.react-flow__node').focus()")
+    loop.press("TAB")
+    loop.until(lambda: len(loop.selected()) == 1, "one selected")
+    loop.press("?")
+    loop.wait("document.querySelector('dialog.help')")
+    listed = loop.browser.find("dialog.help").text
+    assert "make a subsystem" in listed
+    assert "Ctrl+K" in listed
+    loop.press("ESCAPE")
+    loop.wait("!document.querySelector('dialog')")
+
+
+def test_a_picture_is_saved(loop, tmp_path):
+    where = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    loop.driver.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    loop.button("Save a picture")
+    picture = tmp_path / "loop.svg"
+    loop.until(picture.exists, "saved")
+    assert picture.read_text().count("<g><rect") == 5
+    assert ">gain</text>" in picture.read_text()
+
+
+def test_nothing_complains_and_nothing_is_asked_of_a_network(loop):
+    assert [line for line in loop.browser.complaints() if "thumbnail" not in line] == []
+    own = f"//{loop.driver.execute_script('return location.host')}/"
+    assert all(own in url for url in loop.browser.requests())
