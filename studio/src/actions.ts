@@ -120,11 +120,13 @@ export function edit(...operations: Operation[]): Promise<Changed | null> {
 }
 
 export async function undo(): Promise<void> {
+  await last; // what has just been done may not have been answered
   const what = now().opened?.undo;
   if (what && (await change("undo", () => ({})))) patch({ said: `undone: ${what}` });
 }
 
 export async function redo(): Promise<void> {
+  await last;
   const what = now().opened?.redo;
   if (what && (await change("redo", () => ({})))) patch({ said: `done again: ${what}` });
 }

@@ -92,20 +92,21 @@ def test_the_diagrams_of_the_project_are_listed_filtered_and_made(page):
     page.type("A second loop")
     page.press("ENTER")
     page.wait("document.querySelector('.breadcrumbs')")
-    made = [path for path in page.root.rglob("a_second_loop.yaml")]
-    assert "A second loop" in made[0].read_text()
+    (made,) = page.root.rglob("a_second_loop.yaml")
+    assert "A second loop" in made.read_text()
     page.press("Ctrl+k")
     page.choose("gain")
     page.wait("document.querySelector(\"[data-id='gain']\")")
-    assert "type: GAIN" in made[0].read_text()
+    assert "type: GAIN" in made.read_text()
 
 
 def test_the_whole_is_seen_at_first_and_again_after_panning_and_zooming(loop):
     assert loop.blocks() == set(ALL)
     assert all(inside(loop, name) for name in ALL)
     before = zoom(loop)
-    wheel = "document.querySelector('.react-flow__pane').dispatchEvent(new WheelEvent('wheel'," \
-            "{deltaY: -400, clientX: 400, clientY: 200, bubbles: true, cancelable: true}))"  # fmt: skip
+    turn = "{deltaY: -400, clientX: 400, clientY: 200, bubbles: true, cancelable: true}"
+    pane = "document.querySelector('.react-flow__pane')"
+    wheel = f"{pane}.dispatchEvent(new WheelEvent('wheel', {turn}))"
     loop.browser.run(wheel)
     loop.until(lambda: zoom(loop) > 1.3 * before, "zoomed in")
     loop.press("f")
@@ -203,7 +204,7 @@ def test_search_goes_to_blocks_of_all_sheets(two):
 
 
 def test_problems_lead_to_their_blocks(page):
-    broken = TWO.replace("K: 2", "K: [1, 2").replace("K: [1, 2", "K: nonsense")
+    broken = TWO.replace("K: 2", "K: nonsense")
     two = page.open("broken.yaml", broken)
     two.wait("document.querySelector('.problems-head')")
     two.browser.find(".problems-head").click()
@@ -237,6 +238,6 @@ def test_a_picture_is_saved(loop, tmp_path):
 
 
 def test_nothing_complains_and_nothing_is_asked_of_a_network(loop):
-    assert [line for line in loop.browser.complaints() if "thumbnail" not in line] == []
+    assert loop.browser.complaints() == []
     own = f"//{loop.driver.execute_script('return location.host')}/"
     assert all(own in url for url in loop.browser.requests())
