@@ -48,7 +48,9 @@ function Diagram() {
         </main>
         <FormPanel />
       </div>
-      <RunBar />
+      <section aria-label="Run">
+        <RunBar />
+      </section>
       <BottomPanel />
       <QuickAdd />
       <Dialogs />

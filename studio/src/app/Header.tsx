@@ -9,6 +9,7 @@ export function Header() {
   if (!opened) return null;
   return (
     <header className="header">
+      <h1 className="unseen">{opened.name}</h1>
       <Tool icon="home" name="All diagrams" onClick={() => void showProject()} />
       <Breadcrumbs />
       <div className="tools" role="toolbar" aria-label="File">

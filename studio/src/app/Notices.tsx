@@ -7,8 +7,9 @@ import { Icon } from "./Icon";
 export function Notices() {
   const notices = useStudio((state) => state.notices);
   const conflict = useStudio((state) => state.conflict);
+  if (!conflict && notices.length === 0) return null;
   return (
-    <div className="notices">
+    <section className="notices" aria-label="Notices">
       {conflict && (
         <div className="notice fault" role="alert">
           <Icon name="fault" />
@@ -26,6 +27,6 @@ export function Notices() {
           <Tool icon="close" name="Close" onClick={() => dismiss(id)} />
         </div>
       ))}
-    </div>
+    </section>
   );
 }

@@ -1,0 +1,75 @@
+"""axe finds nothing against any part of the page, light or dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browsers import needs_chromium
+from conftest import in_browser
+from diagram_pages import LOOP, DiagramPage
+
+AXE = Path("studio/node_modules/axe-core/axe.min.js")
+pytestmark = needs_chromium
+FOUND = (
+    "axe.run(document, {resultTypes: ['violations']}).then(({violations}) => done(violations"
+    ".flatMap(({id, nodes}) => nodes.map((n) => `${id}: ${n.html.slice(0, 160)} ${n.any[0]?.message"
+    " ?? n.all[0]?.message ?? ''}`))))"
+)
+PARTS = {
+    "list": ("", "document.querySelector('.card')"),
+    "new diagram": ("", "document.querySelector('dialog[open]')"),
+    "sheet": ("file", "true"),
+    "form": ("file", "document.querySelector('.field')", "gain"),
+    "problems": ("file", "document.querySelector('.problem')", "bad"),
+    "several": ("file", "document.querySelector('.align')", "Ctrl+a"),
+    "adding": ("file", "document.querySelector('[role=option]')", "Ctrl+k"),
+    "search": ("file", "document.querySelector('[role=option]')", "Ctrl+f"),
+    "keys": ("file", "document.querySelector('dialog.help')", "?"),
+    "wiring": ("file", "document.querySelector('[role=option]')", "gain", "w"),
+    "grouping": ("file", "document.querySelector('dialog[open] form')", "gain", "Ctrl+g"),
+    "renaming": ("file", "document.querySelector('input.block-name')", "gain", "F2"),
+}
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def page(browser, tmp_path_factory, request):
+    if not AXE.exists():
+        pytest.skip("needs axe-core: npm ci in studio/")
+    root = tmp_path_factory.mktemp("project")
+    (root / "spart.toml").write_text("")
+    (root / "loop.yaml").write_text(LOOP)
+    (root / "bad.yaml").write_text(LOOP.replace("K: $k", "K: nonsense"))
+    theme = [{"name": "prefers-color-scheme", "value": request.param}]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": theme})
+    with in_browser(browser, root):
+        browser.wait("document.querySelector('.card')")
+        browser.run(AXE.read_text(encoding="utf-8"))
+        yield DiagramPage(browser, root)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_axe_finds_nothing(page, part):
+    where, shown, *steps = PARTS[part]
+    if where:
+        page.open("bad.yaml" if "bad" in steps else "loop.yaml")
+    elif page.driver.find_elements("css selector", ".header"):
+        page.button("All diagrams")
+        page.wait("document.querySelector('.card')")
+    if part == "new diagram":
+        page.browser.find(".project-tools button").click()
+    for step in steps:
+        if step == "gain":
+            page.click(step)
+            page.selects(step)
+        elif step == "bad":
+            page.wait("document.querySelector('.problems-head')")
+            page.browser.find(".problems-head").click()
+        else:
+            page.press(step)
+    page.wait(shown)
+    page.browser.drawn()
+    found = page.browser.run_async(FOUND)
+    page.browser.press("\ue00c")
+    page.browser.press("\ue00c")
+    assert found == []
