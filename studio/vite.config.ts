@@ -9,5 +9,8 @@ export default defineConfig({
     license: { fileName: "licenses.txt" },
     modulePreload: { polyfill: false },
   },
-  resolve: { dedupe: ["three"] },
+  resolve: {
+    dedupe: ["three"],
+    alias: { "d3-color": "/src/canvas/noColours.ts" },
+  },
 });

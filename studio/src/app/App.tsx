@@ -1,26 +1,19 @@
 // The frame of the page: the list of diagrams, or one diagram with all that belongs to it.
 
 import { ReactFlowProvider } from "@xyflow/react";
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 
 import { hashOf } from "../actions";
 import { Canvas } from "../canvas/Canvas";
 import { Palette } from "../canvas/Palette";
-import { QuickAdd } from "../canvas/QuickAdd";
-import { WireDialog } from "../canvas/WireDialog";
 import { FormPanel } from "../forms/FormPanel";
 import { BottomPanel } from "../run/BottomPanel";
 import { RunBar } from "../run/RunBar";
 import { useStudio } from "../store";
-import { GroupDialog } from "./GroupDialog";
 import { Header } from "./Header";
-import { Help } from "./Help";
 import { useKeys } from "./keys";
 import { Notices } from "./Notices";
 import { Problems } from "./Problems";
-import { ProjectList } from "./ProjectList";
-import { RetypeDialog } from "./RetypeDialog";
-import { Search } from "./Search";
 
 export function App() {
   const opened = useStudio((state) => state.opened !== null);
@@ -28,7 +21,7 @@ export function App() {
   useAddress();
   return (
     <div className="app">
-      {opened ? <Diagram /> : <ProjectList />}
+      {opened ? <Diagram /> : <Suspense><ProjectList /></Suspense>}
       <Notices />
       <div className="unseen" role="status">{said}</div>
     </div>
@@ -52,18 +45,18 @@ function Diagram() {
         <RunBar />
       </section>
       <BottomPanel />
-      <QuickAdd />
-      <Dialogs />
+      <Windows />
     </ReactFlowProvider>
   );
 }
 
-const DIALOGS = { help: Help, search: Search, group: GroupDialog, wire: WireDialog, retype: RetypeDialog };
+// Loaded when they are first needed, so that a diagram is there sooner.
+const Dialogs = lazy(() => import("./Dialogs"));
+const ProjectList = lazy(async () => ({ default: (await import("./ProjectList")).ProjectList }));
 
-function Dialogs() {
-  const dialog = useStudio((state) => state.dialog);
-  const Shown = dialog && DIALOGS[dialog];
-  return Shown && <Shown />;
+function Windows() {
+  const needed = useStudio(({ dialog, adding }) => dialog !== null || adding !== null);
+  return needed && <Suspense><Dialogs /></Suspense>;
 }
 
 /** Keep the address and the title with what is shown. */

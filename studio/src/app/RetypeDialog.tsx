@@ -1,6 +1,6 @@
 import { edit } from "../actions";
 import { addable } from "../canvas/adding";
-import { choiceOf } from "../canvas/QuickAdd";
+import { choiceOf } from "../canvas/choices";
 import type { BlockType } from "../protocol";
 import { now, patch } from "../store";
 import { Chooser } from "./Chooser";

@@ -6,9 +6,9 @@ import { memo, useMemo, useState } from "react";
 import type { BlockType } from "../protocol";
 import { useStudio } from "../store";
 import { addable, addBlock } from "./adding";
+import { middleOf } from "./choices";
 import { matching } from "./filter";
 import { Mark } from "./Mark";
-import { middleOf } from "./QuickAdd";
 
 export const DRAGGED = "application/x-spart-block";
 

@@ -2,11 +2,12 @@
 
 import { useReactFlow } from "@xyflow/react";
 
-import { Chooser, type Choice } from "../app/Chooser";
+import { Chooser } from "../app/Chooser";
 import { Dialog } from "../app/Dialog";
 import type { BlockType, Point } from "../protocol";
 import { type Adding, patch, useStudio } from "../store";
 import { addable, addBlock, fitting } from "./adding";
+import { choiceOf, middleOf } from "./choices";
 
 export function QuickAdd() {
   const adding = useStudio((state) => state.adding);
@@ -29,17 +30,4 @@ function Open({ adding }: { adding: Adding }) {
       <Chooser label={label} choices={choices} onChoose={choose} empty="No type of block is called so, here or in other tools." />
     </Dialog>
   );
-}
-
-export function choiceOf(type: BlockType): Choice<BlockType> {
-  const { name, summary, elsewhere, subject } = type;
-  return { key: `${subject}/${name}`, thing: type, name, note: summary, words: [...elsewhere, summary, subject] };
-}
-
-/** The middle of what is seen of the sheet. */
-export function middleOf(flow: ReturnType<typeof useReactFlow>): Point {
-  const box = document.querySelector(".sheet")?.getBoundingClientRect();
-  if (!box) return [0, 0];
-  const { x, y } = flow.screenToFlowPosition({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
-  return [x, y];
 }
