@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import http.client
+import importlib
 import itertools
 import json
 import threading
@@ -105,6 +106,7 @@ def in_browser(browser, root, opened=None):
     """The studio of a folder, open in a browser."""
     if not (is_fresh(STUDIO) or found_node()):
         pytest.skip("needs Node.js")
+    importlib.import_module("bdsim")  # whole before the server's threads use it and tests look
     page = built(STUDIO).parent
     with served(root, page, opened) as studio:
         browser.visit(studio.gate.link)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from browsers import needs_chromium
-from conftest import in_browser
 from diagram_pages import LOOP, DiagramPage
+from studio_pages import in_browser
 
 AXE = Path("studio/node_modules/axe-core/axe.min.js")
 pytestmark = needs_chromium

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 from browsers import needs_chromium
-from conftest import in_browser
 from diagram_pages import LOOP, DiagramPage
+from studio_pages import in_browser
 
 pytestmark = needs_chromium
 ALL = ("goal", "error", "gain", "x", "scope")
