@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Run } from "../src/protocol";
 import { RunRecord } from "../src/run/record";
-import { numberOf, rangeOf } from "../src/run/ranges";
+import { listOf, numberOf, rangeOf, withElement } from "../src/run/ranges";
 import { found, toggleLine, toggleSignal, withoutScope, withScope } from "../src/scopes/edit";
 import { linesOf, partsOf, unitsOf } from "../src/scopes/lines";
 import { shifted, zoomed } from "../src/scopes/looking";
@@ -100,6 +100,14 @@ describe("tuning", () => {
   it("knows numbers of YAML", () => {
     expect(["1.5", "-2e3", ".5"].map(numberOf)).toEqual([1.5, -2000, 0.5]);
     expect(["[1, 2]", "true", "", "1 m"].map(numberOf)).toEqual([NaN, NaN, NaN, NaN]);
+  });
+});
+
+describe("lists", () => {
+  it("are changed by element", () => {
+    expect(listOf("[1, -2.5, 3e2]")).toEqual([1, -2.5, 300]);
+    expect(["1", "[a, 2]", "[[1], [2]]", "[]"].map(listOf)).toEqual([null, null, null, null]);
+    expect(withElement("[1, 2, 3]", 1, "7.5")).toBe("[1, 7.5, 3]");
   });
 });
 

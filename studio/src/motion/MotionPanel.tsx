@@ -15,6 +15,13 @@ import type { Player } from "./player";
 import { PushForm } from "./PushForm";
 import type { Force } from "./push";
 
+declare global {
+  interface Window {
+    /** What tests may use. */
+    spart?: { poses(): Record<string, number[]> };
+  }
+}
+
 export function MotionPanel({ runs }: { runs: Runs }) {
   const host = useRef<HTMLDivElement>(null);
   const { player, problem } = usePlayer(runs, host);
@@ -47,6 +54,7 @@ function usePlayer(runs: Runs, host: React.RefObject<HTMLDivElement | null>): { 
         if (stale || !host.current) return;
         made = new Player(host.current, recording, (force) => push(runs.path, force));
         made.show(runs.timeline.time);
+        window.spart = { poses: () => made?.poses() ?? {} };
         setProblem(null);
         setPlayer(made);
       },

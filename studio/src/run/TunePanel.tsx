@@ -5,7 +5,7 @@ import { useState } from "react";
 import type { Tunable } from "../protocol";
 import { found } from "../scopes/edit";
 import { useRun, useRunsState } from "./book";
-import { numberOf, rangeOf } from "./ranges";
+import { listOf, numberOf, rangeOf, withElement } from "./ranges";
 import { keep } from "./requests";
 import { isOver, type Runs } from "./runs";
 import { change, useTunables, useTuned } from "./tuning";
@@ -68,8 +68,17 @@ export interface ValueProps {
   set: (text: string) => void;
 }
 
-/** A slider and a field for a number; a field alone for anything else. */
+/** A slider and a field for each number; a field alone for anything else. */
 export function Value({ name, first, text, set }: ValueProps) {
+  const [firsts, list] = [listOf(first), listOf(text)];
+  if (!firsts || !list || firsts.length !== list.length) return <Single name={name} first={first} text={text} set={set} />;
+  return list.map((element, index) => (
+    <Single key={index} name={`${name}[${index}]`} first={String(firsts[index])} text={String(element)}
+      set={(next) => Number.isFinite(numberOf(next)) && set(withElement(text, index, next))} />
+  ));
+}
+
+function Single({ name, first, text, set }: ValueProps) {
   const [start, value] = [numberOf(first), numberOf(text)];
   if (Number.isNaN(start)) return <Text name={name} text={text} set={set} />;
   const range = rangeOf(start, value);

@@ -18,3 +18,18 @@ export function rangeOf(first: number, value: number): Range {
 export function numberOf(text: string): number {
   return /^[-+.\d]/.test(text.trim()) ? Number(text) : NaN;
 }
+
+const MOST_ELEMENTS = 16;
+
+/** The numbers of a YAML list such as "[1, 2.5]"; null where it is none. */
+export function listOf(text: string): number[] | null {
+  const inner = /^\s*\[([^[\]]*)\]\s*$/.exec(text)?.[1];
+  const numbers = inner?.split(",").map(numberOf);
+  return numbers && numbers.length <= MOST_ELEMENTS && !numbers.some(Number.isNaN) ? numbers : null;
+}
+
+/** The list with another element. */
+export function withElement(text: string, index: number, element: string): string {
+  const numbers = listOf(text) ?? [];
+  return `[${numbers.map((number, at) => (at === index ? element : String(number))).join(", ")}]`;
+}

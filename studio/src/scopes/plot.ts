@@ -11,7 +11,7 @@ import { heightOf, type Points, thinned, trace, type View } from "./thinning";
 
 const MOST_COLUMNS = 2000;
 const SIGN_RADIUS = 3.6; // pixels
-const LEFT = 58;
+const LEFT = 64; // pixels, for the texts of ticks
 
 export interface Asked {
   seek(time: number): void;
