@@ -144,6 +144,11 @@ export function choose(slot: string, choice: string): Promise<Changed | null> {
   return change("choose", () => ({ slot, choice }));
 }
 
+/** Write what was tuned in the run into the file. */
+export function keepTuned(): Promise<Changed | null> {
+  return change("keep", () => ({}));
+}
+
 /** The mistakes that the diagram would have after operations, or why they are refused; nothing is
  * written. */
 export async function tried(...operations: Operation[]): Promise<Tried> {

@@ -205,7 +205,7 @@ export interface Field {
  * do: "push" {path, body, force, point?}: force (3,) [N] in the inertial frame on a body from now
  * on, by its place among the recording's bodies, its name, or "plant/name"; at a point (3,) [m] in
  * the inertial frame (its centre of mass without); zero lets go.
- * do: "continue" {path, run, t, speed, states?, tuned?}: a new run from time t of an earlier one;
+ * do: "continue" {path, run, t, speed, T?, states?, tuned?}: a new run from time t of an earlier one;
  * states: vectors of blocks in place of what they were, {[block]: number[]}; tuned: {[name]: text}.
  * do: "states" {path, run, t} -> State[]: what "continue" may replace, as it was at time t.
  * do: "tunables" {path, run} -> Tunable[]: all that "tune" takes; path also "loop:NAME".

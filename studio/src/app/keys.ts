@@ -41,6 +41,7 @@ export function keyOf(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" |
 function isTaken(event: KeyboardEvent): boolean {
   const target = event.target as Element;
   if (event.defaultPrevented || document.querySelector("dialog[open]")) return true;
+  if (event.ctrlKey && (event.key === "Enter" || event.key === ".")) return false; // run, stop
   if (target.closest("input, textarea, select, [contenteditable]")) return true;
   if (event.ctrlKey || event.metaKey || /^(\?|F\d+)$/.test(event.key)) return false;
   if (target === document.body) return false;

@@ -18,7 +18,7 @@ import type { Force } from "./push";
 declare global {
   interface Window {
     /** What tests may use. */
-    spart?: { poses(): Record<string, number[]> };
+    spart?: Pick<Player, "poses" | "places">;
   }
 }
 
@@ -54,7 +54,7 @@ function usePlayer(runs: Runs, host: React.RefObject<HTMLDivElement | null>): { 
         if (stale || !host.current) return;
         made = new Player(host.current, recording, (force) => push(runs.path, force));
         made.show(runs.timeline.time);
-        window.spart = { poses: () => made?.poses() ?? {} };
+        window.spart = made;
         setProblem(null);
         setPlayer(made);
       },

@@ -13,9 +13,9 @@ interface Props {
 }
 
 export function PushForm({ bodies, going, onPush }: Props) {
-  const [body, setBody] = useState(bodies.at(-1) ?? "");
+  const [body, setBody] = useState(bodies.length - 1);
   const [force, setForce] = useState<[number, number, number]>([0, 0, 0]);
-  const [held, setHeld] = useState<string | null>(null);
+  const [held, setHeld] = useState<number | null>(null);
   const toggle = (): void => {
     onPush(held === null ? { body, force } : { body: held, force: [0, 0, 0] });
     setHeld(held === null ? body : null);
@@ -30,8 +30,8 @@ export function PushForm({ bodies, going, onPush }: Props) {
         }}>
         <label>
           Body{" "}
-          <select value={body} onChange={({ target }) => setBody(target.value)}>
-            {bodies.map((name) => <option key={name}>{name}</option>)}
+          <select value={body} onChange={({ target }) => setBody(Number(target.value))}>
+            {bodies.map((name, index) => <option key={name} value={index}>{name}</option>)}
           </select>
         </label>
         {AXES.map((axis, index) => (

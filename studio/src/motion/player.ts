@@ -1,5 +1,6 @@
 // The 3-D of the runs that are shown: the scene of `spart animate`, at the time of the page.
 
+import { middleOf } from "../../../viewer/src/bounds";
 import { seeing, turning } from "../../../viewer/src/keys";
 import { OptionsPanel } from "../../../viewer/src/options";
 import { type Motion, readMotion, type Recording } from "../../../viewer/src/recording";
@@ -55,6 +56,18 @@ export class Player {
   poses(): Record<string, number[]> {
     return Object.fromEntries(
       this.theatre.stage.nodes.map(({ body, node }) => [body.name, [...node.position.toArray(), ...node.quaternion.toArray()]]),
+    );
+  }
+
+  /** Where the middle of each body is on the page [pixels], for tests. */
+  places(): Record<string, [x: number, y: number]> {
+    const { nodes, view, canvas } = this.theatre.stage;
+    const { left, top, width, height } = canvas.getBoundingClientRect();
+    return Object.fromEntries(
+      nodes.map(({ body, node }) => {
+        const { x, y } = middleOf(node, body.com).project(view.camera);
+        return [body.name, [left + ((x + 1) / 2) * width, top + ((1 - y) / 2) * height]];
+      }),
     );
   }
 

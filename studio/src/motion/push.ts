@@ -10,7 +10,8 @@ const EVERY = 50; // ms: at most 20 times a second
 const COLOUR = 0xd6336c;
 
 export interface Force {
-  body: string;
+  /** Its place among the bodies of the recording. */
+  body: number;
   force: [number, number, number];
   point?: [number, number, number];
 }
@@ -66,17 +67,21 @@ export class Pushing {
       this.arrow.setLength(length, 0.2 * length, 0.08 * length);
     }
     this.label.textContent = `${force.length().toPrecision(3)} N on ${body.body.name}`;
-    this.sending.give({ body: body.body.name, force: force.toArray(), point: point.toArray() });
+    this.sending.give({ body: this.indexOf(body), force: force.toArray(), point: point.toArray() });
     this.stage.invalidate();
   }
 
   letGo(): void {
     if (!this.taken) return;
-    this.sending.give({ body: this.taken.body.body.name, force: [0, 0, 0] });
+    this.sending.give({ body: this.indexOf(this.taken.body), force: [0, 0, 0] });
     this.taken = null;
     this.arrow.visible = false;
     this.label.hidden = true;
     this.stage.invalidate();
+  }
+
+  private indexOf(body: BodyNode): number {
+    return this.stage.nodes.indexOf(body);
   }
 
   private down(event: PointerEvent): void {

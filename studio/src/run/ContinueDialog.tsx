@@ -72,7 +72,7 @@ function States({ states, changed, onChange }: StatesProps) {
               return (
                 <label key={index}>
                   <span>{name}</span>
-                  <input type="number" step="any" className="number" aria-label={`${block} ${name}`} defaultValue={value}
+                  <input type="number" step="any" className="number" aria-label={`${block} ${name}`} defaultValue={Number(value.toPrecision(6))}
                     onChange={({ target }) => {
                       if (Number.isFinite(target.valueAsNumber)) onChange(block, now.map((old, at) => (at === index ? target.valueAsNumber : old)));
                     }} />

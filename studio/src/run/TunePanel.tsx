@@ -28,7 +28,7 @@ export function TunePanel({ runs }: { runs: Runs }) {
           onChange={({ target }) => setSearch(target.value)} />
         <span className="note">{changed.length ? `${changed.length} changed` : "none changed"}</span>
         <button type="button" disabled={!changed.length} onClick={() => changed.forEach(({ name, first }) => change(runs, name, first))}>Reset all</button>
-        {isFile && <button type="button" disabled={!changed.length} title="Write the changed values into the file" onClick={() => void keep(runs)}>Keep in the file</button>}
+        {isFile && <button type="button" disabled={!changed.length} title="Write the changed values into the file" onClick={() => void keep()}>Keep in the file</button>}
         {isOver(run) && <span className="note">The run has ended: a change counts from the next continuation.</span>}
       </div>
       <table>

@@ -1,8 +1,8 @@
 // What a person can ask of the runs of a file.
 
-import { attempt, notify, openFile } from "../actions";
+import { attempt, keepTuned, notify } from "../actions";
 import type { Run } from "../protocol";
-import { connection, now } from "../store";
+import { connection } from "../store";
 import { isOver, type Runs } from "./runs";
 
 /** Run the file from its start. */
@@ -36,14 +36,9 @@ export async function tune(runs: Runs, name: string, text: string): Promise<bool
   return (await attempt(() => connection.ask("tune", { path: runs.path, name, text }).then(() => true))) ?? false;
 }
 
-/** Write what was tuned into the file. */
-export async function keep(runs: Runs): Promise<void> {
-  const kept = await attempt(() => connection.ask("keep", { path: runs.path }));
-  const { opened, sheet } = now();
-  if (kept && opened?.path === runs.path) {
-    await openFile(opened.path, sheet?.at ?? "");
-    notify("The tuned values are in the file; undo takes them back");
-  }
+/** Write what was tuned into the open file. */
+export async function keep(): Promise<void> {
+  if (await keepTuned()) notify("The tuned values are in the file; undo takes them back");
 }
 
 export interface Perturbed {
@@ -55,7 +50,8 @@ export interface Perturbed {
 
 /** A new run from a time of an earlier one. */
 export async function continueFrom(runs: Runs, given: Perturbed): Promise<boolean> {
-  const about = { path: runs.path, speed: runs.state.speed, ...given };
+  const { speed, T } = runs.state;
+  const about = { path: runs.path, speed, ...(T === null ? {} : { T }), ...given };
   const started = await attempt(() => connection.ask<Run>("continue", about));
   if (started) runs.take(started);
   return started !== null;
