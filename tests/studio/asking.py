@@ -10,6 +10,39 @@ from spart_blocks.studio.files import HANDLERS
 from spart_blocks.studio.files.session import opened_files
 from spart_blocks.studio.requests import answer
 
+ARM = """\
+name: arm
+description: two servos   # and a comment
+params:
+  k: 2   # 1/s
+clocks: {tick: {T: 0.1}}
+subsystems:
+  servo:
+    params: {gain: 3}
+    inputs: [goal]
+    outputs: [x]
+    blocks:
+      error: {type: SUM, signs: "+-"}
+      law: {type: GAIN, K: $gain}
+      x: {type: INTEGRATOR}
+    wires:
+      - in.goal -> error.0
+      - error -> law
+      - law -> x
+      - x -> error.1, out.x
+blocks:
+  step: {type: STEP, T: 1}
+  one: {type: servo, gain: $k}
+  two: {type: servo}
+  hold: {type: ZOH, clock: tick}
+  scope: {type: SCOPE}
+wires:
+  - step -> one
+  - one.x -> two.goal, scope
+  - two.x -> scope, hold
+run: {T: 2}
+"""
+
 
 class Asking:
     """A session with one page or more, each request of which is answered at once."""

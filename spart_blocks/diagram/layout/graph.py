@@ -76,10 +76,16 @@ def feedback(boxes: Sequence[Box], edges: Sequence[Edge]) -> frozenset[Edge]:
     """Wires to draw backwards so that the others have no loop: of several sets that
     would do, in each knot of loops, the one that is easiest to read."""
     cut: set[Edge] = set()
-    for knot in groups(len(boxes), edges, strong=True):
-        inside = set(knot)
-        inner = [e for e in edges if e.source in inside and e.target in inside]
+    knots = groups(len(boxes), edges, strong=True)
+    knot_of = {box: k for k, knot in enumerate(knots) for box in knot}
+    inner_of: dict[int, list[Edge]] = {}
+    for edge in edges:
+        if knot_of[edge.source] == knot_of[edge.target]:
+            inner_of.setdefault(knot_of[edge.source], []).append(edge)
+    for k, knot in enumerate(knots):
+        inner = inner_of.get(k)
         if inner:
+            inside = set(knot)
             entered = {e.target for e in edges if e.target in inside and e.source not in inside}
             tried = _candidates(boxes, knot, inner, entered)
             cut |= min(tried, key=lambda candidate: candidate[0])[1]

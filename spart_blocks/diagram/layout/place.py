@@ -19,10 +19,13 @@ def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
     routes: dict[int, tuple[Point, ...]] = {}
     dots: list[Point] = []
     width = height = 0.0
-    wired = [part for part in parts if len(part) > 1 or any(e.source == part[0] for e in edges)]
+    leaving: dict[int, list[int]] = {}
+    for i, edge in enumerate(edges):
+        leaving.setdefault(edge.source, []).append(i)
+    wired = [part for part in parts if len(part) > 1 or part[0] in leaving]
     for part in sorted(wired, key=lambda part: (-len(part), part)):
         local = {box: i for i, box in enumerate(part)}
-        own = [i for i, edge in enumerate(edges) if edge.source in local]
+        own = sorted(i for box in part for i in leaving.get(box, ()))
         inner = [
             Edge(local[e.source], e.output, local[e.target], e.input)
             for e in (edges[i] for i in own)
@@ -35,7 +38,7 @@ def arrange(boxes: Sequence[Box], edges: Sequence[Edge]) -> Layout:
             routes[i] = tuple((x, y + down) for x, y in corner)
         dots += [(x, y + down) for x, y in layout.dots]
         width, height = max(width, layout.width), down + layout.height
-    alone = [part[0] for part in parts if part not in wired]
+    alone = [part[0] for part in parts if len(part) == 1 and part[0] not in leaving]
     width, height = _rows(boxes, alone, corners, width, height)
     return Layout(
         tuple(corners), tuple(routes[i] for i in range(len(edges))), tuple(dots), width, height

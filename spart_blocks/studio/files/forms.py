@@ -116,7 +116,7 @@ def _fields(scope: Scope, name: str) -> Iterator[dict[str, Any]]:
         known["for_each"] = _field("for_each", doc="a copy for each entry of its inputs")
     elif kind is not None:
         for parameter in kind.parameters.values():
-            known[parameter.name] = dict(_of_parameter(kind.name, parameter))
+            known[parameter.name] = dict(_of_parameter(kind.name, parameter.name))
             choices = _objects(scope, parameter.name)
             if choices is not None:
                 known[parameter.name] |= {"kind": "choice", "choices": choices}
@@ -141,7 +141,10 @@ def _objects(scope: Scope, name: str) -> list[str] | None:
 
 
 @lru_cache(maxsize=4096)
-def _of_parameter(kind: str, parameter: Parameter) -> tuple[tuple[str, Any], ...]:
+def _of_parameter(kind: str, name: str) -> tuple[tuple[str, Any], ...]:
+    found = kind_of(kind)
+    assert found is not None
+    parameter = found.parameters[name]
     rows = described(kind).get("parameters", ())
     row: Mapping[str, Any] = next((row for row in rows if row["name"] == parameter.name), {})
     default = "" if parameter.default is None else plain_text(parameter.default)

@@ -17,7 +17,7 @@ from spart_blocks.studio.files.layout import Routes, Spot, Spots
 from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
 from spart_blocks.studio.files.operations import Asked
 from spart_blocks.studio.files.places import store, stored
-from spart_blocks.studio.files.reading import Reading, read, slots_of
+from spart_blocks.studio.files.reading import Reading, built, parsed, read, slots_of
 from spart_blocks.studio.files.scopes import scope_at
 from spart_blocks.studio.files.sheets import make_sheet
 from spart_blocks.studio.requests import problem_of
@@ -177,7 +177,8 @@ class OpenedFile:
         """The mistakes as they would be after operations; nothing is written."""
         self._check(revision)
         found = edited(self.reading.text, asked.operations, str(self.path))
-        return mistakes_of(read(self.path, self.root, found.after, self.state.chosen)).all
+        would_be = parsed(self.path, self.root, found.after, self.state.chosen)
+        return mistakes_of(built(would_be)).all
 
     def undo(self) -> None:
         """Take the last change back. Raises InputError where there is none."""
@@ -226,6 +227,15 @@ class OpenedFile:
         self.stamp = stamp_of(self.path)
         self.reading = reading
         self._note_files()
+
+    def settle(self, reading: Reading) -> bool:
+        """Take a reading that was built meanwhile; returns whether it is still of the file."""
+        mine = self.reading
+        if not mine.pending or (reading.text, reading.chosen) != (mine.text, mine.chosen):
+            return False
+        self.reading = reading
+        self._note_files()
+        return True
 
     # --- changes of what is kept besides ----------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,10 @@ LOADING = threading.Lock()
 MOST_EVALUATED = 20_000
 """Blocks of a diagram whose signals are evaluated once, for their shapes."""
 
+AT_ONCE = 2000
+"""Blocks of a diagram that is built before an answer; a larger one is built behind it."""
+_DEEPEST = 16
+
 Shape = tuple[int, ...]
 
 
@@ -43,7 +47,8 @@ class Signals:
 class Reading:
     """A file's text, read. root: the project's folder. bd: bdsim's diagram of the blocks that are
     right; None where none can be built. diagram: the whole, if it has no mistakes. faults: its
-    mistakes. chosen: for each slot of variants the choice that is looked at."""
+    mistakes. chosen: for each slot of variants the choice that is looked at. pending: it is not
+    built yet, and its mistakes are not known."""
 
     path: Path
     root: Path
@@ -56,6 +61,7 @@ class Reading:
     signals: Signals = field(default_factory=Signals)
     used: dict[Path, Document | None] = field(default_factory=dict)
     built: dict[int, dict[str, Any]] = field(default_factory=dict)
+    pending: bool = False
 
     @property
     def revision(self) -> str:
@@ -119,16 +125,28 @@ def slots_of(data: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
 def read(path: Path, root: Path, text: str, chosen: Mapping[str, str]) -> Reading:
     """Read a text. chosen: choices of variants; those that there are not are left out. Raises
     DiagramError for what is no YAML."""
+    reading = parsed(path, root, text, chosen)
+    return reading if blocks_in(reading.data) > AT_ONCE else built(reading)
+
+
+def parsed(path: Path, root: Path, text: str, chosen: Mapping[str, str]) -> Reading:
+    """A text that is read, and not built yet: its mistakes are not known. As `read` otherwise."""
     document = parse_document(text, str(path))
     slots = slots_of(document.data)
     chosen = {slot: chosen[slot] if chosen.get(slot) in choices else default
               for slot, (choices, default) in slots.items()}  # fmt: skip
+    return Reading(path, root, text, document, chosen, pending=True)
+
+
+def built(reading: Reading) -> Reading:
+    """A reading with its blocks built, as far as they can be, and its mistakes."""
+    document = reading.document
     if is_part(document.data):
-        _, faults, _ = validate(document, document.data, PartSection)
-        return Reading(path, root, text, document, chosen, faults=tuple(faults))
+        _, wrong, _ = validate(document, document.data, PartSection)
+        return replace(reading, faults=tuple(wrong), pending=False, used={}, built={})
     with LOADING, warnings.catch_warnings():
         warnings.simplefilter("ignore", SpartWarning)
-        found = attempt(document, path, root, chosen)
+        found = attempt(document, reading.path, reading.root, reading.chosen)
         signals, faults = Signals(), list(found.faults)
         if found.diagram is not None:
             try:
@@ -137,7 +155,32 @@ def read(path: Path, root: Path, text: str, chosen: Mapping[str, str]) -> Readin
             except InputError as error:
                 faults += error.faults
     diagram = None if faults else found.diagram
-    return Reading(path, root, text, document, chosen, found.bd, diagram, tuple(faults), signals)
+    return Reading(
+        reading.path, reading.root, reading.text, document, reading.chosen,
+        found.bd, diagram, tuple(faults), signals,
+    )  # fmt: skip
+
+
+def blocks_in(data: Mapping[str, Any]) -> int:
+    """About how many blocks a diagram has with those in its subsystems; AT_ONCE + 1 for more."""
+    subsystems, known = mapping_at(data, "subsystems"), dict[str, int]()
+
+    def count(holder: Any, depth: int) -> int:
+        total = 0
+        for section in mapping_at(holder, "blocks").values():
+            kind = value_at(section, ("type",))
+            if isinstance(kind, str) and kind in subsystems and depth < _DEEPEST:
+                if kind not in known:
+                    known[kind] = 1
+                    known[kind] += count(subsystems[kind], depth + 1)
+                total += known[kind]
+            else:
+                total += 1
+            if total > AT_ONCE:
+                return AT_ONCE + 1
+        return total
+
+    return count(data, 0)
 
 
 def _signals(diagram: Diagram) -> tuple[Signals, list[Fault]]:

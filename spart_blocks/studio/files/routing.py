@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -19,16 +19,18 @@ STUB = 20.0
 CLEAR = 10.0
 """The distance from blocks that wires keep where they can."""
 LANE = 10.0
-_BEND, _BLOCK, _SHARED = 40.0, 4000.0, 600.0
-"""What a bend, a block in the way, and a run on another wire cost, in pixels of length."""
-_MOST_NEAR = 60
+_BEND, _BLOCK, _NEAR, _SHARED = 40.0, 4000.0, 30.0, 600.0
+"""What a bend, a block in the way, one that is near, and a run on another wire cost, in pixels of
+length."""
+_MOST_NEAR, _COMPARED = 40, 40
+Boxes = NDArray[np.float64]
 
 
 @dataclass
 class Router:
     """Finds ways between blocks. boxes (n, 4): left, top, right, bottom of each."""
 
-    boxes: NDArray[np.float64]
+    boxes: Boxes
     across: dict[float, list[tuple[float, float, Net]]] = field(default_factory=dict)
     upright: dict[float, list[tuple[float, float, Net]]] = field(default_factory=dict)
 
@@ -48,66 +50,32 @@ class Router:
     def route(self, net: Net, start: Point, end: Point) -> tuple[Point, ...]:
         """The best of some ways from an output to an input, which is noted."""
         near = self._near(start, end)
-        ways = [simplified(way) for way in dict.fromkeys(self._ways(start, end, near))]
-        best = min(ways, key=self._costs(ways, near, net).__getitem__)
+        turns = _turns(start, end, near)
+        cost = _costs(start, end, turns, near)
+        best: tuple[Point, ...] = (start, end)
+        least = np.inf
+        for k in np.argsort(cost, kind="stable")[:_COMPARED]:
+            if cost[k] >= least:
+                break
+            a, y, b = turns[k].tolist()
+            way = simplified([start, (a, start[1]), (a, y), (b, y), (b, end[1]), end])
+            whole = float(cost[k]) + _SHARED * self._shared(way, net)
+            if whole < least:
+                best, least = way, whole
         self.keep(net, best)
         return best
 
-    def _near(self, start: Point, end: Point) -> NDArray[np.float64]:
+    def _near(self, start: Point, end: Point) -> Boxes:
         """The blocks in the rectangle of both ends, and around it."""
         low, high = np.minimum(start, end) - 150, np.maximum(start, end) + 150
         b = self.boxes
         inside = (b[:, 2] > low[0]) & (b[:, 0] < high[0]) & (b[:, 3] > low[1]) & (b[:, 1] < high[1])
-        found: NDArray[np.float64] = b[inside]
+        found: Boxes = b[inside]
         if len(found) > _MOST_NEAR:  # those nearest to the ends
             centre = (found[:, :2] + found[:, 2:]) / 2
             away = np.minimum(*(np.abs(centre - point).sum(axis=1) for point in (start, end)))
             found = found[np.argsort(away, kind="stable")[:_MOST_NEAR]]
         return found
-
-    def _ways(
-        self, start: Point, end: Point, near: NDArray[np.float64]
-    ) -> Iterable[tuple[Point, ...]]:
-        (x0, y0), (x1, y1) = start, end
-        out, into = x0 + STUB, x1 - STUB
-        if y0 == y1 and x1 > x0:
-            yield start, end
-        if into >= out:
-            columns = {out, into, (out + into) / 2, *(out + LANE * k for k in range(1, 5))}
-            columns |= {into - LANE * k for k in range(1, 5)}
-            for left, _, right, _ in near:
-                columns |= {left - CLEAR, right + CLEAR, left - 2 * CLEAR, right + 2 * CLEAR}
-            for x in sorted(columns):
-                if out <= x <= into:
-                    yield start, (x, y0), (x, y1), end
-        rows = {(y0 + y1) / 2, max(y0, y1) + 60, min(y0, y1) - 60}
-        for _, top, _, bottom in near:
-            rows |= {top - CLEAR, bottom + CLEAR, top - 2 * CLEAR, bottom + 2 * CLEAR}
-            rows |= {bottom + 3 * CLEAR, top - 3 * CLEAR}
-        for y in sorted(rows):
-            for a, b in ((out, into), (out + LANE, into - LANE), (out + 2 * LANE, into),
-                         (out, into - 2 * LANE)):  # fmt: skip
-                yield start, (a, y0), (a, y), (b, y), (b, y1), end
-
-    def _costs(
-        self, ways: Sequence[tuple[Point, ...]], near: NDArray[np.float64], net: Net
-    ) -> dict[tuple[Point, ...], float]:
-        runs = [(k, *_run(a, b)) for k, way in enumerate(ways) for a, b in pairwise(way)]
-        table = np.array(runs)
-        of, rows = table[:, 0].astype(int), table[:, 1:]
-        cost = np.zeros(len(ways))
-        np.add.at(cost, of, np.abs(rows[:, 2] - rows[:, 0]) + np.abs(rows[:, 3] - rows[:, 1]))
-        if len(near):
-            np.add.at(cost, of, _BLOCK * _hits(rows, near, -1.0).sum(axis=1))
-            np.add.at(cost, of, 30.0 * _hits(rows, near, CLEAR - 1).sum(axis=1))
-        found = {}
-        for k, way in enumerate(ways):
-            found[way] = float(cost[k]) + _BEND * (len(way) - 2)
-        cheap = sorted(ways, key=found.__getitem__)[:24]
-        for way in cheap:
-            found[way] += _SHARED * self._shared(way, net)
-        dear = {way: value for way, value in found.items() if way not in cheap}
-        return {**found, **{way: value + _SHARED for way, value in dear.items()}}
 
     def _shared(self, way: Sequence[Point], net: Net) -> int:
         """How many runs of other wires a way lies on."""
@@ -122,11 +90,54 @@ class Router:
         return count
 
 
+def _turns(start: Point, end: Point, near: Boxes) -> NDArray[np.float64]:
+    """Where ways may turn (n, 3): a, y, b of a way that runs out to x = a, along that to y, across
+    to x = b, along that to the end's height, and in."""
+    (x0, y0), (x1, y1) = start, end
+    out, into = x0 + STUB, x1 - STUB
+    found = []
+    if into >= out:
+        beside = [near[:, 0] - CLEAR, near[:, 2] + CLEAR]
+        lanes = LANE * np.arange(5)
+        columns = np.unique(
+            np.concatenate([out + lanes, into - lanes, [(out + into) / 2], *beside])
+        )
+        columns = columns[(columns >= out) & (columns <= into)]
+        found.append(np.stack([columns, np.full(len(columns), y1), columns], axis=1))
+    over = [near[:, 1] - CLEAR * k for k in (1, 2, 3)]
+    under = [near[:, 3] + CLEAR * k for k in (1, 2, 3)]
+    rows = np.unique(np.concatenate(
+        [[(y0 + y1) / 2, max(y0, y1) + 60, min(y0, y1) - 60], *over, *under]))  # fmt: skip
+    for k, m in ((0, 0), (1, 1), (2, 0), (0, 2)):
+        a, b = np.full(len(rows), out + k * LANE), np.full(len(rows), into - m * LANE)
+        found.append(np.stack([a, rows, b], axis=1))
+    return np.concatenate(found)
+
+
+def _costs(
+    start: Point, end: Point, turns: NDArray[np.float64], near: Boxes
+) -> NDArray[np.float64]:
+    """What each way costs by itself (n,): its length, its bends, and the blocks in its way."""
+    a, y, b = turns.T
+    (x0, y0), (x1, y1) = (np.broadcast_to(point, (len(turns), 2)).T for point in (start, end))
+    xs, ys = np.stack([x0, a, a, b, b, x1]), np.stack([y0, y0, y, y, y1, y1])
+    length = (np.abs(np.diff(xs, axis=0)) + np.abs(np.diff(ys, axis=0))).sum(axis=0)
+    bends = np.where(a == b, 2, 4) - 2 * ((a == b) & (y0 == y1))
+    cost = length + _BEND * bends
+    if len(near):
+        low = np.stack([np.minimum(xs[1:], xs[:-1]), np.minimum(ys[1:], ys[:-1])], axis=-1)
+        high = np.stack([np.maximum(xs[1:], xs[:-1]), np.maximum(ys[1:], ys[:-1])], axis=-1)
+        runs = np.concatenate([low, high], axis=-1).reshape(-1, 4)
+        for grown, dear in ((-1.0, _BLOCK), (CLEAR - 1, _NEAR)):
+            cost += dear * _hits(runs, near, grown).sum(axis=1).reshape(5, -1).sum(axis=0)
+    return np.asarray(cost)
+
+
 def _run(a: Point, b: Point) -> tuple[float, float, float, float]:
     return min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])
 
 
-def _hits(runs: NDArray[np.float64], boxes: NDArray[np.float64], grown: float) -> NDArray[np.bool_]:
+def _hits(runs: NDArray[np.float64], boxes: Boxes, grown: float) -> NDArray[np.bool_]:
     """Which runs (m, 4) cross which boxes (n, 4), grown by a margin."""
     return np.asarray(
         (runs[:, None, 0] < boxes[None, :, 2] + grown)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from spart_blocks.errors import Fault, InputError, SpartError
 from spart_blocks.studio.client import Client, Session
 from spart_blocks.studio.files.opened import OpenedFile
+from spart_blocks.studio.files.reading import built
 from spart_blocks.studio.requests import text_of
 
 PART = "files"
@@ -32,6 +33,7 @@ class OpenedFiles:
     files: dict[str, OpenedFile] = field(default_factory=dict)
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     watch: asyncio.Task[None] | None = None
+    building: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     async def open(self, client: Client | None, given: str) -> OpenedFile:
         """Open a file, or find it opened. Raises InputError where it is none of the project's,
@@ -49,6 +51,7 @@ class OpenedFiles:
         if client is not None:
             file.clients.add(client)
         self._begin()
+        self.settle(file)
         return file
 
     def of(self, given: Mapping[str, Any]) -> OpenedFile:
@@ -82,10 +85,27 @@ class OpenedFiles:
                 self.session.closing.append(self._end)
 
     async def _end(self) -> None:
-        if self.watch is not None:
-            self.watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await self.watch
+        for task in (self.watch, *self.building.values()):
+            if task is not None:
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+    def settle(self, file: OpenedFile) -> None:
+        """Build a large diagram behind the answer, and tell its mistakes."""
+        if file.reading.pending and file.name not in self.building:
+            task = asyncio.get_running_loop().create_task(self._built(file))
+            self.building[file.name] = task
+
+    async def _built(self, file: OpenedFile) -> None:
+        try:
+            while file.reading.pending:
+                reading = await asyncio.to_thread(built, file.reading)
+                async with file.lock:
+                    if file.settle(reading):
+                        self.tell_state(file)
+        finally:
+            del self.building[file.name]
 
     async def _watched(self) -> None:
         """Look at the files about twice a second."""
@@ -104,6 +124,7 @@ class OpenedFiles:
         async with file.lock:
             if file.is_stale() and await asyncio.to_thread(file.refresh):
                 self.tell_state(file)
+                self.settle(file)
 
     def tell_state(self, file: OpenedFile) -> None:
         """Tell all pages what a file is now."""
@@ -147,6 +168,7 @@ async def changed_by(
         raise
     if files is not None:
         files.tell_others(client, file)
+        files.settle(file)
     return found
 
 

@@ -217,6 +217,9 @@ def signal_of(scope: Scope, block: str, port: str) -> str | None:
     if block == "in" and block not in scope.blocks:
         return signals.inlets.get(scope.at, {}).get(port)
     full = f"{scope.at}/{block}" if scope.at else block
+    if scope.reading.diagram is None:  # as far as it can be told without building it
+        inner = scope.inner(block) if block in scope.blocks else None
+        return None if inner is not None else f"{full}.{port}" if port not in ("", "0") else full
     return signals.names.get(f"{full}.{port}", signals.names.get(full) if not port else None)
 
 

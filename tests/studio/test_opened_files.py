@@ -2,45 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 
 import pytest
-from asking import Asking
+from asking import ARM, Asking
+from studio_sheets import assert_apart, assert_routed, blocks
 
-ARM = """\
-name: arm
-description: two servos   # and a comment
-params:
-  k: 2   # 1/s
-clocks: {tick: {T: 0.1}}
-subsystems:
-  servo:
-    params: {gain: 3}
-    inputs: [goal]
-    outputs: [x]
-    blocks:
-      error: {type: SUM, signs: "+-"}
-      law: {type: GAIN, K: $gain}
-      x: {type: INTEGRATOR}
-    wires:
-      - in.goal -> error.0
-      - error -> law
-      - law -> x
-      - x -> error.1, out.x
-blocks:
-  step: {type: STEP, T: 1}
-  one: {type: servo, gain: $k}
-  two: {type: servo}
-  hold: {type: ZOH, clock: tick}
-  scope: {type: SCOPE}
-wires:
-  - step -> one
-  - one.x -> two.goal, scope
-  - two.x -> scope, hold
-run: {T: 2}
-"""
 WIRE = {"op": "wire", "source": "one.x", "target": "more", "within": ""}
 MORE = {"op": "add", "name": "more", "type": "GAIN", "within": "", "parameters": {"K": "[1, 2]"}}
 
@@ -58,10 +26,6 @@ def asking(tmp_path, monkeypatch):
 @pytest.fixture
 def file(asking):
     return asking.session.root / "arm.yaml"
-
-
-def blocks(sheet):
-    return {block["name"]: block for block in sheet["blocks"]}
 
 
 def ends(sheet):
@@ -113,23 +77,9 @@ def test_wires_begin_and_end_at_ports(asking):
     asking.ok("open", path="arm.yaml")
     for at in ("", "one"):
         sheet = asking.ok("sheet", path="arm.yaml", at=at)
-        check_wires(sheet)
+        assert_routed(sheet)
         asking.ok("place", path="arm.yaml", at=at, places={sheet["blocks"][0]["name"]: [900, 700]})
-        check_wires(asking.ok("sheet", path="arm.yaml", at=at))
-
-
-def check_wires(sheet):
-    """Each wire is right-angled, from an output to an input."""
-    found = blocks(sheet)
-    for wire in sheet["wires"]:
-        start, end = found[wire["from"]["block"]], found[wire["to"]["block"]]
-        out = next(p for p in start["outputs"] if p["name"] == wire["from"]["port"])
-        into = next(p for p in end["inputs"] if p["name"] == wire["to"]["port"])
-        points = wire["points"]
-        assert points[0] == [start["x"] + start["width"], start["y"] + out["offset"]]
-        assert points[-1] == [end["x"], end["y"] + into["offset"]]
-        for (x0, y0), (x1, y1) in itertools.pairwise(points):
-            assert (x0 == x1) != (y0 == y1), points
+        assert_routed(asking.ok("sheet", path="arm.yaml", at=at))
 
 
 def test_an_instance_of_a_subsystem_has_its_signals(asking):
@@ -324,14 +274,6 @@ def test_new_blocks_come_beside_the_others(asking):
     again = asking.edit("arm.yaml", {**MORE, "name": "put", "place": [400, 50]})["sheet"]
     assert blocks(again)["put"]["x"] == 400
     assert blocks(again)["more"]["x"] == blocks(sheet)["more"]["x"]
-
-
-def assert_apart(sheet):
-    """No block lies on another."""
-    boxes = [(b["x"], b["y"], b["x"] + b["width"], b["y"] + b["height"]) for b in sheet["blocks"]]
-    for k, a in enumerate(boxes):
-        for b in boxes[:k]:
-            assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], sheet["at"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""Random sequences of requests that change a file, and are undone."""
+
+from __future__ import annotations
+
+from studio_sheets import assert_routed
+
+TYPES = ("GAIN", "SUM", "STEP", "SCOPE", "INTEGRATOR", "NOTHING", "servo")
+TEXTS = ("2", "[1, 2, 3]", "$k", "soon", "{a: [1]}", '"x: y"', "null", "1e-3", "[1", "- 1")
+
+
+def random_request(sheet, opened, rng):
+    """One request that may change a file, with its arguments; it may be refused."""
+    names = [block["name"] for block in sheet["blocks"]] or ["none"]
+    within, name = sheet["within"] or "", rng.choice(names)
+    kind = rng.randrange(12)
+    if kind == 0:
+        point = [rng.randrange(-500, 2000), rng.randrange(-500, 2000)]
+        return "place", {"places": {name: point}}
+    if kind == 1:
+        return "tidy", {}
+    if kind == 2 and opened["variants"]:
+        slot = rng.choice(opened["variants"])
+        return "choose", {"slot": slot["slot"], "choice": rng.choice(slot["choices"])}
+    operations = [random_operation(sheet, names, within, rng) for _ in range(rng.randint(1, 3))]
+    return "edit", {"revision": opened["revision"], "operations": operations}
+
+
+def random_operation(sheet, names, within, rng):
+    """One operation on a sheet."""
+    name, kind = rng.choice(names), rng.randrange(9)
+    home = f"subsystems.{within}.blocks" if within else "blocks"
+    port = rng.choice(["", ".0", ".1", ".x", ".goal"])
+    if kind == 0:
+        place = rng.choice([None, [rng.randrange(900), rng.randrange(900)]])
+        return {"op": "add", "name": f"new{rng.randrange(30)}", "type": rng.choice(TYPES),
+                "within": within, "parameters": {"K": "2.5"}, "place": place}  # fmt: skip
+    if kind == 1:
+        return {"op": "remove", "names": rng.sample(names, min(2, len(names))), "within": within}
+    if kind == 2:
+        return {"op": "rename", "name": name, "to": f"other{rng.randrange(30)}", "within": within}
+    if kind == 3:
+        return {"op": "retype", "name": name, "type": rng.choice(TYPES), "within": within}
+    if kind == 4:
+        target = f"{rng.choice(names)}{port}"
+        return {"op": "wire", "source": name, "target": target, "within": within}
+    if kind == 5 and sheet["wires"]:
+        wire = rng.choice(sheet["wires"])
+        ends = {"source": wire["source"], "target": wire["target"]}
+        return {"op": "unwire", **ends, "within": within}
+    if kind == 6:
+        chosen = rng.sample(names, min(2, len(names)))
+        return {"op": "group", "name": f"part{rng.randrange(9)}", "names": chosen,
+                "within": within}  # fmt: skip
+    if kind == 7:
+        return {"op": "unset", "path": f"{home}.{name}.{rng.choice(['K', 'T', 'signs'])}"}
+    path = rng.choice([f"{home}.{name}.K", "params.k", "run.T", f"{home}.{name}.x"])
+    return {"op": "set", "path": path, "text": rng.choice(TEXTS)}
+
+
+def check_sequence(asking, path, file, rng, most):
+    """Random requests, and as many steps back, which give the file and its places again; then
+    forward, which give those after the last request. Returns how many were done."""
+    raw = file.read_bytes()
+    sheet = asking.ok("sheet", path=path, at="")
+    opened = asking.ok("open", path=path)
+    done = 0
+    for _ in range(rng.randint(1, most)):
+        at = rng.choice([block["opens"] for block in sheet["blocks"] if block["opens"]] or [""])
+        shown = asking.ok("sheet", path=path, at=at) if rng.random() < 0.3 else sheet
+        what, given = random_request(shown, opened, rng)
+        answer = asking.ask(what, path=path, at=shown["at"], **given)
+        if "ok" in answer:
+            opened = answer["ok"]["opened"]
+            assert_routed(answer["ok"]["sheet"])
+            sheet = answer["ok"]["sheet"]
+        else:
+            assert set(answer["problem"]) <= {"message", "hint", "place", "others"}
+            assert "arguments" not in answer["problem"]["message"]
+            assert "failed" not in answer["problem"]["message"]
+    made = file.read_bytes()
+    while opened["undo"] is not None:
+        done += 1
+        opened = asking.ok("undo", path=path, at="")["opened"]
+    assert file.read_bytes() == raw
+    back = asking.ok("sheet", path=path, at="")
+    for _ in range(done):
+        opened = asking.ok("redo", path=path, at="")["opened"]
+    assert not done or opened["redo"] is None
+    assert file.read_bytes() == made
+    for _ in range(done):
+        asking.ok("undo", path=path, at="")
+    assert file.read_bytes() == raw
+    assert {b["name"] for b in asking.ok("sheet", path=path, at="")["blocks"]} == {
+        b["name"] for b in back["blocks"]}  # fmt: skip
+    return done

@@ -1,0 +1,32 @@
+"""What is true of every sheet."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+
+def blocks(sheet):
+    """The blocks of a sheet by name."""
+    return {block["name"]: block for block in sheet["blocks"]}
+
+
+def assert_apart(sheet):
+    """No block lies on another."""
+    boxes = [(b["x"], b["y"], b["x"] + b["width"], b["y"] + b["height"]) for b in sheet["blocks"]]
+    for k, a in enumerate(boxes):
+        for b in boxes[:k]:
+            assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], sheet["at"]
+
+
+def assert_routed(sheet):
+    """Each wire is right-angled, from its output to its input."""
+    found = blocks(sheet)
+    for wire in sheet["wires"]:
+        start, end = found[wire["from"]["block"]], found[wire["to"]["block"]]
+        out = next(p for p in start["outputs"] if p["name"] == wire["from"]["port"])
+        into = next(p for p in end["inputs"] if p["name"] == wire["to"]["port"])
+        points = wire["points"]
+        assert points[0] == [start["x"] + start["width"], start["y"] + out["offset"]]
+        assert points[-1] == [end["x"], end["y"] + into["offset"]]
+        for (x0, y0), (x1, y1) in pairwise(points):
+            assert (x0 == x1) != (y0 == y1), points

@@ -1,0 +1,184 @@
+"""Forms of blocks and files, the palette's types, and to which ports wires fit."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from asking import ARM, Asking
+
+from spart_blocks.diagram.registry import block_types
+from spart_blocks.studio.files import reading
+from spart_blocks.studio.files.session import opened_files
+
+
+@pytest.fixture
+def asking(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPART_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "arm.yaml").write_text(ARM)
+    found = Asking(tmp_path)
+    found.ok("open", path="arm.yaml")
+    return found
+
+
+def fields(asking, block, at="", path="arm.yaml"):
+    form = asking.ok("form", path=path, at=at, block=block)
+    return {field["name"]: field for field in form["fields"]}
+
+
+def test_a_form_has_the_parameters_of_the_type(asking):
+    form = asking.ok("form", path="arm.yaml", at="", block="step")
+    assert form["type"] == "STEP"
+    assert form["summary"]
+    T = fields(asking, "step")["T"]
+    assert {
+        "name": "T", "path": "blocks.step.T", "doc": T["doc"], "unit": "", "kind": "number",
+        "choices": [], "required": False, "default": "1", "text": "1", "tunable": "step.T",
+    } == T  # fmt: skip
+    assert "time of step" in T["doc"]
+    assert fields(asking, "step")["on"]["text"] is None
+    assert fields(asking, "hold")["clock"]["choices"] == ["tick"]
+    assert fields(asking, "hold")["clock"]["kind"] == "choice"
+
+
+def test_values_of_a_form_are_told_as_they_are_written(asking):
+    path = asking.session.root / "arm.yaml"
+    path.write_text(ARM.replace("type: STEP, T: 1", "type: STEP, T: 1e-3, on: [ 1,2 ]"))
+    asking.look()
+    found = fields(asking, "step")
+    assert (found["T"]["text"], found["on"]["text"]) == ("1e-3", "[ 1,2 ]")
+
+
+def test_the_form_of_an_instance_has_the_subsystem_s_parameters(asking):
+    one, two = fields(asking, "one")["gain"], fields(asking, "two")["gain"]
+    assert (one["text"], one["default"], one["path"]) == ("$k", "3", "blocks.one.gain")
+    assert (two["text"], two["default"]) == (None, "3")
+    law = fields(asking, "law", at="two")["K"]
+    assert (law["path"], law["tunable"]) == ("subsystems.servo.blocks.law.K", "two/law.K")
+
+
+def test_the_form_of_a_file_has_its_run_and_parameters(asking):
+    found = fields(asking, "")
+    assert (found["T"]["path"], found["T"]["text"], found["T"]["unit"]) == ("run.T", "2", "s")
+    assert found["solver"]["kind"] == "choice"
+    assert {"auto", "RK45", "CVODES"} <= set(found["solver"]["choices"])
+    assert found["k"]["path"] == "params.k"
+    asking.edit("arm.yaml", {"op": "set", "path": found["rtol"]["path"], "text": "1e-9"})
+    assert fields(asking, "")["rtol"]["text"] == "1e-09"
+
+
+def test_words_that_a_parameter_can_be_are_its_choices(asking):
+    asking.edit("arm.yaml", {"op": "add", "name": "p", "type": "MULTIBODY", "within": ""})
+    base = fields(asking, "p")["base_frame"]
+    assert (base["kind"], base["choices"]) == ("choice", ["com", "urdf"])
+    assert fields(asking, "p")["robot"]["required"]
+    assert fields(asking, "p")["audit"]["kind"] == "flag"
+
+
+def test_a_parameter_that_there_is_not_is_in_the_form(asking):
+    path = asking.session.root / "arm.yaml"
+    path.write_text(ARM.replace("type: STEP, T: 1", "type: STEP, tee: 1"))
+    asking.look()
+    assert fields(asking, "step")["tee"]["text"] == "1"
+
+
+@pytest.mark.parametrize("kind", block_types(), ids=lambda kind: kind.name)
+def test_every_type_has_a_form_and_a_sheet(asking, kind):
+    add = {"op": "add", "name": "it", "type": kind.name, "within": ""}
+    sheet = asking.edit("arm.yaml", add)["sheet"]
+    block = next(block for block in sheet["blocks"] if block["name"] == "it")
+    assert block["look"] in ("source", "sink", "function", "continuous", "sampled")
+    form = asking.ok("form", path="arm.yaml", at="", block="it")
+    assert [field["name"] for field in form["fields"]] == list(kind.parameters)
+    for field in form["fields"]:
+        assert field["text"] is None
+        assert not field["required"] or field["default"] == ""
+    required = [field for field in form["fields"] if field["required"]]
+    assert bool(required) <= bool(block["problems"])
+
+
+def test_the_palette_has_all_types_a_file_can_name(asking):
+    found = {kind["name"]: kind for kind in asking.ok("types")}
+    assert set(found) == {kind.name for kind in block_types()}
+    gain = found["GAIN"]
+    assert gain["look"] == "function"
+    assert "Slider Gain" in gain["elsewhere"]
+    assert (gain["inputs"], gain["outputs"]) == (["0"], ["0"])
+    assert found["STEP"]["look"] == "source"
+
+
+# --- which ports fit -------------------------------------------------------------------------
+
+
+def fits(asking, block, port, output, path="arm.yaml", at=""):
+    return asking.ok("fits", path=path, at=at, output=output, **{"from": {
+        "block": block, "port": port}})  # fmt: skip
+
+
+def test_wired_inputs_do_not_fit(asking):
+    found = fits(asking, "step", "0", True)
+    assert found == {
+        "one.goal": "one.goal has a wire already",
+        "two.goal": "two.goal has a wire already",
+        "hold.0": "hold.0 has a wire already",
+        "scope.0": "scope.0 has a wire already",
+        "scope.1": "scope.1 has a wire already",
+        "scope.2": None,
+    }
+    asking.edit("arm.yaml", {"op": "wire", "source": "step", "target": "scope.2", "within": ""})
+    assert fits(asking, "scope", "3", False) == {
+        "step.0": None, "one.x": None, "two.x": None, "hold.0": None}  # fmt: skip
+    assert set(fits(asking, "scope", "0", False).values()) == {"scope.0 has a wire already"}
+
+
+def test_shapes_and_units_that_differ_do_not_fit(asking):
+    asking.edit(
+        "arm.yaml",
+        {"op": "add", "name": "air", "type": "ATMOSPHERE", "within": ""},
+        {"op": "add", "name": "orbit", "type": "TWO_BODY", "within": ""},
+        {"op": "add", "name": "turn", "type": "R_ANGLES321", "within": ""},
+    )
+    found = fits(asking, "orbit", "a", True)
+    assert found["air.r"] == "orbit.a is in [m/s^2], air.r takes [m]"
+    assert fits(asking, "air", "height", True)["orbit.r"] == (
+        "air.height is one number, orbit.r takes a vector of 3")  # fmt: skip
+    assert fits(asking, "orbit", "a", True)["turn.R"] == (
+        "orbit.a is a vector of 3, turn.R takes a matrix of 3 × 3")  # fmt: skip
+    assert fits(asking, "turn", "R", False)["orbit.a"] is not None
+    assert fits(asking, "turn", "R", False)["step.0"] is None
+
+
+def test_what_is_no_port_is_refused(asking):
+    for start in ({"block": "nobody", "port": "0"}, {"block": "step", "port": "9"}, "step", None,
+                  {"block": 3, "port": "0"}):  # fmt: skip
+        assert asking.problem("fits", path="arm.yaml", at="", output=True, **{"from": start})
+
+
+# --- large diagrams -----------------------------------------------------------------------------
+
+
+def test_a_large_diagram_is_built_behind_the_answer(asking, monkeypatch):
+    monkeypatch.setattr(reading, "AT_ONCE", 3)
+    path = asking.session.root / "large.yaml"
+    path.write_text(ARM.replace("T: 1}", "T: soon}"))
+    assert asking.ok("open", path="large.yaml")["problems"] == []
+    sheet = asking.ok("sheet", path="large.yaml", at="")
+    assert len(sheet["wires"]) == 5
+    files = opened_files(asking.session)
+    file = files.files["large.yaml"]
+    assert file.reading.pending
+
+    async def wait():
+        files.settle(file)
+        await asyncio.gather(*files.building.values())
+
+    asyncio.run(wait())
+    (told,) = asking.told()
+    assert told["tell"] == "changed"
+    assert told["opened"]["problems"][0]["block"] == "step"
+    assert not file.reading.pending
+    revision = told["opened"]["revision"]
+    done = [{"op": "set", "path": "blocks.step.T", "text": "2"}]
+    given = {"path": "large.yaml", "at": "", "revision": revision, "operations": done}
+    assert asking.ok("try", **given)["problems"] == []
+    assert "T: soon}" in path.read_text()
