@@ -40,10 +40,13 @@ class Session:
     parts: dict[str, Any] = field(default_factory=dict)
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Tell all pages what has happened."""
+    def tell(self, message: Mapping[str, Any], *, needed: bool = True) -> None:
+        """Tell all pages what has happened. needed: also a page that is behind; what is told again
+        soon is not."""
+        text = json.dumps(message)
         for client in self.clients:
-            client.post(json.dumps(message))
+            if needed or not client.is_behind:
+                client.post(text)
 
     def tell_numbers(self, header: Mapping[str, Any], numbers: NDArray[np.float64]) -> None:
         """Send rows of numbers to all pages; a page that is behind misses them."""
@@ -61,9 +64,14 @@ class Client:
     socket: Socket
     waiting: asyncio.Queue[str | bytes] = field(default_factory=asyncio.Queue)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether many messages wait for the page."""
+        return self.waiting.qsize() >= MOST_WAITING
+
     def post(self, message: str | bytes) -> None:
         """Send a message later."""
-        if isinstance(message, str) or self.waiting.qsize() < MOST_WAITING:
+        if isinstance(message, str) or not self.is_behind:
             self.waiting.put_nowait(message)
 
     def post_numbers(self, header: Mapping[str, Any], numbers: NDArray[np.float64]) -> None:

@@ -103,7 +103,7 @@ def test_values_on_wires_at_a_time(folder):
 
 def test_a_run_is_paused_tuned_kept_and_continued(folder):
     async def work(page):
-        await page.ask("run", path="swing.yaml", speed=20)
+        await page.ask("run", path="swing.yaml", speed=0.01)
         await page.until(lambda: page.run(1).get("t", 0) > 0)
         await page.ask("pause", path="swing.yaml")
         await page.until(lambda: page.run(1)["state"] == "paused")
@@ -181,7 +181,7 @@ def test_a_run_that_fails_names_the_block(folder):
 
 def test_a_killed_process_is_told_in_words(folder):
     async def work(page):
-        await page.ask("run", path="swing.yaml", speed=1)
+        await page.ask("run", path="swing.yaml", speed=0.01)
         await page.until(lambda: page.run(1).get("t", 0) > 0)
         book = books.book_of(page.client.session)
         os.kill(book.entries[1].process._process.pid, signal.SIGKILL)
@@ -202,7 +202,7 @@ def test_motion_poses_states_and_files_of_a_robot():
         still = await page.ask("motion", path=path, run=None)
         names = [body["name"] for body in still["bodies"]]
         assert names == ["Spacecraft", "Link_1", "Link_2", "Link_3"]
-        await page.ask("run", path=path, speed=1.0, T=20.0)
+        await page.ask("run", path=path, speed=0.1, T=20.0)
         head, numbers = await page.until(
             lambda: next(((h, n) for h, n in page.rows if h["tell"] == "poses"), None)
         )

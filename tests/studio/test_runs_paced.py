@@ -186,6 +186,34 @@ def test_what_the_program_has_not_as_a_parameter_is_traced_anew(tmp_path):
     assert runner.parts[1].results["gain"][0] == -1.0
 
 
+@pytest.mark.parametrize("t", [0.7, 1.9])
+def test_values_of_a_run_that_goes_on(lag, t):
+    ask = {"id": 5, "do": "values", "at": "", "t": t, "names": ["gain", "lag", "none"]}
+    runner, _, heard = ran(lag, [(2.0, ask)], speed=1.0)
+    (found,) = [h["ok"] for h, _ in heard.frames if h.get("id") == 5]
+    assert set(found) == {"gain", "lag"}
+    assert found["gain"]["text"] == "2"
+    assert float(found["lag"]["text"]) == pytest.approx(2 * (1 - np.exp(0.5 - t)), abs=5e-3)
+    assert len(runner.parts) == 1
+
+
+def test_rows_near_the_time_reached_are_looked_at_alone(lag, monkeypatch):
+    monkeypatch.setattr("spart_blocks.studio.runs.runner.LAST_ROWS", 3)
+    counts = []
+    original = Runner.parts_at
+
+    def looked(self, t):
+        parts = original(self, t)
+        counts.append([len(part.results.t) for part in parts])
+        return parts
+
+    monkeypatch.setattr(Runner, "parts_at", looked)
+    asks = [(2.0, {"id": k, "do": "values", "at": "", "t": t}) for k, t in ((1, 0.6), (2, 1.999))]
+    ran(lag, asks, speed=1.0)
+    assert counts[0][0] > 10
+    assert counts[1] == [3 + 1]  # and the state that is reached
+
+
 def test_a_stopped_run_keeps_its_record(lag):
     runner, _, heard = ran(lag, [(1.0, {"id": 1, "do": "stop"})], speed=1.0)
     results = runner.parts[-1].results

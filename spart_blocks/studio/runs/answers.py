@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from spart_blocks.diagram.companions import AUDIT
 from spart_blocks.document import parse_value
 from spart_blocks.errors import InputError
@@ -29,7 +31,7 @@ Answer = tuple[Any, bytes]
 
 def values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """The values of a sheet's signals at a time, or of those that are named."""
-    parts = runner.known_parts()
+    parts = runner.parts_at(float(asked["t"]))
     if not parts:
         return {}, b""
     engine = parts[0].engine
@@ -82,6 +84,7 @@ def states(runner: Runner, asked: Mapping[str, Any]) -> Answer:
         {"block": name, "values": x.tolist(), "labels": list(engine.display.states.get(name, ()))}
         for name, x in {**found.continuous, **found.discrete}.items()
         if name not in held and not name.endswith(AUDIT) and len(x) <= MOST_STATES
+        if np.isfinite(x).all()
     ], b""
 
 

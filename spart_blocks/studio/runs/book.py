@@ -218,8 +218,10 @@ class Book:
         entry.process = None
 
     def _tell(self, entry: Entry, **facts: Any) -> None:
-        entry.facts |= facts
-        self.session.tell({"tell": "run", "path": entry.path, "run": entry.facts})
+        before, entry.facts = entry.facts, {**entry.facts, **facts}
+        needed = {**before, "t": entry.facts["t"]} != entry.facts
+        message = {"tell": "run", "path": entry.path, "run": entry.facts}
+        self.session.tell(message, needed=needed)
 
 
 def _at_block(problem: dict[str, Any]) -> dict[str, Any]:

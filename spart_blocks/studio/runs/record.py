@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spart_blocks.errors import Fault, InputError
+from spart_blocks.errors import Fault, InputError, RunError
 from spart_blocks.results import FinalState, Results
 from spart_blocks.simulation.engine import Engine, Floats
 from spart_blocks.simulation.native import Native
@@ -84,11 +85,11 @@ class _OfParts:
         return tuple(getattr(self.parts[0].recompute, "names", ()))
 
 
-def so_far(run: Run) -> Results:
-    """The results of a run that goes on, up to the last row that is known."""
+def so_far(run: Run, first: int = 0) -> Results:
+    """The results of a run that goes on, from a row on up to the state that it has reached."""
     twin = copy.copy(run)
     twin.recorder = Recorder(run.engine, run.recorder.names)
-    rows = rows_since(run, 0)
+    rows = rows_since(run, first)
     if rows is not None:
         ends = np.cumsum([math.prod(shape) for shape in shapes_of(run)], dtype=int)
         columns = np.split(rows.signals, ends[:-1], axis=1) if len(ends) else []
@@ -97,6 +98,9 @@ def so_far(run: Run) -> Results:
             for column, shape in zip(columns, shapes_of(run), strict=True)
         ]
         twin.recorder.adopt(rows.t, signals, rows.x, rows.xd)
+        if run.t > rows.t[-1] and not run.engine.display.acting:
+            with suppress(RunError):
+                twin.recorder.keep(float(run.t), run.x, run.xd)
     return results_of(twin)
 
 

@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 500
 """Rows of one message."""
-MOST_NUMBERS = 100_000
+MOST_NUMBERS = 30_000
 """Numbers of one message."""
+LAST_ROWS = 100
+"""Rows that are looked at for values near the time reached."""
+MOST_TOLD = 5_000
+"""Signals that are listed in a second, with all facts of the run."""
 STATUS_PERIOD, POSE_PERIOD = 0.1, 1 / 30
 """Between messages [s]."""
 
@@ -77,6 +81,7 @@ class Runner:
         self.start: FinalState | None = None
         self.stopping = False
         self.sent = 0
+        self._status_period = STATUS_PERIOD
         self._told_at = dict.fromkeys(("rows", "status", "poses"), -1.0)
         self._caught: list[warnings.WarningMessage] = []
         self._snapshot: Part | None = None
@@ -208,7 +213,7 @@ class Runner:
         now = self.clock.now()
         if now - self._told_at["rows"] >= 0.7 * PERIOD and self.outbox.has_room:
             self._tell_rows()
-        if now - self._told_at["status"] >= STATUS_PERIOD:
+        if now - self._told_at["status"] >= self._status_period:
             self._tell_status()
         if self.posing is not None and now - self._told_at["poses"] >= POSE_PERIOD:
             self._tell_poses(run)
@@ -286,6 +291,7 @@ class Runner:
             for name in engine.signals()
             if "=0" not in name
         ]
+        self._status_period = max(STATUS_PERIOD, len(signals) / MOST_TOLD)
         said = {"start": self.t, "T": engine.run.T, "scopes": scopes, "signals": signals}
         self.outbox.send({"tell": "described", **said})
 
@@ -357,6 +363,16 @@ class Runner:
             self._snapshot = Part(self.setting.engine, self.start, so_far(self.run))
             self._snapshot_at = at
         return [*self.parts, self._snapshot]
+
+    def parts_at(self, t: float) -> list[Part]:
+        """The parts that tell about t: of a run that goes on and is near t its last rows alone, so
+        that the whole need not be copied."""
+        if self.run is not None and self.setting is not None:
+            first = max(0, row_count(self.run) - LAST_ROWS)
+            results = so_far(self.run, first)
+            if len(results.t) and results.t[0] <= t:
+                return [Part(self.setting.engine, self.start, results)]
+        return self.known_parts()
 
 
 def _labels(engine: Engine, name: str) -> list[str]:
