@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 
 import pytest
 from browsers import needs_chromium
 from diagram_pages import LOOP, DiagramPage
 from studio_pages import in_browser
+
+from spart_blocks.web_build import STUDIO
 
 pytestmark = needs_chromium
 ALL = ("goal", "error", "gain", "x", "scope")
@@ -235,6 +238,20 @@ def test_a_picture_is_saved(loop, tmp_path):
     loop.until(picture.exists, "saved")
     assert picture.read_text().count("<g><rect") == 5
     assert ">gain</text>" in picture.read_text()
+
+
+def test_the_page_is_small(loop):
+    """Of scripts and styles, all that a diagram needs until it runs."""
+    loop.driver.refresh()
+    loop.wait("document.querySelector('.react-flow__node')")
+    names = loop.browser.run(
+        "return performance.getEntriesByType('resource').map((one) => new URL(one.name).pathname)"
+    )
+    parts = {name for name in names if name.endswith((".js", ".css"))}
+    assert any("index" in name for name in parts)
+    page = STUDIO.target
+    packed = [gzip.compress((page / n.removeprefix("/page/")).read_bytes()) for n in parts]
+    assert sum(map(len, packed)) < 160_000
 
 
 def test_nothing_complains_and_nothing_is_asked_of_a_network(loop):

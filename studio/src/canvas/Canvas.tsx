@@ -54,7 +54,7 @@ export function Canvas() {
         onEdgeMouseEnter={(event, edge) => hover(event, edge)} onEdgeMouseLeave={() => patch({ hover: null })}
         onConnectStart={begin} onConnectEnd={(event, state) => end(flow, event, state)} onConnect={connect}
         onClickConnectStart={begin} onClickConnectEnd={endWire} onReconnect={reconnect} isValidConnection={isFit}
-        onMoveEnd={(_, viewport) => keepView(viewport)}
+        onMoveStart={() => setMoving(true)} onMoveEnd={(_, viewport) => { setMoving(false); keepView(viewport); }}
         colorMode="system" minZoom={ZOOM.least} maxZoom={ZOOM.most} proOptions={PRO} deleteKeyCode={null}
         panActivationKeyCode={null} multiSelectionKeyCode={ADDITIVE} selectionOnDrag selectionMode={SelectionMode.Partial}
         panOnDrag={PAN} zoomOnDoubleClick={false} elevateNodesOnSelect={false} edgesFocusable={false} disableKeyboardA11y
@@ -118,6 +118,11 @@ function useWires(): Wire[] {
     if (sheet) setEdges((before) => edgesOf(sheet, wires, before));
   }, [sheet, wires]);
   return edges;
+}
+
+/** While the view moves it is a layer of its own, which is not painted anew with each step. */
+function setMoving(moves: boolean): void {
+  document.querySelector(".react-flow__viewport")?.classList.toggle("moving", moves);
 }
 
 // --- selection -------------------------------------------------------------------------------
