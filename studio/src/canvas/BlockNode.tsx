@@ -17,7 +17,8 @@ export const BlockNode = memo(function BlockNode({ data }: NodeProps<Shown>) {
   return (
     <div className={`block look-${block.look}${problem ? " wrong" : ""}`} title={problem?.message}>
       <Name block={block} />
-      <span className="block-type"><Mark look={block.look} />{block.type}</span>
+      <span className="block-type">{block.type}</span>
+      <Mark look={block.look} />
       {block.caption && <span className="block-caption">{block.caption}</span>}
       {problem && <span className="block-fault" aria-hidden="true">!</span>}
       {block.inputs.map((port) => <Port key={port.name} block={block} port={port} output={false} />)}
