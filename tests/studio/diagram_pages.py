@@ -169,13 +169,20 @@ class DiagramPage:
     def click_empty(self):
         self.at_empty().click().perform()
 
-    def drag_at(self, start, end):
-        """Drag from one place of the page to another."""
+    def drag_at(self, start, *steps):
+        """Drag from one place of the page over others."""
         chain = ActionChains(self.driver, duration=50)
         pointer = chain.w3c_actions.pointer_action
         pointer.move_to_location(*map(round, start)).pointer_down()
-        pointer.move_to_location(*map(round, end)).pointer_up()
+        for step in steps:
+            pointer.move_to_location(*map(round, step))
+        pointer.pointer_up()
         chain.perform()
+
+    def middle(self, block, port):
+        """Where an input is on the page."""
+        x, y, width, height = self.browser.run(BOX % "arguments[0]", self.port(block, port, False))
+        return x + width / 2, y + height / 2
 
     def pan(self, dx, dy):
         """Drag the sheet with the middle button."""

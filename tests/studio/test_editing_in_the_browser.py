@@ -110,6 +110,18 @@ def test_a_wire_is_drawn_from_port_to_port_and_removed(loop):
     loop.until(lambda: loop.text == text, "unwired")
 
 
+def test_the_end_of_a_wire_is_drawn_to_another_port(loop):
+    text = LOOP.replace("  scope:", "  other: {type: GAIN, K: 3}\n  scope:")
+    loop.open("two_gains.yaml", text)
+    (x, y), target = loop.middle("x", "0"), loop.middle("other", "0")
+    loop.drag_at((x - 13, y), (x - 40, y + 30), target)
+    loop.written("  - gain -> other\n")
+    assert "gain -> x" not in loop.text
+    loop.wait("!document.querySelector('.port.unfit, .port.fit')")
+    loop.press("Ctrl+z")  # both are one edit
+    loop.until(lambda: loop.text == text, "undone")
+
+
 def test_wires_by_keyboard_alone(loop):
     loop.open("unwired.yaml", LOOP.replace("  - gain -> x\n", ""))
     loop.node("gain").click()

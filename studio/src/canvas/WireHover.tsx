@@ -1,7 +1,8 @@
 // What a wire carries, beside the pointer or beside the selected wire.
 
-import { useReactFlow } from "@xyflow/react";
+import { useReactFlow, useViewport } from "@xyflow/react";
 
+import type { SheetWire } from "../protocol";
 import { WireValue } from "../run/WireValue";
 import { useStudio } from "../store";
 import { labelPlace, wireKey } from "./geometry";
@@ -9,11 +10,16 @@ import { labelPlace, wireKey } from "./geometry";
 export function WireHover() {
   const hover = useStudio((state) => state.hover);
   const selected = useStudio(({ sheet, wires }) => (wires.length === 1 ? sheet?.wires.find((wire) => wireKey(wire) === wires[0]) : undefined));
-  const flow = useReactFlow();
   if (hover) return <Card x={hover.x} y={hover.y}><WireValue wire={hover.wire} /></Card>;
-  if (!selected) return null;
-  const { at: [x, y] } = labelPlace(selected.points);
-  return <Card {...flow.flowToScreenPosition({ x, y })}><WireValue wire={selected} /></Card>;
+  return selected && <AtWire wire={selected} />;
+}
+
+/** Beside the wire, also while the view moves. */
+function AtWire({ wire }: { wire: SheetWire }) {
+  const flow = useReactFlow();
+  useViewport();
+  const { at: [x, y] } = labelPlace(wire.points);
+  return <Card {...flow.flowToScreenPosition({ x, y })}><WireValue wire={wire} /></Card>;
 }
 
 function Card({ x, y, children }: { x: number; y: number; children: React.ReactNode }) {
