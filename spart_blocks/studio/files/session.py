@@ -103,7 +103,7 @@ class OpenedFiles:
                 reading = await asyncio.to_thread(built, file.reading)
                 async with file.lock:
                     if file.settle(reading):
-                        self.tell_state(file)
+                        await self.tell_state(file)
         finally:
             del self.building[file.name]
 
@@ -123,15 +123,15 @@ class OpenedFiles:
             return
         async with file.lock:
             if file.is_stale() and await asyncio.to_thread(file.refresh):
-                self.tell_state(file)
+                await self.tell_state(file)
                 self.settle(file)
 
-    def tell_state(self, file: OpenedFile) -> None:
-        """Tell all pages what a file is now."""
+    async def tell_state(self, file: OpenedFile) -> None:
+        """Tell all pages what a file is now. Its lock is held."""
         if file.problem is not None:
             told: dict[str, Any] = {"tell": "conflict", "problem": file.problem}
         else:
-            told = {"tell": "changed", "opened": file.opened()}
+            told = {"tell": "changed", "opened": await asyncio.to_thread(file.opened)}
         self.session.tell({**told, "path": file.name})
 
 
