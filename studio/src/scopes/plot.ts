@@ -81,8 +81,8 @@ export class Plot {
     const [from, to] = this.view;
     const share = to > from ? (time - from) / (to - from) : 0;
     const inside = share >= 0 && share <= 1;
-    this.cursor.style.display = inside ? "" : "none";
-    this.cursor.style.transform = `translateX(${(share * this.chart.over.clientWidth).toFixed(1)}px)`;
+    const width = this.chart.bbox.width / uPlot.pxRatio; // known without a layout
+    this.cursor.style.transform = inside ? `translateX(${(share * width).toFixed(1)}px)` : "scaleX(0)";
   }
 
   resize(width: number, height: number): void {
