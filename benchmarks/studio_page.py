@@ -108,10 +108,9 @@ def panned(browser: Any) -> dict[str, float]:
     main thread: scripts, styles, layout, paint."""
     driver = browser.driver
     x, y = driver.execute_script(PANE)
-    y += 0.4 * y  # between the rows of blocks
 
     def mouse(kind: str, x: float, y: float) -> None:
-        given = {"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1}
+        given = {"type": kind, "x": x, "y": y, "button": "middle", "buttons": 4, "clickCount": 1}
         driver.execute_cdp_cmd("Input.dispatchMouseEvent", given)
 
     def work() -> float:

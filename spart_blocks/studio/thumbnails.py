@@ -59,15 +59,18 @@ def _picture(place: Path, root: Path) -> bytes:
 def svg_of(sheet: dict[str, Any]) -> str:
     """A sheet as SVG without texts."""
     blocks = sheet["blocks"][:_MOST]
-    lefts, tops = [b["x"] for b in blocks] or [0], [b["y"] for b in blocks] or [0]
-    x, y = min(lefts) - _MARGIN, min(tops) - _MARGIN
-    width = max([b["x"] + b["width"] for b in blocks] or [100]) + _MARGIN - x
-    height = max([b["y"] + b["height"] for b in blocks] or [60]) + _MARGIN - y
+    wires = sheet["wires"] if len(blocks) < _MOST else []
+    corners = [(b["x"] + dx, b["y"] + dy) for b in blocks
+               for dx, dy in ((0, 0), (b["width"], b["height"]))]  # fmt: skip
+    corners += [point for wire in wires for point in wire["points"]]
+    xs, ys = zip(*corners, strict=True) if corners else ((0, 100), (0, 60))
+    x, y = min(xs) - _MARGIN, min(ys) - _MARGIN
+    width, height = max(xs) + _MARGIN - x, max(ys) + _MARGIN - y
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{x:g} {y:g} {width:g} {height:g}">',
         '<g fill="none" stroke="#6b7280" stroke-width="1.5">',
     ]
-    for wire in sheet["wires"] if len(blocks) < _MOST else ():
+    for wire in wires:
         points = " ".join(f"{px:g},{py:g}" for px, py in wire["points"])
         parts.append(f'<polyline points="{points}"/>')
     parts.append('</g><g stroke-width="2">')
