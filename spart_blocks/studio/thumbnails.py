@@ -29,6 +29,8 @@ _OTHER = ("#ffffff", "#333b47")
 _MOST = 400
 """Blocks that are drawn."""
 _MARGIN = 12
+_MANNER = "2"
+"""How pictures are drawn; another number makes them be drawn anew."""
 
 
 async def picture_of(session: Session, path: str) -> bytes:
@@ -41,7 +43,7 @@ def _picture(place: Path, root: Path) -> bytes:
     """The picture of a file, kept by its text; blocks of other files are drawn as boxes."""
     text = read_file(place)[1]
     folder = cache_folder()
-    kept = None if folder is None else folder / "studio" / "pictures" / f"{key_of(text)}.svg"
+    kept = None if folder is None else folder / "studio" / "pictures" / f"{key_of(_MANNER + text)}.svg"
     if kept is not None:
         with suppress(OSError):
             return kept.read_bytes()
