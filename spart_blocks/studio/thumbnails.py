@@ -42,8 +42,8 @@ async def picture_of(session: Session, path: str) -> bytes:
 def _picture(place: Path, root: Path) -> bytes:
     """The picture of a file, kept by its text; blocks of other files are drawn as boxes."""
     text = read_file(place)[1]
-    folder = cache_folder()
-    kept = None if folder is None else folder / "studio" / "pictures" / f"{key_of(_MANNER + text)}.svg"
+    folder, name = cache_folder(), f"{key_of(_MANNER + text)}.svg"
+    kept = None if folder is None else folder / "studio" / "pictures" / name
     if kept is not None:
         with suppress(OSError):
             return kept.read_bytes()
