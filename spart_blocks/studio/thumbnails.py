@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.cache import cache_folder, key_of
+from spart_blocks.diagram.diagram_drawing import LOOKS
 from spart_blocks.document import parse_document, read_file
 from spart_blocks.errors import InputError
 from spart_blocks.results.files import write_bytes
@@ -18,14 +19,6 @@ from spart_blocks.studio.files.scopes import whole
 from spart_blocks.studio.files.session import path_in
 from spart_blocks.studio.files.sheets import make_sheet
 
-LOOKS = {
-    "source": ("#e9f5ec", "#4b8b5c"),
-    "sink": ("#f1f2f4", "#7b828e"),
-    "function": ("#eaf1fb", "#4472b0"),
-    "continuous": ("#fff3e0", "#c27c1a"),
-    "sampled": ("#f3ecfa", "#8159b3"),
-}
-_OTHER = ("#ffffff", "#333b47")
 _MOST = 400
 """Blocks that are drawn."""
 _MARGIN = 12
@@ -77,7 +70,7 @@ def svg_of(sheet: dict[str, Any]) -> str:
         parts.append(f'<polyline points="{points}"/>')
     parts.append('</g><g stroke-width="2">')
     for block in blocks:
-        fill, edge = LOOKS.get(block["look"], _OTHER)
+        fill, edge = LOOKS.get(block["look"], LOOKS["subsystem"])
         parts.append(
             f'<rect x="{block["x"]:g}" y="{block["y"]:g}" width="{block["width"]:g}" '
             f'height="{block["height"]:g}" rx="4" fill="{fill}" stroke="{edge}"/>'
