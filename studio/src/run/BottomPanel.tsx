@@ -20,10 +20,15 @@ const HEIGHT = "spart-panel-height";
 
 export function BottomPanel() {
   const runs = useRuns();
+  return runs && <Results runs={runs} />;
+}
+
+function Results({ runs }: { runs: Runs }) {
   const [tab, setTab] = useState<Tab>("scopes");
-  const [open, setOpen] = useState(true);
+  const [chosen, setOpen] = useState<boolean | null>(null);
+  const run = useRun(runs);
+  const open = chosen ?? run !== undefined; // before there is anything to show, the diagram has the room
   const [height, setHeight] = useState(() => Number(localStorage.getItem(HEIGHT)) || 300);
-  if (!runs) return null;
   const resize = (wanted: number): void => {
     const next = Math.round(Math.min(Math.max(wanted, LOWEST), 0.8 * innerHeight));
     setHeight(next);
@@ -33,7 +38,7 @@ export function BottomPanel() {
     <section className="bottom-panel" aria-label="Results" style={open ? { height } : undefined}>
       <Separator height={height} onResize={resize} />
       <div className="panel-head">
-        <Tabs tab={tab} onChoose={(next) => (setTab(next), setOpen(true))} />
+        <Tabs tab={tab} open={open} onChoose={(next) => (setTab(next), setOpen(true))} />
         <button type="button" className="panel-fold" aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? "Hide" : "Show"}
         </button>
@@ -58,7 +63,7 @@ function Shown({ tab, runs }: { tab: Tab; runs: Runs }) {
   );
 }
 
-function Tabs({ tab, onChoose }: { tab: Tab; onChoose: (tab: Tab) => void }) {
+function Tabs({ tab, open, onChoose }: { tab: Tab; open: boolean; onChoose: (tab: Tab) => void }) {
   const all = Object.keys(TABS) as Tab[];
   const press = (event: KeyboardEvent<HTMLElement>): void => {
     const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -71,7 +76,8 @@ function Tabs({ tab, onChoose }: { tab: Tab; onChoose: (tab: Tab) => void }) {
   return (
     <div className="tabs" role="tablist" aria-label="Results" onKeyDown={press}>
       {all.map((one) => (
-        <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab} aria-controls="panel-body"
+        <button key={one} type="button" role="tab" id={`tab-${one}`} aria-selected={one === tab}
+          aria-controls={open ? "panel-body" : undefined}
           tabIndex={one === tab ? 0 : -1} onClick={() => onChoose(one)}>
           {TABS[one].name}
         </button>
