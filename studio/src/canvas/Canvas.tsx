@@ -16,7 +16,7 @@ import { canvasCommands } from "./canvasCommands";
 import { CanvasTools } from "./CanvasTools";
 import { edgesOf, nodesOf, type BlockNode as Block, type WireEdge as Wire } from "./nodes";
 import { DRAGGED } from "./Palette";
-import { bringIntoView, keepView, restoreView, ZOOM } from "./views";
+import { bringIntoView, keepView, refit, restoreView, ZOOM } from "./views";
 import { WireEdge } from "./WireEdge";
 import { WireHover } from "./WireHover";
 import { beginWire, endOf, endWire, reasonAgainst, wire } from "./wiring";
@@ -39,6 +39,8 @@ export function Canvas() {
   const toReveal = useStudio((state) => state.reveal);
   useCommands(useMemo(() => canvasCommands(flow, nudge), [flow, nudge]));
   useEffect(() => restoreView(flow), [flow, path, sheet?.at]);
+  const room = useStore(({ width, height }) => `${width} ${height}`);
+  useEffect(() => refit(flow), [flow, room]);
   useEffect(() => {
     if (!toReveal) return;
     bringIntoView(flow, toReveal);

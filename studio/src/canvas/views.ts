@@ -9,6 +9,8 @@ export const ZOOM = { least: 0.05, most: 4, fit: 1.5 };
 // Room for the buttons over the sheet.
 const PADDING = { top: "28px", left: "32px", right: "32px", bottom: "60px" } as const;
 const seen = new Map<string, Viewport>();
+/** The view in which all of the sheet was shown last. */
+let whole: Viewport | null = null;
 
 type Flow = Pick<ReactFlowInstance, "setViewport" | "getViewport">;
 
@@ -32,7 +34,13 @@ export function restoreView(flow: Flow): void {
 
 export function fitAll(flow: Flow): void {
   const { sheet } = now();
-  show(flow, boundsOf(sheet?.blocks ?? [], sheet?.wires));
+  whole = show(flow, boundsOf(sheet?.blocks ?? [], sheet?.wires));
+}
+
+/** Show all of the sheet in its new room, if all of it was shown before. */
+export function refit(flow: Flow): void {
+  const { x, y, zoom } = flow.getViewport();
+  if (whole && x === whole.x && y === whole.y && zoom === whole.zoom) fitAll(flow);
 }
 
 export function fitSelected(flow: Flow): void {
@@ -54,8 +62,10 @@ export function bringIntoView(flow: Flow, names: readonly string[]): void {
   void flow.setViewport({ x: page.width / 2 - middle[0] * to, y: page.height / 2 - middle[1] * to, zoom: to });
 }
 
-function show(flow: Flow, box: Box | null): void {
+function show(flow: Flow, box: Box | null): Viewport | null {
   const page = document.querySelector(".react-flow")?.getBoundingClientRect();
-  if (!box || !page || page.width === 0) return;
-  void flow.setViewport(getViewportForBounds(box, page.width, page.height, ZOOM.least, ZOOM.fit, PADDING));
+  if (!box || !page || page.width === 0) return null;
+  const viewport = getViewportForBounds(box, page.width, page.height, ZOOM.least, ZOOM.fit, PADDING);
+  void flow.setViewport(viewport);
+  return viewport;
 }
