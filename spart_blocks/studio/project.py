@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from spart_blocks.document import read_document
+from spart_blocks.edits.values import scalar_text
 from spart_blocks.errors import DiagramError
 from spart_blocks.studio.client import Client, Handler, Session
+from spart_blocks.studio.files.session import path_in
+from spart_blocks.studio.requests import text_of
 
 MOST_FILES = 2000
 """YAML files that are looked at."""
@@ -31,13 +35,13 @@ def diagrams_of(root: Path) -> list[dict[str, Any]]:
     return [diagram for diagram in found if diagram is not None]
 
 
-def _files(root: Path) -> Iterator[Path]:
-    """The YAML files in a folder, those of its own before those of its folders."""
+def _files(root: Path, suffixes: tuple[str, ...] = _SUFFIXES) -> Iterator[Path]:
+    """The files of a kind in a folder, those of its own before those of its folders."""
     seen = 0
     for folder, inner, names in os.walk(root):
         inner[:] = sorted(n for n in inner if n not in _SKIPPED and not n.startswith("."))
         for name in sorted(names):
-            if name.endswith(_SUFFIXES) and seen < MOST_FILES:
+            if name.endswith(suffixes) and seen < MOST_FILES:
                 seen += 1
                 yield Path(folder, name)
 
@@ -65,6 +69,38 @@ def _listed(path: Path, root: Path) -> dict[str, Any] | None:
     }
 
 
+async def models(client: Client, given: dict[str, Any]) -> list[dict[str, str]]:
+    """The files of the project that describe robots, as a diagram names them."""
+    root = client.session.root.resolve()
+    path, _ = path_in(root, text_of(given, "path"))
+    return await asyncio.to_thread(models_of, root, path.parent)
+
+
+def models_of(root: Path, home: Path) -> list[dict[str, str]]:
+    """The robots' files in a folder, each with the section that names it in a diagram at home."""
+    found = []
+    for path in _files(root, (".urdf", *_SUFFIXES)):
+        kind = "urdf" if path.suffix == ".urdf" else _kind(path)
+        if kind is not None:
+            given = Path(os.path.relpath(path, home)).as_posix()
+            name = re.sub(r"\W", "_", path.stem)
+            text = f"{{{kind}: {scalar_text(given, in_flow=True)}}}"
+            found.append({"path": path.relative_to(root).as_posix(), "name": name, "text": text})
+    return found
+
+
+def _kind(path: Path) -> str | None:
+    """What a YAML file says of a robot: bodies, links, Denavit-Hartenberg data, or nothing."""
+    try:
+        data = read_document(path).data
+    except DiagramError:
+        return None
+    return next((kind for key, kind in _ROBOTS.items() if key in data), None)
+
+
+_ROBOTS = {"bodies": "bodies", "links": "links", "man": "dh"}
+
+
 async def thumbnail(session: Session, path: str) -> tuple[str, str, bytes]:
     """A small picture of a diagram: its name, its media type, its bytes. Raises InputError."""
     from spart_blocks.studio.thumbnails import picture_of
@@ -72,4 +108,4 @@ async def thumbnail(session: Session, path: str) -> tuple[str, str, bytes]:
     return f"{Path(path).stem}.svg", "image/svg+xml", await picture_of(session, path)
 
 
-HANDLERS: dict[str, Handler] = {"project": project}
+HANDLERS: dict[str, Handler] = {"project": project, "models": models}

@@ -69,6 +69,8 @@ export interface Opened {
   /** Names of subsystems of the file, each a definition that blocks may be of. */
   subsystems: string[];
   params: Field[];
+  /** Its robots, each a section as text. */
+  robots: Field[];
   run: { T: number; solver: string };
   clocks: { name: string; period: number; offset: number }[];
 }
@@ -156,6 +158,14 @@ export type Operation =
  * "block.port", null where a wire fits, or the reason why not. */
 export type Fits = Record<string, string | null>;
 
+/** do: "models" {path}: files of the project that describe robots, with the section that names each
+ * in that diagram. */
+export interface ModelFile {
+  path: string;
+  name: string;
+  text: string;
+}
+
 // --- types of blocks and their parameters ---------------------------------------------------------
 
 /** do: "types" */
@@ -230,6 +240,8 @@ export interface Run {
   /** Everything that can be plotted. */
   signals: Signal[];
   tuned: Record<string, string>;
+  /** What is left of an earlier run: all of it, or the signals that were kept. */
+  kept: "whole" | "signals";
   stopped: string | null;
   warnings: string[];
   problem: Problem | null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { aligned } from "../src/canvas/align";
-import { boundsOf, branchDots, freePlace, labelPlace, lineThrough, simpleRoute } from "../src/canvas/geometry";
+import { boundsOf, branchDots, freePlace, labelPlace, lineThrough, simpleRoute, wireKey } from "../src/canvas/geometry";
 import type { Point, SheetWire } from "../src/protocol";
 
 const boxes = [
@@ -89,5 +89,13 @@ describe("a free place", () => {
     for (const box of boxes) {
       expect(box.x < 120 && box.x + box.width > 0 && box.y < y + 70 && box.y + box.height > y).toBe(false);
     }
+  });
+});
+
+describe("names of wires", () => {
+  it("are their own for each pair of ports of a wire that is written once", () => {
+    const whole = { source: "a.*", target: "b", to: { block: "b", port: "x" } };
+    const keys = ["x", "y"].map((port) => wireKey({ ...whole, from: { block: "a", port } }));
+    expect(new Set(keys).size).toBe(2);
   });
 });

@@ -8,13 +8,14 @@ import { linesOf, partsOf, unitsOf } from "../src/scopes/lines";
 import { shifted, zoomed } from "../src/scopes/looking";
 import { fileName, pathOf, svgOf } from "../src/scopes/pictures";
 import { signPath, SIGNS, styleOf } from "../src/scopes/styles";
+import { STEPS, texts } from "../src/scopes/ticks";
 import { LiveTracks } from "../src/motion/live";
 import type { Motion } from "../../viewer/src/recording";
 
 const signal = (name: string, shape: number[] = [], labels: string[] = []) => ({ name, shape, unit: "rad", labels, live: true });
 const run = (number: number, signals = [signal("q", [2]), signal("a")]): Run => ({
   run: number, label: `run ${number}`, state: "ended", t: 1, start: 0, T: 1, speed: null, scopes: [], signals,
-  tuned: {}, stopped: null, warnings: [], problem: null,
+  tuned: {}, kept: "whole", stopped: null, warnings: [], problem: null,
 });
 const scope = { id: 1, title: "", signals: ["q", "a"], hidden: ["q[1]"] };
 
@@ -137,5 +138,12 @@ describe("LiveTracks", () => {
     const other = new LiveTracks(shown);
     other.append(2, Float64Array.from([...row(1, 1), ...row(0.5, 9)]));
     expect([...shown.bodies[1]!.track.t]).toEqual([1]);
+  });
+});
+
+describe("ticks", () => {
+  it.each(STEPS.filter((step) => step > 1e-4 && step < 1e4))("are told apart and right at steps of %d", (step) => {
+    const values = Array.from({ length: 9 }, (_, k) => (k - 3) * step);
+    texts(values).forEach((text, k) => expect(Number(text.replace("−", "-"))).toBeCloseTo(values[k]!, 9));
   });
 });

@@ -43,3 +43,29 @@ def test_other_files_have_no_pictures(studio, path):
     assert status == 404
     assert headers["content-type"].startswith("text/plain")
     assert b"secret" not in body.replace(b"secret.yaml", b"")
+
+
+def test_the_models_of_the_project_are_listed_as_a_diagram_names_them(studio, project):
+    (project / "models").mkdir()
+    (project / "models" / "arm 2.urdf").write_text("<robot/>")
+    (project / "models" / "delta.yaml").write_text("bodies: {}\n")
+    (project / "models" / "servo.yaml").write_text("inputs: [u]\n")
+    with studio.page() as page:
+        found = page.ok("models", path="diagrams/loop.yaml")
+    assert found == [
+        {"path": "models/arm 2.urdf", "name": "arm_2", "text": "{urdf: ../models/arm 2.urdf}"},
+        {"path": "models/delta.yaml", "name": "delta", "text": "{bodies: ../models/delta.yaml}"},
+    ]
+
+
+def test_a_robot_is_added_to_a_diagram_as_text(studio, project):
+    (project / "models").mkdir()
+    (project / "models" / "a.urdf").write_text("<robot name='a'><link name='l'/></robot>")
+    with studio.page() as page:
+        opened = page.ok("open", path="diagrams/loop.yaml")
+        (model,) = page.ok("models", path="diagrams/loop.yaml")
+        add = {"op": "set", "path": f"robots.{model['name']}", "text": model["text"]}
+        given = {"path": "diagrams/loop.yaml", "at": "", "revision": opened["revision"]}
+        after = page.ok("edit", operations=[add], **given)["opened"]
+    assert [(one["name"], one["text"]) for one in after["robots"]] == [("a", model["text"])]
+    assert "  a: {urdf: ../models/a.urdf}\n" in (project / "diagrams" / "loop.yaml").read_text()

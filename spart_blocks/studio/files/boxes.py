@@ -14,6 +14,8 @@ GRID = 10
 PITCH = 2
 NAME, SMALL = 13.0, 11.0
 """Sizes of letters: of names, and of types, captions and ports."""
+LETTER = 6.3
+"""The width of a letter of a caption."""
 _LEAST_WIDTH, _LEAST_HEIGHT = 8, 6
 _MOST_WIDTH = 40
 _NARROW, _WIDE = set("iljtfrI.,:;|!'()[]{} -/"), set("mwMW@%")
@@ -30,11 +32,13 @@ class Size:
 
 
 def size_of(name: str, lines: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> Size:
-    """The size of a block for its texts. lines: those under the name. inputs, outputs: the texts
-    at its ports, empty where none is shown."""
+    """The size of a block for its texts. lines: those under the name, its type first. inputs,
+    outputs: the texts at its ports, empty where none is shown."""
     left, right = (max((_width(text, SMALL) for text in side), default=0.0)
                    for side in (inputs, outputs))  # fmt: skip
-    middle = max(_width(name, NAME) * 1.08, *(_width(line, SMALL) for line in lines), 0.0)
+    kinds, captions = lines[:1], lines[1:]  # these are of one width a letter
+    under = [_width(line, SMALL) for line in kinds] + [LETTER * len(line) for line in captions]
+    middle = max(_width(name, NAME) * 1.08, *under, 0.0)
     wide = middle + sum(side + 16 if side else 14 for side in (left, right))
     width = min(max(ceil(wide / GRID), _LEAST_WIDTH), _MOST_WIDTH)
     least = _LEAST_HEIGHT + (2 if len(lines) > 1 else 0)

@@ -246,6 +246,21 @@ def param_fields(reading: Reading) -> list[dict[str, Any]]:
     ]
 
 
+def robot_fields(reading: Reading) -> list[dict[str, Any]]:
+    """The robots of the file, each a section."""
+    texts = Texts(reading)
+    return [
+        _field(
+            name,
+            path=f"robots.{name}",
+            doc="a file, relative to this one, and how its base is held",
+            required=True,
+            text=texts.text(("robots", name), value),
+        )
+        for name, value in mapping_at(reading.data, "robots").items()
+    ]
+
+
 def run_fields(reading: Reading) -> Iterator[dict[str, Any]]:
     """The options of runs, as RunOptions has them."""
     written, texts = mapping_at(reading.data, "run"), Texts(reading)

@@ -12,7 +12,7 @@ from spart_blocks.document import mapping_at, read_file
 from spart_blocks.edits import Edited, EditedFile, Operation, Patch, applied, edited, write
 from spart_blocks.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.studio.files.fits import fits_of
-from spart_blocks.studio.files.forms import file_form, form_of, param_fields
+from spart_blocks.studio.files.forms import file_form, form_of, param_fields, robot_fields
 from spart_blocks.studio.files.layout import Routes, Spot, Spots
 from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
 from spart_blocks.studio.files.operations import Asked
@@ -107,6 +107,7 @@ class OpenedFile:
             ],
             "subsystems": list(mapping_at(data, "subsystems")),
             "params": param_fields(reading),
+            "robots": robot_fields(reading),
             "run": {
                 "T": T if isinstance(T, int | float) and not isinstance(T, bool) else 10.0,
                 "solver": solver if isinstance(solver, str) else "auto",

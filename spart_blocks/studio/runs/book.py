@@ -99,6 +99,7 @@ class Book:
             "scopes": [],
             "signals": [],
             "tuned": {},
+            "kept": "whole",
             "stopped": None,
             "warnings": [],
             "problem": None,
@@ -152,6 +153,7 @@ class Book:
             entry.saved = file
         await entry.process.close()
         entry.process = None
+        self._tell(entry, kept="signals")
 
     async def _drop(self, entry: Entry) -> None:
         del self.entries[entry.number]

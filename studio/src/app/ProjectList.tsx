@@ -26,7 +26,9 @@ export function ProjectList() {
       <ul className="cards">
         {shown.map((diagram) => <Card key={diagram.path} diagram={diagram} />)}
       </ul>
-      {shown.length === 0 && <p>No diagram has this in its name, path or description.</p>}
+      {shown.length === 0 && (
+        <p>{filter ? "No diagram has this in its name, path or description." : "There are no diagrams yet: make the first one with New diagram."}</p>
+      )}
     </main>
   );
 }

@@ -8,7 +8,7 @@ import { useStudio } from "../store";
 import { labelPlace, wireKey } from "./geometry";
 
 export function WireHover() {
-  const hover = useStudio((state) => state.hover);
+  const hover = useStudio(({ hover, sheet }) => (hover && sheet?.wires.includes(hover.wire) ? hover : null));
   const selected = useStudio(({ sheet, wires }) => (wires.length === 1 ? sheet?.wires.find((wire) => wireKey(wire) === wires[0]) : undefined));
   if (hover) return <Card x={hover.x} y={hover.y}><WireValue wire={hover.wire} /></Card>;
   return selected && <AtWire wire={selected} />;

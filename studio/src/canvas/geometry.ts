@@ -140,8 +140,11 @@ export function freePlace([x, y]: Point, width: number, height: number, others: 
   return at;
 }
 
-export function wireKey(wire: Pick<SheetWire, "source" | "target">): string {
-  return `${wire.source} -> ${wire.target}`;
+/** The name of a wire on its sheet. Wires of several signals, `a.* -> b`, are written once and drawn
+ * between each pair of ports. */
+export function wireKey({ source, target, from, to }: Pick<SheetWire, "source" | "target" | "from" | "to">): string {
+  const written = `${source} -> ${target}`;
+  return /[*{]/.test(source) ? `${written} (${from.port} ${to.port})` : written;
 }
 
 export function boxesOf(blocks: readonly SheetBlock[], names: readonly string[]): SheetBlock[] {

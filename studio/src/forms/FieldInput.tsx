@@ -38,7 +38,7 @@ export function FieldInput({ field, problems, isOwn, readOnly }: Props) {
         {field.unit && <span className="unit">{field.unit}</span>}
       </label>
       <div className="field-row">
-        {isListed(field, shown) ? (
+        {draft === null && isListed(field, shown) ? (
           <select {...common} disabled={readOnly} onChange={(event) => void commit(event.target.value)}>
             <option value="">{field.default ? `${fromYaml(field.default)} (default)` : ""}</option>
             {choicesOf(field).map((choice) => <option key={choice}>{choice}</option>)}

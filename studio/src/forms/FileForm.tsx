@@ -1,14 +1,15 @@
 // What is the file's own: its parameters and how it runs.
 
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 import { edit } from "../actions";
-import type { Field, Opened, Problem } from "../protocol";
-import { useStudio } from "../store";
+import type { Field, Form, ModelFile, Problem } from "../protocol";
+import { connection, useStudio } from "../store";
 import { FieldInput } from "./FieldInput";
 
 export function FileForm() {
   const opened = useStudio((state) => state.opened);
+  const runs = useRunFields();
   if (!opened) return null;
   const about = (field: Field) => (problem: Problem): boolean => !problem.block && problem.argument === field.name;
   const input = (field: Field) => (
@@ -21,31 +22,82 @@ export function FileForm() {
       <h3>Parameters</h3>
       {opened.params.map(input)}
       <NewParameter />
+      <h3>Robots</h3>
+      {opened.robots.map(input)}
+      <NewRobot />
       <h3>Run</h3>
-      {runFields(opened).map(input)}
+      {runs.map(input)}
     </section>
   );
 }
 
-function runFields({ run: { T, solver } }: Opened): Field[] {
-  const shared = { choices: [], required: false, tunable: null };
-  return [
-    { ...shared, name: "T", path: "run.T", kind: "number", unit: "s", doc: "How long a run lasts.", default: "", text: String(T) },
-    { ...shared, name: "solver", path: "run.solver", kind: "text", unit: "", doc: "What integrates over time.", default: "", text: solver },
-  ];
+/** How the file runs; asked again when it has changed. */
+function useRunFields(): readonly Field[] {
+  const path = useStudio((state) => state.opened?.path);
+  const revision = useStudio((state) => state.opened?.revision);
+  const [fields, setFields] = useState<readonly Field[]>([]);
+  useEffect(() => {
+    let wanted = true;
+    const take = ({ fields }: Form): void => setFields(fields.filter((field) => field.path.startsWith("run.")));
+    if (path) void connection.ask<Form>("form", { path, at: "", block: "" }).then((found) => wanted && take(found), () => undefined);
+    return () => void (wanted = false);
+  }, [path, revision]);
+  return fields;
 }
+
+/** A robot from a file of the project: chosen, named, added. */
+function NewRobot() {
+  const path = useStudio((state) => state.opened?.path);
+  const [models, setModels] = useState<readonly ModelFile[] | null>(null);
+  const [chosen, setChosen] = useState("");
+  const [name, setName] = useState("");
+  const [text, setText] = useState("");
+  const look = (): void => {
+    if (!models) void connection.ask<ModelFile[]>("models", { path }).then(setModels, () => undefined);
+  };
+  const choose = (file: string): void => {
+    const model = models?.find((one) => one.path === file);
+    setChosen(file);
+    setName(model?.name ?? "");
+    setText(model?.text ?? "");
+  };
+  const add = async (): Promise<void> => {
+    if (await edit({ op: "set", path: `robots.${name.trim()}`, text })) choose("");
+  };
+  return (
+    <form className="new-robot" onSubmit={(event) => { event.preventDefault(); void add(); }}>
+      <select aria-label="Model of a new robot" value={chosen} onFocus={look} onPointerDown={look} onChange={(event) => choose(event.target.value)}>
+        <option value="">{models?.length === 0 ? "no models in this project" : "add a robot from…"}</option>
+        {models?.map((model) => <option key={model.path}>{model.path}</option>)}
+      </select>
+      {chosen && (
+        <div className="new-parameter">
+          <input aria-label="Name of the new robot" value={name} required pattern={NAME} title={NAME_RULE} spellCheck={false} onChange={(event) => setName(event.target.value)} />
+          <input aria-label="Section of the new robot" value={text} required spellCheck={false} onChange={(event) => setText(event.target.value)} />
+          <button type="submit">Add</button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+const NAME = "\\s*[A-Za-z_][A-Za-z0-9_]*\\s*";
+const NAME_RULE = "letters, digits and _, a letter first";
 
 function NewParameter() {
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
+  const first = useRef<HTMLInputElement>(null);
   const add = async (): Promise<void> => {
     if (!(await edit({ op: "set", path: `params.${name.trim()}`, text: value.trim() }))) return;
     setName("");
     setValue("");
+    first.current?.focus(); // the next one
   };
   return (
     <form className="new-parameter" onSubmit={(event) => { event.preventDefault(); void add(); }}>
-      <input aria-label="Name of a new parameter" placeholder="name" value={name} required spellCheck={false} onChange={(event) => setName(event.target.value)} />
+      <input ref={first} aria-label="Name of a new parameter" placeholder="name" value={name} required spellCheck={false}
+        pattern={NAME} title={NAME_RULE} onChange={(event) => setName(event.target.value)} />
       <input aria-label="Value of a new parameter" placeholder="value" value={value} required spellCheck={false} onChange={(event) => setValue(event.target.value)} />
       <button type="submit">Add</button>
     </form>

@@ -41,30 +41,34 @@ export function MotionPanel({ runs }: { runs: Runs }) {
 function usePlayer(runs: Runs, host: React.RefObject<HTMLDivElement | null>): { player: Player | null; problem: string | null } {
   const [player, setPlayer] = useState<Player | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  const made = useRef<Player | null>(null);
   const run = useRun(runs);
   const number = run?.run ?? null;
   const over = run !== undefined && isOver(run);
   const revision = useStudio((state) => (number === null ? state.opened?.revision : ""));
+  useEffect(() => () => {
+    made.current?.dispose();
+    made.current = null;
+    setPlayer(null);
+  }, [runs, host]);
   useEffect(() => {
+    if (made.current && number !== null && !over) return; // its poses come
     let stale = false;
-    let made: Player | null = null;
     const asked = connection.ask<Recording>("motion", { path: runs.path, run: over ? number : null });
     Promise.all([import("./player"), asked]).then(
       ([{ Player }, recording]) => {
         if (stale || !host.current) return;
-        made = new Player(host.current, recording, (force) => push(runs.path, force));
-        made.show(runs.timeline.time);
-        window.spart = made;
         setProblem(null);
-        setPlayer(made);
+        if (number === null || !made.current?.take(recording)) { // the robots of a run stay as they are looked at
+          made.current?.dispose();
+          made.current = window.spart = new Player(host.current, recording, (force) => push(runs.path, force));
+          setPlayer(made.current);
+        }
+        made.current.show(runs.timeline.time);
       },
       (error: unknown) => !stale && setProblem(error instanceof Refused ? error.problem.message : String(error)),
     );
-    return () => {
-      stale = true;
-      made?.dispose();
-      setPlayer(null);
-    };
+    return () => void (stale = true);
   }, [runs, host, number, over, revision]);
   useEffect(() => {
     if (!player) return;

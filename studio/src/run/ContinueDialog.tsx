@@ -24,7 +24,7 @@ export function ContinueDialog({ runs, run, onClose }: Props) {
   const [t] = useState(() => runs.timeline.time);
   const [states, setStates] = useState<readonly State[]>([]);
   const [changed, setChanged] = useState<Record<string, number[]>>({});
-  const [tuned, setTuned] = useState<Record<string, string>>({});
+  const [tuned, setTuned] = useState<Record<string, string>>(run.tuned);
   const [busy, setBusy] = useState(false);
   useEffect(() => dialog.current!.showModal(), []);
   useEffect(() => {
@@ -104,7 +104,7 @@ function Parameters({ runs, tuned, onChange }: ParametersProps) {
       <table>
         <tbody>
           {some.slice(0, MOST).map(({ name, unit }) => {
-            const text = tuned[name] ?? runs.run?.tuned[name] ?? all.find((one) => one.name === name)!.first;
+            const text = tuned[name] ?? all.find((one) => one.name === name)!.first;
             return (
               <tr key={name}>
                 <th scope="row">{name}{tuned[name] !== undefined && " ● changed"}</th>

@@ -54,7 +54,10 @@ function Row({ runs, run }: { runs: Runs; run: Run }) {
       <th scope="row">{run.label}</th>
       <td>{`${run.state}, ${seconds(run.start)} to ${seconds(run.t)} s`}</td>
       <td>{tuned}</td>
-      <td><Downloads runs={runs} run={run} /></td>
+      <td>
+        <Downloads runs={runs} run={run} />
+        {run.kept === "signals" && <span className="note"> signals only: run it again for its motion</span>}
+      </td>
     </tr>
   );
 }
@@ -66,7 +69,7 @@ function Downloads({ runs, run }: { runs: Runs; run: Run }) {
   const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
   return (
     <>
-      {kinds.map((kind) => (
+      {kinds.map((kind) => kind === "html" && run.kept === "signals" ? null : (
         <a key={kind} className="download" href={downloadOf(runs.path, run.run, kind)} download title={`Save the ${KINDS[kind]}`}
           aria-label={`${run.label}: ${KINDS[kind]}`}>
           {kind === "html" ? "HTML" : kind}

@@ -3,10 +3,11 @@
 
 import uPlot from "uplot";
 
-import { niceStep, tickText } from "../../../viewer/src/numbers";
+import { niceStep } from "../../../viewer/src/numbers";
 import { valueAt } from "../run/record";
 import type { Line } from "./lines";
 import { SIGNS } from "./styles";
+import { STEPS, texts } from "./ticks";
 import { heightOf, type Points, thinned, trace, type View } from "./thinning";
 
 const MOST_COLUMNS = 2000;
@@ -119,6 +120,7 @@ export class Plot {
       font: "11px system-ui, sans-serif",
       grid: { stroke: grid, width: 1 },
       ticks: { stroke: grid, width: 1, size: 4 },
+      incrs: STEPS,
       values: (_: uPlot, splits: number[]) => texts(splits),
     };
     return {
@@ -227,10 +229,4 @@ export function widened(low: number | null, high: number | null): [number, numbe
   const least = 1e-9 * Math.max(Math.abs(low), Math.abs(high)) || 1;
   const pad = high - low > least ? 0.06 * (high - low) : Math.max(0.5 * Math.abs(high), least);
   return [low - pad, high + pad];
-}
-
-/** The texts of ticks, all with as many decimals as their step needs. */
-export function texts(splits: readonly number[]): string[] {
-  const step = splits.length > 1 ? splits[1]! - splits[0]! : 1;
-  return splits.map((value) => tickText(Math.abs(value) < 1e-9 * step ? 0 : value, step));
 }
