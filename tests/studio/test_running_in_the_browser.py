@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browsers import needs_chromium
-from conftest import in_browser
+from studio_pages import in_browser
 
 import spart_blocks as sb
 
