@@ -21,7 +21,7 @@ NO_GL = ("--disable-3d-apis",)
 needs_chromium = pytest.mark.skipif(
     not (CHROMIUM and DRIVER), reason="needs chromium and chromium-driver"
 )
-OWN = ("file:", "data:", "blob:", "chrome:")
+OWN = ("file:", "data:", "blob:", "chrome:", "chrome-untrusted:")
 """Addresses of the page itself, and of the browser's start page, which may still be loading."""
 
 
