@@ -9,12 +9,12 @@ from typing import Any
 
 from spart_blocks.cache import cache_folder, key_of
 from spart_blocks.diagram.diagram_drawing import LOOKS
-from spart_blocks.document import parse_document, read_file
+from spart_blocks.document import read_file
 from spart_blocks.errors import InputError
-from spart_blocks.results.files import write_bytes
+from spart_blocks.results.files import write_whole
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.files.mistakes import Mistakes
-from spart_blocks.studio.files.reading import Reading, slots_of
+from spart_blocks.studio.files.reading import parsed
 from spart_blocks.studio.files.scopes import whole
 from spart_blocks.studio.files.session import path_in
 from spart_blocks.studio.files.sheets import make_sheet
@@ -40,14 +40,11 @@ def _picture(place: Path, root: Path) -> bytes:
     if kept is not None:
         with suppress(OSError):
             return kept.read_bytes()
-    document = parse_document(text, str(place))
-    slots = slots_of(document.data)
-    reading = Reading(place, root, text, document, {slot: d for slot, (_, d) in slots.items()})
-    picture = svg_of(make_sheet(whole(reading), Mistakes(), {}, {}).sheet).encode()
+    scope = whole(parsed(place, root, text, {}))
+    picture = svg_of(make_sheet(scope, Mistakes(), {}, {}).sheet).encode()
     if kept is not None:
-        with suppress(OSError, InputError):  # a picture is drawn again where there is no room
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(kept, picture)
+        with suppress(InputError):  # a picture is drawn again where there is no room
+            write_whole(kept, picture)
     return picture
 
 
