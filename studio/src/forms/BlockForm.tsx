@@ -5,8 +5,9 @@ import { useEffect, useState } from "react";
 import { openFile, showSheet } from "../actions";
 import { renameBlock } from "../canvas/commands";
 import type { Form, SheetBlock } from "../protocol";
-import { connection, patch, pathOf, useStudio } from "../store";
+import { patch, pathOf, useStudio } from "../store";
 import { FieldInput } from "./FieldInput";
+import { useForm } from "./useForm";
 
 export function BlockForm({ name }: { name: string }) {
   const sheet = useStudio((state) => state.sheet);
@@ -39,20 +40,6 @@ export function BlockForm({ name }: { name: string }) {
       {form && <About form={form} />}
     </section>
   );
-}
-
-/** The form of a block; asked again when the file has changed. */
-function useForm(name: string): Form | null {
-  const path = useStudio((state) => state.opened?.path);
-  const revision = useStudio((state) => state.opened?.revision);
-  const at = useStudio((state) => state.sheet?.at);
-  const [form, setForm] = useState<Form | null>(null);
-  useEffect(() => {
-    let wanted = true;
-    void connection.ask<Form>("form", { path, at, block: name }).then((found) => wanted && setForm(found), () => undefined);
-    return () => void (wanted = false);
-  }, [path, revision, at, name]);
-  return form;
 }
 
 function Name({ name, readOnly }: { name: string; readOnly: boolean }) {

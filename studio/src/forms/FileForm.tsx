@@ -1,15 +1,16 @@
 // What is the file's own: its parameters and how it runs.
 
-import { useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 
 import { edit } from "../actions";
-import type { Field, Form, ModelFile, Problem } from "../protocol";
+import type { Field, ModelFile, Problem } from "../protocol";
 import { connection, useStudio } from "../store";
 import { FieldInput } from "./FieldInput";
+import { useForm } from "./useForm";
 
 export function FileForm() {
   const opened = useStudio((state) => state.opened);
-  const runs = useRunFields();
+  const form = useForm("");
   if (!opened) return null;
   const about = (field: Field) => (problem: Problem): boolean => !problem.block && problem.argument === field.name;
   const input = (field: Field) => (
@@ -26,23 +27,9 @@ export function FileForm() {
       {opened.robots.map(input)}
       <NewRobot />
       <h3>Run</h3>
-      {runs.map(input)}
+      {form?.fields.filter(({ path }) => path.startsWith("run.")).map(input)}
     </section>
   );
-}
-
-/** How the file runs; asked again when it has changed. */
-function useRunFields(): readonly Field[] {
-  const path = useStudio((state) => state.opened?.path);
-  const revision = useStudio((state) => state.opened?.revision);
-  const [fields, setFields] = useState<readonly Field[]>([]);
-  useEffect(() => {
-    let wanted = true;
-    const take = ({ fields }: Form): void => setFields(fields.filter((field) => field.path.startsWith("run.")));
-    if (path) void connection.ask<Form>("form", { path, at: "", block: "" }).then((found) => wanted && take(found), () => undefined);
-    return () => void (wanted = false);
-  }, [path, revision]);
-  return fields;
 }
 
 /** A robot from a file of the project: chosen, named, added. */
