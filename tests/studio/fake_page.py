@@ -99,3 +99,13 @@ async def page_of(root):
         for close in session.closing:
             await close()
         task.cancel()
+
+
+def in_page(root, work):
+    """Work with a page of a session in a folder."""
+
+    async def whole():
+        async with page_of(root) as page:
+            await work(page)
+
+    asyncio.run(whole())

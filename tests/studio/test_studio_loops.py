@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 
 import numpy as np
 import pytest
-from fake_page import page_of
+from fake_page import in_page
 from live_loop import DirectedLoop, runtime_folder
 
 from spart_blocks.realtime.live import LiveServer
@@ -28,14 +27,6 @@ def loop():
 def server(loop):
     with LiveServer(loop, "servo") as started:
         yield started
-
-
-def in_page(root, work):
-    async def whole():
-        async with page_of(root) as page:
-            await work(page)
-
-    asyncio.run(whole())
 
 
 def rows_told(page):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import tempfile
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fake_page import page_of
+from fake_page import in_page
 
 from spart_blocks.errors import InputError
 from spart_blocks.motion.packed import unpacked
@@ -40,16 +39,6 @@ run: {T: 3}
 def folder(tmp_path):
     (tmp_path / "swing.yaml").write_text(SWING)
     return tmp_path
-
-
-def in_page(root, work):
-    """Work with a page of a session in a folder."""
-
-    async def whole():
-        async with page_of(root) as page:
-            await work(page)
-
-    asyncio.run(whole())
 
 
 def test_a_run_is_told_and_kept(folder):
