@@ -10,7 +10,6 @@ may take longer here than on a screen.
 from __future__ import annotations
 
 import argparse
-import gzip
 import math
 import statistics
 import sys
@@ -49,6 +48,23 @@ const box = document.querySelector('.react-flow__pane').getBoundingClientRect();
 return [box.left + box.width / 2, box.top + box.height / 2];
 """
 VIEW = "return document.querySelector('.react-flow__viewport').style.transform"
+LOADED = """
+return performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))
+  .filter((one) => one.name.includes('/page/') || one.entryType === 'navigation')
+  .reduce((sum, one) => sum + one.encodedBodySize, 0);
+"""
+RUN = """
+document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', ctrlKey: true, bubbles: true}));
+const look = () => document.querySelector('.scope canvas')
+  ? setTimeout(() => done(0), 2000) : requestAnimationFrame(look);
+look();
+"""
+RUNNING = """\
+name: one
+blocks: {ramp: {type: RAMP}, scope: {type: SCOPE}}
+wires: [ramp -> scope]
+run: {T: 1}
+"""
 MOVES = 150
 
 
@@ -136,13 +152,24 @@ def panned(browser: Any) -> dict[str, float]:
     }
 
 
-def size_of(page: Path) -> dict[str, int]:
-    """Compressed bytes of what the page loads at once, and of the rest."""
-    html = page.read_text()
-    files = [path for path in page.parent.rglob("*") if path.suffix in (".js", ".css")]
-    sizes = {path: len(gzip.compress(path.read_bytes(), 9)) for path in files}
-    first = sum(size for path, size in sizes.items() if path.name in html)
-    return {"at once": first, "later": sum(sizes.values()) - first}
+def loaded(page: Path) -> dict[str, float]:
+    """What Chromium loads for a diagram that runs, with its scopes, and for its robots in 3-D
+    besides: bytes as they come, compressed."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "spart.toml").write_text("")
+        (folder / "one.yaml").write_text(RUNNING)
+        with (
+            chromium(folder / "profile", *SOFTWARE_GL) as browser,
+            served(folder, page, "one.yaml") as studio,
+        ):
+            browser.driver.set_script_timeout(120)
+            browser.visit(studio.gate.link)
+            browser.run_async(FIRST, 2)
+            found = {"drawn": browser.run(LOADED)}
+            browser.run_async(RUN)
+            found["with scopes"] = browser.run(LOADED)
+            return found
 
 
 def main() -> None:
@@ -151,7 +178,7 @@ def main() -> None:
     repeats = parser.parse_args().repeats
     page = built(STUDIO, print)
     warm_up()
-    for when, size in size_of(page).items():
+    for when, size in loaded(page.parent).items():
         print(f"{when}: {size / 1000:.1f} kB compressed")
     for name, text in CASES.items():
         pan = not name.startswith("10,000")

@@ -34,7 +34,7 @@ class Studio:
         """The answer to a request, as (status, headers, body)."""
         connection = http.client.HTTPConnection("127.0.0.1", self.gate.port, timeout=20)
         with closing(connection):
-            connection.putrequest(method, path, skip_host=True)
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             connection.putheader("Host", host or f"127.0.0.1:{self.gate.port}")
             if cookie:
                 connection.putheader("Cookie", self.cookie if cookie is True else cookie)

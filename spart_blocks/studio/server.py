@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
@@ -140,9 +143,25 @@ def application(session: Session, gate: Gate, page: Path, say: Say = print) -> A
         WebSocketRoute("/socket", socket),
         Route("/thumbnail", picture),
         Route("/download", file),
-        Mount("/page", StaticFiles(directory=page.parent)),
+        Mount("/page", _PageFiles(directory=page.parent)),
     ]
     return _Guarded(Starlette(routes=routes, lifespan=lifespan), gate, say)
+
+
+class _PageFiles(StaticFiles):
+    """Files of the page, compressed for browsers that take them so."""
+
+    def file_response(
+        self, full_path: Any, stat_result: Any, scope: Scope, status_code: int = 200
+    ) -> Response:
+        small = f"{full_path}.br"
+        takes = Headers(scope=scope).get("Accept-Encoding", "")
+        if "br" not in re.split(r"[,;\s]+", takes) or not os.path.isfile(small):
+            return super().file_response(full_path, stat_result, scope, status_code)
+        found = super().file_response(small, os.stat(small), scope, status_code)
+        found.headers["Content-Encoding"] = "br"
+        found.headers["Vary"] = "Accept-Encoding"
+        return found
 
 
 async def _found(

@@ -53,6 +53,20 @@ def test_another_browser_gets_a_new_link_from_the_terminal_alone(studio):
     assert len(studio.said) == 1  # not again and again
 
 
+def test_the_page_comes_compressed_to_browsers_that_take_it(studio, tmp_path):
+    (tmp_path / "page" / "a.js").write_text("let a = 1;")
+    (tmp_path / "page" / "a.js.br").write_bytes(b"compressed")
+    for takes in ("gzip, deflate, br", "br;q=1.0"):
+        _, headers, body = studio.get("/page/a.js", **{"Accept-Encoding": takes})
+        assert body == b"compressed"
+        assert headers["content-type"].startswith("text/javascript")
+        assert (headers["content-encoding"], headers["vary"]) == ("br", "Accept-Encoding")
+    for takes in ("gzip", "", "brown"):
+        _, headers, body = studio.get("/page/a.js", **{"Accept-Encoding": takes})
+        assert body == b"let a = 1;"
+        assert "content-encoding" not in headers
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1",
                                   "127.0.0.1:1", "localhost.evil.example:{port}"])  # fmt: skip
 def test_a_name_that_resolves_to_this_machine_is_not_served(studio, host):
