@@ -47,8 +47,8 @@ def rows_since(run: Run, first: int, stride: int = 1) -> Watched | None:
     end = _waiting_count(run)
     if first - count < end:
         parts.append(_waiting(run, slice(first - count, end, stride)))
-    if not parts:
-        return None
+    if len(parts) < 2:
+        return parts[0] if parts else None
     return Watched(
         np.concatenate([part.t for part in parts]),
         np.concatenate([part.signals for part in parts]),

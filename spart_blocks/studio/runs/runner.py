@@ -27,7 +27,7 @@ from spart_blocks.studio.runs.tuning import Tuned, stamp_of, tuned
 if TYPE_CHECKING:
     from spart_blocks.studio.runs.posing import Posing
 
-MOST_ROWS = 500
+MOST_ROWS = 200
 """Rows of one message."""
 MOST_NUMBERS = 30_000
 """Numbers of one message."""
@@ -81,6 +81,7 @@ class Runner:
         self.start: FinalState | None = None
         self.stopping = False
         self.sent = 0
+        self._signals: list[dict[str, Any]] | None = None
         self._status_period = STATUS_PERIOD
         self._told_at = dict.fromkeys(("rows", "status", "poses"), -1.0)
         self._caught: list[warnings.WarningMessage] = []
@@ -143,7 +144,7 @@ class Runner:
             )
             run.x = run.engine.project(float(run.t), run.x)
             self.start = run.final_state()
-        self.run, self.sent, self.strides = run, 0, Strides()
+        self.run, self.sent, self.strides, self._signals = run, 0, Strides(), None
         run.steps_a_report = 1
         self.t = float(run.t)
         if self.state != "paused":
@@ -230,16 +231,17 @@ class Runner:
         count = 0 if run is None else row_count(run)
         if run is None or count <= self.sent:
             return
-        widths = [math.prod(shape) for shape in shapes_of(run)]
-        most = max(1, min(MOST_ROWS, MOST_NUMBERS // (sum(widths) + 1)))
+        if self._signals is None:
+            pairs = zip(run.recorder.names, shapes_of(run), strict=True)
+            self._signals = [{"name": name, "width": math.prod(shape)} for name, shape in pairs]
+        width = sum(signal["width"] for signal in self._signals)
+        most = max(1, min(MOST_ROWS, MOST_NUMBERS // (width + 1)))
         rows = rows_since(run, self.sent, -(-(count - self.sent) // most))
         assert rows is not None
         self.sent = count
         table = np.column_stack([rows.t, rows.signals])
-        pairs = zip(run.recorder.names, widths, strict=True)
-        signals = [{"name": name, "width": width} for name, width in pairs]
-        size = {"rows": len(table), "width": table.shape[1] - 1}
-        self.outbox.send({"tell": "rows", "signals": signals, **size}, _bytes(table))
+        size = {"rows": len(table), "width": width}
+        self.outbox.send({"tell": "rows", "signals": self._signals, **size}, _bytes(table))
 
     def _tell_poses(self, run: Run) -> None:
         if not self.outbox.has_room:
