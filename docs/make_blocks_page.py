@@ -12,6 +12,7 @@ from typing import Any
 
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.restructured import KEPT
+from spart_blocks.descriptions.subjects import place_of
 from spart_blocks.diagram.other_names import OTHER_NAMES
 from spart_blocks.diagram.registry import PACKAGE, block_types
 
@@ -58,15 +59,18 @@ def of_bdsim() -> str:
     records, subjects = _records("bdsim")
     parts = [HEAD_OF_BDSIM, _index(records)]
     for subject, group in subjects.items():
-        parts += [f"## {subject.capitalize()}\n", *(_block(record) for record in group)]
+        parts += [f"## {subject}\n", *(_block(record) for record in group)]
     return "\n".join(parts)
 
 
 def _records(package: str) -> tuple[list[dict[str, Any]], dict[str, list[dict[str, Any]]]]:
     """The blocks of a package by their subjects, all of them and each subject's."""
     kinds = [kind for kind in block_types() if kind.package == package]
-    records = [describe(kind) | {"companion": _companion(kind.cls)} for kind in kinds]
-    records.sort(key=lambda record: (record["subject"], record["name"]))
+    records = [
+        describe(kind) | {"companion": _companion(kind.cls), "file": _file(kind.cls)}
+        for kind in kinds
+    ]
+    records.sort(key=lambda record: (place_of(record["subject"]), record["name"]))
     subjects = {name: list(group) for name, group in groupby(records, lambda r: r["subject"])}
     return records, subjects
 
@@ -76,8 +80,10 @@ def page() -> str:
     records, subjects = _records(PACKAGE)
     parts = [HEAD, _index(records)]
     for subject, group in subjects.items():
-        parts.append(f"## {subject.capitalize().replace('_', ' ')}\n")
-        parts.append(f"Source: [{subject}.py](../{PACKAGE}/blocks/{subject}.py)\n")
+        files = sorted({record["file"] for record in group})
+        links = [f"[{file}](../{PACKAGE}/blocks/{file})" for file in files]
+        parts.append(f"## {subject}\n")
+        parts.append(f"Source: {', '.join(links)}\n")
         parts += [_block(record) for record in group]
     parts += [NAMES, _names({record["name"] for record in records})]
     return "\n".join(parts)
@@ -125,6 +131,10 @@ def _paragraph(text: str) -> str:
     if text.startswith("* "):
         return f"- {_escaped(text[2:])}\n"
     return f"    {text}" if text.startswith(KEPT) else f"{_escaped(text)}\n"
+
+
+def _file(cls: type[Any]) -> str:
+    return f"{cls.__module__.rpartition('.')[2]}.py"
 
 
 def _companion(cls: type[Any]) -> str:

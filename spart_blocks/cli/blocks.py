@@ -18,6 +18,7 @@ from spart_blocks.cli.terminal import put
 from spart_blocks.cli.text_tables import grid
 from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.restructured import KEPT
+from spart_blocks.descriptions.subjects import place_of
 from spart_blocks.errors import Fault, InputError
 
 _ITEM = re.compile(r"\s*(\*|\d+[.)]) ")
@@ -57,7 +58,7 @@ def blocks(
             typer.echo(_json(record)) if as_json else put(*_page(record))
             return
         records = [describe(kind) for kind in block_types()]
-        records.sort(key=lambda r: (r["package"] != "spart_blocks", r["package"], r["subject"]))
+        records.sort(key=lambda record: (place_of(record["subject"]), record["subject"]))
         page: list[Any] = []
         if text:
             records, page = _found(text, records)
@@ -101,11 +102,11 @@ def _listing(records: Iterable[dict[str, Any]]) -> list[Any]:
     from rich.text import Text
 
     page: list[Any] = []
-    for (package, subject), group in groupby(records, lambda r: (r["package"], r["subject"])):
+    for subject, group in groupby(records, lambda record: record["subject"]):
         table = grid("name", "summary")
         for record in group:
             table.add_row(f"  {record['name']}", record["summary"])
-        page += [Text(f"{package}: {subject}", style="bold"), table, ""]
+        page += [Text(subject, style="bold"), table, ""]
     told = "spart blocks NAME shows the ports and parameters of one"
     return [*page, told] if page else []
 

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from spart_blocks.descriptions.docstrings import BlockText, PortText, read_docstring
+from spart_blocks.descriptions.subjects import subject_of
 
 if TYPE_CHECKING:
     from spart_blocks.blocks import PortSpec
@@ -48,10 +49,11 @@ def _first_sentence(text: str) -> tuple[str, list[str]]:
 
 
 def _subject(kind: BlockType) -> str:
-    """The subject of a block: its module. The module of a user's block is not repeated."""
+    """The subject of a block, as lists have it; of a user's block its package."""
     from spart_blocks.diagram.diagram import STANDARD
 
-    return kind.cls.__module__.rpartition(".")[2] if kind.package in STANDARD else "own"
+    own = kind.package not in STANDARD
+    return kind.package if own else subject_of(kind.cls.__module__.rpartition(".")[2])
 
 
 def _ports(

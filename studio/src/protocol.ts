@@ -168,9 +168,10 @@ export interface ModelFile {
 
 // --- types of blocks and their parameters ---------------------------------------------------------
 
-/** do: "types" */
+/** do: "types" -> BlockType[], by subjects in the order of lists. */
 export interface BlockType {
   name: string;
+  /** The heading under which it stands in docs/blocks.md and in the palette. */
   subject: string;
   summary: string;
   /** What other tools call it; found by search too. */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
+from spart_blocks.descriptions.subjects import SUBJECTS
 from spart_blocks.diagram.registry import block_types
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -30,3 +31,14 @@ def test_every_port_and_parameter_is_on_the_page_with_a_word_about_it():
             cells = [cell.strip() for cell in row.strip("|").split("|")]
             assert cells[3], f"{kind.name}: no shape in {row}"
             assert cells[5], f"{kind.name}: no text in {row}"
+
+
+def test_every_block_stands_under_one_of_a_few_subjects():
+    heads = [part.split("\n", 1)[0] for part in PAGE.split("\n## ")[1:-1]]
+    assert heads == [subject for subject in SUBJECTS if subject in heads]
+    assert len(SUBJECTS) <= 25
+    listed = [module for modules in SUBJECTS.values() for module in modules]
+    assert len(listed) == len(set(listed))
+    used = {kind.cls.__module__.rpartition(".")[2] for kind in block_types()}
+    assert used == set(listed)
+    assert not {head.upper() for head in heads} & {kind.name for kind in block_types()}  # links

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 from asking import ARM, Asking
 
+from spart_blocks.descriptions.subjects import SUBJECTS
 from spart_blocks.diagram.registry import block_types
 from spart_blocks.studio.files import reading
 from spart_blocks.studio.files.session import opened_files
@@ -105,6 +106,8 @@ def test_the_palette_has_all_types_a_file_can_name(asking):
     assert "Slider Gain" in gain["elsewhere"]
     assert (gain["inputs"], gain["outputs"]) == (["0"], ["0"])
     assert found["STEP"]["look"] == "source"
+    subjects = list(dict.fromkeys(kind["subject"] for kind in asking.ok("types")))
+    assert subjects == list(SUBJECTS)
 
 
 # --- which ports fit -------------------------------------------------------------------------

@@ -6,15 +6,17 @@ from functools import cache
 from typing import Any
 
 from spart_blocks.descriptions import describe
+from spart_blocks.descriptions.subjects import place_of
 from spart_blocks.diagram.own_blocks import add_installed
 from spart_blocks.diagram.registry import BlockType, find_type, type_names
 from spart_blocks.studio.files.ports import type_look
 
 
 def block_types() -> list[dict[str, Any]]:
-    """Every type that a file can name."""
+    """Every type that a file can name, by subjects in the order of lists."""
     add_installed()
-    return [_type(name) for name in type_names() if not _refused(name)]
+    found = [_type(name) for name in type_names() if not _refused(name)]
+    return sorted(found, key=lambda one: (place_of(one["subject"]), one["subject"]))
 
 
 @cache

@@ -30,26 +30,14 @@ export function Palette() {
 const Subjects = memo(function Subjects({ types }: { types: BlockType[] }) {
   const subjects = new Map<string, BlockType[]>();
   for (const type of types) subjects.set(type.subject, [...(subjects.get(type.subject) ?? []), type]);
-  return inOrder(subjects).map(([subject, own]) => <Subject key={subject} subject={subject} types={own} />);
+  return [...subjects].map(([subject, own]) => <Subject key={subject} subject={subject} types={own} />);
 });
-
-const FIRST = ["This file", "sources", "mathematics", "continuous", "routing", "functions", "sampled", "nonlinear", "logic", "sinks", "multibody", "controllers"];
-
-/** The subjects that everybody needs, then the others from a to z. */
-function inOrder(subjects: ReadonlyMap<string, BlockType[]>): [string, BlockType[]][] {
-  const place = (subject: string): number => (FIRST.indexOf(subject) + 1 || FIRST.length + 1);
-  return [...subjects].sort(([a], [b]) => place(a) - place(b) || a.localeCompare(b));
-}
-
-function titleOf(subject: string): string {
-  return subject.charAt(0).toUpperCase() + subject.slice(1).replaceAll("_", " ");
-}
 
 function Subject({ subject, types }: { subject: string; types: BlockType[] }) {
   const [open, setOpen] = useState(false);
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{titleOf(subject)}</summary>
+      <summary>{subject}</summary>
       {open && <List types={types} />}
     </details>
   );
