@@ -16,6 +16,8 @@ from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.files.session import path_in
 from spart_blocks.studio.requests import text_of
 
+FOLDER = "diagrams"
+"""Where a project has its diagrams, if there is such a folder."""
 MOST_FILES = 2000
 """YAML files that are looked at."""
 _SKIPPED = {"node_modules", "build", "dist", "venv", "out", "__pycache__"}
@@ -26,7 +28,13 @@ async def project(client: Client, given: dict[str, Any]) -> dict[str, Any]:
     """The project's diagrams."""
     session = client.session
     diagrams = await asyncio.to_thread(diagrams_of, session.root)
-    return {"name": session.root.name, "diagrams": diagrams, "opened": session.opened}
+    folder = f"{FOLDER}/" if (session.root / FOLDER).is_dir() else ""
+    return {
+        "name": session.root.name,
+        "diagrams": diagrams,
+        "folder": folder,
+        "opened": session.opened,
+    }
 
 
 def diagrams_of(root: Path) -> list[dict[str, Any]]:
@@ -52,7 +60,7 @@ def _listed(path: Path, root: Path) -> dict[str, Any] | None:
     try:
         data = read_document(path).data
     except DiagramError as error:
-        known = path.parent.name == "diagrams"
+        known = path.parent.name == FOLDER
         told = {"description": "", "blocks": 0, "problem": str(error.faults[0])}
         return {**found, **told} if known else None
     blocks = data.get("blocks")

@@ -41,7 +41,7 @@ def _picture(place: Path, root: Path) -> bytes:
         with suppress(OSError):
             return kept.read_bytes()
     scope = whole(parsed(place, root, text, {}))
-    picture = svg_of(make_sheet(scope, Mistakes(), {}, {}).sheet).encode()
+    picture = svg_of(make_sheet(scope, Mistakes(), {}, None).sheet).encode()
     if kept is not None:
         with suppress(InputError):  # a picture is drawn again where there is no room
             write_whole(kept, picture)

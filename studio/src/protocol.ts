@@ -36,6 +36,8 @@ export interface Problem {
 export interface Project {
   name: string;
   diagrams: ProjectDiagram[];
+  /** Where a new diagram goes: "diagrams/", or "" for the root. */
+  folder: string;
   /** The file that the command line named, or null. */
   opened: string | null;
 }
@@ -146,10 +148,11 @@ export interface Changed {
 export type Operation =
   | { op: "set"; path: string; text: string } // a value as YAML: blocks.ctrl.kp, params.kp
   | { op: "unset"; path: string }
+  | { op: "rename-parameter"; name: string; to: string } // of params, with all its uses
   | { op: "add"; name: string; type: string; parameters?: Record<string, string>; within: string; place?: Point }
   | { op: "remove"; names: string[]; within: string }
   | { op: "rename"; name: string; to: string; within: string }
-  | { op: "retype"; name: string; type: string; within: string }
+  | { op: "retype"; name: string; type: string; within: string } // without parameters that it has not
   | { op: "wire"; source: string; target: string; within: string }
   | { op: "unwire"; source: string; target: string; within: string }
   | { op: "group"; name: string; names: string[]; within: string };
@@ -157,6 +160,22 @@ export type Operation =
 /** do: "fits" {path, at, from: {block, port}, output: boolean}: for each port on the other side,
  * "block.port", null where a wire fits, or the reason why not. */
 export type Fits = Record<string, string | null>;
+
+/** do: "unfit" {path, at, from: {block, port}, output: boolean}: for each type of which no port
+ * surely takes the wire, the reason. */
+export type Unfit = Record<string, string>;
+
+/** do: "contents" {path} -> Content[]: the blocks of all sheets, to search in: the whole first, then
+ * subsystem by subsystem. */
+export interface Content {
+  at: string;
+  block: string;
+  type: string;
+  /** Those that have names. */
+  ports: string[];
+  /** As YAML in one line; long ones are cut. */
+  parameters: Record<string, string>;
+}
 
 /** do: "models" {path}: files of the project that describe robots, with the section that names each
  * in that diagram. */

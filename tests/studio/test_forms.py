@@ -151,10 +151,62 @@ def test_shapes_and_units_that_differ_do_not_fit(asking):
     assert fits(asking, "turn", "R", False)["step.0"] is None
 
 
+def test_types_that_surely_take_no_wire_from_a_port_are_told(asking):
+    asking.edit(
+        "arm.yaml",
+        {"op": "add", "name": "orbit", "type": "TWO_BODY", "within": ""},
+        {"op": "add", "name": "turn", "type": "R_ANGLES321", "within": ""},
+    )
+
+    def unfit(block, port, output):
+        start = {"block": block, "port": port}
+        return asking.ok("unfit", path="arm.yaml", at="", output=output, **{"from": start})
+
+    found = unfit("orbit", "a", True)
+    assert found["R_ANGLES321"] == "R takes a matrix of 3 × 3, orbit.a is a vector of 3"
+    assert "[m]" in found["ECI_ECEF"]
+    assert "orbit.a is [m/s^2]" in found["ECI_ECEF"]
+    for taken in ("SCOPE", "GAIN", "SUM", "UNIT_DELAY", "CROSS", "SELECTOR"):
+        assert taken not in found
+    assert found["FD"].endswith("and its other inputs do not fit either")  # none is [m/s^2]
+    found = unfit("turn", "R", False)
+    assert found["CIRCLE"].startswith("r is a vector of 3, turn.R takes a matrix of 3 × 3")
+    assert "ANGLES321_R" not in found
+    assert unfit("step", "0", True).keys().isdisjoint({"GAIN", "SATURATION", "TABLE"})
+    assert asking.problem("unfit", path="arm.yaml", at="", output=True, **{"from": "step"})
+
+
+def test_a_subsystem_without_inputs_takes_no_wire(asking):
+    path = asking.session.root / "arm.yaml"
+    source = (
+        "  signal: {outputs: [y], blocks: {s: {type: STEP}}, wires: [s -> out.y]}\nblocks:\n  step"
+    )
+    path.write_text(ARM.replace("blocks:\n  step", source))
+    asking.look()
+    start = {"block": "step", "port": "0"}
+    found = asking.ok("unfit", path="arm.yaml", at="", output=True, **{"from": start})
+    assert found["signal"] == "it has no inputs"
+    assert "servo" not in found
+
+
 def test_what_is_no_port_is_refused(asking):
     for start in ({"block": "nobody", "port": "0"}, {"block": "step", "port": "9"}, "step", None,
                   {"block": 3, "port": "0"}):  # fmt: skip
         assert asking.problem("fits", path="arm.yaml", at="", output=True, **{"from": start})
+
+
+# --- what a file holds --------------------------------------------------------------------------
+
+
+def test_the_contents_are_the_blocks_of_all_sheets_with_ports_and_parameters(asking):
+    found = {(one["at"], one["block"]): one for one in asking.ok("contents", path="arm.yaml")}
+    assert list(found)[:5] == [("", name) for name in ("step", "one", "two", "hold", "scope")]
+    step = {"at": "", "block": "step", "type": "STEP", "ports": [], "parameters": {"T": "1"}}
+    assert found["", "step"] == step
+    assert found["", "one"]["ports"] == ["goal", "x"]
+    assert found["", "one"]["parameters"] == {"gain": "$k"}
+    assert found["two", "law"]["parameters"] == {"K": "$gain"}
+    assert ("one", "in") in found
 
 
 # --- large diagrams -----------------------------------------------------------------------------

@@ -162,6 +162,36 @@ def test_each_operation_changes_the_file(asking, file):
     assert file.read_text() == ARM
 
 
+def test_another_type_leaves_no_parameters_of_the_old_one(asking, file):
+    asking.edit("arm.yaml", {"op": "set", "path": "blocks.step.on", "text": "3"})
+    before = file.read_text()
+    retype = {"op": "retype", "name": "step", "type": "RAMP", "within": ""}
+    assert asking.edit("arm.yaml", retype)["opened"]["problems"] == []
+    assert "step: {type: RAMP, T: 1}" in file.read_text()
+    asking.ok("undo", path="arm.yaml", at="")
+    assert file.read_text() == before
+    asking.edit("arm.yaml", {**retype, "name": "one", "type": "GAIN"})
+    assert "one: {type: GAIN}" in file.read_text()
+    asking.edit("arm.yaml", {**retype, "name": "hold", "type": "servo"})
+    assert "hold: {type: servo}" in file.read_text()
+    asking.edit("arm.yaml", {**retype, "name": "step", "type": "unknown"})
+    assert "step: {type: unknown, T: 1, on: 3}" in file.read_text()
+
+
+def test_a_parameter_of_the_file_is_renamed_with_its_uses_and_removed(asking, file):
+    rename = {"op": "rename-parameter", "name": "k", "to": "stiffness"}
+    changed = asking.edit("arm.yaml", rename)["opened"]
+    assert changed["problems"] == []
+    assert changed["undo"] == "rename k"
+    text = ARM.replace("  k: 2", "  stiffness: 2").replace("gain: $k", "gain: $stiffness")
+    assert file.read_text() == text
+    asking.edit("arm.yaml", {"op": "unset", "path": "params.stiffness"})
+    assert "stiffness: 2" not in file.read_text()
+    for _ in range(2):
+        asking.ok("undo", path="arm.yaml", at="")
+    assert file.read_text() == ARM
+
+
 def test_a_file_with_ports_can_be_added(asking, file):
     (asking.session.root / "part.yaml").write_text(
         "inputs: [u]\noutputs: [y]\nblocks: {g: {type: GAIN, K: 2}}\n"
@@ -274,6 +304,43 @@ def test_new_blocks_come_beside_the_others(asking):
     again = asking.edit("arm.yaml", {**MORE, "name": "put", "place": [400, 50]})["sheet"]
     assert blocks(again)["put"]["x"] == 400
     assert blocks(again)["more"]["x"] == blocks(sheet)["more"]["x"]
+
+
+def test_blocks_that_grow_push_their_neighbours_and_undo_brings_these_back(asking):
+    add = {"op": "add", "within": ""}
+    sums = [{**add, "name": name, "type": "SUM", "place": [2000, y]} for name, y in
+            (("upper", 0), ("lower", 70))]  # fmt: skip
+    before = blocks(asking.edit("arm.yaml", *sums)["sheet"])
+    assert before["lower"]["y"] == 70
+    more = {"op": "set", "path": "blocks.upper.signs", "text": '"++++++"'}
+    grown = asking.edit("arm.yaml", more)["sheet"]
+    assert_apart(grown)
+    upper, lower = blocks(grown)["upper"], blocks(grown)["lower"]
+    assert (upper["x"], upper["y"]) == (2000, 0)
+    assert lower["moved"]
+    again = Asking(asking.session.root)
+    again.ok("open", path="arm.yaml")
+    assert blocks(again.ok("sheet", path="arm.yaml", at=""))["lower"]["y"] == lower["y"]
+    undone = asking.ok("undo", path="arm.yaml", at="")["sheet"]
+    assert blocks(undone)["lower"] == before["lower"]
+    assert_apart(asking.ok("redo", path="arm.yaml", at="")["sheet"])
+
+
+def test_a_new_block_comes_on_no_other_and_one_that_a_person_puts_there_stays(asking):
+    asking.ok("open", path="arm.yaml")
+    first = asking.ok("sheet", path="arm.yaml", at="")
+    x, y = (blocks(first)["one"][axis] for axis in "xy")
+    added = asking.edit("arm.yaml", {**MORE, "place": [x + 30, y + 10]})["sheet"]
+    assert_apart(added)
+    assert blocks(added)["one"] == blocks(first)["one"]
+    put = asking.ok("place", path="arm.yaml", at="", places={"more": [x + 30, y + 10]})["sheet"]
+    assert (blocks(put)["more"]["x"], blocks(put)["more"]["y"]) == (x + 30, y + 10)
+    assert_apart(put)  # what nobody has put there gives way
+    asking.ok("place", path="arm.yaml", at="", places={"step": [x + 30, y + 20]})
+    wider = {"op": "set", "path": "blocks.more.K", "text": "[1, 2, 3, 4, 5, 6]"}
+    kept = blocks(asking.edit("arm.yaml", wider)["sheet"])
+    assert (kept["more"]["x"], kept["more"]["y"]) == (x + 30, y + 10)
+    assert (kept["step"]["x"], kept["step"]["y"]) == (x + 30, y + 20)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,15 @@ def test_the_project_lists_its_diagrams_and_no_other_yaml(studio, project):
     assert re.search(r"broken\.yaml:\d+:\d+: not YAML", found["diagrams/broken.yaml"]["problem"])
 
 
+def test_new_diagrams_go_to_the_folder_of_diagrams_if_there_is_one(studio, project):
+    with studio.page() as page:
+        assert page.ok("project")["folder"] == "diagrams/"
+        (project / "diagrams" / "loop.yaml").unlink()
+        assert page.ok("project")["folder"] == "diagrams/"
+        (project / "diagrams").rmdir()
+        assert page.ok("project")["folder"] == ""
+
+
 def test_a_diagram_has_a_picture_with_its_blocks_and_wires(studio):
     for _ in range(2):  # drawn, then kept
         status, headers, body = studio.get("/thumbnail?path=diagrams/loop.yaml")

@@ -79,11 +79,26 @@ async def _form(client: Client, given: Given) -> Any:
 
 
 async def _fits(client: Client, given: Given) -> Any:
-    file, start = _file(client, given), given.get("from")
+    file = _file(client, given)
+    return await with_file(file, file.fits, *_start(given))
+
+
+async def _unfit(client: Client, given: Given) -> Any:
+    file = _file(client, given)
+    return await with_file(file, file.unfit, *_start(given))
+
+
+def _start(given: Given) -> tuple[str, str, str, bool]:
+    """The sheet, the block and the port that a wire is from, and whether it is an output."""
+    start = given.get("from")
     if not isinstance(start, dict):
         raise InputError("the request needs the port that the wire is from")
-    ends = text_of(start, "block"), text_of(start, "port")
-    return await with_file(file, file.fits, _at(given), *ends, bool(given.get("output")))
+    return _at(given), text_of(start, "block"), text_of(start, "port"), bool(given.get("output"))
+
+
+async def _contents(client: Client, given: Given) -> Any:
+    file = _file(client, given)
+    return await with_file(file, file.contents)
 
 
 async def _edit(client: Client, given: Given) -> Any:
@@ -142,6 +157,8 @@ HANDLERS: dict[str, Handler] = {
     "sheet": _sheet,
     "form": _form,
     "fits": _fits,
+    "unfit": _unfit,
+    "contents": _contents,
     "edit": _edit,
     "try": _try,
     "undo": _step(lambda file: file.undo),

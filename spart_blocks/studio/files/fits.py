@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from spart_blocks.diagram.registry import BlockType, block_types
+from spart_blocks.document import mapping_at
 from spart_blocks.errors import InputError
 from spart_blocks.studio.files.connections import web_of
-from spart_blocks.studio.files.scopes import Scope
-from spart_blocks.studio.files.sheets import sides_told
+from spart_blocks.studio.files.scopes import Scope, names_of
+from spart_blocks.studio.files.sheets import PortSides, sides_told
+
+if TYPE_CHECKING:
+    from spart_blocks.blocks import PortSpec
 
 
 def fits_of(scope: Scope, block: str, port: str, output: bool) -> dict[str, str | None]:
@@ -16,10 +21,7 @@ def fits_of(scope: Scope, block: str, port: str, output: bool) -> dict[str, str 
     not. output: whether the wire begins at an output. Raises InputError where there is no such
     port."""
     sides = sides_told(scope, web_of(scope))
-    mine = sides[block][output] if block in sides else ()
-    own = next((one for one in mine if one["name"] == port), None)
-    if own is None:
-        raise InputError(f"there is no {'output' if output else 'input'} {block}.{port}")
+    own = _own(sides, block, port, output)
     written = scope.within is not None
     found: dict[str, str | None] = {}
     for name, both in sides.items():
@@ -29,6 +31,66 @@ def fits_of(scope: Scope, block: str, port: str, output: bool) -> dict[str, str 
             labels = (f"{block}.{port}", key) if output else (key, f"{block}.{port}")
             found[key] = _reason(source, target, *labels) if written else _FOREIGN
     return found
+
+
+def _own(sides: Mapping[str, PortSides], block: str, port: str, output: bool) -> Mapping[str, Any]:
+    """The port that a wire begins at."""
+    mine = sides[block][output] if block in sides else ()
+    own = next((one for one in mine if one["name"] == port), None)
+    if own is None:
+        raise InputError(f"there is no {'output' if output else 'input'} {block}.{port}")
+    return own
+
+
+def unfit_types(scope: Scope, block: str, port: str, output: bool) -> dict[str, str]:
+    """For each type of block, and each subsystem of the file, of which surely no port takes a wire
+    from a port, the reason. Raises InputError where there is no such port."""
+    own = _own(sides_told(scope, web_of(scope)), block, port, output)
+    side = "inputs" if output else "outputs"
+    found = {
+        str(name): f"it has no {side}"
+        for name, section in mapping_at(scope.document.data, "subsystems").items()
+        if not names_of(mapping_at(section), side)
+    }
+    for kind in block_types():
+        specs = kind.declared[0 if output else 1]
+        reasons = [_against(own, spec, kind, f"{block}.{port}", output) for spec in specs]
+        if reasons and all(reasons):
+            more = f", and its other {side} do not fit either" if len(reasons) > 1 else ""
+            found[kind.name] = f"{reasons[0]}{more}"
+    return found
+
+
+def _against(
+    own: Mapping[str, Any], spec: PortSpec, kind: BlockType, label: str, output: bool
+) -> str | None:
+    """Why a wire does not fit a port as a type declares it; None where it may."""
+    sizes = [size for size in spec.shape.split(", ") if size]
+    known = own["known" if output else "exact"] and _is_sure(spec.shape)
+    verbs = ("takes", "is") if output else ("is", "takes")
+    if known and not _may_be(own["shape"], sizes):
+        theirs, mine = _shape(" × ".join(sizes)), _shape(own["shape"])
+        return f"{spec.name} {verbs[0]} {theirs}, {label} {verbs[1]} {mine}"
+    units = "" if spec.unit in kind.parameters else spec.unit
+    if units and own["unit"] and not set(_units(units)) & set(_units(own["unit"])):
+        return f"{spec.name} {verbs[0]} [{units}], {label} {verbs[1]} {own['unit']}"
+    return None
+
+
+def _is_sure(shape: str) -> bool:
+    """Whether a declared shape tells the number of dimensions: a number, sizes, or several
+    symbols. A symbol alone may stand for any shape."""
+    return all(one.isdigit() for one in shape.split(", ") if one) or (
+        ", " in shape and not shape.startswith("float or")
+    )
+
+
+def _may_be(shape: str, sizes: list[str]) -> bool:
+    """Whether a shape is one of sizes, some of which are symbols."""
+    own = shape.split(" × ") if shape else []
+    return len(own) == len(sizes) and all(
+        size == mine for size, mine in zip(sizes, own, strict=True) if size.isdigit()
+    )
 
 
 _FOREIGN = "this sheet is of another file: open that to change it"

@@ -33,10 +33,11 @@ Routes = Mapping[Connection, tuple[Point, ...]]
 
 @dataclass(frozen=True)
 class Drawn:
-    """A sheet that is laid out. spots: of all its blocks; routes: of all its wires."""
+    """A sheet that is laid out. spots, sizes: of all its blocks; routes: of all its wires."""
 
     spots: Spots
     routes: Routes
+    sizes: Mapping[str, Size]
 
 
 def lay_out(
@@ -45,17 +46,18 @@ def lay_out(
     ports: Mapping[str, tuple[Sequence[str], Sequence[str]]],
     connections: Sequence[Connection],
     known: Spots,
-    before: Routes,
+    before: Drawn | None,
 ) -> Drawn:
     """Lay out a sheet. sizes, looks, ports (names of inputs and outputs): of its blocks. known:
-    where blocks stand; before: how wires ran, where they still can."""
+    where blocks stand; before: how it was drawn last, which stays where it can."""
     spots = {name: spot for name, spot in known.items() if name in sizes}
     new = [name for name in sizes if name not in spots]
     put = any(spot.moved for spot in spots.values())
     if new and not put and 2 * len(spots) < len(sizes):
         return _arranged(sizes, looks, ports, connections)
-    spots = _settled(sizes, spots, new, connections)
-    return Drawn(spots, _routes(sizes, ports, connections, spots, before))
+    spots = _settled(sizes, spots, new, connections, before)
+    ways = before.routes if before is not None else {}
+    return Drawn(spots, _routes(sizes, ports, connections, spots, ways), sizes)
 
 
 def _arranged(
@@ -80,19 +82,20 @@ def _arranged(
         one: tuple((x * GRID, y * GRID) for x, y in points)
         for one, points in zip(connections, layout.routes, strict=True)
     }
-    return Drawn(spots, routes)
+    return Drawn(spots, routes, sizes)
 
 
 def _settled(
     sizes: Mapping[str, Size], spots: dict[str, Spot], new: Sequence[str],
-    connections: Sequence[Connection],
+    connections: Sequence[Connection], before: Drawn | None,
 ) -> dict[str, Spot]:  # fmt: skip
-    """The spots with those of new blocks: beside what they are wired to, on nothing else. Blocks
-    that have grown onto another are moved, unless a person has put them there."""
+    """The spots with those of new blocks: beside what they are wired to, on nothing else. Where
+    blocks have come to lie on each other, one is moved; where a person has put one onto another,
+    both stay."""
     free = _Free(sizes, spots)
-    for name in _covering(sizes, spots):
+    for name in _covering(sizes, spots, before):
         spot = free.spots.pop(name)
-        free.spots[name] = Spot(*free.near(name, spot.x, spot.y, 1.0))
+        free.spots[name] = Spot(*free.near(name, spot.x, spot.y, GRID), spot.moved)
     if new:
         beside: dict[str, list[tuple[str, bool]]] = {}
         for one in connections:
@@ -104,10 +107,10 @@ def _settled(
     return free.spots
 
 
-def _covering(sizes: Mapping[str, Size], spots: Spots) -> list[str]:
-    """The blocks that lie on another, and that nobody has put there."""
+def _covering(sizes: Mapping[str, Size], spots: Spots, before: Drawn | None) -> list[str]:
+    """The blocks to be moved, of those that lie on another."""
     order = sorted(spots, key=lambda name: spots[name].x)
-    found: list[str] = []
+    found: dict[str, None] = {}
     for k, name in enumerate(order):
         spot, size = spots[name], sizes[name]
         for other in order[k + 1 :]:
@@ -115,9 +118,38 @@ def _covering(sizes: Mapping[str, Size], spots: Spots) -> list[str]:
             if beside.x >= spot.x + size.width:
                 break
             if spot.y < beside.y + sizes[other].height and beside.y < spot.y + size.height:
-                loose = [one for one in (other, name) if not spots[one].moved]
-                found += loose[:1]
-    return list(dict.fromkeys(found))
+                movable = _movable((other, name), sizes, spots, before)
+                if movable is not None and not found.keys() & {name, other}:
+                    found[movable] = None
+    return list(found)
+
+
+def _movable(
+    pair: tuple[str, str], sizes: Mapping[str, Size], spots: Spots, before: Drawn | None
+) -> str | None:
+    """Which of two blocks that lie on each other is moved: a new one, else one that nobody has put
+    there, else the neighbour of one that has grown. None where a person has put them so."""
+    for name in pair:
+        if before is not None and name not in before.sizes:
+            return name
+    for name in pair:
+        if not spots[name].moved:
+            return name
+    if before is None:
+        return None
+    grown = {name for name in pair if sizes[name] != before.sizes[name]}
+    lay_so = all(spots[name] == before.spots.get(name) for name in pair) and _overlap(pair, before)
+    if not grown or lay_so:
+        return None
+    return next((name for name in pair if name not in grown), pair[0])
+
+
+def _overlap(pair: tuple[str, str], drawn: Drawn) -> bool:
+    """Whether two blocks lay on each other."""
+    (left, top, right, bottom), (x0, y0, x1, y1) = boxes_of(
+        drawn.sizes, {name: drawn.spots[name] for name in pair}
+    )
+    return bool(left < x1 and x0 < right and top < y1 and y0 < bottom)
 
 
 def _wanted(

@@ -11,9 +11,10 @@ from typing import Any
 from spart_blocks.document import mapping_at, read_file
 from spart_blocks.edits import Edited, EditedFile, Operation, Patch, applied, edited, write
 from spart_blocks.errors import DiagramError, Fault, InputError, Place
-from spart_blocks.studio.files.fits import fits_of
+from spart_blocks.studio.files.contents import contents_of
+from spart_blocks.studio.files.fits import fits_of, unfit_types
 from spart_blocks.studio.files.forms import file_form, form_of, param_fields, robot_fields
-from spart_blocks.studio.files.layout import Routes, Spot, Spots
+from spart_blocks.studio.files.layout import Drawn, Spot, Spots
 from spart_blocks.studio.files.mistakes import Mistakes, called, mistakes_of
 from spart_blocks.studio.files.operations import Asked
 from spart_blocks.studio.files.places import store, stored
@@ -66,7 +67,7 @@ class OpenedFile:
     others: dict[Path, Stamp] = field(default_factory=dict)
     history: list[Step] = field(default_factory=list)
     undone: list[Step] = field(default_factory=list)
-    routes: dict[str, Routes] = field(default_factory=dict)
+    drawn: dict[str, Drawn] = field(default_factory=dict)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     problem: dict[str, Any] | None = None
     clients: set[Any] = field(default_factory=set)
@@ -127,14 +128,12 @@ class OpenedFile:
     def sheet(self, at: str) -> dict[str, Any]:
         """A sheet as pages read it. Raises InputError where there is none."""
         scope = scope_at(self.reading, at)
-        made = make_sheet(
-            scope,
-            self.mistakes,
-            self.state.places.get(scope.key, {}),
-            self.routes.get(scope.key, {}),
-        )
-        self.state = self.state.with_spots(scope.key, made.drawn.spots)
-        self.routes[scope.key] = made.drawn.routes
+        known, before = self.state.places.get(scope.key, {}), self.drawn.get(scope.key)
+        made = make_sheet(scope, self.mistakes, known, before)
+        self.drawn[scope.key], spots = made.drawn, made.drawn.spots
+        self.state = self.state.with_spots(scope.key, spots)
+        if any(spot.moved and known.get(name) != spot for name, spot in spots.items()):
+            store(self.path, self.state.places)
         return made.sheet
 
     def changed(self, at: str) -> dict[str, Any]:
@@ -154,6 +153,14 @@ class OpenedFile:
     def fits(self, at: str, block: str, port: str, output: bool) -> dict[str, str | None]:
         """To which ports a wire fits."""
         return fits_of(scope_at(self.reading, at), block, port, output)
+
+    def unfit(self, at: str, block: str, port: str, output: bool) -> dict[str, str]:
+        """The types to which no wire from a port fits."""
+        return unfit_types(scope_at(self.reading, at), block, port, output)
+
+    def contents(self) -> list[dict[str, Any]]:
+        """The blocks of all sheets."""
+        return contents_of(self.reading)
 
     # --- changes of the text ---------------------------------------------------------------
 
@@ -279,9 +286,8 @@ class OpenedFile:
 
     def _become(self, state: State) -> None:
         """Take a state on, and keep its places."""
-        dropped = [key for key in self.routes if key not in state.places]
-        for key in dropped:
-            del self.routes[key]
+        for key in [key for key in self.drawn if key not in state.places]:
+            del self.drawn[key]
         if state.places != self.state.places:
             store(self.path, state.places)
         self.state = state

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from spart_blocks.document import parse_value
+from spart_blocks.document import mapping_at, parse_value
 from spart_blocks.edits import (
     AddBlock,
     AddWire,
@@ -16,12 +16,14 @@ from spart_blocks.edits import (
     RemoveBlock,
     RemoveWire,
     RenameBlock,
+    RenameParameter,
     Retype,
     Set,
     Unset,
 )
 from spart_blocks.errors import InputError
 from spart_blocks.studio.files.layout import Spot
+from spart_blocks.studio.files.ports import kind_of
 from spart_blocks.studio.requests import text_of
 
 MOST_OPERATIONS = 10_000
@@ -135,9 +137,40 @@ def _rename(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     return [RenameBlock(name, to, _within(given))], f"rename {name}"
 
 
+def _rename_parameter(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    name, to = text_of(given, "name"), text_of(given, "to")
+    return [RenameParameter(name, to)], f"rename {name}"
+
+
 def _retype(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     name = text_of(given, "name")
-    return [Retype(name, text_of(given, "type"), within=_within(given))], f"retype {name}"
+    return [_Retyped(name, text_of(given, "type"), _within(given))], f"retype {name}"
+
+
+@dataclass(frozen=True)
+class _Retyped(Operation):
+    """Another type for a block, without the parameters that this type does not have."""
+
+    name: str
+    type: str
+    within: str
+
+    def steps(self, data: dict[str, Any]) -> list[Any]:
+        scope = ("subsystems", self.within) if self.within else ()
+        known = _parameters(data, self.type)
+        section = mapping_at(data, *scope, "blocks", self.name)
+        gone = () if known is None else (set(section) - {"type", "use", *known})
+        without = tuple(key for key in section if key in gone)
+        return Retype(self.name, self.type, without=without, within=self.within).steps(data)
+
+
+def _parameters(data: Mapping[str, Any], kind: str) -> Collection[str] | None:
+    """The parameters of a type or of a subsystem of the file; None for what is neither."""
+    subsystems = mapping_at(data, "subsystems")
+    if kind in subsystems:
+        return {"for_each", *mapping_at(subsystems, kind, "params")}
+    found = kind_of(kind)
+    return None if found is None else found.parameters
 
 
 def _wire(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
@@ -161,6 +194,7 @@ _KINDS = {
     "add": _add,
     "remove": _remove,
     "rename": _rename,
+    "rename-parameter": _rename_parameter,
     "retype": _retype,
     "wire": _wire,
     "unwire": _unwire,

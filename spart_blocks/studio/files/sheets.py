@@ -11,7 +11,7 @@ from spart_blocks.errors import InputError
 from spart_blocks.ports import Port
 from spart_blocks.studio.files.boxes import Size, size_of
 from spart_blocks.studio.files.connections import Connection, Web, web_of
-from spart_blocks.studio.files.layout import Drawn, Routes, Spots, lay_out
+from spart_blocks.studio.files.layout import Drawn, Spots, lay_out
 from spart_blocks.studio.files.mistakes import Mistakes
 from spart_blocks.studio.files.ports import look_of, port_text
 from spart_blocks.studio.files.reading import Reading
@@ -45,8 +45,8 @@ class Made:
     drawn: Drawn
 
 
-def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Routes) -> Made:
-    """The sheet of a diagram. known: where blocks stand; before: how its wires ran."""
+def make_sheet(scope: Scope, mistakes: Mistakes, known: Spots, before: Drawn | None) -> Made:
+    """The sheet of a diagram. known: where blocks stand; before: how it was drawn last."""
     web = web_of(scope)
     looks = {name: look_of(scope, name) for name in web.sides}
     captions = {name: caption_of(scope, name) for name in web.sides}

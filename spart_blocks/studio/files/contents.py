@@ -1,0 +1,47 @@
+"""All that a file holds, to search in: the blocks of all its sheets, with ports and parameters."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import chain
+from typing import Any
+
+from spart_blocks.studio.files.connections import web_of
+from spart_blocks.studio.files.forms import plain_text
+from spart_blocks.studio.files.reading import Reading
+from spart_blocks.studio.files.scopes import Scope, whole
+from spart_blocks.studio.files.sheets import type_of
+
+MOST_BLOCKS = 20_000
+_LONGEST = 80
+
+
+def contents_of(reading: Reading) -> list[dict[str, Any]]:
+    """The blocks of a file, those of its own sheet first, then subsystem by subsystem."""
+    found: list[dict[str, Any]] = []
+    waiting = deque([whole(reading)])
+    while waiting and len(found) < MOST_BLOCKS:
+        scope = waiting.popleft()
+        for name, sides in web_of(scope).sides.items():
+            ports = (port.name for port in chain(*(side.ports for side in sides)))
+            named = dict.fromkeys(port for port in ports if port and not port.isdigit())
+            found.append({
+                "at": scope.at,
+                "block": name,
+                "type": type_of(scope, name),
+                "ports": list(named),
+                "parameters": _parameters(scope, name),
+            })  # fmt: skip
+            inner = scope.inner(name) if name in scope.blocks else None
+            if inner is not None:
+                waiting.append(inner)
+    return found[:MOST_BLOCKS]
+
+
+def _parameters(scope: Scope, name: str) -> dict[str, str]:
+    section = scope.blocks.get(name, {})
+    return {
+        str(key): plain_text(value)[:_LONGEST]
+        for key, value in section.items()
+        if key not in ("type", "use")
+    }
