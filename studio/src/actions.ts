@@ -7,7 +7,8 @@ import { connection, now, patch, type Notice } from "./store";
 const STAYS = 6000;
 let notices = 0;
 
-/** Show a line over the page for a while; faults stay until they are closed. */
+/** Show a line over the sheet for a while; faults stay until they are closed, or something that was
+ * begun after them succeeds. */
 export function notify(text: string, kind: Notice["kind"] = "note", hint?: string): void {
   const id = ++notices;
   patch({ notices: [...now().notices.slice(-3), { id, kind, text, hint }], said: text });
@@ -20,8 +21,12 @@ export function dismiss(id: number): void {
 
 /** Do something, and show why where it is refused. */
 export async function attempt<T>(what: () => Promise<T>): Promise<T | null> {
+  const before = notices;
   try {
-    return await what();
+    const found = await what();
+    const left = now().notices.filter(({ kind, id }) => kind === "note" || id > before);
+    if (left.length < now().notices.length) patch({ notices: left });
+    return found;
   } catch (error) {
     const problem: Problem = error instanceof Refused ? error.problem : { message: String(error) };
     notify(problem.message, "fault", problem.hint);
@@ -86,8 +91,8 @@ export function leave(): void {
 }
 
 const NOTHING = {
-  selection: [], wires: [], trial: [], drawing: null, adding: null, renaming: null, dialog: null,
-  hover: null, reveal: null,
+  selection: [], wires: [], trial: [], drawing: null, adding: null, renaming: null, filling: null,
+  dialog: null, hover: null, reveal: null,
 } as const;
 
 // --- changes ------------------------------------------------------------------------------------
@@ -111,7 +116,8 @@ function change(what: string, given: () => object): Promise<Changed | null> {
 function show({ opened, sheet }: Changed): void {
   const there = new Set(sheet.blocks.map(({ name }) => name));
   const selection = now().selection.filter((name) => there.has(name));
-  if (now().sheet?.at === sheet.at) patch({ opened, sheet, selection, trial: [], conflict: null });
+  const renaming = there.has(now().renaming ?? "") ? now().renaming : null;
+  if (now().sheet?.at === sheet.at) patch({ opened, sheet, selection, renaming, trial: [], conflict: null });
   else patch({ opened });
 }
 
@@ -122,13 +128,13 @@ export function edit(...operations: Operation[]): Promise<Changed | null> {
 export async function undo(): Promise<void> {
   await last; // what has just been done may not have been answered
   const what = now().opened?.undo;
-  if (what && (await change("undo", () => ({})))) patch({ said: `undone: ${what}` });
+  if (what && (await change("undo", () => ({})))) patch({ said: `Undone: ${what}` });
 }
 
 export async function redo(): Promise<void> {
   await last;
   const what = now().opened?.redo;
-  if (what && (await change("redo", () => ({})))) patch({ said: `done again: ${what}` });
+  if (what && (await change("redo", () => ({})))) patch({ said: `Done again: ${what}` });
 }
 
 /** Put blocks at places, which are of the picture and not of the file. */
@@ -197,11 +203,13 @@ async function greet(): Promise<void> {
 
 async function reload(opened: Opened): Promise<void> {
   const at = now().sheet?.at ?? "";
+  const lost = now().opened?.undo && !opened.undo;
   patch({ opened, conflict: null });
   const answer = await connection.ask<Sheet>("sheet", { path: opened.path, at }).catch(() => null);
   if (answer && now().opened?.path === opened.path) show({ opened, sheet: answer });
   else await showSheet("");
-  notify(`${opened.path} has changed outside and was read again`);
+  const more = lost ? "; what was done here before cannot be undone any more" : "";
+  notify(`${opened.path} has changed outside and was read again${more}`);
 }
 
 // --- the address: #path or #path::at -------------------------------------------------------------------

@@ -46,7 +46,13 @@ export interface State {
   adding: Adding | null;
   /** The block whose name is being changed in place. */
   renaming: string | null;
+  /** The block that was added last: Tab leads from it to its parameters. */
+  fresh: string | null;
+  /** The field of the form to which the focus goes; "" is the first that needs a value. */
+  filling: string | null;
   dialog: Dialog | null;
+  /** Whether the mistakes are listed. */
+  listing: boolean;
   /** The wire under the pointer, and where that is on the page. */
   hover: { wire: SheetWire; x: number; y: number } | null;
   /** The blocks to bring into view. */
@@ -54,7 +60,7 @@ export interface State {
   /** The file has changed outside and cannot be read. */
   conflict: Problem | null;
   notices: readonly Notice[];
-  /** For screen readers: what has just happened. */
+  /** What has just happened, in words. */
   said: string;
 }
 
@@ -70,7 +76,10 @@ const FIRST: State = {
   drawing: null,
   adding: null,
   renaming: null,
+  fresh: null,
+  filling: null,
   dialog: null,
+  listing: false,
   hover: null,
   reveal: null,
   conflict: null,

@@ -1,6 +1,6 @@
 // A list that narrows while one types: blocks to add, things to find, ports to wire.
 
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 
 import { matching } from "../canvas/filter";
 
@@ -24,12 +24,18 @@ interface Props<T> {
 
 const MOST_SHOWN = 80;
 
+/** Of what was found the best, what cannot be chosen below the rest. */
+function possibleFirst<T>(found: readonly Choice<T>[]): Choice<T>[] {
+  const impossible = found.filter(({ reason }) => reason);
+  return [...found.filter(({ reason }) => !reason), ...impossible].slice(0, MOST_SHOWN);
+}
+
 export function Chooser<T>({ label, choices, onChoose, empty = "Nothing has this in its name." }: Props<T>) {
   const id = useId();
   const [typed, setTyped] = useState("");
   const [active, setActive] = useState(0);
   const list = useRef<HTMLUListElement>(null);
-  const found = matching(typed, choices, ({ name, words = [] }) => [name, ...words]).slice(0, MOST_SHOWN);
+  const found = useMemo(() => possibleFirst(matching(typed, choices, ({ name, words = [] }) => [name, ...words])), [typed, choices]);
   const present = Math.min(active, found.length - 1);
   useEffect(() => {
     list.current?.children[present]?.scrollIntoView({ block: "nearest" });

@@ -1,19 +1,17 @@
-import { useState } from "react";
-
 import { reveal } from "../actions";
 import type { Problem } from "../protocol";
-import { useStudio } from "../store";
+import { patch, useStudio } from "../store";
 import { Icon } from "./Icon";
 
 /** The mistakes of the diagram, each with a way to its block. */
 export function Problems() {
   const problems = useStudio((state) => state.opened?.problems);
-  const [open, setOpen] = useState(false);
+  const open = useStudio((state) => state.listing);
   if (!problems?.length) return null;
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   return (
     <section className="problems" aria-label="Problems">
-      <button type="button" className="problems-head" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button type="button" className="problems-head" aria-expanded={open} onClick={() => patch({ listing: !open })}>
         <Icon name="fault" /> {count}
         {!open && <span className="first">{problems[0]?.message}</span>}
       </button>

@@ -7,6 +7,8 @@ export interface Command {
   keys: readonly string[];
   what: string;
   run: () => unknown;
+  /** Whether it does anything now; else the key does what it does elsewhere. */
+  when?: () => boolean;
 }
 
 const groups = new Map<string, readonly Command[]>();
@@ -41,11 +43,18 @@ export function keyOf(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" |
 function isTaken(event: KeyboardEvent): boolean {
   const target = event.target as Element;
   if (event.defaultPrevented || document.querySelector("dialog[open]")) return true;
-  if (event.ctrlKey && (event.key === "Enter" || event.key === ".")) return false; // run, stop
+  const control = event.ctrlKey || event.metaKey;
+  if (control && ["Enter", ".", "k"].includes(event.key)) return false; // run, stop, add a block
+  if (control && isUntouchedName(target) && !/^[acvx]$/i.test(event.key)) return false; // undo the adding
   if (target.closest("input, textarea, select, [contenteditable]")) return true;
-  if (event.ctrlKey || event.metaKey || /^(\?|F\d+)$/.test(event.key)) return false;
+  if (control || /^(\?|F\d+)$/.test(event.key)) return false;
   if (target === document.body) return false;
   return !target.closest(".sheet") || target.closest("button, summary, a") !== null;
+}
+
+/** Whether this is the name of a block in place, as it was when it was opened. */
+function isUntouchedName(target: Element): boolean {
+  return target instanceof HTMLInputElement && target.matches(".block-name") && target.value === target.defaultValue;
 }
 
 /** Do what keys say. */
@@ -55,7 +64,7 @@ export function useKeys(): void {
       if (isTaken(event)) return;
       const key = keyOf(event);
       if (key === "Ctrl+C" && getSelection()?.isCollapsed === false) return; // text is copied
-      const command = [...groups.values()].flat().find(({ keys }) => keys.includes(key));
+      const command = [...groups.values()].flat().find(({ keys, when }) => keys.includes(key) && (when?.() ?? true));
       if (!command) return;
       event.preventDefault();
       command.run();

@@ -5,7 +5,7 @@ import { memo } from "react";
 
 import type { SheetBlock, SheetPort } from "../protocol";
 import { type Drawing, patch, useStudio } from "../store";
-import { renameBlock } from "./commands";
+import { fillForm, renameBlock } from "./commands";
 import { Mark } from "./Mark";
 import type { BlockNode as Shown } from "./nodes";
 import { reasonAgainst } from "./wiring";
@@ -31,14 +31,15 @@ export const BlockNode = memo(function BlockNode({ data }: NodeProps<Shown>) {
 function Name({ block: { name } }: { block: SheetBlock }) {
   const renaming = useStudio((state) => state.renaming === name);
   if (!renaming) return <span className="block-name">{name}</span>;
-  const leave = (): void => patch({ renaming: null });
   return (
     <input className="block-name nodrag nopan" aria-label={`New name of ${name}`} defaultValue={name} autoFocus spellCheck={false}
       onFocus={(event) => event.target.select()} onBlur={(event) => void renameBlock(name, event.target.value.trim())}
       onKeyDown={(event) => {
         if (event.key === "Enter") event.currentTarget.blur();
-        if (event.key === "Escape") leave();
-        event.stopPropagation();
+        if (event.key === "Escape") patch({ renaming: null });
+        if (event.key !== "Tab" || event.shiftKey) return;
+        event.preventDefault();
+        void renameBlock(name, event.currentTarget.value.trim()).then(fillForm);
       }} />
   );
 }

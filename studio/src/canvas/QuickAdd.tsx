@@ -2,10 +2,13 @@
 
 import { useReactFlow } from "@xyflow/react";
 
+import { useEffect, useMemo, useState } from "react";
+
+import { attempt } from "../actions";
 import { Chooser } from "../app/Chooser";
 import { Dialog } from "../app/Dialog";
-import type { BlockType, Point } from "../protocol";
-import { type Adding, patch, useStudio } from "../store";
+import type { BlockType, Point, Unfit } from "../protocol";
+import { type Adding, connection, type Drawing, now, patch, useStudio } from "../store";
 import { addable, addBlock, fitting } from "./adding";
 import { choiceOf, middleOf } from "./choices";
 
@@ -19,7 +22,11 @@ function Open({ adding }: { adding: Adding }) {
   const place: Point = adding.place ?? middleOf(flow);
   const corner = flow.flowToScreenPosition({ x: place[0], y: place[1] });
   const close = (): void => patch({ adding: null, drawing: null });
-  const choices = fitting(addable(), adding.from).map(choiceOf);
+  const unfit = useUnfit(adding.from);
+  const choices = useMemo(
+    () => fitting(addable(), adding.from).map((type) => ({ ...choiceOf(type), reason: unfit[type.name] })),
+    [adding.from, unfit],
+  );
   const label = adding.from ? `Add a block wired to ${adding.from.block}.${adding.from.port}` : "Add a block";
   const choose = (type: BlockType): void => {
     close();
@@ -30,4 +37,17 @@ function Open({ adding }: { adding: Adding }) {
       <Chooser label={label} choices={choices} onChoose={choose} empty="No type of block is called so, here or in other tools." />
     </Dialog>
   );
+}
+
+/** The types that cannot be at the other end of a wire, with the reasons. */
+function useUnfit(from: Drawing | null): Unfit {
+  const [unfit, setUnfit] = useState<Unfit>({});
+  useEffect(() => {
+    const { opened, sheet } = now();
+    if (!from || !opened || !sheet) return;
+    const { block, port, output } = from;
+    const about = { path: opened.path, at: sheet.at, from: { block, port }, output };
+    void attempt(() => connection.ask<Unfit>("unfit", about)).then((found) => found && setUnfit(found));
+  }, [from]);
+  return unfit;
 }

@@ -57,7 +57,7 @@ function endsOf(from: Drawing, wires: readonly SheetWire[]): Choice<() => Promis
     reason: reason ?? undefined,
     thing: () => (from.output ? wire(own, endAt(port, false)) : wire(endAt(port, true), own)),
   }));
-  return [...ends.filter(({ reason }) => !reason), ...cuts, ...ends.filter(({ reason }) => reason)];
+  return [...ends, ...cuts];
 }
 
 function endAt(place: string, output: boolean): string {

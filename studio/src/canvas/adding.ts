@@ -36,7 +36,7 @@ export async function addBlock(type: BlockType, place: Point, from: Drawing | nu
   const add: Operation = { op: "add", name, type: type.name, within: sheet.within, place: round(free) };
   const operations = from ? [add, await bestWire(add, type, from, sheet.within)] : [add];
   if (!(await edit(...operations))) return null;
-  patch({ selection: [name], said: `${name} added` });
+  patch({ selection: [name], renaming: name, fresh: name, reveal: [name], said: `${name} added` });
   return name;
 }
 

@@ -6,7 +6,7 @@ import { leave, redo, showSheet, undo } from "../actions";
 import type { Command } from "../app/keys";
 import { now, patch } from "../store";
 import { copy, duplicate, paste } from "./clipboard";
-import { removeSelected } from "./commands";
+import { fillForm, removeSelected } from "./commands";
 import { fitAll, fitSelected } from "./views";
 
 type Flow = Pick<ReactFlowInstance<never, never>, "setViewport" | "getViewport" | "zoomIn" | "zoomOut">;
@@ -26,6 +26,7 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => vo
       { keys: ["Ctrl+Z"], what: "undo", run: undo },
       { keys: ["Ctrl+Shift+Z", "Ctrl+Y"], what: "redo", run: redo },
       { keys: ["Ctrl+K", "A"], what: "add a block by its name", run: () => patch({ adding: { place: null, from: null } }) },
+      { keys: ["Tab"], what: "to the parameters of a new block", run: fillForm, when: isFresh },
       { keys: ["W"], what: "wire the selected block", run: ifSelected(() => patch({ dialog: "wire" })) },
       { keys: ["F2"], what: "rename", run: ifSelected((name) => patch({ renaming: name })) },
       { keys: ["Delete", "Ctrl+Backspace"], what: "remove", run: removeSelected },
@@ -51,6 +52,11 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => vo
       { keys: ["?"], what: "these keys", run: () => patch({ dialog: "help" }) },
     ]],
   ];
+}
+
+function isFresh(): boolean {
+  const { fresh, selection } = now();
+  return fresh !== null && selection.length === 1 && selection[0] === fresh;
 }
 
 function ifSelected(what: (name: string) => void): () => void {

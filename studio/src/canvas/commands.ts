@@ -20,6 +20,11 @@ export async function removeSelected(): Promise<void> {
   if (await edit(...cut, ...blocks)) patch({ selection: [], wires: [], said: "removed" });
 }
 
+/** Put the focus into the form of the selected block, at the first field that needs a value. */
+export function fillForm(): void {
+  patch({ filling: "", fresh: null });
+}
+
 export async function alignSelected(how: Alignment): Promise<void> {
   const { sheet, selection } = now();
   const blocks = boxesOf(sheet?.blocks ?? [], selection);
@@ -30,7 +35,8 @@ export async function renameBlock(name: string, to: string): Promise<void> {
   const { sheet } = now();
   patch({ renaming: null });
   if (!sheet || sheet.within === null || !to || to === name) return;
-  if (await edit({ op: "rename", name, to, within: sheet.within })) patch({ selection: [to], said: `${name} is now ${to}` });
+  if (!(await edit({ op: "rename", name, to, within: sheet.within }))) return;
+  patch({ selection: [to], fresh: now().fresh === name ? to : null, said: `${name} is now ${to}` });
 }
 
 export async function groupSelected(name: string): Promise<void> {

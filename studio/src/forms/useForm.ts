@@ -3,7 +3,7 @@
 import { useEffect, useState } from "react";
 
 import type { Form } from "../protocol";
-import { connection, useStudio } from "../store";
+import { connection, patch, useStudio } from "../store";
 
 /** The form of a block of the sheet, or of the file itself for the name ""; asked again when the file
  * has changed. */
@@ -18,5 +18,19 @@ export function useForm(name: string): Form | null {
     void connection.ask<Form>("form", { path, at, block: name }).then((found) => wanted && setForm(found), () => undefined);
     return () => void (wanted = false);
   }, [path, revision, at, name]);
+  useFilling(form !== null);
   return form;
+}
+
+/** Put the focus into the field that is asked for, once the form is there. */
+function useFilling(isThere: boolean): void {
+  const wanted = useStudio((state) => state.filling);
+  useEffect(() => {
+    if (wanted === null || !isThere) return;
+    const fields = [...document.querySelectorAll<HTMLInputElement>(".form-panel .field [name]")];
+    const needed = fields.filter((field) => field.ariaRequired === "true");
+    const found = wanted ? fields.find(({ name }) => name === wanted) : (needed.find(({ value }) => !value) ?? needed[0] ?? fields[0]);
+    found?.focus();
+    patch({ filling: null });
+  }, [wanted, isThere]);
 }
