@@ -18,7 +18,7 @@ export function GroupDialog() {
           onChange={(event) => setName(event.target.value)} /></label>
         <div className="row">
           <button type="submit">Make</button>
-          <button type="button" onClick={close}>Leave it</button>
+          <button type="button" onClick={close}>Cancel</button>
         </div>
       </form>
     </Dialog>

@@ -4,21 +4,11 @@ import { newFile } from "../actions";
 import { now } from "../store";
 import { Dialog } from "./Dialog";
 
-/** Where diagrams of the project are: the folder that has most of them. */
-function usualFolder(): string {
-  const counts = new Map<string, number>();
-  for (const { path } of now().project?.diagrams ?? []) {
-    const folder = path.slice(0, path.lastIndexOf("/") + 1);
-    counts.set(folder, (counts.get(folder) ?? 0) + 1);
-  }
-  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
-}
-
 /** Asks for the name and the file of a new diagram, makes it and opens it. */
 export function NewDiagram({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState("");
   const [path, setPath] = useState<string | null>(null);
-  const made = `${usualFolder()}${name.trim().toLowerCase().replace(/[^a-z0-9]+/g, "_") || "new"}.yaml`;
+  const made = `${now().project?.folder ?? ""}${name.trim().toLowerCase().replace(/[^a-z0-9]+/g, "_") || "new"}.yaml`;
   const file = path ?? made;
   const make = async (): Promise<void> => {
     if (await newFile(file.trim(), name.trim())) onClose();
@@ -31,7 +21,7 @@ export function NewDiagram({ onClose }: { onClose: () => void }) {
         <label>File <input value={file} required spellCheck={false} onChange={(event) => setPath(event.target.value)} /></label>
         <div className="row">
           <button type="submit">Make</button>
-          <button type="button" onClick={onClose}>Leave it</button>
+          <button type="button" onClick={onClose}>Cancel</button>
         </div>
       </form>
     </Dialog>

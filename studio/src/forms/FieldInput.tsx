@@ -1,6 +1,6 @@
 // One parameter: its value as text, what it means, and what is wrong with it while one types.
 
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 
 import { edit, tried } from "../actions";
 import type { Field, Operation, Problem } from "../protocol";
@@ -15,24 +15,28 @@ interface Props {
   /** Which problems of a diagram are about this field. */
   isOwn: (problem: Problem) => boolean;
   readOnly?: boolean;
+  /** In place of its name, and what stands beside its value. */
+  heading?: ReactNode;
+  tools?: ReactNode;
 }
 
 const PAUSE = 250;
 
-export function FieldInput({ field, problems, isOwn, readOnly }: Props) {
+export function FieldInput({ field, problems, isOwn, readOnly, heading, tools }: Props) {
   const id = useId();
   const { draft, trial, change, commit, drop } = useDraft(field, isOwn);
   const wrong = draft === null ? problems[0] : trial;
   const shown = draft ?? shownOf(field);
   const common = {
-    id, readOnly, value: shown,
+    id, readOnly, value: shown, name: field.name,
     "aria-invalid": wrong ? true : undefined,
     "aria-required": field.required || undefined,
     "aria-describedby": `${id}-doc${wrong ? ` ${id}-wrong` : ""}`,
   };
   return (
     <div className={`field${wrong ? " wrong" : ""}`}>
-      <label htmlFor={id}>
+      {heading}
+      <label htmlFor={id} hidden={!!heading}>
         {field.name}
         {field.required && <abbr title="required">*</abbr>}
         {field.unit && <span className="unit">{field.unit}</span>}
@@ -40,12 +44,13 @@ export function FieldInput({ field, problems, isOwn, readOnly }: Props) {
       <div className="field-row">
         {draft === null && isListed(field, shown) ? (
           <select {...common} disabled={readOnly} onChange={(event) => void commit(event.target.value)}>
-            <option value="">{field.default ? `${fromYaml(field.default)} (default)` : ""}</option>
+            <option value="" hidden={field.required && field.text !== null}>{field.default ? `${fromYaml(field.default)} (default)` : ""}</option>
             {choicesOf(field).map((choice) => <option key={choice}>{choice}</option>)}
           </select>
         ) : (
           <Text common={common} field={field} change={change} commit={commit} drop={drop} />
         )}
+        {tools}
         {field.text !== null && !field.required && !readOnly && (
           <button type="button" className="unset" title="Back to the default" aria-label={`Back to the default of ${field.name}`}
             onClick={() => void commit("")}>×</button>
@@ -59,7 +64,7 @@ export function FieldInput({ field, problems, isOwn, readOnly }: Props) {
 }
 
 interface TextProps {
-  common: { id: string; value: string; readOnly?: boolean };
+  common: { id: string; name: string; value: string; readOnly?: boolean };
   field: Field;
   change: (text: string) => void;
   commit: (text: string) => Promise<void>;
@@ -98,6 +103,7 @@ function useDraft(field: Field, isOwn: (problem: Problem) => boolean) {
   };
   useEffect(() => drop, [field.path, field.text]);
   const tryIt = async (text: string): Promise<void> => {
+    if (isMissing(field, text)) return setTrial(missing(field));
     const { problems, refused } = await tried(...operationsFor(field, text));
     if (latest.current !== text) return;
     setTrial(refused ?? problems.find(isOwn));
@@ -112,10 +118,21 @@ function useDraft(field: Field, isOwn: (problem: Problem) => boolean) {
   const commit = async (text: string): Promise<void> => {
     if (text === shownOf(field)) return drop();
     clearTimeout(timer.current);
-    if (await edit(...operationsFor(field, text))) drop();
-    else await tryIt(text);
+    if (!isMissing(field, text) && (await edit(...operationsFor(field, text)))) return drop();
+    latest.current = text;
+    setDraft(text);
+    await tryIt(text);
   };
   return { draft, trial, change, commit, drop };
+}
+
+/** What a field cannot do without is not taken out of the file by emptying it. */
+function isMissing({ required }: Field, typed: string): boolean {
+  return required && typed.trim() === "";
+}
+
+function missing(field: Field): Problem {
+  return { message: "a value is needed here", hint: `Escape gives back ${shownOf(field)}` };
 }
 
 function operationsFor({ kind, path, text }: Field, typed: string): Operation[] {

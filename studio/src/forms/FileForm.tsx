@@ -3,8 +3,9 @@
 import { useRef, useState } from "react";
 
 import { edit } from "../actions";
+import { Tool } from "../app/Header";
 import type { Field, ModelFile, Problem } from "../protocol";
-import { connection, useStudio } from "../store";
+import { connection, patch, useStudio } from "../store";
 import { FieldInput } from "./FieldInput";
 import { useForm } from "./useForm";
 
@@ -13,23 +14,53 @@ export function FileForm() {
   const form = useForm("");
   if (!opened) return null;
   const about = (field: Field) => (problem: Problem): boolean => !problem.block && problem.argument === field.name;
-  const input = (field: Field) => (
-    <FieldInput key={field.path} field={field} problems={opened.problems.filter(about(field))} isOwn={(problem) => !problem.block} />
-  );
+  const common = (field: Field) => ({
+    field, problems: opened.problems.filter(about(field)), isOwn: (problem: Problem) => !problem.block,
+  });
   return (
     <section className="form" aria-label="File">
       <h2>{opened.name}</h2>
       {opened.description && <p>{opened.description}</p>}
       <h3>Parameters</h3>
-      {opened.params.map(input)}
+      {opened.params.map((field) => <Parameter key={field.path} {...common(field)} />)}
       <NewParameter />
       <h3>Robots</h3>
-      {opened.robots.map(input)}
+      {opened.robots.map((field) => <FieldInput key={field.path} {...common(field)} tools={<Remove field={field} />} />)}
       <NewRobot />
       <h3>Run</h3>
-      {form?.fields.filter(({ path }) => path.startsWith("run.")).map(input)}
+      {form?.fields.filter(({ path }) => path.startsWith("run.")).map((field) => <FieldInput key={field.path} {...common(field)} />)}
     </section>
   );
+}
+
+/** A parameter of the file, whose name can be changed with all its uses. */
+function Parameter(given: Parameters<typeof FieldInput>[0]) {
+  const { name } = given.field;
+  const [naming, setNaming] = useState(false);
+  const rename = async (typed: string): Promise<void> => {
+    setNaming(false);
+    const to = typed.trim();
+    if (to && to !== name && (await edit({ op: "rename-parameter", name, to }))) patch({ filling: to });
+  };
+  const heading = naming && (
+    <input aria-label={`New name of ${name}`} defaultValue={name} autoFocus spellCheck={false} onFocus={(event) => event.target.select()}
+      onBlur={(event) => void rename(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") event.currentTarget.blur();
+        if (event.key === "Escape") setNaming(false);
+      }} />
+  );
+  const tools = (
+    <>
+      <Tool icon="rename" name={`Rename ${name}, also where it is used`} onClick={() => setNaming(true)} />
+      <Remove field={given.field} />
+    </>
+  );
+  return <FieldInput {...given} heading={heading} tools={tools} />;
+}
+
+function Remove({ field: { name, path } }: { field: Field }) {
+  return <Tool icon="close" name={`Remove ${name}`} onClick={() => void edit({ op: "unset", path })} />;
 }
 
 /** A robot from a file of the project: chosen, named, added. */
