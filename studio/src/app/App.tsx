@@ -10,6 +10,7 @@ import { FormPanel } from "../forms/FormPanel";
 import { BottomPanel } from "../run/BottomPanel";
 import { RunBar } from "../run/RunBar";
 import { useStudio } from "../store";
+import { Edge } from "./Edge";
 import { Header } from "./Header";
 import { useKeys } from "./keys";
 import { Notices } from "./Notices";
@@ -21,8 +22,7 @@ export function App() {
   useAddress();
   return (
     <div className="app">
-      {opened ? <Diagram /> : <Suspense><ProjectList /></Suspense>}
-      <Notices />
+      {opened ? <Diagram /> : <Suspense><ProjectList /><Notices /></Suspense>}
       <div className="unseen" role="status">{said}</div>
     </div>
   );
@@ -35,10 +35,13 @@ function Diagram() {
       <Header />
       <div className="middle">
         <Palette />
+        <Edge name="Width of the list of blocks" of="palette" first={190} way="right" />
         <main className="sheet" aria-label="Diagram">
           <Canvas />
           <Problems />
+          <Notices />
         </main>
+        <Edge name="Width of the parameters" of="form" first={290} way="left" />
         <FormPanel />
       </div>
       <section aria-label="Run">

@@ -1,53 +1,33 @@
-// Finding a block anywhere in the file, and going there.
+// Finding a block, a port or a parameter anywhere in the file, and going there.
 
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 
-import { reveal } from "../actions";
-import type { Sheet } from "../protocol";
-import { connection, now, patch, pathOf, useStudio } from "../store";
-import { Chooser, type Choice } from "./Chooser";
+import { attempt, reveal } from "../actions";
+import type { Content } from "../protocol";
+import { connection, patch, useStudio } from "../store";
+import { Chooser } from "./Chooser";
 import { Dialog } from "./Dialog";
-
-interface Found {
-  at: string;
-  name: string;
-  type: string;
-}
-
-const MOST_SHEETS = 400;
+import { finds, type Place } from "./finding";
 
 export function Search() {
   const path = useStudio((state) => state.opened?.path);
-  const [found, setFound] = useState<Found[]>([]);
+  const params = useStudio((state) => state.opened?.params);
+  const [contents, setContents] = useState<readonly Content[]>([]);
   useEffect(() => {
-    let wanted = true;
-    if (path) void walk(path, (more) => wanted && setFound((before) => [...before, ...more]), () => wanted);
-    return () => void (wanted = false);
+    void attempt(() => connection.ask<Content[]>("contents", { path })).then((found) => found && setContents(found));
   }, [path]);
-  const choices = found.map((one): Choice<Found> => {
-    const { at, name, type } = one;
-    return { key: pathOf(at, name), thing: one, name: pathOf(at, name), note: type, words: [name, type] };
-  });
-  const choose = ({ at, name }: Found): void => {
-    patch({ dialog: null });
-    void reveal(at, name);
-  };
+  const choices = useMemo(() => finds(contents, params ?? []), [contents, params]);
+  const close = (): void => patch({ dialog: null });
   return (
-    <Dialog name="Search" onClose={() => patch({ dialog: null })}>
-      <Chooser label="Search blocks and subsystems" choices={choices} onChoose={choose} empty="No block has this in its name or type." />
+    <Dialog name="Search" onClose={close}>
+      <Chooser label="Search blocks, ports, parameters, values" choices={choices} onChoose={(place) => { close(); void goTo(place); }}
+        empty="No block, type, port, parameter or value has this." />
     </Dialog>
   );
 }
 
-/** The blocks of all sheets, the whole first, then subsystem by subsystem. */
-async function walk(path: string, tell: (found: Found[]) => void, wanted: () => boolean): Promise<void> {
-  const waiting = [""];
-  for (let k = 0; k < waiting.length && k < MOST_SHEETS && wanted(); k++) {
-    const at = waiting[k]!;
-    const known = now().sheet;
-    const sheet = known?.at === at ? known : await connection.ask<Sheet>("sheet", { path, at }).catch(() => null);
-    if (!sheet) continue;
-    tell(sheet.blocks.map(({ name, type }) => ({ at, name, type })));
-    waiting.push(...sheet.blocks.flatMap(({ opens }) => (opens === null ? [] : [opens])));
-  }
+async function goTo({ at, block, field }: Place): Promise<void> {
+  if (block !== undefined) await reveal(at, block);
+  else patch({ selection: [], wires: [] });
+  if (field !== undefined) patch({ filling: field });
 }

@@ -1,7 +1,8 @@
 // What is shown of runs under the diagram: scopes, 3-D, tuning, the runs themselves, and loops.
 
-import { type KeyboardEvent, lazy, type PointerEvent, Suspense, useRef, useState } from "react";
+import { type KeyboardEvent, lazy, Suspense, useState } from "react";
 
+import { Edge } from "../app/Edge";
 import { useRun, useRuns } from "./book";
 import "./panel.css";
 import type { Runs } from "./runs";
@@ -15,9 +16,6 @@ const TABS = {
   loops: { name: "Loops", Panel: lazy(async () => ({ default: (await import("./LoopsPanel")).LoopsPanel })) },
 };
 type Tab = keyof typeof TABS;
-const LOWEST = 120;
-const HEIGHT = "spart-panel-height";
-
 export function BottomPanel() {
   const runs = useRuns();
   return runs && <Results runs={runs} />;
@@ -28,15 +26,9 @@ function Results({ runs }: { runs: Runs }) {
   const [chosen, setOpen] = useState<boolean | null>(null);
   const run = useRun(runs);
   const open = chosen ?? run !== undefined; // before there is anything to show, the diagram has the room
-  const [height, setHeight] = useState(() => Number(localStorage.getItem(HEIGHT)) || 300);
-  const resize = (wanted: number): void => {
-    const next = Math.round(Math.min(Math.max(wanted, LOWEST), 0.8 * innerHeight));
-    setHeight(next);
-    localStorage.setItem(HEIGHT, String(next));
-  };
   return (
-    <section className="bottom-panel" aria-label="Results" style={open ? { height } : undefined}>
-      <Separator height={height} onResize={resize} />
+    <section className={open ? "bottom-panel open" : "bottom-panel"} aria-label="Results">
+      {open && <Edge name="Height of the results" of="panel-height" first={300} way="up" />}
       <div className="panel-head">
         <Tabs tab={tab} open={open} onChoose={(next) => (setTab(next), setOpen(true))} />
         <button type="button" className="panel-fold" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -85,27 +77,3 @@ function Tabs({ tab, open, onChoose }: { tab: Tab; open: boolean; onChoose: (tab
     </div>
   );
 }
-
-/** The upper edge of the panel, dragged or moved by arrows. */
-function Separator({ height, onResize }: { height: number; onResize: (height: number) => void }) {
-  const from = useRef<[y: number, height: number] | null>(null);
-  const down = (event: PointerEvent<HTMLElement>): void => {
-    event.currentTarget.setPointerCapture(event.pointerId);
-    from.current = [event.clientY, height];
-  };
-  const move = (event: PointerEvent): void => {
-    if (from.current) onResize(from.current[1] + from.current[0] - event.clientY);
-  };
-  const press = (event: KeyboardEvent): void => {
-    const way = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
-    if (way === 0) return;
-    onResize(height + way * 20);
-    event.preventDefault();
-  };
-  return (
-    <div className="panel-edge" role="separator" aria-orientation="horizontal" aria-label="Height of the results" tabIndex={0}
-      aria-valuenow={height} aria-valuemin={LOWEST} onPointerDown={down} onPointerMove={move}
-      onPointerUp={() => (from.current = null)} onKeyDown={press} />
-  );
-}
-

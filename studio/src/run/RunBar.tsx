@@ -6,7 +6,7 @@ import type { Run } from "../protocol";
 import { useStudio } from "../store";
 import { shownRuns, useLoop, useRun, useRuns, useRunsState } from "./book";
 import { detach } from "./loops";
-import { runOrPause, setSpeed, stop } from "./requests";
+import { mistakesOf, runOrPause, setSpeed, stop } from "./requests";
 import type { Runs } from "./runs";
 import "./run.css";
 import { TimeBar } from "./TimeBar";
@@ -31,9 +31,12 @@ function Buttons({ runs }: { runs: Runs }) {
   const state = shown?.state;
   const going = state === "running" || state === "paused" || state === "preparing";
   const main = state === "running" ? "Pause" : state === "paused" ? "Resume" : "Run";
+  const mistakes = useStudio(() => mistakesOf(runs));
+  const refused = main === "Run" && mistakes !== "";
   return (
     <>
-      <button type="button" className="run-button" title={`${main} (Ctrl+Enter)`} disabled={state === "preparing"}
+      <button type="button" className="run-button" title={refused ? `It runs when ${mistakes} mended` : `${main} (Ctrl+Enter)`}
+        disabled={state === "preparing"} aria-disabled={refused || undefined}
         onClick={() => runOrPause(runs)}>
         <Picture name={main === "Pause" ? "pause" : "play"} /> {main}
       </button>

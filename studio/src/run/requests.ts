@@ -2,14 +2,26 @@
 
 import { attempt, keepTuned, notify } from "../actions";
 import type { Run } from "../protocol";
-import { connection } from "../store";
+import { connection, now, patch } from "../store";
 import { isOver, type Runs } from "./runs";
 
 /** Run the file from its start. */
 export async function run(runs: Runs): Promise<void> {
   const { speed, T } = runs.state;
+  const mistakes = mistakesOf(runs);
+  if (mistakes) {
+    patch({ listing: true });
+    return notify(`It runs when ${mistakes} mended`, "fault");
+  }
   const started = await attempt(() => connection.ask<Run>("run", { path: runs.path, speed, ...(T === null ? {} : { T }) }));
   if (started) runs.take(started);
+}
+
+/** The mistakes for which a file does not run, in words; "" where it runs. */
+export function mistakesOf({ path }: Runs): string {
+  const { opened } = now();
+  const count = opened?.path === path ? opened.problems.length : 0;
+  return count === 0 ? "" : count === 1 ? "1 problem is" : `${count} problems are`;
 }
 
 /** Run, pause or go on, as the run is. */
