@@ -42,7 +42,7 @@ from spart_blocks.simulation.stops import just_before
 from spart_blocks.simulation.switches import told_switch
 
 if TYPE_CHECKING:
-    from spart_blocks.simulation.compiled import CompiledLoop
+    from spart_blocks.simulation.compiled import CompiledLoop, Library
     from spart_blocks.simulation.segments.solver import SegmentSolver
 
 LOOKS = 500
@@ -174,19 +174,30 @@ class Run:
     def _compiled(self) -> CompiledLoop | None:
         """This run's loop as compiled code, if the engine, the solver and a compiler allow it;
         sinks that act at every sample, and sliding, need Python."""
+        from spart_blocks.simulation.compiled import CompiledLoop
+        from spart_blocks.simulation.native import Native
+        from spart_blocks.tableaus import tableau
+
+        method, library = tableau(self.options.solver), self.library()
+        if library is None or method is None:
+            return None
+        assert isinstance(self.engine, Native)
+        return CompiledLoop(self, self.engine, library, method)
+
+    def library(self) -> Library | None:
+        """The compiled program of this run; None where it runs without one. The first call
+        compiles it, which may take seconds; `go` finds it then."""
         from spart_blocks.simulation.native import Native
 
         if not isinstance(self.engine, Native) or self.engine.display.acting or self.slides:
             return None
-        from spart_blocks.simulation.compiled import CompiledLoop, library_of
+        from spart_blocks.simulation.compiled import library_of
         from spart_blocks.tableaus import tableau
 
-        method = tableau(self.options.solver)
-        if method is None:
+        if tableau(self.options.solver) is None:
             return None
         measured = self.measuring.names if self.measuring else ()
-        library = library_of(self.engine.program, self.recorder.names, measured)
-        return CompiledLoop(self, self.engine, library, method) if library else None
+        return library_of(self.engine.program, self.recorder.names, measured)
 
     @property
     def longest(self) -> float:

@@ -238,6 +238,8 @@ export interface Field {
  * do: "continue" {path, run, t, speed, T?, states?, tuned?}: a new run from time t of an earlier one;
  * states: vectors of blocks in place of what they were, {[block]: number[]}; tuned: {[name]: text}.
  * do: "states" {path, run, t} -> State[]: what "continue" may replace, as it was at time t.
+ * do: "pushed" {path, run, t} -> string[]: the plants on which a push acts at time t; "continue"
+ * begins without it.
  * do: "tunables" {path, run} -> Tunable[]: all that "tune" takes; path also "loop:NAME".
  * do: "runs" {path} -> Run[].
  * do: "values" {path, at, run, t, names?} -> {[signal]: Value}: of the wires of a sheet, or of
@@ -262,7 +264,10 @@ export interface Run {
   tuned: Record<string, string>;
   /** What is left of an earlier run: all of it, or the signals that were kept. */
   kept: "whole" | "signals";
+  /** Where and why it has stopped before its end: "stopped at 3.2 s". */
   stopped: string | null;
+  /** What it does instead of stepping: "starting", "tracing", "compiling". */
+  doing: string | null;
   warnings: string[];
   problem: Problem | null;
 }
@@ -294,6 +299,9 @@ export interface Tunable {
   first: string;
   unit: string;
   doc: string;
+  /** Of a parameter of the file: those of blocks that take their value from it, such as "ctrl.kp";
+   * they are not listed by themselves. */
+  used: string[];
 }
 
 export interface Value {

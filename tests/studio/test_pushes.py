@@ -10,6 +10,7 @@ from test_runs_paced import DIAGRAMS, ran
 
 from spart_blocks.diagram import load
 from spart_blocks.program.gains import wired
+from spart_blocks.studio.runs.answers import ANSWERS
 from spart_blocks.studio.runs.pushes import Bodies, wrench
 from spart_blocks.studio.runs.record import joined
 
@@ -28,6 +29,10 @@ def test_a_push_gives_momentum_and_lets_go():
     runner, _, heard = ran(PD, script, T=3.0, speed=50.0)
     assert not [h["error"] for h, _ in heard.frames if "error" in h]
     assert len(runner.parts) == 3
+    answers = [ANSWERS["pushed"](runner, {"t": t})[0] for t in (0.5, 1.5, 2.9)]
+    assert answers == [[], ["plant"], []]
+    waits = [h["doing"] for h, _ in heard.frames if h.get("state") == "running" and h["doing"]]
+    assert waits == ["tracing", "compiling"]  # of the first push alone
     begun, let_go = (part.begins for part in runner.parts[1:])
     whole = joined(runner.parts, {})
     assert whole.complete

@@ -206,8 +206,9 @@ def test_motion_poses_states_and_files_of_a_robot():
         (plant,) = [one for one in states if one["block"] == "plant"]
         assert len(plant["values"]) == len(plant["labels"]) == 19
         found = await page.ask("tunables", path=path, run=1)
-        kp = next(one for one in found if one["name"] == "ctrl.kp")
+        kp = next(one for one in found if one["name"] == "kp")
         assert (kp["text"], kp["first"]) == ("[40, 40, 10]", "[40, 40, 10]")
+        assert kp["used"] == ["ctrl.kp"]
         moved = await page.ask("motion", path=path, run=1)
         assert moved["end"] == 20.0
         session = page.client.session
@@ -235,7 +236,7 @@ def test_one_run_of_a_file_at_a_time(folder):
         await page.ask("run", path="swing.yaml", speed=0.001)
         await page.until(lambda: page.run(1).get("state") == "running")
         await page.ask("run", path="swing.yaml", speed=None)
-        assert (await page.ended(1))["stopped"].startswith("interrupted")
+        assert (await page.ended(1))["stopped"].startswith("stopped at ")
         assert (await page.ended(2))["stopped"] is None
         await page.ask("stop", path="swing.yaml")  # it has ended already
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from spart_blocks.results import Results
 from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.simulation.native import Native
 from spart_blocks.studio.runs.record import check_names, joined, plain_state, state_at, table_of
-from spart_blocks.studio.runs.tuning import text_now, tunables
+from spart_blocks.studio.runs.tuning import listed, text_now
 from spart_blocks.studio.runs.values import names_at, rates_of, values_at
 
 if TYPE_CHECKING:
@@ -88,6 +89,14 @@ def states(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     ], b""
 
 
+def pushed(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """The plants on which a push acts at a time."""
+    from spart_blocks.studio.runs.pushes import pushed_plants
+
+    parts = [one for one in runner.known_parts() if one.begins <= float(asked["t"])]
+    return pushed_plants(parts[-1].engine) if parts else [], b""
+
+
 def tunable(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """The parameters that can be set, with their values now and at the start."""
     now, first = runner.next_setting or runner.setting, runner.first
@@ -96,13 +105,11 @@ def tunable(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     engine = now.engine
     assert isinstance(engine, Native)
     found = []
-    for name in tunables(first):
+    for name, used in listed(replace(now, engine=first)).items():
         values = [text_now(one, name) for one in (engine, first)]
         if len(values[0]) <= MOST_TEXT:
-            unit = engine.display.units.get(name, "")
-            found.append(
-                {"name": name, "text": values[0], "first": values[1], "unit": unit, "doc": ""}
-            )
+            about = {"unit": engine.display.units.get(name, ""), "doc": "", "used": used}
+            found.append({"name": name, "text": values[0], "first": values[1], **about})
     return found, b""
 
 
@@ -169,6 +176,7 @@ ANSWERS: dict[str, Callable[[Runner, Mapping[str, Any]], Answer]] = {
     "save": save,
     "states": states,
     "still": still,
+    "pushed": pushed,
     "tunables": tunable,
     "tuned": tuned_values,
 }

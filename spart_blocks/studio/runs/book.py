@@ -101,6 +101,7 @@ class Book:
             "tuned": {},
             "kept": "whole",
             "stopped": None,
+            "doing": "starting",
             "warnings": [],
             "problem": None,
         }
@@ -176,9 +177,10 @@ class Book:
         if not entry.active or entry.process is None:
             return
         preparing = entry.facts["state"] == "preparing"
-        if preparing or not await _quietly(entry.process, "stop", STOPPING):
+        patience = STOPPING if entry.facts["doing"] is None else PATIENCE
+        if preparing or not await _quietly(entry.process, "stop", patience):
             why = "before it began" if preparing else "with its process, which did not answer"
-            self._tell(entry, state="ended", stopped=f"stopped {why}")
+            self._tell(entry, state="ended", doing=None, stopped=f"stopped {why}")
             await entry.process.close()
             entry.process = None
 
@@ -216,7 +218,7 @@ class Book:
     def _ended(self, entry: Entry, why: SpartError) -> None:
         """The process is gone without having been asked to."""
         if entry.active:
-            self._tell(entry, state="failed", problem=problem_of(why))
+            self._tell(entry, state="failed", doing=None, problem=problem_of(why))
         entry.process = None
 
     def _tell(self, entry: Entry, **facts: Any) -> None:

@@ -126,6 +126,11 @@ async def states(client: Client, given: Given) -> Any:
     return (await _ask(_entry(client, given), "states", t=number_of(given, "t")))[0]
 
 
+async def pushed(client: Client, given: Given) -> Any:
+    """The plants that are pushed at a time of a run."""
+    return (await _ask(_entry(client, given), "pushed", t=number_of(given, "t")))[0]
+
+
 async def tunables(client: Client, given: Given) -> Any:
     """What can be set in a run, or in a loop."""
     path = text_of(given, "path")
@@ -217,6 +222,7 @@ HANDLERS: dict[str, Handler] = {
     "values": values,
     "signals": signals,
     "states": states,
+    "pushed": pushed,
     "tunables": tunables,
     "motion": motion,
     **loops.HANDLERS,

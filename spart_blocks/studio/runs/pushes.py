@@ -31,7 +31,7 @@ from spart_blocks.simulation.parity import native_engine
 from spart_blocks.simulation.run import Run
 from spart_blocks.studio.runs.tuning import Tuned, check_unchanged
 
-_PORTS = ("wF0", "wFm")
+_PORTS, _VALUE = ("wF0", "wFm"), " push.value"
 
 
 class Push:
@@ -72,7 +72,7 @@ def pushable(engine: Engine) -> Native:
 
 def name_of(plant: str, port: str) -> str:
     """The parameter that is the wrench at an input of a plant: (6,), or (n, 6)."""
-    return f"{plant}.{port} push.value"
+    return f"{plant}.{port}{_VALUE}"
 
 
 def _with_pushes(wiring: FlatDiagram) -> FlatDiagram:
@@ -167,6 +167,15 @@ def pushed(before: Tuned, run: Run, asked: Mapping[str, Any]) -> Tuned:
     program = engine.program.with_parameters(new)
     changed = engine.with_parameters(program.p)
     return replace(before, engine=changed, extended=pushable, values={**before.values, **new})
+
+
+def pushed_plants(engine: Engine) -> list[str]:
+    """The plants on which a push acts."""
+    if not isinstance(engine, Native):
+        return []
+    slots = [slot.name for slot in engine.program.parameters if slot.name.endswith(_VALUE)]
+    acting = [name for name in slots if engine.program.parameter(name).any()]
+    return list(dict.fromkeys(name.rpartition(".")[0].rpartition(".")[0] for name in acting))
 
 
 def _vector(asked: Mapping[str, Any], name: str) -> Floats | None:

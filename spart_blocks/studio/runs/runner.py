@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -22,7 +22,7 @@ from spart_blocks.simulation.worker import described
 from spart_blocks.studio.runs.answers import ANSWERS, file_of_job
 from spart_blocks.studio.runs.pace import PERIOD, Pace, Strides
 from spart_blocks.studio.runs.record import Part, shapes_of, so_far, state_from
-from spart_blocks.studio.runs.tuning import Tuned, stamp_of, tuned
+from spart_blocks.studio.runs.tuning import Tuned, needs_trace, stamp_of, tuned
 
 if TYPE_CHECKING:
     from spart_blocks.studio.runs.posing import Posing
@@ -72,6 +72,8 @@ class Runner:
     ) -> None:
         self.job, self.inbox, self.outbox, self.clock = job, inbox, outbox, clock
         self.state, self.t = "preparing", 0.0
+        self.doing: str | None = None
+        self.compiled = False
         self.pace, self.strides = Pace(job.get("speed")), Strides()
         self.parts: list[Part] = []
         self.run: Run | None = None
@@ -121,14 +123,14 @@ class Runner:
 
     def _begin(self) -> None:
         """The engine of the file, with the values that the job has."""
-        self._tell_status()
         file = file_of_job(self.job)
         options = {"T": self.job["T"]} if self.job.get("T") is not None else {}
         stamp = stamp_of(file)
-        engine = begin(file, **options).engine
-        self.setting = Tuned(engine, file, stamp, options)
-        for name, text in self.job.get("tuned", {}).items():
-            self.setting = tuned(self.setting, name, text)
+        with self._tracing():
+            engine = begin(file, **options).engine
+            self.setting = Tuned(engine, file, stamp, options)
+            for name, text in self.job.get("tuned", {}).items():
+                self.setting = tuned(self.setting, name, text)
         self.first = self.setting.engine
         if self.job.get("start") is not None:
             self.start = state_from(self.job["start"])
@@ -147,6 +149,10 @@ class Runner:
         self.run, self.sent, self.strides, self._signals = run, 0, Strides(), None
         run.steps_a_report = 1
         self.t = float(run.t)
+        if not self.compiled:
+            with self._instead("compiling"):
+                run.library()
+            self.compiled = True
         if self.state != "paused":
             self._set_state("running")
         self.pace.starts(self.t, self.clock.now())
@@ -154,6 +160,24 @@ class Runner:
         if self.next_setting is None and not self.stopping:
             return self._ran(run)
         return self._changed()  # before its first step
+
+    @contextmanager
+    def _instead(self, what: str) -> Iterator[None]:
+        """Tell what is done instead of stepping, and then that it is over."""
+        self.doing = what
+        self._tell_status()
+        try:
+            yield
+        finally:
+            self.doing = None
+            self._tell_status()
+
+    @contextmanager
+    def _tracing(self) -> Iterator[None]:
+        """Tell that the diagram is traced; the program is to be compiled then."""
+        with self._instead("tracing"):
+            yield
+        self.compiled = False
 
     def _ran(self, run: Run) -> bool:
         assert self.setting is not None
@@ -262,15 +286,21 @@ class Runner:
         said: dict[str, Any] = {
             "tell": "status",
             "state": self.state,
+            "doing": self.doing,
             "t": self.t,
             "speed": self.pace.speed,
             "warnings": list(dict.fromkeys(told))[:20],
             "tuned": dict(self.setting.texts) if self.setting else {},
-            "stopped": self.parts[-1].results.stopped if self.parts and not self.run else None,
+            "stopped": self._stopped(),
         }
         if problem is not None:
             said["problem"] = described(problem)
         self.outbox.send(said)
+
+    def _stopped(self) -> str | None:
+        """Where and why it has ended before its end."""
+        why = self.parts[-1].results.stopped if self.parts and not self.run else None
+        return f"stopped at {self.t:.4g} s" if why and self.stopping else why
 
     def _tell_description(self, engine: Engine) -> None:
         self.t = self.start.t if self.start else 0.0
@@ -330,7 +360,9 @@ class Runner:
             self.pace.starts(self.t, self.clock.now())
             self._tell_status()
         elif what == "tune":
-            self.next_setting = tuned(self._now(), command["name"], command["text"])
+            now, name, text = self._now(), command["name"], command["text"]
+            with self._tracing() if needs_trace(now, name, text) else nullcontext():
+                self.next_setting = tuned(now, name, text)
             self._say_tuned()
         elif what == "push":
             self._push(command)
@@ -351,7 +383,9 @@ class Runner:
         from spart_blocks.studio.runs.pushes import pushed
 
         assert self.run is not None
-        self.next_setting = pushed(self._now(), self.run, command)
+        now = self._now()
+        with self._tracing() if now.extended is None else nullcontext():
+            self.next_setting = pushed(now, self.run, command)
         self._say_tuned()
 
     # --- the record -----------------------------------------------------------------------

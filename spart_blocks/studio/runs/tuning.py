@@ -41,18 +41,27 @@ def tuned(before: Tuned, name: str, text: str) -> Tuned:
     """An engine with a parameter set, by the name that `--set` takes or that `tunables` lists;
     text: its value as YAML. Raises InputError, DiagramError."""
     value = parse_value(text, name)
-    short = name.removeprefix("params.").removeprefix("blocks.")
+    found = _parameter(before, _short(name))
+    name = _users(before).get(_short(name), name)
     texts = {**before.texts, name: text}
-    engine = before.engine
-    found = _parameter(before, short) if isinstance(engine, Native) else None
     if found is None or not _is_numeric(value):
         return _retraced(replace(before, texts=texts), name, text)
+    engine = before.engine
     assert isinstance(engine, Native)
     whole, index = found
     new = _with_elements(engine, whole, index, value, name)
     program = engine.program.with_parameters({whole: new})
     values = {**before.values, whole: new}
     return replace(before, engine=engine.with_parameters(program.p), texts=texts, values=values)
+
+
+def needs_trace(before: Tuned, name: str, text: str) -> bool:
+    """Whether a parameter can be set by a new trace alone, which takes its time."""
+    return _parameter(before, _short(name)) is None or not _is_numeric(parse_value(text, name))
+
+
+def _short(name: str) -> str:
+    return name.removeprefix("params.").removeprefix("blocks.")
 
 
 def stamp_of(file: DiagramFile) -> tuple[int, int]:
@@ -77,6 +86,27 @@ def tunables(engine: Engine) -> list[str]:
     return [*names, *engine.program.given]
 
 
+def listed(setting: Tuned) -> dict[str, list[str]]:
+    """The parameters as a person sees them, those of the file first, each with those of blocks
+    that take their value from it; these are not listed by themselves."""
+    known = tunables(setting.engine)
+    users: dict[str, list[str]] = {}
+    for user, name in {**_references(setting.file), **_users(setting)}.items():
+        users.setdefault(name, []).append(user)
+    own = read_document(setting.file.path).data.get("params")
+    rank = {name: k for k, name in enumerate(own if isinstance(own, dict) else ())}
+    shown = set(known) - set(_users(setting))
+    names = sorted(filter(shown.__contains__, known), key=lambda name: rank.get(name, len(rank)))
+    return {name: users.get(name, []) for name in names}
+
+
+def _users(setting: Tuned) -> dict[str, str]:
+    """Parameters of blocks that have the value of one of the file's, which is tuned for them."""
+    engine = setting.engine
+    given = engine.program.given if isinstance(engine, Native) else {}
+    return {slot: name for name, slots in given.items() for slot in slots}
+
+
 def text_now(engine: Native, name: str) -> str:
     """The value of a parameter as YAML."""
     return json.dumps(_plain(engine.program.parameter(name).tolist()))
@@ -91,20 +121,24 @@ def _plain(value: Any) -> Any:
 def _parameter(before: Tuned, name: str) -> tuple[str, str | None] | None:
     """A parameter of the program and the index of its elements; of `kp: $kp` the file's kp."""
     known = tunables(before.engine)
+    if not known:
+        return None
     base, index = (name, None) if name in known else split_index(name)
     if base in known:
         return base, index
-    shared = _reference(before.file, base)
+    shared = _references(before.file).get(base, "")
     return (shared, index) if shared in known else None
 
 
-def _reference(file: DiagramFile, name: str) -> str:
-    """The name of the file's parameter that a block's parameter takes its value of; '' for none."""
-    block, _, attribute = name.rpartition(".")
+def _references(file: DiagramFile) -> dict[str, str]:
+    """The parameters of blocks that the file gives the value of one of its own, with that."""
     sections = read_document(file.path).data.get("blocks")
-    section = sections.get(block) if isinstance(sections, dict) else None
-    value = section.get(attribute) if isinstance(section, dict) else None
-    return value[1:] if isinstance(value, str) and value.startswith("$") else ""
+    return {
+        f"{block}.{attribute}": value[1:]
+        for block, section in (sections.items() if isinstance(sections, dict) else ())
+        for attribute, value in (section.items() if isinstance(section, dict) else ())
+        if isinstance(value, str) and value.startswith("$")
+    }
 
 
 def _is_numeric(value: Any) -> bool:

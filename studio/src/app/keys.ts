@@ -46,8 +46,8 @@ function isTaken(event: KeyboardEvent): boolean {
   const control = event.ctrlKey || event.metaKey;
   if (control && ["Enter", ".", "k"].includes(event.key)) return false; // run, stop, add a block
   if (control && isUntouchedName(target) && !/^[acvx]$/i.test(event.key)) return false; // undo the adding
-  if (target.closest("input, textarea, select, [contenteditable]")) return true;
-  if (control || /^(\?|F\d+)$/.test(event.key)) return false;
+  if (target.closest("input:not([type=range], [type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return true;
+  if (control || /^([?,.p]|F\d+)$/i.test(event.key)) return false;
   if (target === document.body) return false;
   return !target.closest(".sheet") || target.closest("button, summary, a") !== null;
 }

@@ -26,9 +26,11 @@ export function ContinueDialog({ runs, run, onClose }: Props) {
   const [changed, setChanged] = useState<Record<string, number[]>>({});
   const [tuned, setTuned] = useState<Record<string, string>>(run.tuned);
   const [busy, setBusy] = useState(false);
+  const [pushed, setPushed] = useState<readonly string[]>([]);
   useEffect(() => dialog.current!.showModal(), []);
   useEffect(() => {
     void attempt(() => connection.ask<State[]>("states", { path: runs.path, run: run.run, t })).then((all) => all && setStates(all));
+    void attempt(() => connection.ask<string[]>("pushed", { path: runs.path, run: run.run, t })).then((plants) => plants && setPushed(plants));
   }, [runs, run.run, t]);
   const go = async (): Promise<void> => {
     setBusy(true);
@@ -39,6 +41,7 @@ export function ContinueDialog({ runs, run, onClose }: Props) {
   return (
     <dialog ref={dialog} className="dialog" aria-labelledby="continue-title" onClose={onClose}>
       <h2 id="continue-title">{`Continue ${run.label} from ${seconds(t)} s`}</h2>
+      {pushed.length > 0 && <p role="status">{`A push acts on ${pushed.join(", ")} at this time: the new run begins without it.`}</p>}
       <div className="body">
         <States states={states} changed={changed} onChange={(block, values) => setChanged({ ...changed, [block]: values })} />
         <Parameters runs={runs} tuned={tuned} onChange={(name, text) => setTuned({ ...tuned, [name]: text })} />

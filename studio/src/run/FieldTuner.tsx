@@ -13,7 +13,7 @@ export function FieldTuner({ field }: { field: Field }) {
 
 function Tuner({ runs, name }: { runs: Runs; name: string }) {
   const run = useRun(runs);
-  const tunable = useTunables(runs).find((one) => one.name === name);
+  const tunable = useTunables(runs).find((one) => one.name === name || one.used.includes(name));
   return run && !isOver(run) && tunable ? <Live runs={runs} tunable={tunable} /> : null;
 }
 

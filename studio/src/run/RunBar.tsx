@@ -1,8 +1,11 @@
 // The bar of runs: run, pause, stop, speed, what the run does in words, and the time that is shown.
 
+import { useEffect, useState } from "react";
+
 import { timeText } from "../../../viewer/src/clock";
+import { reveal } from "../actions";
 import { type Command, useCommands } from "../app/keys";
-import type { Run } from "../protocol";
+import type { Problem, Run } from "../protocol";
 import { useStudio } from "../store";
 import { shownRuns, useLoop, useRun, useRuns, useRunsState } from "./book";
 import { detach } from "./loops";
@@ -20,7 +23,7 @@ export function RunBar() {
   if (!runs) return <div className="run-bar" role="group" aria-label="Run" />;
   return (
     <div className="run-bar" role="group" aria-label="Run">
-      {loop === null ? <Buttons runs={runs} /> : <OfLoop name={loop} />}
+      {loop === null ? <Buttons runs={runs} /> : <OfLoop name={loop} runs={runs} />}
       <TimeBar runs={runs} />
     </div>
   );
@@ -54,7 +57,7 @@ function Speed({ runs }: { runs: Runs }) {
   const speed = useRunsState(runs, (state) => state.speed);
   return (
     <label className="run-speed">
-      <span>Speed</span>
+      <span>Run speed</span>
       <select value={speed ?? "fast"} onChange={({ target }) => setSpeed(runs, target.value === "fast" ? null : Number(target.value))}>
         {SPEEDS.map((one) => <option key={one} value={one}>{one} × real time</option>)}
         <option value="fast">as fast as it goes</option>
@@ -78,24 +81,25 @@ function Until({ runs }: { runs: Runs }) {
   );
 }
 
-const WORDS: Record<Run["state"], string> = {
-  preparing: "preparing",
-  running: "running",
-  paused: "paused",
-  ended: "ended",
-  failed: "failed",
-};
+/** How a run stands, in words. */
+export function wordsOf({ state, doing, stopped, problem }: Run): string {
+  if (doing) return state === "preparing" ? doing : `${doing}, the run waits`;
+  if (problem?.time !== undefined) return `failed at ${seconds(problem.time)} s`;
+  return stopped ?? state;
+}
 
 function Doing({ run: shown }: { run: Run }) {
-  const { start, t, T, state, stopped, problem, warnings } = shown;
-  const more = problem?.message ?? stopped;
+  const { start, t, T, state, doing, stopped, problem, warnings } = shown;
   const begun = state !== "preparing";
+  const still = useStill(`${state} ${doing} ${t}`);
+  const waits = doing !== null || (state === "running" && still >= LONG); // some solvers tell their time at stops alone
   return (
     <span className={`run-state ${state}`}>
-      <progress aria-label="Progress" max={Math.max(T - start, 1e-9)} value={begun ? Math.min(t, T) - start : undefined} />
-      <span role="status">{WORDS[state]}</span>
-      {begun && <span className="run-time">{`${timeText(t, T - start)} of ${seconds(T)} s`}</span>}
-      {more && <span className="run-more" title={[more, problem?.hint].filter(Boolean).join("\n")}>{more}</span>}
+      <progress aria-label="Progress" max={Math.max(T - start, 1e-9)} value={begun && !waits ? Math.min(t, T) - start : undefined} />
+      <span role="status">{wordsOf(shown)}</span>
+      {waits && still > 0 && <span className="run-time">{`${still} s`}</span>}
+      {begun && !doing && !stopped && <span className="run-time">{`${timeText(t, T - start)} of ${seconds(T)} s`}</span>}
+      {problem && <Why problem={problem} />}
       {warnings.length > 0 && (
         <details className="run-warnings">
           <summary>{warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`}</summary>
@@ -106,10 +110,36 @@ function Doing({ run: shown }: { run: Run }) {
   );
 }
 
-function OfLoop({ name }: { name: string }) {
+const LONG = 2; // s
+
+/** For how many seconds something has been as it is. */
+function useStill(what: string): number {
+  const [since, setSince] = useState({ what, seconds: 0 });
+  useEffect(() => {
+    const timer = setInterval(() => setSince((one) => ({ what, seconds: one.what === what ? one.seconds + 1 : 1 })), 1000);
+    return () => clearInterval(timer);
+  }, [what]);
+  return since.what === what ? since.seconds : 0;
+}
+
+/** Why a run has failed, and a way to the block. */
+function Why({ problem: { message, hint, block } }: { problem: Problem }) {
+  const cut = block?.lastIndexOf("/") ?? 0;
+  return (
+    <>
+      {block && (
+        <button type="button" onClick={() => void reveal(block.slice(0, Math.max(cut, 0)), block.slice(cut + 1))}>{`Show ${block}`}</button>
+      )}
+      <span className="run-more" title={[message, hint].filter(Boolean).join("\n")}>{message}</span>
+    </>
+  );
+}
+
+function OfLoop({ name, runs }: { name: string; runs: Runs }) {
+  const ended = useRun(runs)?.stopped;
   return (
     <span className="run-state">
-      <span role="status">{`Watching the loop ${name}`}</span>
+      <span role="status">{ended ? `The loop ${name} has ended: ${ended}` : `Watching the loop ${name}`}</span>
       <button type="button" onClick={() => void detach()}>Back to the diagram</button>
     </span>
   );

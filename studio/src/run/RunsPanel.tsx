@@ -6,7 +6,7 @@ import type { Run } from "../protocol";
 import { useRunsState } from "./book";
 import { ContinueDialog } from "./ContinueDialog";
 import { downloadOf } from "./requests";
-import { seconds } from "./RunBar";
+import { seconds, wordsOf } from "./RunBar";
 import type { Runs } from "./runs";
 
 export function RunsPanel({ runs }: { runs: Runs }) {
@@ -52,7 +52,7 @@ function Row({ runs, run }: { runs: Runs; run: Run }) {
       <td><input type="radio" name="shown-run" aria-label={`Show ${run.label}`} checked={shown} onChange={() => runs.choose(run.run)} /></td>
       <td><input type="checkbox" aria-label={`Lay ${run.label} over`} checked={over} disabled={shown} onChange={toggle} /></td>
       <th scope="row">{run.label}</th>
-      <td>{`${run.state}, ${seconds(run.start)} to ${seconds(run.t)} s`}</td>
+      <td>{`${wordsOf(run)}, ${seconds(run.start)} to ${seconds(run.t)} s`}</td>
       <td>{tuned}</td>
       <td>
         <Downloads runs={runs} run={run} />

@@ -2,7 +2,6 @@
 
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 
-import { setText } from "../../../viewer/src/dom";
 import { nextSpeed, timeText } from "../../../viewer/src/clock";
 import { atNextFrame } from "./frames";
 import { useRun } from "./book";
@@ -18,7 +17,7 @@ export function TimeBar({ runs }: { runs: Runs }) {
   const run = useRun(runs);
   const { timeline } = runs;
   const slider = useRef<HTMLInputElement>(null);
-  const text = useRef<HTMLOutputElement>(null);
+  const text = useRef<HTMLInputElement>(null);
   const [playing, setPlaying] = useState(timeline.playing);
   const [speed, setSpeed] = useState(timeline.speed);
   const [atEnd, setAtEnd] = useState(timeline.atEnd);
@@ -59,16 +58,34 @@ export function TimeBar({ runs }: { runs: Runs }) {
       </button>
       <input ref={slider} type="range" aria-label="Time" step="any" title="Arrows: 1 %, with Shift 0.1 %; PageUp, PageDown: 10 %"
         onKeyDown={press} onInput={({ currentTarget }) => timeline.goTo(currentTarget.valueAsNumber)} />
-      <output ref={text} className="time-now" aria-live="off" />
-      <select aria-label="Speed of playing" title="Speed of playing ([ and ] in the slider)" value={speed} onChange={({ target }) => timeline.setSpeed(Number(target.value))}>
-        {SPEEDS.map((one) => <option key={one} value={one}>{one}×</option>)}
-      </select>
+      <label className="time-now">
+        <input ref={text} type="text" inputMode="decimal" aria-label="Time in seconds" title="Go to a time: type it, Enter"
+          onFocus={({ currentTarget }) => currentTarget.select()} onBlur={() => showTime(runs, slider.current, text.current)}
+          onKeyDown={(event) => typed(event, runs)} /> s
+      </label>
+      <label className="run-speed">
+        <span>Replay</span>
+        <select title="Speed of playing the record ([ and ] in the slider)" value={speed} onChange={({ target }) => timeline.setSpeed(Number(target.value))}>
+          {SPEEDS.map((one) => <option key={one} value={one}>{one} ×</option>)}
+        </select>
+      </label>
     </div>
   );
 }
 
+/** Go to the time that is typed. */
+function typed(event: KeyboardEvent<HTMLInputElement>, { timeline }: Runs): void {
+  const field = event.currentTarget;
+  const time = Number(field.value.replace(",", ".").replace(/s\s*$/, ""));
+  if (event.key === "Escape") field.blur();
+  if (event.key !== "Enter" || !field.value.trim() || Number.isNaN(time)) return;
+  timeline.goTo(time);
+  field.value = String(timeline.time);
+  field.select();
+}
+
 /** Show the time without React: it may change with each frame. */
-function showTime({ timeline }: Runs, slider: HTMLInputElement | null, text: HTMLOutputElement | null): void {
+function showTime({ timeline }: Runs, slider: HTMLInputElement | null, text: HTMLInputElement | null): void {
   if (!slider || !text) return;
   const { time, start, end } = timeline;
   slider.min = String(start);
@@ -76,5 +93,6 @@ function showTime({ timeline }: Runs, slider: HTMLInputElement | null, text: HTM
   slider.value = String(time);
   const words = timeText(time, end - start);
   slider.setAttribute("aria-valuetext", words);
-  setText(text, words);
+  // What is typed stays, and an exact time is not rounded.
+  if (text !== document.activeElement && Number(text.value) !== time) text.value = words.replace(" s", "");
 }

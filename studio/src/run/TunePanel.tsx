@@ -45,7 +45,7 @@ export function TunePanel({ runs }: { runs: Runs }) {
 const NONE: Readonly<Record<string, string>> = {};
 
 function Row({ runs, tunable }: { runs: Runs; tunable: Tunable }) {
-  const { name, first, unit, doc } = tunable;
+  const { name, first, unit, doc, used } = tunable;
   const [text, set] = useTuned(runs, tunable);
   const changed = text !== first;
   return (
@@ -53,12 +53,20 @@ function Row({ runs, tunable }: { runs: Runs; tunable: Tunable }) {
       <th scope="row" title={doc}>
         {changed && <span className="changed-mark" title="changed">● </span>}
         {name}
+        {used.length > 0 && <span className="note" title={used.join(", ")}>{`, used by ${usersOf(used)}`}</span>}
       </th>
       <td><Value name={name} first={first} text={text} set={set} /></td>
       <td className="note">{unit}</td>
       <td>{changed && <button type="button" aria-label={`Reset ${name}`} onClick={() => set(first)}>{`Reset to ${first}`}</button>}</td>
     </tr>
   );
+}
+
+const MOST_USERS = 3;
+
+function usersOf(used: readonly string[]): string {
+  const more = used.length - MOST_USERS;
+  return [...used.slice(0, MOST_USERS), ...(more > 0 ? [`${more} more`] : [])].join(", ");
 }
 
 export interface ValueProps {

@@ -32,10 +32,11 @@ function toggled(names: readonly string[], name: string): string[] {
   return names.includes(name) ? names.filter((one) => one !== name) : [...names, name];
 }
 
-/** The signals whose name has all words of a search, those that begin with it first. */
-export function found<Named extends { name: string }>(signals: readonly Named[], search: string): Named[] {
+/** The signals whose name has all words of a search, those that begin with it first; of parameters
+ * also those of blocks that use them. */
+export function found<Named extends { name: string; used?: readonly string[] }>(signals: readonly Named[], search: string): Named[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = signals.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+  const fits = signals.filter(({ name, used = [] }) => words.every((word) => [name, ...used].join(" ").toLowerCase().includes(word)));
   const begins = ({ name }: Named): boolean => name.toLowerCase().startsWith(words[0] ?? "");
   return [...fits.filter(begins), ...fits.filter((one) => !begins(one))];
 }
