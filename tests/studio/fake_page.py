@@ -101,6 +101,20 @@ async def page_of(root):
         task.cancel()
 
 
+@asynccontextmanager
+async def another(page):
+    """Another page of a page's session."""
+    session = page.client.session
+    other = Page(session)
+    session.clients.add(other.client)
+    task = asyncio.create_task(other.client.deliver())
+    try:
+        yield other
+    finally:
+        session.clients.discard(other.client)
+        task.cancel()
+
+
 def in_page(root, work):
     """Work with a page of a session in a folder."""
 

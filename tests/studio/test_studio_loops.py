@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from fake_page import in_page
+from fake_page import another, in_page
 from live_loop import DirectedLoop, runtime_folder
 
 from spart_blocks.realtime.live import LiveServer
@@ -69,6 +69,28 @@ def test_a_loop_is_found_watched_tuned_and_left(tmp_path, server, loop):
         assert "no signal" in await page.refused("watch", loop="servo", names=["other"])
         await page.ask("detach")
         assert "not attached" in await page.refused("watch", loop="servo", names=[])
+
+    in_page(tmp_path, work)
+
+
+def test_pages_watch_the_same_loop_and_leave_it_one_by_one(tmp_path, server, loop):
+    async def work(page):
+        async with another(page) as second:
+            await page.ask("attach", loop="servo")
+            await second.ask("attach", loop="servo")
+            await page.ask("watch", loop="servo", names=["sum"])
+            await second.ask("watch", loop="servo", names=["qd[0]"])
+            loop.signals.write(1000, 5)
+            for one in (page, second):
+                header, _ = await one.until(lambda one=one: next(iter(rows_told(one)), None))
+                assert [signal["name"] for signal in header["signals"]] == ["sum", "qd[0]"]
+            await page.ask("detach", loop="servo")
+            assert (await second.ask("tunables", path="loop:servo", run=0))[0]["name"]
+        for first in range(2000, 90_000, 5):  # its page is closed: the next rows find nobody
+            loop.signals.write(first, 5)
+            if "problem" in await page.asked("tunables", path="loop:servo", run=0):
+                return
+        raise AssertionError("it is attached still")
 
     in_page(tmp_path, work)
 

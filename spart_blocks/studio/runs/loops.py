@@ -8,14 +8,16 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
 from spart_blocks.document import parse_value
-from spart_blocks.errors import InputError, RunError
+from spart_blocks.errors import InputError, RunError, SpartError
 from spart_blocks.realtime.live_client import LiveClient, Watched
 from spart_blocks.realtime.live_places import chosen, running
+from spart_blocks.simulation.engine import Floats
 from spart_blocks.studio.client import Client, Handler, Session
 from spart_blocks.studio.requests import text_of
 from spart_blocks.studio.runs.record import check_names
@@ -34,6 +36,7 @@ class Attached:
 
     def __init__(self, session: Session, name: str) -> None:
         self.session, self.name = session, name
+        self.watching: dict[Client, list[str]] = {}
         self.path = f"{_PREFIX}{name}"
         self.facts: Given = {}
         self.first: dict[str, str] = {}
@@ -53,9 +56,26 @@ class Attached:
         self._asked.put((what, future))
         return await asyncio.wrap_future(future)
 
-    def leave(self) -> None:
-        """End the connection; the loop goes on."""
-        self._over = True
+    async def watch(self, client: Client, names: list[str]) -> None:
+        """Let the loop send what a page shows, beside what others do. Raises InputError."""
+        before, self.watching = self.watching, {**self.watching, client: names}
+        wanted = list(dict.fromkeys(chain.from_iterable(self._by_page().values())))
+        try:
+            await self.ask(lambda loop: loop.watch(wanted, RATE))
+        except SpartError:
+            self.watching = before
+            raise
+
+    def leave(self, client: Client | None = None) -> None:
+        """End the connection, once no other page needs it; the loop goes on."""
+        self.watching.pop(client, None) if client else self.watching.clear()
+        if not self._by_page():
+            self._over = True
+            _attached(self.session).pop(self.name, None)
+
+    def _by_page(self) -> dict[Client, list[str]]:
+        """What the pages show that are there."""
+        return {page: self.watching[page] for page in self.watching if page in self.session.clients}
 
     # --- the thread ---------------------------------------------------------------------------
 
@@ -84,7 +104,13 @@ class Attached:
             rows = client.rows(_PERIOD)
             watched = client.watched
             if len(rows) and watched is not None:
-                self._call(partial(self.session.tell_numbers, self._head(watched, len(rows)), rows))
+                self._call(partial(self._tell, self._head(watched, len(rows)), rows))
+
+    def _tell(self, head: Given, rows: Floats) -> None:
+        if self._by_page():
+            self.session.tell_numbers(head, rows)
+        else:  # the pages that looked on are closed
+            self.leave()
 
     def _answer(
         self, client: LiveClient, what: Callable[[LiveClient], Any], future: Future[Any]
@@ -120,6 +146,7 @@ class Attached:
 
     def _ended(self, message: Given) -> None:
         _attached(self.session).pop(self.name, None)
+        self._refuse()
         self.session.tell(message)
 
 
@@ -148,7 +175,7 @@ def _facts(client: LiveClient, watched: Watched) -> Given:
         "label": client.hello["name"],
         "state": "running",
         "t": found["time"],
-        "start": 0.0,
+        "start": found["time"],
         "T": None,
         "speed": 1.0,
         "scopes": [{"title": name, "signals": [name]} for name in watched.names],
@@ -158,7 +185,9 @@ def _facts(client: LiveClient, watched: Watched) -> Given:
             for row in found["parameters"]
             if row.get("changed")
         },
+        "kept": "signals",
         "stopped": None,
+        "doing": None,
         "warnings": [],
         "problem": None,
     }
@@ -173,7 +202,7 @@ def _attached(session: Session) -> dict[str, Attached]:
 
 
 async def _leave_all(session: Session) -> None:
-    for one in _attached(session).values():
+    for one in [*_attached(session).values()]:
         one.leave()
 
 
@@ -198,20 +227,24 @@ async def loops(client: Client, given: Given) -> list[Given]:
 async def attach(client: Client, given: Given) -> Given:
     """Connect to a loop; its outputs are told from now on."""
     name, all_of_them = text_of(given, "loop"), _attached(client.session)
-    if name in all_of_them:
-        return all_of_them[name].facts
-    if len(all_of_them) >= MOST_LOOPS:
+    if name not in all_of_them and len(all_of_them) >= MOST_LOOPS:
         raise InputError(f"{MOST_LOOPS} loops are attached already")
-    one = Attached(client.session, name)
-    facts = await one.begun()
+    one = all_of_them.get(name) or Attached(client.session, name)
     all_of_them[name] = one
+    one.watching.setdefault(client, [])
+    try:
+        facts = await one.begun()
+    except SpartError:
+        all_of_them.pop(name, None)
+        raise
+    await one.watch(client, [name for scope in facts["scopes"] for name in scope["signals"]])
     return facts
 
 
 async def watch(client: Client, given: Given) -> None:
     """Choose the signals that a loop tells."""
     one, names = _one(client.session, text_of(given, "loop")), check_names(given.get("names"))
-    await one.ask(lambda loop: loop.watch(names, RATE))
+    await one.watch(client, names)
 
 
 async def detach(client: Client, given: Given) -> None:
@@ -219,8 +252,7 @@ async def detach(client: Client, given: Given) -> None:
     everyone = _attached(client.session)
     names = list(everyone) if given.get("loop") is None else [text_of(given, "loop")]
     for name in names:
-        _one(client.session, name).leave()
-        del everyone[name]
+        _one(client.session, name).leave(client)
 
 
 async def tune(session: Session, path: str, name: str, text: str) -> None:
@@ -245,6 +277,7 @@ async def tunables(session: Session, path: str) -> list[Given]:
             "first": one.first[row["name"]],
             "unit": row["unit"],
             "doc": "an input" if row["kind"] == "input" else "",
+            "used": [],
         }
         for row in rows
     ]

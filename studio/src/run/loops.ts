@@ -14,6 +14,7 @@ export async function attach(name: string): Promise<void> {
   const run = await attempt(() => connection.ask<Run>("attach", { loop: name }));
   if (!run) return;
   const runs = runsOf(`loop:${name}`);
+  runs.recordOf(run.run).clear();
   runs.take(run);
   runs.patch({ looking: { how: "follow", seconds: SHOWN_AT_FIRST } });
   endWatching?.();
@@ -44,5 +45,9 @@ function watchScopes(runs: Runs, loop: string): () => void {
 
 connection.hear((told) => {
   if (told.tell !== "loop-ended") return;
+  const runs = runsOf(`loop:${told.loop}`);
+  const { run } = runs;
+  if (!run) return; // another page watches it
+  runs.take({ ...run, state: "ended", t: runs.timeline.end, stopped: told.reason });
   notify(`The loop ${told.loop} has ended: ${told.reason}`);
 });

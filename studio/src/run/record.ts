@@ -25,7 +25,7 @@ function newTable(): Table {
 export class RunRecord {
   /** Changes with each change of what is here. */
   version = 0;
-  private readonly live = newTable();
+  private live = newTable();
   private readonly found = new Map<string, Table>();
 
   /** Rows of a run that goes on. Those that are here already are left out. */
@@ -43,6 +43,13 @@ export class RunRecord {
       if (before && before.t.last() > table.t.last()) continue; // more has been told meanwhile
       this.found.set(name, table);
     }
+    this.version++;
+  }
+
+  /** Forget all rows: a loop is watched anew. */
+  clear(): void {
+    this.live = newTable();
+    this.found.clear();
     this.version++;
   }
 
