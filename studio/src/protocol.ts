@@ -129,7 +129,7 @@ export interface SheetWire {
   from: { block: string; port: string };
   to: { block: string; port: string };
   points: Point[];
-  /** The signal that `values` and scopes name; null where it has none. */
+  /** The signal that `values` names, `*` for the numbers of copies; null where it has none. */
   signal: string | null;
   problems: Problem[];
 }

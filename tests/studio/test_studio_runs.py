@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import tempfile
@@ -146,6 +147,64 @@ def test_what_is_wrong_is_refused_in_words(folder):
         await page.ask("continue", path="swing.yaml", run=2, t=1, speed=None, states={"a": [1]})
         run = await page.ended(3)
         assert "no block 'a' with a state" in run["problem"]["message"]
+
+    in_page(folder, work)
+
+
+COPIES = """\
+subsystems:
+  servo:
+    params: {k: 1}
+    inputs: [goal, limit]
+    outputs: [angle]
+    blocks:
+      error: {type: SUM, signs: "+-"}
+      gain: {type: GAIN, K: $k}
+      angle: {type: INTEGRATOR}
+      both: {type: MUX, nin: 2}
+    wires:
+      - in.goal -> error.0, both.0
+      - in.limit -> both.1
+      - error -> gain
+      - gain -> angle
+      - angle -> error.1, out.angle
+blocks:
+  goals: {type: CONSTANT, value: [1, 2, 3]}
+  limit: {type: CONSTANT, value: 7}
+  joints: {type: servo, for_each: {over: [goal, k]}, k: [2, 4, 8]}
+  last: {type: GAIN, K: 10}
+  scope: {type: SCOPE}
+wires:
+  - goals -> joints.goal
+  - limit -> joints.limit
+  - goals[1:3] -> last
+  - joints -> scope
+run: {T: 1}
+"""
+
+
+def test_values_of_parts_of_signals_and_within_copies(folder):
+    (folder / "copies.yaml").write_text(COPIES)
+
+    async def shown(page, at):
+        sheet = await page.ask("sheet", path="copies.yaml", at=at)
+        values = await page.ask("values", path="copies.yaml", at=at, run=1, t=0.5)
+        return {wire["source"]: values[wire["signal"]] for wire in sheet["wires"]}
+
+    async def work(page):
+        assert (await page.ask("open", path="copies.yaml"))["problems"] == []
+        await page.ask("run", path="copies.yaml", speed=None)
+        await page.ended(1)
+        whole = await shown(page, "")
+        assert (whole["goals[1:3]"]["text"], whole["goals[1:3]"]["shape"]) == ("[2, 3]", "2")
+        within = await shown(page, "joints")
+        assert within["in.goal"]["text"] == "[1, 2, 3]"
+        assert within["in.limit"]["text"] == "7"
+        angle = np.array([1, 2, 3]) * (1 - np.exp(-0.5 * np.array([2, 4, 8])))
+        assert json.loads(within["angle"]["text"]) == pytest.approx(angle, rel=1e-3)
+        assert json.loads(whole["joints"]["text"]) == json.loads(within["angle"]["text"])
+        assert within["angle"]["shape"] == "3 copies"
+        assert within["angle"]["rate"] == "continuous"
 
     in_page(folder, work)
 

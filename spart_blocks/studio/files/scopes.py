@@ -20,7 +20,7 @@ BORDERS = ("in", "out")
 class Scope:
     """One diagram. at: the path of the instance, "" for the whole. keys: where it is written in its
     document. within: the definition that edits name; None in another file. bd: bdsim's diagram of
-    it, as far as it is built. copies: whether it is of a subsystem that is repeated."""
+    it, as far as it is built. named: as its signals are named, `*` for the numbers of copies."""
 
     reading: Reading
     at: str
@@ -29,12 +29,17 @@ class Scope:
     keys: Keys
     within: str | None
     bd: Any
-    copies: bool = False
+    named: str = ""
 
     @cached_property
     def section(self) -> Mapping[str, Any]:
         """The diagram as it is written."""
         return mapping_at(self.document.data, *self.keys)
+
+    @property
+    def copies(self) -> bool:
+        """Whether it is of a subsystem that is repeated."""
+        return "*" in self.named
 
     @property
     def key(self) -> str:
@@ -93,15 +98,16 @@ class Scope:
         section = self.blocks.get(name, {})
         keys = self.definition(section)
         at = f"{self.at}/{name}" if self.at else name
-        bd, copies = self._built(name), self.copies or "for_each" in section
+        bd, named = self._built(name), f"{self.named}/{name}" if self.named else name
+        named += "/*" if "for_each" in section else ""
         if keys is not None:
             within = str(keys[1]) if self.within is not None else None
-            return Scope(self.reading, at, self.document, self.file, keys, within, bd, copies)
+            return Scope(self.reading, at, self.document, self.file, keys, within, bd, named)
         given = section.get("use")
         used = self.reading.use(given, self.document) if isinstance(given, str) else None
         if used is None:
             return None
-        return Scope(self.reading, at, used[1], used[0], (), None, bd, copies)
+        return Scope(self.reading, at, used[1], used[0], (), None, bd, named)
 
     def _built(self, name: str) -> Any:
         block = self.built(name)

@@ -209,14 +209,24 @@ def _wire(scope: Scope, one: Connection, drawn: Drawn, mistakes: Mistakes) -> di
 
 
 def signal_of(scope: Scope, block: str, port: str) -> str | None:
-    """The full name of the signal at an output of a block, as runs name it; None where it has
-    none, or none is known."""
-    if scope.copies:
-        return None
+    """The full name of the signal at an output of a block, as runs name it, with `*` for the
+    numbers of copies; None where it has none, or none is known."""
+    if not scope.copies:
+        return _signal_of(scope, scope.at, block, port)
+    first = scope.named.replace("*", "0")
+    found = _signal_of(scope, first, block, port)
+    if found is None or found.startswith(f"{first}/"):
+        return found and scope.named + found.removeprefix(first)
+    around, _, number = scope.named.rpartition("/*")
+    entry = f"{around}/in.{port}"  # of which each copy gets its own
+    return f"{entry}.*" if not number and found == f"{entry}.0" else found
+
+
+def _signal_of(scope: Scope, at: str, block: str, port: str) -> str | None:
     signals = scope.reading.signals
     if block == "in" and block not in scope.blocks:
-        return signals.inlets.get(scope.at, {}).get(port)
-    full = f"{scope.at}/{block}" if scope.at else block
+        return signals.inlets.get(at, {}).get(port)
+    full = f"{at}/{block}" if at else block
     if scope.reading.diagram is None:  # as far as it can be told without building it
         inner = scope.inner(block) if block in scope.blocks else None
         return None if inner is not None else f"{full}.{port}" if port not in ("", "0") else full

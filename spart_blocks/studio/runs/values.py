@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -44,26 +45,51 @@ def values_at(
     share = min(max((t - float(results.t[k])) / length, 0.0), 1.0) if length > 0 else 0.0
     held, found = _held(results), {}
     asked = {name: split_index(name) for name in names}
-    pairs = _pairs(part, [k, after], dict.fromkeys(base for base, _ in asked.values()))
+    copies = _copies(part.engine, [base for base, _ in asked.values()])
+    pairs = _pairs(part, [k, after], dict.fromkeys(chain.from_iterable(copies.values())))
     for name, (base, index) in asked.items():
-        if base not in pairs:
+        every = [pairs[one] for one in copies[base] if one in pairs]
+        if not every:
             continue
-        both = pairs[base]
-        if index is not None:
-            try:
-                both = select(name, both, index)
-            except InputError:
-                continue
-        whole = results.aliases.get(base, base)
+        try:
+            every = [one if index is None else select(name, one, index) for one in every]
+            several = np.stack(every, axis=1)
+        except (InputError, ValueError):
+            continue
+        whole = results.aliases.get(copies[base][0], copies[base][0])
         s = 0.0 if whole in held else share
+        both = several if "*" in base else every[0]
         value = both[0] if s == 0.0 else (1 - s) * both[0] + s * both[1]
+        size = "×".join(map(str, every[0].shape[1:]))
         found[name] = {
             "text": text_of(value),
-            "shape": "×".join(map(str, value.shape)),
-            "unit": results.unit(base),
+            "shape": f"{len(every)} copies{size and f' of {size}'}" if "*" in base else size,
+            "unit": results.unit(whole),
             "rate": rates.get(whole, "continuous"),
         }
     return found
+
+
+def _copies(engine: Engine, names: Iterable[str]) -> dict[str, list[str]]:
+    """The signals that names mean: themselves, or those of all copies where a name has `*` for the
+    number of a copy."""
+    names = list(names)
+    if not any("*" in name for name in names):
+        return {name: [name] for name in names}
+    known = {*engine.signals(), *engine.display.aliases}
+
+    def numbered(name: str) -> list[str]:
+        if "*" not in name:
+            return [name] if name in known else []
+        found: list[str] = []
+        for k in count():
+            more = numbered(name.replace("*", str(k), 1))
+            if not more:
+                return found
+            found += more
+        raise AssertionError
+
+    return {name: numbered(name) if "*" in name else [name] for name in names}
 
 
 def _held(results: Results) -> set[str]:
