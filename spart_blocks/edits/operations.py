@@ -385,22 +385,25 @@ def _wires(data: Data, scope: Keys) -> list[tuple[Keys, str]]:
 
 
 def _instances(data: Data, within: str) -> Iterator[str]:
-    """The beginnings of the paths of signals in a subsystem: `arm/` for each block of its type."""
+    """The beginnings of the paths of signals in a subsystem: `arm/` for each block of its type.
+    Within itself a subsystem has none, since no diagram of it can be built."""
     if not within:
         yield ""
         return
-    parts = [("", mapping_at(data, "blocks"))]
+    around: tuple[str, ...] = ()
+    parts = [("", mapping_at(data, "blocks"), around)]
     subsystems = mapping_at(data, "subsystems")
     seen = 0
     while parts and seen < 10_000:
-        prefix, blocks = parts.pop()
+        prefix, blocks, around = parts.pop()
         for name, section in blocks.items():
             kind = value_at(section, ("type",))
-            if isinstance(kind, str) and kind in subsystems:
+            if isinstance(kind, str) and kind in subsystems and kind not in around:
                 seen += 1
+                path = f"{prefix}{name}/"
                 if kind == within:
-                    yield f"{prefix}{name}/"
-                parts.append((f"{prefix}{name}/", mapping_at(subsystems, kind, "blocks")))
+                    yield path
+                parts.append((path, mapping_at(subsystems, kind, "blocks"), (*around, kind)))
 
 
 def _unshadowed(data: Data, name: str) -> Data:

@@ -129,6 +129,19 @@ def test_a_renamed_block_is_renamed_in_wires_and_signals_alone():
     assert "  - error   ->   gain\n" in found
 
 
+def test_a_block_of_a_subsystem_that_holds_itself_is_renamed():
+    text = """\
+subsystems:
+  part:
+    blocks: {law: {type: GAIN}, inner: {type: part}}
+blocks: {one: {type: part}}
+run: {log: [one/law, one/inner/law]}
+"""
+    found = edited(text, [RenameBlock("law", "gain", "part")], "a.yaml").after
+    assert "{gain: {type: GAIN}" in found
+    assert "log: [one/gain, one/inner/law]" in found  # there is no such block
+
+
 def test_a_renamed_parameter_is_renamed_where_it_is_used():
     found = after(RenameParameter("k", "stiffness"))
     assert "{stiffness: 2.0, T: &T 0.5}" in found
