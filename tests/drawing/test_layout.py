@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spart_blocks.diagram.layout import Box, Edge, Layout, arrange
+from spart_blocks.diagram.layout import Box, Edge, Layout, arrange, simplified
 from spart_blocks.diagram.layout.graph import feedback, groups
 
 
@@ -187,3 +187,9 @@ def test_a_large_diagram_is_drawable():
     layout = arrange(boxes, edges)
     assert_wires_reach_their_ports(boxes, edges, layout)
     assert_boxes_stand_clear(boxes, layout)
+
+
+def test_a_way_goes_nowhere_twice():
+    there_and_back = [(0, 0), (2, 0), (2, 0), (2, 5), (0, 5), (2, 5)]
+    assert simplified(there_and_back) == ((0, 0), (2, 0), (2, 5))
+    assert simplified([(0, 0), (1, 0), (3, 0), (3, 1), (3, 4)]) == ((0, 0), (3, 0), (3, 4))

@@ -188,14 +188,13 @@ def _turn(trunks: Sequence[Trunk], y: float, leave: float, xs: Mapping[int, floa
 
 
 def simplified(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Without repeated points and points on the way."""
+    """Without repeated points, points on the way, and ways there and back."""
     kept: list[Point] = []
     for point in points:
-        if kept and point == kept[-1]:
-            continue
-        if len(kept) > 1 and any(kept[-2][i] == kept[-1][i] == point[i] for i in (0, 1)):
+        while len(kept) > 1 and any(kept[-2][i] == kept[-1][i] == point[i] for i in (0, 1)):
             kept.pop()
-        kept.append(point)
+        if not kept or point != kept[-1]:
+            kept.append(point)
     return tuple(kept)
 
 
