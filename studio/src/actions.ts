@@ -106,11 +106,19 @@ function change(what: string, given: () => object): Promise<Changed | null> {
     if (!opened || !sheet) return null;
     const about = { path: opened.path, at: sheet.at, ...given() };
     const changed = await attempt(() => connection.ask<Changed>(what, about));
-    if (changed && now().opened?.path === changed.opened.path) show(changed);
+    if (changed && now().opened?.path === changed.opened.path) {
+      show(changed);
+      if (changed.opened.undo) patch({ said: `Done: ${changed.opened.undo}` });
+    }
     return changed;
   });
   last = next;
   return next;
+}
+
+/** Waits until what was changed is written. */
+export async function written(): Promise<void> {
+  await last;
 }
 
 function show({ opened, sheet }: Changed): void {
@@ -128,22 +136,29 @@ export function edit(...operations: Operation[]): Promise<Changed | null> {
 export async function undo(): Promise<void> {
   await last; // what has just been done may not have been answered
   const what = now().opened?.undo;
-  if (what && (await change("undo", () => ({})))) patch({ said: `Undone: ${what}` });
+  if (what && (await change("undo", () => ({})))) patch({ said: `Undone: ${what}`, ...seenWhole(what) });
 }
 
 export async function redo(): Promise<void> {
   await last;
   const what = now().opened?.redo;
-  if (what && (await change("redo", () => ({})))) patch({ said: `Done again: ${what}` });
+  if (what && (await change("redo", () => ({})))) patch({ said: `Done again: ${what}`, ...seenWhole(what) });
 }
+
+/** Where all blocks have moved, all of them are shown. */
+function seenWhole(what: string): { reveal?: readonly string[] } {
+  return what === TIDY ? { reveal: [] } : {};
+}
+
+const TIDY = "tidy";
 
 /** Put blocks at places, which are of the picture and not of the file. */
 export function place(places: Record<string, Point>): Promise<Changed | null> {
   return change("place", () => ({ places }));
 }
 
-export function tidy(): Promise<Changed | null> {
-  return change("tidy", () => ({}));
+export async function tidy(): Promise<void> {
+  if (await change("tidy", () => ({}))) patch(seenWhole(TIDY));
 }
 
 export function choose(slot: string, choice: string): Promise<Changed | null> {

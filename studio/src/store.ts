@@ -55,7 +55,7 @@ export interface State {
   listing: boolean;
   /** The wire under the pointer, and where that is on the page. */
   hover: { wire: SheetWire; x: number; y: number } | null;
-  /** The blocks to bring into view. */
+  /** The blocks to bring into view; empty for all. */
   reveal: readonly string[] | null;
   /** The file has changed outside and cannot be read. */
   conflict: Problem | null;

@@ -7,6 +7,7 @@ import shutil
 import pytest
 from browsers import needs_chromium
 from diagram_pages import LOOP, DiagramPage
+from selenium.webdriver.common.keys import Keys
 from studio_pages import in_browser
 
 pytestmark = needs_chromium
@@ -26,6 +27,9 @@ def page(browser, tmp_path_factory):
 @pytest.fixture
 def loop(page, request):
     return page.open(f"{request.node.name}.yaml", LOOP)
+
+
+NAMING = "document.activeElement.matches('input.block-name')"
 
 
 def undone(page):
@@ -67,6 +71,43 @@ def test_a_wire_dropped_on_the_empty_sheet_brings_its_block(loop):
     assert loop.text == LOOP
 
 
+def test_a_new_block_is_named_in_place_and_tab_leads_to_its_parameters(loop):
+    loop.press("Ctrl+k")
+    loop.choose("joint pd")
+    loop.wait(NAMING)
+    loop.type("ctrl")
+    loop.press("TAB")
+    loop.written("ctrl: {type: JOINT_PD}")
+    loop.wait("document.activeElement.name === 'kp'")  # the first that it needs
+    loop.press("Ctrl+k")  # from the field
+    loop.choose("constant")
+    loop.wait(NAMING)
+    loop.press("ESCAPE", "TAB")
+    loop.wait("document.activeElement.name === 'value'")
+    assert "constant: {type: CONSTANT}" in loop.text
+    loop.press("Ctrl+k")
+    loop.choose("ramp")
+    loop.wait(NAMING)
+    loop.press("Ctrl+z")  # nothing was typed: the adding is undone
+    loop.has("goal", "error", "gain", "x", "scope", "ctrl", "constant")
+    loop.press("ESCAPE")
+    undone(loop)
+
+
+def test_types_that_do_not_fit_a_wire_stand_below_with_the_reason(loop):
+    loop.open("orbit.yaml", "blocks: {orbit: {type: TWO_BODY}}\n")
+    loop.drag(loop.port("orbit", "a", True), (10, 60), (10, 60))
+    loop.wait("document.querySelector('dialog[open] [role=option]')")
+    loop.type("angles")
+    loop.wait("document.querySelector('dialog [aria-disabled=true]')")
+    options = loop.driver.find_elements("css selector", "dialog [role=option]")
+    barred = [one.get_attribute("aria-disabled") == "true" for one in options]
+    assert barred == sorted(barred)
+    texts = "\n".join(one.text for one in options)
+    assert "R takes a matrix of 3 × 3, orbit.a is a vector of 3" in texts
+    loop.press("ESCAPE")
+
+
 def test_a_block_comes_from_the_palette(loop):
     loop.browser.find(".palette input").send_keys("constant")
     loop.wait("document.querySelector('.palette li button')")
@@ -99,6 +140,8 @@ def test_a_wire_is_drawn_from_port_to_port_and_removed(loop):
     loop.drag(loop.port("gain", "0", True), loop.port("x", "0", False))
     loop.written("gain -> x")
     loop.until(lambda: len(loop.wires()) == 5, "wired")
+    loop.wait("!document.querySelector('.problems')")  # the sheet has its room
+    loop.browser.drawn()
     middle = loop.browser.run(
         "const l = document.querySelector(\".react-flow__edge[data-id='gain -> x'] .line\");"
         "const p = l.getPointAtLength(l.getTotalLength() / 2).matrixTransform(l.getScreenCTM());"
@@ -206,6 +249,41 @@ def test_parameters_are_tried_while_typed_and_set_by_enter(loop):
     undone(loop)
 
 
+def test_a_required_value_is_not_taken_out_by_emptying_it(loop):
+    field = loop.field("k")
+    field.send_keys(loop.CTRL_A, Keys.DELETE, Keys.ENTER)
+    loop.wait("document.querySelector('.field.wrong')?.innerText.includes('a value is needed')")
+    assert loop.text == LOOP
+    field.send_keys(Keys.ESCAPE)
+    loop.wait("!document.querySelector('.field.wrong')")
+    assert field.get_attribute("value") == "2"
+
+
+def test_parameters_of_the_file_are_renamed_with_their_uses_and_removed(loop):
+    loop.button("Rename k")
+    loop.wait("document.activeElement.ariaLabel === 'New name of k'")
+    loop.type("stiffness")
+    loop.press("ENTER")
+    loop.written("params: {stiffness: 2} # 1/s", "gain: {type: GAIN, K: $stiffness}")
+    loop.wait("document.activeElement.name === 'stiffness'")
+    loop.button("Remove stiffness")
+    loop.until(lambda: "stiffness: 2" not in loop.text, "removed")
+    loop.wait("document.querySelector('.problems-head')")
+    loop.browser.find(".react-flow__pane").click()
+    undone(loop)
+
+
+def test_another_type_goes_without_the_parameters_of_the_old_one(loop):
+    loop.click("gain")
+    loop.wait("document.querySelector('.form-type button')")
+    loop.browser.find(".form-type button").click()
+    loop.choose("sign")
+    loop.written("gain: {type: SIGN}")
+    loop.wait("document.querySelector('.notice')")
+    assert "gain is SIGN now, without K" in loop.said()
+    undone(loop)
+
+
 def test_the_file_s_parameters_and_run_settings_are_set(loop):
     field = loop.field("k")
     field.send_keys(loop.CTRL_A, "7")
@@ -221,6 +299,33 @@ def test_the_file_s_parameters_and_run_settings_are_set(loop):
     loop.written("limit: 4")
     loop.browser.find(".react-flow__pane").click()
     undone(loop)
+
+
+def test_a_diagram_with_mistakes_says_so_when_it_is_run(loop):
+    loop.open("unwired.yaml", LOOP.replace("  - gain -> x\n", ""))
+    run = loop.browser.find(".run-button")
+    assert run.get_attribute("aria-disabled") == "true"
+    assert "1 problem is mended" in run.get_attribute("title")
+    loop.press("Ctrl+ENTER")
+    loop.wait("document.querySelector('.problems li')")  # they are listed
+    loop.wait("document.querySelector('.sheet .notice.fault')")
+    loop.drag(loop.port("gain", "0", True), loop.port("x", "0", False))
+    loop.wait("!document.querySelector('.notice.fault')")  # what is mended is no fault any more
+    loop.wait("!document.querySelector('.run-button').ariaDisabled")
+
+
+def test_what_was_done_and_undone_is_told(loop):
+    loop.click("gain")
+    loop.press("ARROW_DOWN")
+    loop.until(lambda: loop.said() == "Done: move gain", "told")
+    loop.button("Tidy")
+    loop.wait("document.querySelector('.said').innerText === 'Done: tidy'")
+    undo = loop.browser.find("[aria-label^='Undo']")
+    assert undo.get_attribute("title") == "Undo: tidy (Ctrl+Z)"
+    loop.press("Ctrl+z")
+    loop.wait("document.querySelector('.said').innerText === 'Undone: tidy'")
+    loop.file.write_text(LOOP.replace("T: 1}", "T: 3}"))
+    loop.wait("document.querySelector('.notice')?.innerText.includes('cannot be undone')")
 
 
 def test_a_file_changed_outside_is_read_again_and_a_broken_one_is_a_conflict(loop):

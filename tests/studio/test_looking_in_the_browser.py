@@ -9,6 +9,8 @@ from browsers import needs_chromium
 from diagram_pages import LOOP, DiagramPage
 from studio_pages import in_browser
 
+from spart_blocks.descriptions.subjects import SUBJECTS
+
 pytestmark = needs_chromium
 ALL = ("goal", "error", "gain", "x", "scope")
 TWO = """\
@@ -92,7 +94,7 @@ def test_the_diagrams_of_the_project_are_listed_filtered_and_made(page):
     page.type("A second loop")
     page.press("ENTER")
     page.wait("document.querySelector('.breadcrumbs')")
-    (made,) = page.root.rglob("a_second_loop.yaml")
+    made = page.root / "diagrams" / "a_second_loop.yaml"
     assert "A second loop" in made.read_text()
     page.press("Ctrl+k")
     page.choose("gain")
@@ -201,6 +203,51 @@ def test_search_goes_to_blocks_of_all_sheets(two):
     two.choose("right/limit")
     two.until(lambda: two.crumbs()[1:] == ["right"], "there")
     two.selects("limit")
+
+
+@pytest.mark.parametrize(
+    ("typed", "at", "block", "field"),
+    [
+        ("left.u", [], "left", None),
+        ("limit.max", ["left"], "limit", "max"),
+        ("0.1", [], None, None),
+    ],
+)
+def test_search_finds_ports_and_parameters(two, typed, at, block, field):
+    two.press("Ctrl+f")
+    if block is None:  # no value of what is looked at
+        two.wait("document.querySelector('dialog [role=option]')")
+        two.type(typed)
+        two.wait("document.querySelector('dialog .choice-none')")
+        two.press("ESCAPE")
+        return
+    two.choose(typed)
+    two.selects(block)
+    assert two.crumbs()[1:] == at
+    if field is not None:
+        two.wait(f"document.activeElement.name === '{field}'")
+
+
+def test_blocks_stand_under_a_few_subjects(loop):
+    loop.wait("document.querySelector('.palette summary')")
+    heads = [one.text for one in loop.driver.find_elements("css selector", ".palette summary")]
+    assert heads == list(SUBJECTS)
+
+
+def test_panels_are_as_wide_as_they_are_made_and_stay_so(loop):
+    for name, panel, wider, first in (("list", ".palette", "ARROW_RIGHT", 205),
+                                      ("param", ".form-panel", "ARROW_LEFT", 290)):  # fmt: skip
+        width = f"document.querySelector('{panel}').offsetWidth"
+        loop.browser.run(f"document.querySelector('[role=separator][aria-label*={name}]').focus()")
+        loop.press(wider, wider)
+        loop.wait(f"{width} === {first + 40}")
+        loop.driver.refresh()
+        loop.wait(f"document.querySelector('{panel}') && {width} === {first + 40}")
+        edge = loop.browser.find(f"[role=separator][aria-label*={name}]")
+        loop.drag(edge, (-30, 0))
+        loop.wait(f"Math.abs({width} - {first + 40}) > 25")
+        loop.double_click(edge)
+        loop.wait(f"{width} === {first}")
 
 
 def test_problems_lead_to_their_blocks(page):

@@ -90,7 +90,7 @@ def sides_of(scope: Scope, name: str) -> tuple[Side, Side]:
     block = scope.built(name)
     if block is not None:
         return _open(section, Side(input_ports(block))), Side(output_ports(block))
-    return _told(section)
+    return told_sides(section)
 
 
 def _open(section: Mapping[str, Any], side: Side) -> Side:
@@ -109,7 +109,7 @@ def is_filled(section: Mapping[str, Any]) -> bool:
     return section.get("type") in FILLED_IN_ORDER
 
 
-def _told(section: Mapping[str, Any]) -> tuple[Side, Side]:
+def told_sides(section: Mapping[str, Any]) -> tuple[Side, Side]:
     """The ports that a type and its parameters tell."""
     kind = kind_of(section.get("type"))
     if kind is None:

@@ -9,7 +9,7 @@ from spart_blocks.descriptions import describe
 from spart_blocks.descriptions.subjects import place_of
 from spart_blocks.diagram.own_blocks import add_installed
 from spart_blocks.diagram.registry import BlockType, find_type, type_names
-from spart_blocks.studio.files.ports import type_look
+from spart_blocks.studio.files.ports import told_sides, type_look
 
 
 def block_types() -> list[dict[str, Any]]:
@@ -30,12 +30,14 @@ def _type(name: str) -> dict[str, Any]:
     kind = find_type(name)
     assert isinstance(kind, BlockType)
     told = describe(kind)
+    inputs = [port["name"] for port in told["inputs"]]
+    counted = list(told_sides({"type": name})[0].names)
     return {
         "name": kind.name,
         "subject": told["subject"],
         "summary": told["summary"],
         "elsewhere": list(dict.fromkeys(other["name"] for other in told["elsewhere"])),
-        "inputs": [port["name"] for port in told["inputs"]],
+        "inputs": counted if len(counted) > len(inputs) else inputs,
         "outputs": [port["name"] for port in told["outputs"]],
         "look": type_look(kind),
     }

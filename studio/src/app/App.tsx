@@ -35,13 +35,15 @@ function Diagram() {
       <Header />
       <div className="middle">
         <Palette />
-        <Edge name="Width of the list of blocks" of="palette" first={190} way="right" />
-        <main className="sheet" aria-label="Diagram">
-          <Canvas />
-          <Problems />
-          <Notices />
+        <main className="between" aria-label="Diagram">
+          <Edge name="Width of the list of blocks" of="palette" first={205} way="right" />
+          <div className="sheet">
+            <Canvas />
+            <Problems />
+            <Notices />
+          </div>
+          <Edge name="Width of the parameters" of="form" first={290} way="left" />
         </main>
-        <Edge name="Width of the parameters" of="form" first={290} way="left" />
         <FormPanel />
       </div>
       <section aria-label="Run">

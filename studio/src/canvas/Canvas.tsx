@@ -16,7 +16,7 @@ import { canvasCommands } from "./canvasCommands";
 import { CanvasTools } from "./CanvasTools";
 import { edgesOf, nodesOf, type BlockNode as Block, type WireEdge as Wire } from "./nodes";
 import { DRAGGED } from "./Palette";
-import { bringIntoView, keepView, refit, restoreView, ZOOM } from "./views";
+import { bringIntoView, fitAll, keepView, refit, restoreView, seeSomething, ZOOM } from "./views";
 import { WireEdge } from "./WireEdge";
 import { WireHover } from "./WireHover";
 import { beginWire, endOf, endWire, reasonAgainst, wire } from "./wiring";
@@ -39,11 +39,13 @@ export function Canvas() {
   const toReveal = useStudio((state) => state.reveal);
   useCommands(useMemo(() => canvasCommands(flow, nudge), [flow, nudge]));
   useEffect(() => restoreView(flow), [flow, path, sheet?.at]);
+  useEffect(() => seeSomething(flow), [flow, sheet]);
   const room = useStore(({ width, height }) => `${width} ${height}`);
   useEffect(() => refit(flow), [flow, room]);
   useEffect(() => {
     if (!toReveal) return;
-    bringIntoView(flow, toReveal);
+    if (toReveal.length) bringIntoView(flow, toReveal);
+    else fitAll(flow);
     patch({ reveal: null });
   }, [flow, toReveal]);
   return (

@@ -6,7 +6,7 @@ import { memo, useMemo, useState } from "react";
 import type { BlockType } from "../protocol";
 import { useStudio } from "../store";
 import { addable, addBlock } from "./adding";
-import { middleOf } from "./choices";
+import { placeFor } from "./choices";
 import { matching } from "./filter";
 import { Mark } from "./Mark";
 
@@ -51,7 +51,7 @@ function List({ types }: { types: BlockType[] }) {
         <li key={type.name}>
           <button type="button" className={`look-${type.look}`} draggable title={`${type.summary}\nClick to add, or drag onto the sheet.`}
             onDragStart={(event) => event.dataTransfer.setData(DRAGGED, type.name)}
-            onClick={() => void addBlock(type, middleOf(flow))}>
+            onClick={() => void addBlock(type, placeFor(flow))}>
             <Mark look={type.look} />
             {type.name}
           </button>

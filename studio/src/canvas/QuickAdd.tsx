@@ -10,7 +10,7 @@ import { Dialog } from "../app/Dialog";
 import type { BlockType, Point, Unfit } from "../protocol";
 import { type Adding, connection, type Drawing, now, patch, useStudio } from "../store";
 import { addable, addBlock, fitting } from "./adding";
-import { choiceOf, middleOf } from "./choices";
+import { choiceOf, placeFor } from "./choices";
 
 export function QuickAdd() {
   const adding = useStudio((state) => state.adding);
@@ -19,7 +19,7 @@ export function QuickAdd() {
 
 function Open({ adding }: { adding: Adding }) {
   const flow = useReactFlow();
-  const place: Point = adding.place ?? middleOf(flow);
+  const place: Point = adding.place ?? placeFor(flow);
   const corner = flow.flowToScreenPosition({ x: place[0], y: place[1] });
   const close = (): void => patch({ adding: null, drawing: null });
   const unfit = useUnfit(adding.from);

@@ -32,12 +32,17 @@ export async function addBlock(type: BlockType, place: Point, from: Drawing | nu
     return null;
   }
   const name = freeName(nameOfType(type.name), sheet.blocks.map((block) => block.name));
-  const free = from ? place : freePlace(place, 120, 70, sheet.blocks);
+  const free = from ? atPort(place, from) : freePlace(place, 120, 70, sheet.blocks);
   const add: Operation = { op: "add", name, type: type.name, within: sheet.within, place: round(free) };
   const operations = from ? [add, await bestWire(add, type, from, sheet.within)] : [add];
   if (!(await edit(...operations))) return null;
   patch({ selection: [name], renaming: name, fresh: name, reveal: [name], said: `${name} added` });
   return name;
+}
+
+/** The place of a block one of whose ports is where a wire was dropped. */
+function atPort([x, y]: Point, { output }: Drawing): Point {
+  return [output ? x : x - 80, y - 30];
 }
 
 function round([x, y]: Point): Point {

@@ -17,7 +17,7 @@ export async function removeSelected(): Promise<void> {
     .filter((wire) => wires.includes(wireKey(wire)) && !gone.has(wire.from.block) && !gone.has(wire.to.block))
     .map(({ source, target }): Operation => ({ op: "unwire", source, target, within }));
   const blocks: Operation[] = selection.length ? [{ op: "remove", names: [...selection], within }] : [];
-  if (await edit(...cut, ...blocks)) patch({ selection: [], wires: [], said: "removed" });
+  if (await edit(...cut, ...blocks)) patch({ selection: [], wires: [] });
 }
 
 /** Put the focus into the form of the selected block, at the first field that needs a value. */

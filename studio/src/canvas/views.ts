@@ -48,22 +48,51 @@ export function fitSelected(flow: Flow): void {
   show(flow, boundsOf(boxesOf(sheet?.blocks ?? [], selection)));
 }
 
-/** Bring blocks into view, if they are not in it. */
+/** Bring blocks into view: by as little as is needed, and into the middle from afar. */
 export function bringIntoView(flow: Flow, names: readonly string[]): void {
   const box = boundsOf(boxesOf(now().sheet?.blocks ?? [], names));
-  const page = document.querySelector(".react-flow")?.getBoundingClientRect();
+  const page = sizeOfPage();
   if (!box || !page) return;
-  const { x, y, zoom } = flow.getViewport();
-  const [left, top] = [box.x * zoom + x, box.y * zoom + y];
-  const isSeen = left >= 0 && top >= 0 && left + box.width * zoom <= page.width && top + box.height * zoom <= page.height;
-  if (isSeen && zoom > 0.4) return;
+  const view = flow.getViewport();
+  const { x, y, zoom } = view;
+  if (zoom > 0.4 && isSeen(box, view, page)) {
+    const dx = shiftInto(box.x * zoom + x, box.width * zoom, page.width);
+    const dy = shiftInto(box.y * zoom + y, box.height * zoom, page.height);
+    if (dx || dy) void flow.setViewport({ x: x + dx, y: y + dy, zoom });
+    return;
+  }
   const to = Math.max(zoom, 0.8);
   const middle = [box.x + box.width / 2, box.y + box.height / 2] as const;
   void flow.setViewport({ x: page.width / 2 - middle[0] * to, y: page.height / 2 - middle[1] * to, zoom: to });
 }
 
+const MARGIN = 24;
+
+/** How far a stretch is moved so that it lies within a length. */
+function shiftInto(start: number, size: number, length: number): number {
+  if (start < 0) return MARGIN - start;
+  return start + size > length ? Math.max(length - MARGIN - size, MARGIN) - start : 0;
+}
+
+/** Whether any part of a box is in view. */
+function isSeen({ x, y, width, height }: Box, view: Viewport, page: { width: number; height: number }): boolean {
+  const [left, top] = [x * view.zoom + view.x, y * view.zoom + view.y];
+  return left < page.width && top < page.height && left + width * view.zoom > 0 && top + height * view.zoom > 0;
+}
+
+/** Show all of the sheet, if a change has left nothing of it in view. */
+export function seeSomething(flow: Flow): void {
+  const box = boundsOf(now().sheet?.blocks ?? []);
+  const page = sizeOfPage();
+  if (box && page && !isSeen(box, flow.getViewport(), page)) fitAll(flow);
+}
+
+function sizeOfPage(): DOMRect | undefined {
+  return document.querySelector(".react-flow")?.getBoundingClientRect();
+}
+
 function show(flow: Flow, box: Box | null): Viewport | null {
-  const page = document.querySelector(".react-flow")?.getBoundingClientRect();
+  const page = sizeOfPage();
   if (!box || !page || page.width === 0) return null;
   const viewport = getViewportForBounds(box, page.width, page.height, ZOOM.least, ZOOM.fit, PADDING);
   void flow.setViewport(viewport);

@@ -74,7 +74,7 @@ interface TextProps {
 function Text({ common, field, change, commit, drop }: TextProps) {
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement | HTMLTextAreaElement>): void => {
     if (event.key === "Enter" && !event.shiftKey) {
-      event.preventDefault();
+      if (!event.ctrlKey && !event.metaKey) event.preventDefault(); // these run the diagram
       void commit(event.currentTarget.value);
     }
     if (event.key === "Escape") drop();

@@ -1,12 +1,13 @@
 // What a person can ask of the runs of a file.
 
-import { attempt, keepTuned, notify } from "../actions";
+import { attempt, keepTuned, notify, written } from "../actions";
 import type { Run } from "../protocol";
 import { connection, now, patch } from "../store";
 import { isOver, type Runs } from "./runs";
 
 /** Run the file from its start. */
 export async function run(runs: Runs): Promise<void> {
+  await written(); // the file as it is in the page
   const { speed, T } = runs.state;
   const mistakes = mistakesOf(runs);
   if (mistakes) {
