@@ -146,9 +146,10 @@ export interface Changed {
  * do: "tidy" {path, at} forgets where they were put. Both are undone like edits; neither changes
  * the file. do: "choose" {path, at, slot, choice} chooses a variant for looking and running. */
 export type Operation =
-  | { op: "set"; path: string; text: string } // a value as YAML: blocks.ctrl.kp, params.kp
+  | { op: "set"; path: string; text: string } // a value as YAML: blocks.ctrl.kp, params.kp, expect.final[1].value
   | { op: "unset"; path: string }
   | { op: "rename-parameter"; name: string; to: string } // of params, with all its uses
+  | { op: "append"; path: string; text: string } // to a list, which may not be there yet: expect.final
   | { op: "add"; name: string; type: string; parameters?: Record<string, string>; within: string; place?: Point }
   | { op: "remove"; names: string[]; within: string }
   | { op: "rename"; name: string; to: string; within: string }
@@ -244,6 +245,7 @@ export interface Field {
  * do: "runs" {path} -> Run[].
  * do: "values" {path, at, run, t, names?} -> {[signal]: Value}: of the wires of a sheet, or of
  * signals by name.
+ * do: "suggest" {path, run, signal} -> Suggested: claims that hold for a signal of the run.
  * do: "signals" {path, run, names, from?, to?} -> binary Rows, thinned for drawing; of a part of the
  * run from one time to another, with a row before and after.
  * do: "motion" {path, run} -> the recording that viewer/src/recording.ts reads; run null: the
@@ -335,6 +337,90 @@ export interface Poses {
   rows: number;
 }
 
+// --- tests: the section `expect:` --------------------------------------------------------------------------
+
+/** do: "claims" {path}: what the file claims of its runs, and its test. Claims are edited by "edit":
+ * append, set and unset of their paths.
+ * do: "test" {path, update?} -> Test: does what `spart test FILE` does, for the file as it is on disk;
+ * with update what `spart test --update` does: baselines that are not there are recorded, others
+ * are not written before "record".
+ * do: "stop-test" {path}. do: "record" {path} -> Test: writes the baselines that would change.
+ * A test ends when no page has its file open any more. */
+export interface Claims {
+  /** Whether there is a section `expect:`; without one there is no test. */
+  tested: boolean;
+  claims: Claim[];
+  /** What can be claimed. */
+  kinds: ClaimKind[];
+  test: Test | null;
+}
+
+export interface Claim {
+  /** What "set" and "unset" name: "expect.final[1]", "expect.baseline". */
+  path: string;
+  kind: string;
+  /** "" where it is not about one signal. */
+  signal: string;
+  /** Of the signal. */
+  unit: string;
+  line: number;
+  /** The kind with all values, by which a test tells what it has found of it. */
+  key: string;
+  fields: Field[];
+}
+
+export interface ClaimKind {
+  kind: string;
+  doc: string;
+  /** Whether it is about a signal, and there may be several. */
+  several: boolean;
+  /** Their paths are their names. */
+  fields: Field[];
+}
+
+export interface Test {
+  state: "running" | "ended" | "stopped" | "failed";
+  update: boolean;
+  /** Of the text that is tested. */
+  revision: string;
+  /** The case that runs, and how far it is: seconds of its run, or runs of its sweep. */
+  running: string;
+  done: number;
+  all: number;
+  unit: "s" | "runs";
+  /** Those that have ended: the diagram as it is, and its other variants where `each_variant` says so. */
+  cases: TestCase[];
+  problem: Problem | null;
+}
+
+export interface TestCase {
+  name: string;
+  passed: boolean;
+  seconds: number;
+  findings: Finding[];
+  /** Why it could not be checked. */
+  faults: Problem[];
+  warnings: string[];
+  /** The baseline that is or would be recorded. */
+  change: { file: string; lines: string[]; written: boolean } | null;
+}
+
+/** What a test has found of a claim, or of one of the signals of a baseline. */
+export interface Finding {
+  /** The `key` of the claim; "" for the run itself. */
+  key: string;
+  kind: string;
+  verdict: "passed" | "failed" | "warned";
+  /** The element that comes closest to the limit, or is farthest beyond it, and its time [s]. */
+  signal: string;
+  t: number | null;
+  /** Got, when, and expected, in words. */
+  message: string;
+}
+
+/** For each kind of claim, the texts of its values. */
+export type Suggested = Record<string, Record<string, string>>;
+
 // --- loops of `spart realtime` ---------------------------------------------------------------------------
 
 /** do: "loops" -> Loop[]; do: "attach" {loop} -> Run with signals; rows are then told with path
@@ -353,4 +439,5 @@ export type Told =
   /** It has changed outside, and cannot be read, or is gone. */
   | { tell: "conflict"; path: string; problem: Problem }
   | { tell: "run"; path: string; run: Run }
+  | { tell: "test"; path: string; test: Test }
   | { tell: "loop-ended"; loop: string; reason: string };
