@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from spart_blocks.edits import EditedFile, Operation
 
 Verb = Literal[
-    "set", "unset", "add", "remove", "rename", "retype", "wire", "unwire", "group", "undo"
+    "set",
+    "unset",
+    "append",
+    "add",
+    "remove",
+    "rename",
+    "retype",
+    "wire",
+    "unwire",
+    "group",
+    "undo",
 ]
 
 Within = Annotated[
@@ -31,6 +41,7 @@ Within = Annotated[
 @with_examples(
     "spart edit arm.yaml set params.kp='[40, 40, 10]' run.T=5",
     "spart edit arm.yaml add filter PT1 gain=1 tau=0.1 --wire 'plant.qm -> filter'",
+    "spart edit arm.yaml append expect.final='{signal: plant.qm, value: 0, within: 1e-3}'",
     "spart edit arm.yaml wire 'filter -> scope' --dry-run",
     "spart edit arm.yaml group controller error gains limit",
     "spart edit arm.yaml undo",
@@ -62,11 +73,11 @@ def edit(
 ) -> None:
     """Change a diagram file. Comments, order and layout of all other lines stay as they are.
 
-    The verbs: set PATH=VALUE..., unset PATH..., add NAME TYPE [PARAMETER=VALUE]..., remove NAME...,
-    rename OLD NEW (a block, or params.OLD NEW), retype NAME TYPE [PARAMETER=VALUE]..., wire 'a ->
-    b, c'..., unwire 'a -> b'..., group NAME BLOCK... (they become a subsystem), and undo, which
-    takes the last edit of the file back. Nothing is written if the diagram would then have mistakes
-    that it has not now.
+    The verbs: set PATH=VALUE..., unset PATH..., append PATH=VALUE... (to lists), add NAME TYPE
+    [PARAMETER=VALUE]..., remove NAME..., rename OLD NEW (a block, or params.OLD NEW), retype NAME
+    TYPE [PARAMETER=VALUE]..., wire 'a -> b, c'..., unwire 'a -> b'..., group NAME BLOCK... (they
+    become a subsystem), and undo, which takes the last edit of the file back. Nothing is written if
+    the diagram would then have mistakes that it has not now.
     """
     with reporting(debug):
         from spart_blocks import edits
@@ -110,7 +121,7 @@ def _changes(found: EditedFile) -> list[str]:
 def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation]:
     from spart_blocks import edits
 
-    if within and verb in ("set", "unset"):
+    if within and verb in ("set", "unset", "append"):
         hint = f"write the whole path: subsystems.{within}.blocks.NAME.PARAMETER"
         raise InputError(Fault(f"--in does not go with {verb}", hint=hint))
     least, usage = _USAGE[verb]
@@ -120,6 +131,8 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
         return [edits.Set(path, value) for path, value in _settings(words)]
     if verb == "unset":
         return [edits.Unset(path) for path in words]
+    if verb == "append":
+        return [edits.Append(path, value) for path, value in _settings(words)]
     if verb == "add":
         return [edits.AddBlock(words[0], words[1], dict(_settings(words[2:])), within)]
     if verb == "remove":
@@ -140,6 +153,7 @@ def _operations(verb: Verb, words: Sequence[str], within: str) -> list[Operation
 _USAGE = {
     "set": (1, "PATH=VALUE..."),
     "unset": (1, "PATH..."),
+    "append": (1, "PATH=VALUE..."),
     "add": (2, "NAME TYPE [PARAMETER=VALUE]..."),
     "remove": (1, "NAME..."),
     "rename": (2, "OLD NEW"),

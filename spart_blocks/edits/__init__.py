@@ -4,6 +4,7 @@ from spart_blocks.edits.files import EditedFile, changed, edit, undo, undone, wr
 from spart_blocks.edits.operations import (
     AddBlock,
     AddWire,
+    Append,
     Group,
     Operation,
     Put,
@@ -22,6 +23,7 @@ from spart_blocks.edits.text import Edited, edited
 __all__ = [
     "AddBlock",
     "AddWire",
+    "Append",
     "Edited",
     "EditedFile",
     "Group",

@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from spart_blocks.diagram.overrides import path_in
 from spart_blocks.diagram.registry import name_problem
-from spart_blocks.document import Document, Keys, Node, mapping_at, value_at
+from spart_blocks.document import Keys, mapping_at, value_at
 from spart_blocks.edits.grouping import grouped
+from spart_blocks.edits.paths import keys_of
 from spart_blocks.edits.references import (
-    SECTIONS,
     parameter_renamed,
     signals_renamed,
     strings,
@@ -84,14 +82,33 @@ def _item(holder: Any, key: Any) -> Any:
 @dataclass(frozen=True)
 class Set(Operation):
     """A value by its path as `--set` takes it: `params.kp`, `ctrl.kp`, or the short `kp`. A new
-    parameter of a block, and a new entry of a section, is written out: `blocks.ctrl.ki`.
+    parameter of a block, and a new entry of a section, is written out: `blocks.ctrl.ki`. Items of
+    lists have indices: `expect.final[1].within`.
     """
 
     path: str
     value: Any
 
     def steps(self, data: Data) -> list[Step]:
-        return Put(_keys(self.path, data), self.value).steps(data)
+        return Put(keys_of(self.path, data), self.value).steps(data)
+
+
+@dataclass(frozen=True)
+class Append(Operation):
+    """A value behind the last one of the list at a path, as for Set; a list that is not there is
+    made."""
+
+    path: str
+    value: Any
+
+    def steps(self, data: Data) -> list[Step]:
+        keys = keys_of(self.path, data)
+        found = value_at(data, keys)
+        if found is None:
+            return Put(keys, [self.value]).steps(data)
+        if not isinstance(found, list):
+            raise InputError(f"{self.path} is not a list")
+        return [InsertItem(keys, self.value)]
 
 
 @dataclass(frozen=True)
@@ -103,7 +120,7 @@ class Tune(Operation):
     value: Any
 
     def steps(self, data: Data) -> list[Step]:
-        keys = _keys(self.path, data)
+        keys = keys_of(self.path, data)
         found = value_at(data, keys)
         reference = _REFERENCE.fullmatch(found) if isinstance(found, str) else None
         if reference:
@@ -136,20 +153,10 @@ class Unset(Operation):
     path: str
 
     def steps(self, data: Data) -> list[Step]:
-        keys = _keys(self.path, data)
+        keys = keys_of(self.path, data)
         if value_at(data, keys, _MISSING) is _MISSING:
             raise InputError(f"there is no {self.path} in the file")
         return [RemoveValue(keys)]
-
-
-def _keys(path: str, data: Data) -> Keys:
-    keys = tuple(path.split("."))
-    if len(keys) > 1 and keys[0] in SECTIONS + _SECTIONS:
-        return keys
-    return path_in(path, Document("it", data, Node(data, 0, 0)), Path.cwd())
-
-
-_SECTIONS = ("params", "blocks", "clocks", "robots", "subsystems", "variants")
 
 
 @dataclass(frozen=True)

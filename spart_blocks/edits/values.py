@@ -8,13 +8,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from spart_blocks.diagram.expectations import CLAIMS
 from spart_blocks.document import parse_value
 from spart_blocks.edits.origins import Origins
 from spart_blocks.errors import DiagramError, Fault, InputError, brief
 
 WIDTH = 100
 """Characters of a line that are written at most, where a value can be broken."""
-IN_LINES = ("blocks", "wires", "robots", "clocks", "subsystems", "variants", "choices")
+_HOLDERS = ("blocks", "wires", "robots", "clocks", "subsystems", "variants", "choices")
+IN_LINES = (*_HOLDERS, "expect", *CLAIMS)
 """Sections whose entries stand on lines of their own."""
 _PLAIN = re.compile(r"[^\s'\"][^\n\r\t'\"]*")
 
@@ -76,7 +78,7 @@ def entry_text(key: str, value: Any, column: int, texts: Origins) -> str:
     written = texts.text(value, column) if isinstance(value, Mapping) else None
     if written is not None:
         return f"{name}:{written}"
-    whole = isinstance(value, Mapping) and any(section in value for section in IN_LINES)
+    whole = isinstance(value, Mapping) and any(section in value for section in _HOLDERS)
     if value and isinstance(value, Mapping | list | tuple) and (key in IN_LINES or whole):
         return f"{name}:\n{in_lines(value, column + 2, texts)}"
     return f"{name}: {flow_text(value, column + len(name) + 2)}"

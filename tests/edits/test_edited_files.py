@@ -113,6 +113,20 @@ def test_the_command_edits_and_undoes(loop, capsys):
     assert main(["edit", str(loop), "undo"]) == 2
 
 
+def test_the_command_adds_changes_and_removes_items_of_lists(loop, capsys):
+    claim = "expect.final={signal: x, value: 1, within: 0.5}"
+    assert main(["edit", str(loop), "append", claim]) == 0
+    assert loop.read_text().endswith(
+        "expect:\n  final:\n    - {signal: x, value: 1, within: 0.5}\n"
+    )
+    assert main(["edit", str(loop), "set", "expect.final[0].within=0.25"]) == 0
+    assert "within: 0.25}" in loop.read_text()
+    assert main(["edit", str(loop), "append", claim.replace("x", "nothing")]) == 2
+    assert "nothing" in capsys.readouterr().err
+    assert main(["edit", str(loop), "unset", "expect.final[0]"]) == 0
+    assert loop.read_text().endswith("expect:\n  final: []\n")
+
+
 def test_a_dry_run_prints_the_lines_and_writes_nothing(loop, capsys):
     assert main(["edit", str(loop), "set", "k=5", "--dry-run"]) == 0
     shown = capsys.readouterr().out

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from spart_blocks.document import parse_document
 from spart_blocks.edits import (
     AddBlock,
     AddWire,
+    Append,
     Group,
     Put,
     RemoveBlock,
@@ -101,7 +104,11 @@ ADDED = [
     (AddWire("motor -> lag"), "  - motor -> lag"),
     (Set("blocks.gain.name", "g"), "    name: g"),
     (Set("clocks.c", {"T": 0.1}), ["clocks:", "  c: {T: 0.1}"]),
-    (Set("expect.baseline", {"samples": 5}), "expect: {baseline: {samples: 5}}"),
+    (Set("expect.baseline", {"samples": 5}), ["expect:", "  baseline: {samples: 5}"]),
+    (
+        Append("expect.final", {"signal": "motor", "value": 1}),
+        ["expect:", "  final:", "    - {signal: motor, value: 1}"],
+    ),
 ]
 
 
@@ -109,6 +116,76 @@ ADDED = [
 def test_lines_are_added(operation, new):
     wanted = new if isinstance(new, list) else [new]
     assert lines(operation) == ([], wanted)
+
+
+CLAIMS = """\
+blocks: {x: {type: INTEGRATOR}, y: {type: STEP}}
+expect: # what it must show
+  baseline:
+  settles: [{signal: x, to: 1, within: 0.1, by: 2}]   # soon
+  final:
+    - {signal: x, value: 1, within: 1e-3} # the angle
+    # the rate
+    - signal: y
+      value: [0, 1]
+      within: 1e-3
+  each_variant: true
+"""
+AT_REST = {"signal": "y", "value": 0, "within": 0.1}
+OF_LISTS = [
+    (Set("expect.final[0].within", 0.01), ["    - {signal: x, value: 1, within: 1e-3} # the angle"],
+     ["    - {signal: x, value: 1, within: 0.01} # the angle"]),
+    (Set("expect.final.1.value[1]", 2), ["      value: [0, 1]"], ["      value: [0, 2]"]),
+    (Set("expect.final[1].signal", "x"), ["    - signal: y"], ["    - signal: x"]),
+    (Set("expect.settles[0].from", 1), None, None),
+    (Set("expect.final[0]", AT_REST), ["    - {signal: x, value: 1, within: 1e-3} # the angle"],
+     ["    - {signal: y, value: 0, within: 0.1} # the angle"]),
+    (Append("expect.final", AT_REST), [], ["    - {signal: y, value: 0, within: 0.1}"]),
+    (Append("expect.conserved", {"signal": "x", "within": 0}), [],
+     ["  conserved:", "    - {signal: x, within: 0}"]),
+    (Append("expect.settles", AT_REST),
+     ["  settles: [{signal: x, to: 1, within: 0.1, by: 2}]   # soon"],
+     ["  settles: [{signal: x, to: 1, within: 0.1, by: 2}, {signal: y, value: 0, within: 0.1}]"
+      "   # soon"]),
+    (Unset("expect.final[0]"), ["    - {signal: x, value: 1, within: 1e-3} # the angle"], []),
+    (Unset("expect.final[1].within"), ["      within: 1e-3"], []),
+    (Unset("expect.settles"), ["  settles: [{signal: x, to: 1, within: 0.1, by: 2}]   # soon"], []),
+    (Unset("expect.settles[0]"), ["  settles: [{signal: x, to: 1, within: 0.1, by: 2}]   # soon"],
+     ["  settles: []   # soon"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("operation", "old", "new"), OF_LISTS)
+def test_items_of_lists_have_indices(operation, old, new):
+    if old is None:
+        assert "by: 2, from: 1}" in after(operation, text=CLAIMS)
+    else:
+        assert lines(operation, text=CLAIMS) == (old, new)
+
+
+def test_all_claims_are_removed_one_after_the_other():
+    some = ("each_variant", "final[1]", "final[0]", "final", "settles", "baseline")
+    found = after(*(Unset(f"expect.{path}") for path in some), text=CLAIMS)
+    assert "expect: # what it must show\n" in found
+    assert parse_document(found, "it").data["expect"] == {}
+    found = after(Append("expect.final", AT_REST), text="blocks: {}\nexpect: {}\n")
+    assert found.endswith("expect:\n  final:\n    - {signal: y, value: 0, within: 0.1}\n")
+
+
+@pytest.mark.parametrize(
+    ("operation", "told"),
+    [
+        (Set("expect.final[2].within", 1), "there is no entry 2"),
+        (Set("expect.final[2]", AT_REST), "2 is not an index of a list of 2"),
+        (Set("expect.final.last.within", 1), "there is no entry 'last'"),
+        (Unset("expect.final[2]"), "there is no expect.final[2] in the file"),
+        (Append("expect.each_variant", 1), "expect.each_variant is not a list"),
+        (Append("motor.gain", 1), "there is nothing named 'motor'"),
+    ],
+)
+def test_items_that_there_are_not_are_told(operation, told):
+    with pytest.raises(InputError, match=re.escape(told)):
+        edited(CLAIMS, operation)
 
 
 def test_a_removed_line_goes_with_its_comment_alone():

@@ -10,6 +10,7 @@ from spart_blocks.document import mapping_at, parse_value
 from spart_blocks.edits import (
     AddBlock,
     AddWire,
+    Append,
     Group,
     Operation,
     Put,
@@ -95,6 +96,11 @@ _WORDS = ("name", "description")
 def _unset(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
     path = text_of(given, "path")
     return [Unset(path)], f"unset {_short(path)}"
+
+
+def _append(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
+    path, text = text_of(given, "path"), text_of(given, "text")
+    return [Append(path, parse_value(text, path))], f"add to {_short(path)}"
 
 
 def _short(path: str) -> str:
@@ -191,6 +197,7 @@ def _group(given: Mapping[str, Any]) -> tuple[Sequence[Operation], str]:
 _KINDS = {
     "set": _set,
     "unset": _unset,
+    "append": _append,
     "add": _add,
     "remove": _remove,
     "rename": _rename,
