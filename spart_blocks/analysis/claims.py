@@ -55,13 +55,13 @@ class Band:
         """The time of a miss [s]."""
         at = self.t[miss.sample]
         when = float(at if self.t.ndim == 1 else at[miss.element])
-        return float(f"{when:.12g}")  # the last instant before a stop is reported as the stop
+        return _plain(float(f"{when:.12g}"))  # the instants beside a start or a stop are as these
 
 
 @dataclass(frozen=True)
 class Miss:
-    """The largest violation of a band: the sample, the element, and the number of elements that
-    leave it.
+    """The largest violation of a band, or what comes closest to one: the sample, the element, and
+    the number of elements that leave it.
     """
 
     sample: int
@@ -74,25 +74,43 @@ def farthest(band: Band) -> Miss | None:
     if band.held():
         return None
     out = ~((band.low <= band.got) & (band.got <= band.high))
-    beyond = np.maximum(band.low - band.got, band.got - band.high)
-    beyond = np.where(out, np.nan_to_num(beyond, nan=np.inf), -np.inf)
+    beyond = np.where(out, np.nan_to_num(_beyond(band), nan=np.inf), -np.inf)
+    return _at_most(beyond, int(out.any(axis=0).sum()))
+
+
+def closest(band: Band) -> Miss | None:
+    """The sample that comes closest to leaving a band in which all lie; None without samples."""
+    return _at_most(_beyond(band), 0) if band.got.size else None
+
+
+def _beyond(band: Band) -> Floats:
+    """How far each sample is beyond the nearer limit; less than zero within."""
+    return np.maximum(band.low - band.got, band.got - band.high)
+
+
+def _at_most(beyond: Floats, elements: int) -> Miss:
     sample, element = divmod(int(np.argmax(beyond)), beyond.shape[1])
-    return Miss(sample, element, int(out.any(axis=0).sum()))
+    return Miss(sample, element, elements)
 
 
 def told(band: Band, miss: Miss) -> str:
-    """The actual and the expected value at the worst sample, as text, and how many other elements
+    """The actual and the expected value at a sample, as text, and how many other elements
     leave the band."""
     at = (miss.sample, miss.element)
-    low, got, high = float(band.low[at]), float(band.got[at]), float(band.high[at])
+    low, got, high = float(band.low[at]), _plain(float(band.got[at])), float(band.high[at])
     middle = float(band.expected[at]) if band.expected is not None else np.nan
     law = band.words.format(
         expected=middle, low=low, high=high, bound=high - middle, off=abs(got - middle)
     )
-    others = miss.elements - 1
+    others = max(0, miss.elements - 1)
     also = f" (so do {others} other elements)" if others > 1 else " (so does one other)"
     text = f"got {got:.9g} at t = {band.when(miss):.6g} s, {law}"
     return text + also if others else text
+
+
+def _plain(value: float) -> float:
+    """A number, zero for what is next to it."""
+    return 0.0 if abs(value) < 1e-300 else value
 
 
 def no_sample(start: float, end: float) -> str:

@@ -7,8 +7,9 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from spart_blocks.analysis.claims import (
     Band,
@@ -17,6 +18,7 @@ from spart_blocks.analysis.claims import (
     audit_gauges,
     balances,
     band_of,
+    closest,
     farthest,
     gauge_of,
     no_sample,
@@ -30,7 +32,7 @@ from spart_blocks.errors import Fault, InputError, Place, RunError, SpartError, 
 from spart_blocks.regression import baselines
 from spart_blocks.regression.claim_drawing import Worst, draw
 from spart_blocks.regression.files import Case
-from spart_blocks.regression.outcome import Change, Failure, Outcome
+from spart_blocks.regression.outcome import Change, Failure, Finding, Outcome
 from spart_blocks.results import Results
 from spart_blocks.results.signal_names import file_name
 from spart_blocks.simulation import DiagramFile, begin, finish
@@ -150,6 +152,7 @@ class _Judging:
     manner: Manner
     heard: list[str]
     runs: Progress | None = None
+    held: list[Finding] = field(default_factory=list)
     claims: int = 0
 
     def outcome(self, file: DiagramFile) -> Outcome:
@@ -165,10 +168,11 @@ class _Judging:
             failures += self._success(file, section.success)
         slow = self._slow()
         if slow and self.manner.timing:
-            failures.append(Failure("speed", slow, place=self._place(("speed",))))
+            failures.append(Failure("speed", slow, **self._at(("speed",))))
         return Outcome(
             self.case,
             failures=tuple(failures),
+            held=tuple(self.held),
             claims=self.claims,
             slow=None if self.manner.timing else slow,
             change=None if failures else change,
@@ -176,6 +180,10 @@ class _Judging:
 
     def _place(self, keys: Keys) -> Place | None:
         return self.expected.places.get(keys)
+
+    def _at(self, keys: Keys) -> dict[str, Any]:
+        """Which claim a finding is about."""
+        return {"claim": keys, "place": self._place(keys)}
 
     @property
     def _folder(self) -> Path | None:
@@ -216,33 +224,41 @@ class _Judging:
     def _held(
         self, kind: str, signal: str, band: Band, keys: Keys, drawn: Band | None = None
     ) -> Iterator[Failure]:
-        """The failure of a signal that leaves its band, with its picture. drawn: the band about
-        the samples, if it differs.
+        """The failure of a signal that leaves its band, with its picture; what is found of one that
+        does not is noted. drawn: the band about the samples, if it differs.
         """
         self.claims += 1
         if not len(band.t):
             t = self.results.t
             message = no_sample(float(t[0]), float(t[-1]))
-            yield Failure(kind, message, signal, place=self._place(keys))
+            yield Failure(kind, message, signal, **self._at(keys))
             return
         miss = farthest(band)
         if miss is None:
+            near = closest(band)
+            if near is not None:
+                found = self._seen(signal, band, near)
+                self.held.append(Finding(kind, **found, **self._at(keys)))
             return
-        at = (miss.sample, miss.element)
-        label = self.results.labels(signal)[miss.element]
+        found = self._seen(signal, band, miss)
         number = f" {keys[1]}" if len(keys) > 1 and keys[1] else ""
-        yield Failure(
-            kind,
-            told(band, miss),
-            signal=label,
-            t=band.when(miss),
-            got=float(band.got[at]),
-            expected=None if band.expected is None else float(band.expected[at]),
-            low=float(band.low[at]),
-            high=float(band.high[at]),
-            place=self._place(keys),
-            picture=self._picture(f"{kind}{number} {label}", signal, band, miss, drawn or band),
+        picture = self._picture(
+            f"{kind}{number} {found['signal']}", signal, band, miss, drawn or band
         )
+        yield Failure(kind, **found, **self._at(keys), picture=picture)
+
+    def _seen(self, signal: str, band: Band, miss: Miss) -> dict[str, Any]:
+        """What was got and expected at a sample of a band."""
+        at = (miss.sample, miss.element)
+        return {
+            "message": told(band, miss),
+            "signal": self.results.labels(signal)[miss.element],
+            "t": band.when(miss),
+            "got": float(band.got[at]),
+            "expected": None if band.expected is None else float(band.expected[at]),
+            "low": float(band.low[at]),
+            "high": float(band.high[at]),
+        }
 
     def _picture(self, title: str, signal: str, band: Band, miss: Miss, drawn: Band) -> Path | None:
         if self._folder is None:
@@ -271,7 +287,7 @@ class _Judging:
                 return [], Change(path, text, ("new",))
             where = os.path.relpath(path, self.case.path.parent)
             message = f"there is no file {where}; record it: spart test --update"
-            return [Failure("baseline", message, place=self._place(("baseline",)))], None
+            return [Failure("baseline", message, **self._at(("baseline",)))], None
         try:
             old = baselines.read(path)
         except InputError:
@@ -292,7 +308,7 @@ class _Judging:
         for name, band in baselines.bands(old, self.results, names, section):
             if isinstance(band, str):
                 self.claims += 1
-                yield Failure("baseline", band, name, place=self._place(("baseline",)))
+                yield Failure("baseline", band, name, **self._at(("baseline",)))
             else:
                 yield from self._held("baseline", name, band, ("baseline",))
 
@@ -302,7 +318,7 @@ class _Judging:
         from spart_blocks.analysis.agreement import compare_engines
 
         self.claims += 1
-        place = self._place(("engines",))
+        at = self._at(("engines",))
         try:
             differences = compare_engines(file.load(), claim.T, samples=SAMPLES, file=file)
         except InputError:
@@ -310,43 +326,47 @@ class _Judging:
         except SpartError as error:
             if isinstance(error, RunError) and "interrupted" in error.message:
                 raise
-            yield Failure("engines", str(error), place=place)
+            yield Failure("engines", str(error), **at)
             return
-        for one in differences:
-            if one.relative > claim.within:
-                message = (
-                    f"the engines are {one.relative:.3g} apart at t = {one.t:.6g} s, relative "
-                    f"to {one.scale:.6g}; expected within {claim.within:g}"
-                )
-                yield Failure(
-                    "engines",
-                    message,
-                    one.name,
-                    one.t,
-                    one.relative,
-                    high=claim.within,
-                    place=place,
-                )
+        apart = [one for one in differences if one.relative > claim.within]
+        for one in apart or differences[:1]:
+            found: dict[str, Any] = {
+                "message": f"the engines are {one.relative:.3g} apart at t = {one.t:.6g} s, "
+                f"relative to {one.scale:.6g}; expected within {claim.within:g}",
+                "signal": one.name,
+                "t": one.t,
+                "got": one.relative,
+                "high": claim.within,
+            }
+            if apart:
+                yield Failure("engines", **found, **at)
+            else:
+                self.held.append(Finding("engines", **found, **at))
 
     def _success(self, file: DiagramFile, claim: SuccessClaim) -> Iterator[Failure]:
         """The failure of a sweep of which too few runs pass."""
-        from spart_blocks.regression.success import missed
+        from spart_blocks.regression.success import shown_by_sweep
 
         self.claims += 1
-        place = self._place(("success",))
+        at = self._at(("success",))
         try:
-            shown = missed(file, claim, self._folder, self.runs)
+            shown = shown_by_sweep(file, claim, self._folder, self.runs)
         except InputError:
             raise
         except SpartError as error:
             if "interrupted" in str(error):
                 raise
-            yield Failure("success", str(error), place=place)
+            yield Failure("success", str(error), **at)
             return
-        if shown is not None:
-            yield Failure(
-                "success", shown.message, got=shown.bound, low=claim.at_least, place=place
-            )
+        found: dict[str, Any] = {
+            "message": shown.message,
+            "got": shown.bound,
+            "low": claim.at_least,
+        }
+        if shown.held:
+            self.held.append(Finding("success", **found, **at))
+        else:
+            yield Failure("success", **found, **at)
 
     def _slow(self) -> str | None:
         """The message for a run that was slower than expected."""
@@ -356,6 +376,8 @@ class _Judging:
             return None
         self.claims += 1
         factor = float(self.results.t[-1] - self.results.t[0]) / wall
-        if factor >= claim.times_real_time:
-            return None
-        return f"ran {factor:.3g} times as fast as real time, expected {claim.times_real_time:g}"
+        text = f"ran {factor:.3g} times as fast as real time, expected {claim.times_real_time:g}"
+        if factor < claim.times_real_time:
+            return text
+        self.held.append(Finding("speed", text, **self._at(("speed",))))
+        return None

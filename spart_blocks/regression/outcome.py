@@ -1,19 +1,21 @@
-"""The outcome of a test: the failed claims, and the baseline to record."""
+"""The outcome of a test: what it has found of each claim, and the baseline to record."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from spart_blocks.document import Keys
 from spart_blocks.errors import Fault, Place
 from spart_blocks.regression.files import Case
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A claim that a run violates. kind: 'settles', 'baseline' etc., or 'run' if the run itself
-    failed. signal: the worst element, 'plant.qm[1]'; t [s], got, expected, low and high there, if
-    the claim has them. place: of the claim in the file.
+class Finding:
+    """What a run shows of a claim, or of one of the signals of a baseline. kind: 'settles',
+    'baseline' etc., or 'run' for the run itself. signal: the element that is farthest beyond the
+    limit, or comes closest to it, 'plant.qm[1]'; t [s], got, expected, low and high there, if the
+    claim has them. place: of the claim in the file. claim: its path in `expect:`, ('final', 1).
     """
 
     kind: str
@@ -25,6 +27,13 @@ class Failure:
     low: float | None = None
     high: float | None = None
     place: Place | None = None
+    claim: Keys = ()
+
+
+@dataclass(frozen=True)
+class Failure(Finding):
+    """A claim that a run violates. picture: of the signal and its limits."""
+
     picture: Path | None = None
 
     def __str__(self) -> str:
@@ -48,13 +57,15 @@ class Change:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a test. faults: errors of the file, which prevent a check. claims: number of
-    checked claims. slow: message on a missed speed, if that is not a failure. change: the baseline
-    to record. interrupted: whether the run was interrupted, so nothing was checked.
+    """The outcome of a test. held: what was found of the claims that hold. faults: errors of the
+    file, which prevent a check. claims: number of checked claims. slow: message on a missed speed,
+    if that is not a failure. change: the baseline to record. interrupted: whether the run was
+    interrupted, so nothing was checked.
     """
 
     case: Case
     failures: tuple[Failure, ...] = ()
+    held: tuple[Finding, ...] = ()
     faults: tuple[Fault, ...] = ()
     claims: int = 0
     slow: str | None = None

@@ -24,19 +24,21 @@ FOLDER = "sweep_of_test"
 
 @dataclass(frozen=True)
 class Shown:
-    """A sweep that did not pass: the message, the share that passed, and the bound that missed."""
+    """What a sweep shows: the message, the share that passed, the bound that counts, and whether
+    that is enough."""
 
     message: str
     share: float
     bound: float
+    held: bool
 
 
-def missed(
+def shown_by_sweep(
     file: DiagramFile, claim: SuccessClaim, folder: Path | None, progress: Progress | None = None
-) -> Shown | None:
-    """Run the sweep of a file; None if enough of its runs pass.
+) -> Shown:
+    """Run the sweep of a file; whether enough of its runs pass.
 
-    folder: where the runs are kept if they do not, so that one can be replayed; None keeps none. A
+    folder: where the runs are kept if not, so that one can be replayed; None keeps none. A
     sweep with random draws is a sample: the lower bound of its probability of success, by Clopper
     and Pearson, must reach what is asked for. One without is all there is, and its share counts.
     """
@@ -48,8 +50,8 @@ def missed(
     passed = np.asarray(found.success(), dtype=bool)
     share, bound, how = judged(found, claim)
     if bound >= claim.at_least:
-        return None
-    return Shown(f"{how}{_replay(file, found, passed, folder)}", share, bound)
+        return Shown(how, share, bound, True)
+    return Shown(f"{how}{_replay(file, found, passed, folder)}", share, bound, False)
 
 
 def judged(found: SweepResults, claim: SuccessClaim) -> tuple[float, float, str]:

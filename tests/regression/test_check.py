@@ -404,3 +404,38 @@ def test_a_run_that_takes_too_many_steps_fails_and_ends(ramp, monkeypatch, compi
     failure = check_file(ramp("baseline:", text=text)).failures[0]
     assert failure.kind == "run"
     assert "the run has taken more than 50 steps" in failure.message
+
+
+def test_what_holds_is_told_with_what_comes_closest_to_its_limit(ramp):
+    file = ramp(
+        "stays_within: [{signal: x, high: 5}, {signal: x, low: -1, until: 1}]",
+        "final: [{signal: x, value: 4.25, within: 0.5}, {signal: x, value: 5, within: 0.5}]",
+        "conserved: [{signal: slope, within: 0}]",
+        "baseline:",
+        "engines: true",
+        "speed: {times_real_time: 1e-3}",
+    )
+    outcome = updated(file)
+    assert [one.claim for one in outcome.failures] == [("final", 1)]
+    found = {one.claim: one for one in outcome.held}
+    keys = [("stays_within", 0), ("stays_within", 1), ("conserved", 0), ("final", 0)]
+    assert [*found] == [*keys, ("engines",), ("speed",)]  # no baseline is recorded yet
+    upper, lower, _, final, *_ = found.values()
+    assert (upper.signal, upper.t, upper.high) == ("x", 2.0, 5.0)
+    assert upper.message == "got 4 at t = 2 s, expected at most 5"
+    assert lower.t == 0.0
+    assert lower.message == "got 0 at t = 0 s, expected at least -1"
+    assert final.message == "got 4 at t = 2 s, expected 4.25 within 0.5, off by 0.25"
+    assert found["engines",].got < 1e-7
+    assert found["speed",].message.endswith("times as fast as real time, expected 0.001")
+    assert final.place.line == 11
+
+
+def test_of_a_baseline_each_signal_is_told(ramp):
+    text = ramp.text.replace("{T: 2}", "{T: 2, log: [slope]}")
+    file = ramp("baseline: {atol: 0.1}", text=text)
+    updated(file)
+    outcome = check_file(file, overrides=("rate=2.06",))
+    assert [one.signal for one in outcome.held] == ["slope"]
+    assert [one.signal for one in outcome.failures] == ["x"]
+    assert {one.claim for one in (*outcome.held, *outcome.failures)} == {("baseline",)}
