@@ -202,7 +202,7 @@ class ExpectSection(_Section):
     def paths(self) -> Iterator[Keys]:
         """The paths of the claims and of single entries, such as the baseline."""
         yield from (keys for keys, _ in self.claims())
-        yield from ((name,) for name in _SINGLE if getattr(self, name) is not None)
+        yield from ((name,) for name in ONCE if getattr(self, name) is not None)
 
     def signals(self) -> Iterator[tuple[Keys, str]]:
         """Every signal that is named, each with its path within the section."""
@@ -233,9 +233,17 @@ CLAIMS: dict[str, type[_Claim]] = {
 }
 """The kinds of claims about a signal."""
 
+ONCE: dict[str, type[_Section]] = {
+    "baseline": BaselineSection,
+    "engines": EnginesClaim,
+    "speed": SpeedClaim,
+    "audit": AuditClaim,
+    "success": SuccessClaim,
+}
+"""The kinds of claims of which there is one at most."""
+
 NOT_OF_A_RUN = ("baseline", "engines", "speed", "audit")
 """The entries that no single run of a sweep decides."""
-_SINGLE = (*NOT_OF_A_RUN, "success")
 
 
 def check_expect(section: ExpectSection, wiring: Wiring) -> None:

@@ -29,8 +29,8 @@ class Session:
     """What all pages of one studio share.
 
     root: the project's folder, which no request leaves. opened: the file that the command line
-    named, from the root. parts: what the modules of the studio keep here, by module. closing: run
-    when the studio ends.
+    named, from the root. parts: what the modules of the studio keep here, by module. leaving: run
+    when a page is gone. closing: run when the studio ends.
     """
 
     root: Path
@@ -38,7 +38,14 @@ class Session:
     blocks: tuple[str, ...] = ()
     clients: set[Client] = field(default_factory=set)
     parts: dict[str, Any] = field(default_factory=dict)
+    leaving: list[Callable[[Client], Awaitable[None]]] = field(default_factory=list)
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+
+    async def left_by(self, client: Client) -> None:
+        """A page is gone."""
+        self.clients.discard(client)
+        for leave in self.leaving:
+            await leave(client)
 
     def tell(self, message: Mapping[str, Any], *, needed: bool = True) -> None:
         """Tell all pages what has happened. needed: also a page that is behind; what is told again

@@ -208,6 +208,6 @@ async def _converse(socket: WebSocket, session: Session, handlers: dict[str, Han
     except (WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: a binary message
         pass
     finally:
-        session.clients.discard(client)
         for task in tasks:
             task.cancel()
+        await session.left_by(client)

@@ -6,9 +6,8 @@ import asyncio
 import json
 
 from spart_blocks.studio.client import Client, Session
-from spart_blocks.studio.files import HANDLERS
 from spart_blocks.studio.files.session import opened_files
-from spart_blocks.studio.requests import answer
+from spart_blocks.studio.requests import all_handlers, answer
 
 ARM = """\
 name: arm
@@ -57,7 +56,7 @@ class Asking:
         return asyncio.run(self._ask(self.pages[page], what, given))
 
     async def _ask(self, client, what, given):
-        await answer(client, HANDLERS, json.dumps({"n": 1, "do": what, **given}))
+        await answer(client, all_handlers(), json.dumps({"n": 1, "do": what, **given}))
         for close in self.session.closing:
             await close()
         told = [client.waiting.get_nowait() for _ in range(client.waiting.qsize())]

@@ -57,7 +57,8 @@ def _create(path: Path, name: str, title: str) -> None:
 
 
 async def _close(client: Client, given: Given) -> Any:
-    _file(client, given).clients.discard(client)
+    files = opened_files(client.session)
+    await files.close(client, files.of(given))
 
 
 def _file(client: Client, given: Given) -> OpenedFile:

@@ -8,6 +8,8 @@ from functools import cached_property, lru_cache
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from pydantic import BaseModel
+
 from spart_blocks.diagram.registry import Parameter
 from spart_blocks.diagram.run_options import RunOptions
 from spart_blocks.differences.units import parameter_unit, section_unit
@@ -263,20 +265,40 @@ def robot_fields(reading: Reading) -> list[dict[str, Any]]:
 
 def run_fields(reading: Reading) -> Iterator[dict[str, Any]]:
     """The options of runs, as RunOptions has them."""
-    written, texts = mapping_at(reading.data, "run"), Texts(reading)
-    for name, entry in RunOptions.model_fields.items():
+    return section_fields(RunOptions, ("run",), Texts(reading), mapping_at(reading.data, "run"))
+
+
+def section_fields(
+    model: type[BaseModel], keys: Keys, texts: Texts | None = None, written: Any = None
+) -> Iterator[dict[str, Any]]:
+    """The entries of a section, or of an item of a list in one, as their model has them. keys:
+    where it is in the file; texts, written: what it has there, if it is there."""
+    for attribute, entry in model.model_fields.items():
+        name = entry.alias or attribute
         kind, choices = _kind_of_annotation(entry.annotation)
-        default = entry.get_default(call_default_factory=True, validated_data={})
+        default = None
+        if not entry.is_required():
+            default = entry.get_default(call_default_factory=True, validated_data={})
+        text = None
+        if texts is not None and isinstance(written, dict) and name in written:
+            text = texts.text((*keys, name), written[name])
         yield _field(
             name,
-            path=f"run.{name}",
+            path=written_path((*keys, name)),
             doc=entry.description or "",
-            unit=section_unit(("run", name)),
+            unit=section_unit((*map(str, keys), attribute)),
             kind=kind,
             choices=choices,
+            required=entry.is_required(),
             default="" if default is None else plain_text(default),
-            text=texts.text(("run", name), written[name]) if name in written else None,
+            text=text,
         )
+
+
+def written_path(keys: Keys) -> str:
+    """A path as `set` and `unset` take it: "expect.final[1].within"."""
+    first, *others = keys
+    return str(first) + "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in others)
 
 
 def _kind_of_annotation(annotation: Any) -> tuple[str, list[str]]:
@@ -286,6 +308,8 @@ def _kind_of_annotation(annotation: Any) -> tuple[str, list[str]]:
     parts = [part for part in get_args(annotation) or (annotation,) if part is not NoneType]
     if any(part is float or float in get_args(part) for part in parts):
         return "number", []
+    if parts == [str]:
+        return "text", []
     return ("array", []) if get_origin(annotation) is tuple else ("any", [])
 
 

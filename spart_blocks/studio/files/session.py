@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,13 +27,15 @@ Found = TypeVar("Found")
 
 @dataclass
 class OpenedFiles:
-    """All opened files of a session, by their paths from the root."""
+    """All opened files of a session, by their paths from the root. closed: run with the path of a
+    file that no page has open any more."""
 
     session: Session
     files: dict[str, OpenedFile] = field(default_factory=dict)
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     watch: asyncio.Task[None] | None = None
     building: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    closed: list[Callable[[str], Awaitable[None]]] = field(default_factory=list)
 
     async def open(self, client: Client | None, given: str) -> OpenedFile:
         """Open a file, or find it opened. Raises InputError where it is none of the project's,
@@ -60,6 +62,18 @@ class OpenedFiles:
         if name not in self.files:
             raise InputError(Fault(f"{name[:200]} is not open", hint="open it first"))
         return self.files[name]
+
+    async def close(self, client: Client, file: OpenedFile) -> None:
+        """A page has a file open no more."""
+        file.clients.discard(client)
+        if not file.clients & self.session.clients:
+            for close in self.closed:
+                await close(file.name)
+
+    async def leave(self, client: Client) -> None:
+        """A page is gone."""
+        for file in [file for file in self.files.values() if client in file.clients]:
+            await self.close(client, file)
 
     def tell_others(self, client: Client | None, file: OpenedFile) -> None:
         """Tell all other pages that a file has changed."""
@@ -140,6 +154,7 @@ def opened_files(session: Session) -> OpenedFiles:
     found = session.parts.get(PART)
     if not isinstance(found, OpenedFiles):
         found = session.parts[PART] = OpenedFiles(session)
+        session.leaving.append(found.leave)
     return found
 
 

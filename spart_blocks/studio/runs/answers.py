@@ -17,6 +17,7 @@ from spart_blocks.results import Results
 from spart_blocks.simulation.from_file import DiagramFile
 from spart_blocks.simulation.native import Native
 from spart_blocks.studio.runs.record import check_names, joined, plain_state, state_at, table_of
+from spart_blocks.studio.runs.suggestions import suggested
 from spart_blocks.studio.runs.tuning import listed, text_now
 from spart_blocks.studio.runs.values import names_at, rates_of, values_at
 
@@ -46,6 +47,11 @@ def values(runner: Runner, asked: Mapping[str, Any]) -> Answer:
 def signals(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     """Signals over the whole run, or from one time to another, thinned for drawing."""
     return table_of(_results(runner), asked["names"], asked.get("from"), asked.get("to"))
+
+
+def suggest(runner: Runner, asked: Mapping[str, Any]) -> Answer:
+    """Claims that hold for a signal of the run."""
+    return suggested(_results(runner), asked["signal"]), b""
 
 
 def motion(runner: Runner, asked: Mapping[str, Any]) -> Answer:
@@ -170,6 +176,7 @@ def _results(runner: Runner) -> Results:
 ANSWERS: dict[str, Callable[[Runner, Mapping[str, Any]], Answer]] = {
     "values": values,
     "signals": signals,
+    "suggest": suggest,
     "motion": motion,
     "poses": poses,
     "state": state,

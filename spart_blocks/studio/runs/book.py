@@ -15,7 +15,7 @@ from spart_blocks.errors import Fault, InputError, SpartError
 from spart_blocks.simulation.processes import error_from
 from spart_blocks.studio.client import Session
 from spart_blocks.studio.requests import problem_of
-from spart_blocks.studio.runs.process import PATIENCE, RunProcess
+from spart_blocks.studio.runs.process import PATIENCE, Ready, RunProcess
 
 MOST_RUNS = 20
 """Runs whose records are kept."""
@@ -53,7 +53,7 @@ class Book:
         self.entries: dict[int, Entry] = {}
         self.shows_motion: set[str] = set()
         self._last = self._files = 0
-        self._spare: RunProcess | None = None
+        self._ready = Ready()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         session.closing.append(self.close)
@@ -108,27 +108,14 @@ class Book:
         dropped = await self._make_room()
         entry.facts["warnings"] = dropped
         self.entries[entry.number] = entry
-        entry.process = await self._take_process(entry, dropped)
+        entry.process = await self._ready.take(
+            lambda header, body: self._heard(entry, header, body, dropped),
+            lambda why: self._ended(entry, why),
+        )
         await entry.process.write(job)
         if path in self.shows_motion:
             self._later(self._ask_for_poses(entry.process))
-        self._later(self._make_spare())
         return entry
-
-    async def _take_process(self, entry: Entry, dropped: list[str]) -> RunProcess:
-        spare, self._spare = self._spare, None
-        if spare is None or not spare.alive:
-            spare = RunProcess(_ignored, _ignored_end)
-            await spare.start()
-        spare.heard = lambda header, body: self._heard(entry, header, body, dropped)
-        spare.ended = lambda why: self._ended(entry, why)
-        return spare
-
-    async def _make_spare(self) -> None:
-        """Start a process for the next run, which is there at once then."""
-        if self._spare is None:
-            self._spare = RunProcess(_ignored, _ignored_end)
-            await self._spare.start()
 
     async def _ask_for_poses(self, process: RunProcess) -> None:
         await _quietly(process, "poses")
@@ -188,9 +175,10 @@ class Book:
         """End all processes, and remove the files."""
         await asyncio.gather(*self._tasks, return_exceptions=True)
         processes = [entry.process for entry in self.entries.values()]
-        for process in (*processes, self._spare):
+        for process in processes:
             if process is not None:
                 await process.close()
+        await self._ready.close()
         if self._folder is not None:
             self._folder.cleanup()
 
@@ -245,14 +233,6 @@ async def _quietly(
     except SpartError:
         return False
     return True
-
-
-def _ignored(header: dict[str, Any], body: bytes) -> None:
-    """A process without a job has nothing to tell."""
-
-
-def _ignored_end(why: SpartError) -> None:
-    """A process without a job may end: another is started."""
 
 
 def book_of(session: Session) -> Book:

@@ -19,6 +19,7 @@ from spart_blocks.studio.runs.opened import job_of
 from spart_blocks.studio.runs.process import RunProcess
 from spart_blocks.studio.runs.record import table_of
 from spart_blocks.studio.runs.saved import loaded
+from spart_blocks.studio.runs.suggestions import suggested
 
 SLOWEST, FASTEST = 1e-3, 1e3
 """Times real time."""
@@ -156,6 +157,14 @@ def _span(asked: Mapping[str, Any]) -> Given:
     return {"names": asked["names"], "first": asked["from"], "last": asked["to"]}
 
 
+async def suggest(client: Client, given: Given) -> Any:
+    """Claims that hold for a signal of a run."""
+    entry, signal = _entry(client, given), text_of(given, "signal")
+    if entry.process is None and entry.saved is not None:
+        return await asyncio.to_thread(suggested, loaded(entry.saved), signal)
+    return (await _ask(entry, "suggest", signal=signal))[0]
+
+
 async def motion(client: Client, given: Given) -> Any:
     """The recording of a run, or of the plants where they start; poses are told from now on."""
     path, job = job_of(client.session, text_of(given, "path"))
@@ -221,6 +230,7 @@ HANDLERS: dict[str, Handler] = {
     "runs": runs,
     "values": values,
     "signals": signals,
+    "suggest": suggest,
     "states": states,
     "pushed": pushed,
     "tunables": tunables,

@@ -26,10 +26,12 @@ Heard = Callable[[dict[str, Any], bytes], None]
 
 class RunProcess:
     """A process for one run. heard: called with each message that is no answer. ended: called once
-    with why, when the process has ended."""
+    with why, when the process has ended. module: what it runs."""
 
-    def __init__(self, heard: Heard, ended: Callable[[SpartError], None]) -> None:
-        self.heard, self.ended = heard, ended
+    def __init__(
+        self, heard: Heard, ended: Callable[[SpartError], None], module: str = WORKER
+    ) -> None:
+        self.heard, self.ended, self.module = heard, ended, module
         self._process: asyncio.subprocess.Process | None = None
         self._waiting: dict[int, asyncio.Future[tuple[Any, bytes]]] = {}
         self._number = 0
@@ -40,7 +42,7 @@ class RunProcess:
         """Start the process, which waits for a job."""
         places = [str(Path(place or ".").absolute()) for place in sys.path]
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", WORKER),
+            *(sys.executable, "-P", "-m", self.module),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=self._log,
@@ -112,6 +114,13 @@ class RunProcess:
         self._log.close()
         self.ended(gone)
 
+    async def gone(self, patience: float) -> bool:
+        """Whether the process ends by itself in a time [s]."""
+        if self._reader is None:
+            return True
+        done, _ = await asyncio.wait([self._reader], timeout=patience)
+        return bool(done)
+
     async def close(self) -> None:
         """End the process: at once, whatever it does."""
         if self.alive and self._process is not None:
@@ -120,3 +129,37 @@ class RunProcess:
         if self._reader is not None:
             with suppress(asyncio.CancelledError):
                 await self._reader
+
+
+class Ready:
+    """Processes for jobs, one of which is there already and waits for the next. module: what they
+    run."""
+
+    def __init__(self, module: str = WORKER) -> None:
+        self.module = module
+        self._next: RunProcess | None = None
+        self._starting: asyncio.Task[None] | None = None
+
+    async def take(self, heard: Heard, ended: Callable[[SpartError], None]) -> RunProcess:
+        """The process that waits, or a new one; another is started in its place."""
+        if self._starting is not None:
+            await self._starting
+        found, self._next = self._next, None
+        if found is None or not found.alive:
+            found = RunProcess(heard, ended, self.module)
+            await found.start()
+        found.heard, found.ended = heard, ended
+        self._starting = asyncio.create_task(self._start())
+        return found
+
+    async def _start(self) -> None:
+        """A process without a job has nothing to tell, and may end: another is started then."""
+        self._next = RunProcess(lambda *_: None, lambda _: None, self.module)
+        await self._next.start()
+
+    async def close(self) -> None:
+        """End the process that waits."""
+        if self._starting is not None:
+            await self._starting
+        if self._next is not None:
+            await self._next.close()

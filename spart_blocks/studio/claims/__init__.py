@@ -1,0 +1,1 @@
+"""Tests of a diagram: the claims of its section `expect:`, judged in a process of their own."""

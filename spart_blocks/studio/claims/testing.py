@@ -1,0 +1,180 @@
+"""The tests of a session: one of a file at a time, each in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spart_blocks.errors import Fault, InputError, SpartError
+from spart_blocks.regression.baselines import record
+from spart_blocks.regression.outcome import Change
+from spart_blocks.simulation.processes import error_from
+from spart_blocks.studio.client import Session
+from spart_blocks.studio.files.opened import Stamp, stamp_of
+from spart_blocks.studio.files.session import opened_files
+from spart_blocks.studio.requests import problem_of
+from spart_blocks.studio.runs.process import Ready, RunProcess
+
+WORKER = "spart_blocks.studio.claims.worker"
+STOPPING = 3.0
+"""How long a test may take to stop [s]; then its process is ended."""
+_PART = "tests"
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A baseline that a test would write over another one. case: which case of the test. stamps: of
+    the diagram and of the baseline when they were compared."""
+
+    case: int
+    change: Change
+    stamps: tuple[Stamp, Stamp]
+
+
+@dataclass
+class FileTest:
+    """A test of a file. facts: what pages are told of it, as `Test` of the protocol. stamp: of the
+    file when it began."""
+
+    path: Path
+    stamp: Stamp
+    facts: dict[str, Any]
+    process: RunProcess | None = None
+    proposed: list[Proposed] = field(default_factory=list)
+
+    @property
+    def active(self) -> bool:
+        """Whether it goes on."""
+        return bool(self.facts["state"] == "running")
+
+
+class FileTests:
+    """The last test of each file of a session, by the file's path from the root."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.tests: dict[str, FileTest] = {}
+        self._ready = Ready(WORKER)
+        opened_files(session).closed.append(self._end)
+        session.closing.append(self.close)
+
+    async def begin(self, name: str, path: Path, update: bool) -> dict[str, Any]:
+        """Test a file; a test of it that goes on is ended."""
+        await self._end(name)
+        facts = {
+            "state": "running",
+            "update": update,
+            "revision": "",
+            "running": "",
+            "done": 0.0,
+            "all": 0.0,
+            "unit": "s",
+            "cases": [],
+            "problem": None,
+        }
+        test = self.tests[name] = FileTest(path, stamp_of(path), facts)
+        process = test.process = await self._ready.take(
+            lambda header, body: self._heard(name, test, header, body),
+            lambda why: self._ended(name, test, why),
+        )
+        file = {
+            "path": str(path),
+            "root": str(self.session.root.resolve()),
+            "blocks": list(self.session.blocks),
+        }
+        await process.write({"file": file, "update": update})
+        return test.facts
+
+    async def stop(self, name: str) -> None:
+        """Stop the test of a file, as Ctrl-C does; one that does not answer is ended."""
+        test = self.tests.get(name)
+        if test is None or not test.active or test.process is None:
+            return
+        await test.process.write({"do": "stop"})
+        if not await test.process.gone(STOPPING):
+            self._tell(name, test, state="stopped")
+            await test.process.close()
+
+    async def record(self, name: str) -> dict[str, Any]:
+        """Write the baselines that the last test of a file would change. Raises InputError where
+        there are none, and where the diagram or a baseline has changed meanwhile."""
+        test = self.tests.get(name)
+        if test is None or not test.proposed:
+            raise InputError(Fault("no baseline is to be written", hint="update it first"))
+        for one in test.proposed:
+            if one.stamps != (stamp_of(test.path), stamp_of(one.change.path)):
+                text = "the diagram or its baseline has changed since they were compared"
+                raise InputError(Fault(text, hint="update the baseline again"))
+        while test.proposed:
+            await self._write(name, test, test.proposed[0].case, test.proposed[0].change)
+            del test.proposed[0]
+        return test.facts
+
+    async def close(self) -> None:
+        """End all processes."""
+        for name in list(self.tests):
+            await self._end(name)
+        await self._ready.close()
+
+    async def _end(self, name: str) -> None:
+        """End the process of a test at once."""
+        test = self.tests.get(name)
+        if test is None:
+            return
+        if test.active:
+            self._tell(name, test, state="stopped")
+        if test.process is not None:
+            await test.process.close()
+
+    # --- what a process tells -----------------------------------------------------------------
+
+    def _heard(self, name: str, test: FileTest, header: dict[str, Any], body: bytes) -> None:
+        what = header.pop("tell")
+        if what in ("began", "progress"):
+            self._tell(name, test, **header)
+        elif what == "tested":
+            self._tested(name, test, header["case"], body.decode())
+        elif what == "failed":
+            self._tell(name, test, state="failed", problem=problem_of(error_from(header["error"])))
+        else:
+            self._tell(name, test, state={"done": "ended", "stopped": "stopped"}[what])
+
+    def _tested(self, name: str, test: FileTest, case: dict[str, Any], text: str) -> None:
+        cases = [*test.facts["cases"], case]
+        self._tell(name, test, cases=cases)
+        if case["change"] is None or case["change"]["written"]:
+            return
+        path = self.session.root.resolve() / case["change"]["file"]
+        change = Change(path, text, tuple(case["change"]["lines"]))
+        stamps = test.stamp, stamp_of(path)
+        test.proposed.append(Proposed(len(cases) - 1, change, stamps))
+
+    def _ended(self, name: str, test: FileTest, why: SpartError) -> None:
+        if test.active:
+            self._tell(name, test, state="failed", problem=problem_of(why))
+        test.process = None
+
+    async def _write(self, name: str, test: FileTest, case: int, change: Change) -> None:
+        await asyncio.to_thread(record, change)
+        cases = list(test.facts["cases"])
+        cases[case] = {**cases[case], "change": {**cases[case]["change"], "written": True}}
+        self._tell(name, test, cases=cases)
+
+    def _tell(self, name: str, test: FileTest, **facts: Any) -> None:
+        test.facts = {**test.facts, **facts}
+        if self.tests.get(name) is test:
+            needed = facts.keys() != _PROGRESS
+            self.session.tell({"tell": "test", "path": name, "test": test.facts}, needed=needed)
+
+
+_PROGRESS = {"running", "done", "all", "unit"}
+
+
+def tests_of(session: Session) -> FileTests:
+    """The tests of a session."""
+    if _PART not in session.parts:
+        session.parts[_PART] = FileTests(session)
+    found: FileTests = session.parts[_PART]
+    return found
