@@ -26,6 +26,9 @@ export interface Adding {
   from: Drawing | null;
 }
 
+/** The tabs under the diagram. */
+export type Panel = "scopes" | "motion" | "tune" | "tests" | "runs" | "loops";
+
 export type Dialog = "help" | "search" | "group" | "wire" | "retype";
 
 export interface State {
@@ -53,6 +56,10 @@ export interface State {
   dialog: Dialog | null;
   /** Whether the mistakes are listed. */
   listing: boolean;
+  /** The tab under the diagram. */
+  panel: Panel;
+  /** The signal about which a claim is to be written. */
+  claiming: string | null;
   /** The wire under the pointer, and where that is on the page. */
   hover: { wire: SheetWire; x: number; y: number } | null;
   /** The blocks to bring into view; empty for all. */
@@ -80,6 +87,8 @@ const FIRST: State = {
   filling: null,
   dialog: null,
   listing: false,
+  panel: "scopes",
+  claiming: null,
   hover: null,
   reveal: null,
   conflict: null,

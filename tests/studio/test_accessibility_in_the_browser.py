@@ -28,6 +28,8 @@ PARTS = {
     "keys": ("file", "document.querySelector('dialog.help')", "?"),
     "wiring": ("file", "document.querySelector('[role=option]')", "gain", "w"),
     "grouping": ("file", "document.querySelector('dialog[open] form')", "gain", "Ctrl+g"),
+    "claims": ("file", "document.querySelector('.tests .claim')", "tests"),
+    "claiming": ("file", "document.querySelector('.claim-form')", "tests", "claiming"),
     "renaming": ("file", "document.querySelector('input.block-name')", "gain", "F2"),
 }
 
@@ -38,7 +40,9 @@ def page(browser, tmp_path_factory, request):
         pytest.skip("needs axe-core: npm ci in studio/")
     root = tmp_path_factory.mktemp("project")
     (root / "spart.toml").write_text("")
-    (root / "loop.yaml").write_text(LOOP)
+    (root / "loop.yaml").write_text(
+        f"{LOOP}expect: {{final: [{{signal: x, value: 1, within: 1}}]}}\n"
+    )
     (root / "bad.yaml").write_text(LOOP.replace("K: $k", "K: nonsense"))
     theme = [{"name": "prefers-color-scheme", "value": request.param}]
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": theme})
@@ -62,6 +66,11 @@ def test_axe_finds_nothing(page, part):
         if step == "gain":
             page.click(step)
             page.selects(step)
+        elif step == "tests":
+            page.browser.find("#tab-tests").click()
+        elif step == "claiming":
+            page.wait("document.querySelector('.tests .panel-tools')")
+            page.browser.find(".tests .panel-tools button:nth-child(2)").click()
         elif step == "bad":
             page.wait("document.querySelector('.problems-head')")
             page.browser.find(".problems-head").click()

@@ -33,7 +33,7 @@ def suggested(results: Results, signal: str) -> dict[str, dict[str, str]]:
     extent = float((x.max(axis=0) - x.min(axis=0)).max())
     largest = float(np.abs(x).max())
     scale = max(extent, ROOM * largest, _LEAST)
-    within, settled = rounded_up(FINAL * scale), rounded_up(SETTLED * scale)
+    within, settled = (rounded_up(share * scale, share * scale) for share in (FINAL, SETTLED))
     room = ROOM * scale
     found: dict[str, dict[str, Any]] = {
         "settles": {"within": settled},
@@ -57,7 +57,7 @@ def suggested(results: Results, signal: str) -> dict[str, dict[str, str]]:
 
 
 def rounded_up(value: float, step: float | None = None) -> float:
-    """The next number of few digits that is not smaller. step: about the distance between such
+    """The next number of few digits that is not smaller. step: the largest distance between such
     numbers, by default a tenth of the value."""
     if value == 0.0:
         return 0.0
@@ -68,7 +68,7 @@ def rounded_up(value: float, step: float | None = None) -> float:
 def _last(x: Floats, shape: tuple[int, ...], within: float) -> Any:
     """The last value, rounded far below how close it is to be; one for all elements where they are
     the same."""
-    last = np.round(x[-1], 2 - math.floor(math.log10(within))) + 0.0
+    last = np.round(x[-1], 1 - math.floor(math.log10(within))) + 0.0
     return float(last[0]) if (last == last[0]).all() else last.reshape(shape).tolist()
 
 
@@ -97,4 +97,7 @@ def _short(value: Any) -> Any:
     """Numbers without the digits that arithmetic has added."""
     if isinstance(value, list):
         return [_short(item) for item in value]
-    return float(f"{value:.10g}") if isinstance(value, float) else value
+    if not isinstance(value, float):
+        return value
+    short = float(f"{value:.10g}")
+    return int(short) if short.is_integer() and abs(short) < 1e9 else short

@@ -1,28 +1,30 @@
 // What is shown of runs under the diagram: scopes, 3-D, tuning, the runs themselves, and loops.
 
-import { type KeyboardEvent, lazy, Suspense, useState } from "react";
+import { type ComponentType, type KeyboardEvent, lazy, Suspense, useState } from "react";
 
 import { Edge } from "../app/Edge";
+import { type Panel, patch, useStudio } from "../store";
 import { useRun, useRuns } from "./book";
 import "./panel.css";
 import type { Runs } from "./runs";
 
 // Each is loaded when it is first shown: a diagram can be looked at before.
-const TABS = {
+const TABS: Record<Panel, { name: string; Panel: ComponentType<{ runs: Runs }> }> = {
   scopes: { name: "Scopes", Panel: lazy(async () => ({ default: (await import("../scopes/ScopesPanel")).ScopesPanel })) },
   motion: { name: "3-D", Panel: lazy(async () => ({ default: (await import("../motion/MotionPanel")).MotionPanel })) },
   tune: { name: "Tune", Panel: lazy(async () => ({ default: (await import("./TunePanel")).TunePanel })) },
+  tests: { name: "Tests", Panel: lazy(async () => ({ default: (await import("../claims/TestsPanel")).TestsPanel })) },
   runs: { name: "Runs", Panel: lazy(async () => ({ default: (await import("./RunsPanel")).RunsPanel })) },
   loops: { name: "Loops", Panel: lazy(async () => ({ default: (await import("./LoopsPanel")).LoopsPanel })) },
 };
-type Tab = keyof typeof TABS;
+
 export function BottomPanel() {
   const runs = useRuns();
   return runs && <Results runs={runs} />;
 }
 
 function Results({ runs }: { runs: Runs }) {
-  const [tab, setTab] = useState<Tab>("scopes");
+  const tab = useStudio((state) => state.panel);
   const [chosen, setOpen] = useState<boolean | null>(null);
   const run = useRun(runs);
   const open = chosen ?? run !== undefined; // before there is anything to show, the diagram has the room
@@ -30,7 +32,7 @@ function Results({ runs }: { runs: Runs }) {
     <section className={open ? "bottom-panel open" : "bottom-panel"} aria-label="Results">
       {open && <Edge name="Height of the results" of="panel-height" first={300} way="up" />}
       <div className="panel-head">
-        <Tabs tab={tab} open={open} onChoose={(next) => (setTab(next), setOpen(true))} />
+        <Tabs tab={tab} open={open} onChoose={(next) => (patch({ panel: next }), setOpen(true))} />
         <button type="button" className="panel-fold" aria-expanded={open} onClick={() => setOpen(!open)}>
           {open ? "Hide" : "Show"}
         </button>
@@ -44,7 +46,7 @@ function Results({ runs }: { runs: Runs }) {
   );
 }
 
-function Shown({ tab, runs }: { tab: Tab; runs: Runs }) {
+function Shown({ tab, runs }: { tab: Panel; runs: Runs }) {
   const none = useRun(runs) === undefined;
   if (tab === "scopes" && none) return <p className="panel-empty">Scopes show what a run records: Ctrl+Enter runs the diagram.</p>;
   const { Panel } = TABS[tab];
@@ -55,8 +57,8 @@ function Shown({ tab, runs }: { tab: Tab; runs: Runs }) {
   );
 }
 
-function Tabs({ tab, open, onChoose }: { tab: Tab; open: boolean; onChoose: (tab: Tab) => void }) {
-  const all = Object.keys(TABS) as Tab[];
+function Tabs({ tab, open, onChoose }: { tab: Panel; open: boolean; onChoose: (tab: Panel) => void }) {
+  const all = Object.keys(TABS) as Panel[];
   const press = (event: KeyboardEvent<HTMLElement>): void => {
     const way = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (way === 0) return;

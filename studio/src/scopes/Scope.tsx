@@ -7,6 +7,7 @@ import { valueText } from "../../../viewer/src/numbers";
 import { useRunsState } from "../run/book";
 import { atNextFrame, notAtNextFrame } from "../run/frames";
 import type { Runs } from "../run/runs";
+import { patch } from "../store";
 import { titleOf, toggleLine, withoutScope } from "./edit";
 import { type Line, linesOf, partsOf, type ScopeOf, unitsOf } from "./lines";
 import { savePng, saveSvg } from "./pictures";
@@ -33,6 +34,7 @@ export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
         <strong>{title}</strong>
         <span className="scope-tools" role="toolbar" aria-label={`Of ${title}`}>
           <button type="button" onClick={() => setChoosing(true)}>Signals…</button>
+          <ClaimButton title={title} signals={runs.path.startsWith("loop:") ? [] : scope.signals} />
           <button type="button" title="Save the picture as PNG" onClick={() => save(savePng)}>PNG</button>
           <button type="button" title="Save the picture as SVG" onClick={() => save(saveSvg)}>SVG</button>
           <button type="button" aria-label={`Remove the scope ${title}`} title="Remove the scope"
@@ -44,6 +46,21 @@ export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
       <Legend runs={runs} scope={scope} />
       {choosing && <SignalDialog runs={runs} scope={scope} onClose={() => setChoosing(false)} />}
     </figure>
+  );
+}
+
+/** Begins a claim about one of the signals. */
+function ClaimButton({ title, signals }: { title: string; signals: readonly string[] }) {
+  const claim = (signal: string): void => patch({ claiming: signal, panel: "tests" });
+  const about = "Claim what a signal must show";
+  if (signals.length < 2) {
+    return <button type="button" disabled={!signals.length} title={about} onClick={() => claim(signals[0]!)}>Claim…</button>;
+  }
+  return (
+    <select aria-label={`Claim about a signal of ${title}`} title={about} value="" onChange={({ target }) => claim(target.value)}>
+      <option value="" disabled>Claim…</option>
+      {signals.map((signal) => <option key={signal}>{signal}</option>)}
+    </select>
   );
 }
 
