@@ -239,3 +239,16 @@ def test_a_large_diagram_is_built_behind_the_answer(asking, monkeypatch):
     given = {"path": "large.yaml", "at": "", "revision": revision, "operations": done}
     assert asking.ok("try", **given)["problems"] == []
     assert "T: soon}" in path.read_text()
+
+
+def test_inputs_that_are_counted_have_no_gap_before_they_are_built(asking, monkeypatch):
+    monkeypatch.setattr(reading, "AT_ONCE", 3)
+    monkeypatch.setattr(opened_files(asking.session), "settle", lambda file: None)
+    lines = [line for line in ARM.splitlines() if not ("->" in line and "scope" in line)]
+    text = "\n".join(lines).replace("run: {", "  - one.x -> scope.1\nrun: {")
+    (asking.session.root / "gap.yaml").write_text(text)
+    asking.ok("open", path="gap.yaml")
+    sheet = asking.ok("sheet", path="gap.yaml", at="")
+    scope = next(block for block in sheet["blocks"] if block["name"] == "scope")
+    assert [port["name"] for port in scope["inputs"]] == ["0", "1", "2"]
+    assert [port["wired"] for port in scope["inputs"]] == [False, True, False]

@@ -9,7 +9,14 @@ from spart_blocks.diagram.ends import index_of
 from spart_blocks.diagram.wires import End, selection_text
 from spart_blocks.edits.wire_changes import spelled
 from spart_blocks.ports import Port
-from spart_blocks.studio.files.ports import Side, is_counted, is_filled, sides_of, with_named
+from spart_blocks.studio.files.ports import (
+    Side,
+    is_counted,
+    is_filled,
+    sides_of,
+    with_named,
+    with_spare,
+)
 from spart_blocks.studio.files.scopes import BORDERS, Scope
 
 Sides = tuple[Side, Side]
@@ -65,8 +72,7 @@ def web_of(scope: Scope) -> Web:
     for name, section in scope.blocks.items():
         if is_counted(section):
             left, right = sides[name]
-            spare = Port(str(len(left.ports)))
-            sides[name] = Side((*left.ports, spare), False), right
+            sides[name] = with_spare(left), right
     return Web(sides, found)
 
 

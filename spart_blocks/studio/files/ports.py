@@ -145,3 +145,11 @@ def with_named(side: Side, named: Iterable[str]) -> Side:
     known = set(side.names)
     more = [name for name in dict.fromkeys(named) if name not in known]
     return replace(side, ports=(*side.ports, *map(Port, more))) if more else side
+
+
+def with_spare(side: Side) -> Side:
+    """The inputs of a block that has one for each wire: all up to the last, and one more."""
+    known = {port.name: port for port in side.ports}
+    last = max((int(name) for name in known if name.isdecimal() and len(name) < 4), default=-1)
+    numbers = {name: known.pop(name, Port(name)) for name in map(str, range(last + 2))}
+    return Side((*numbers.values(), *known.values()), False)
