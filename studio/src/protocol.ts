@@ -325,6 +325,8 @@ export interface Rows {
   rows: number;
   /** Numbers of a row besides its time. */
   width: number;
+  /** Of an answer: whether the run has more rows. */
+  thinned?: boolean;
 }
 
 /** The header of poses of a running run, for 3-D: each row is the time, then for each body of the

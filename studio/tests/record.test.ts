@@ -60,6 +60,25 @@ describe("RunRecord", () => {
     expect(record.at("a", 0.5)).toEqual([0.5]);
   });
 
+  it("keeps a bounded number of rows, thinned evenly, with their extremes", () => {
+    const [count, most] = [50_000, 12_000];
+    const record = new RunRecord(most);
+    const values = noise(count);
+    for (let row = 0; row < count; row += 50) {
+      record.append(told([["a", 1], ["t", 1]], values.slice(row, row + 50).map((value, k) => [row + k, value, -row - k])));
+      expect(3 * record.tableOf("a")!.t.length).toBeLessThanOrEqual(most);
+    }
+    const { t, columns, thinned } = record.tableOf("a")!;
+    expect(thinned).toBe(true);
+    const times = [...t.view()];
+    expect([times[0], times.at(-1)]).toEqual([0, count - 1]);
+    const gaps = times.slice(1).map((time, k) => time - times[k]!);
+    expect(Math.min(...gaps)).toBeGreaterThan(0);
+    expect(Math.max(...gaps)).toBeLessThan(64);
+    expect(columns.get("a")![0]!.extremes(0, times.length)).toEqual({ low: Math.min(...values), high: Math.max(...values) });
+    for (const time of [17, 20_000.5, 49_999]) expect(Math.abs(record.at("t", time)[0]! + time)).toBeLessThan(1e-9);
+  });
+
   it("has gaps where a signal was not watched", () => {
     const record = new RunRecord();
     record.append(told([["a", 1]], [[0, 1]]));

@@ -120,10 +120,35 @@ describe("Runs", () => {
     runs.patch({ overlaid: [1] });
     await Promise.resolve();
     expect(asked).toEqual([
-      ["signals", { path: "f", run: 1, names: ["a"] }],
       ["signals", { path: "f", run: 2, names: ["a"] }],
+      ["signals", { path: "f", run: 1, names: ["a"] }],
     ]);
     expect(runs.together.map((one) => one.run.run)).toEqual([2, 1]);
+  });
+
+  it("asks for a part of the time where it has not all rows, and drops what is not shown", async () => {
+    vi.useFakeTimers();
+    const runs = new Runs("f", ask);
+    const [header, numbers] = rows(1, ["a"], [[0, 1], [5, 2], [10, 3]], 3);
+    answers.push([{ ...header, thinned: true }, numbers], rows(1, ["a"], [[3, 1], [4, 7], [5, 2], [6, 3]], 4));
+    runs.take(run({ state: "ended", t: 10 }));
+    await vi.advanceTimersByTimeAsync(0);
+    runs.patch({ looking: { how: "part", view: [4, 5] } });
+    runs.patch({ looking: { how: "part", view: [4, 5.1] } });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked.slice(1)).toEqual([["signals", { path: "f", run: 1, names: ["a"], from: expect.closeTo(2.9), to: expect.closeTo(6.2) }]]);
+    expect(runs.recordOf(1).at("a", 4)).toEqual([7]);
+    expect(runs.recordOf(1).tableOf("a", [0, 10])!.t.length).toBe(3);
+    runs.patch({ looking: { how: "part", view: [4.2, 4.9] } });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked).toHaveLength(2); // that is known
+    runs.take(run({ run: 2, label: "run 2" }));
+    expect(runs.recordOf(1).has("a")).toBe(false);
+    answers.push(rows(1, ["a"], [[0, 1], [10, 3]], 5));
+    runs.choose(1);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(runs.recordOf(1).at("a", 10)).toEqual([3]);
+    vi.useRealTimers();
   });
 
   it("keeps chosen scopes for the next run, and leaves the time where it was chosen until then", () => {

@@ -168,8 +168,9 @@ def table_of(
         begin = int(np.searchsorted(results.t, float(first), side="left")) - 1
         end = int(np.searchsorted(results.t, float(last), side="right")) + 1
         table = table[max(begin, 0) : end]
+    whole = len(table)
     table = thinned(table, max(2, min(MOST_ROWS, MOST_NUMBERS // table.shape[1])))
-    size = {"rows": len(table), "width": table.shape[1] - 1}
+    size = {"rows": len(table), "width": table.shape[1] - 1, "thinned": len(table) < whole}
     return {"signals": told, **size}, np.ascontiguousarray(table, dtype="<f8").tobytes()
 
 
@@ -182,13 +183,14 @@ def check_names(names: Any) -> list[str]:
 
 def thinned(table: Floats, most: int) -> Floats:
     """Rows (N, width), the first column of them time, as at most `most` for drawing: of each of
-    equal numbers of rows the least and the largest values."""
+    equal numbers of rows the least and the largest values, in the order in which a line that only
+    rises or falls has them."""
     if len(table) <= most:
         return table
     edges = np.linspace(0, len(table), max(most // 2, 1) + 1).astype(int)[:-1]
     last = np.append(edges[1:], len(table)) - 1
     found = np.empty((2 * len(edges), table.shape[1]))
-    found[0::2] = np.fmin.reduceat(table, edges, axis=0)
-    found[1::2] = np.fmax.reduceat(table, edges, axis=0)
-    found[1::2, 0] = table[last, 0]
+    low, high = (one.reduceat(table, edges, axis=0) for one in (np.fmin, np.fmax))
+    falls = table[last] < table[edges]
+    found[0::2], found[1::2] = np.where(falls, high, low), np.where(falls, low, high)
     return found

@@ -3,41 +3,52 @@
 
 import { rowAt } from "../../../viewer/src/tracks";
 import type { Rows } from "../protocol";
+import type { View } from "../scopes/thinning";
+import { bounded, type Table, newTable } from "./table";
 import { Column } from "./column";
-import { Growing } from "./growing";
-
-export interface Table {
-  t: Growing;
-  /** By signal, one column per number of it. */
-  columns: Map<string, Column[]>;
-}
 
 /** Rows that a message brings. */
 export interface Told {
-  header: Pick<Rows, "signals" | "rows">;
+  header: Pick<Rows, "signals" | "rows" | "thinned">;
   numbers: Float64Array;
 }
 
-function newTable(): Table {
-  return { t: new Growing(), columns: new Map() };
-}
+const COARSE = 6; // times as long as what is shown
 
 export class RunRecord {
   /** Changes with each change of what is here. */
   version = 0;
   private live = newTable();
   private readonly found = new Map<string, Table>();
+  /** A part of the time, finer than the others have it. */
+  private part: { table: Table; view: View } | null = null;
+
+  /** most: numbers of rows that are told, beyond which older ones are thinned. */
+  constructor(private readonly most?: number) {}
 
   /** Rows of a run that goes on. Those that are here already are left out. */
   append(told: Told): void {
     addTo(this.live, told);
+    this.live = bounded(this.live, this.most);
     this.version++;
+  }
+
+  /** Rows of a part of the time that were asked for. */
+  refine(told: Told, view: View): void {
+    this.part = { table: tableWith(told), view };
+    this.version++;
+  }
+
+  /** Whether a view of a signal needs rows that are not here. */
+  lacks(name: string, [from, to]: View): boolean {
+    if (!this.tableOf(name)?.thinned) return false;
+    const part = this.partOf(name, [from, to]);
+    return !part || (part.table.thinned && part.view[1] - part.view[0] > COARSE * (to - from));
   }
 
   /** Rows that were asked for: all that there were until they were sent. */
   replace(told: Told): void {
-    const table = newTable();
-    addTo(table, told);
+    const table = tableWith(told);
     for (const { name } of told.header.signals) {
       const before = this.tableOf(name);
       if (before && before.t.last() > table.t.last()) continue; // more has been told meanwhile
@@ -50,6 +61,7 @@ export class RunRecord {
   clear(): void {
     this.live = newTable();
     this.found.clear();
+    this.part = null;
     this.version++;
   }
 
@@ -58,8 +70,15 @@ export class RunRecord {
     return this.tableOf(name) !== undefined;
   }
 
-  tableOf(name: string): Table | undefined {
-    return this.found.get(name) ?? (this.live.columns.has(name) ? this.live : undefined);
+  /** The rows of a signal, the finest that there are of a view. */
+  tableOf(name: string, view?: View): Table | undefined {
+    const part = view && this.partOf(name, view);
+    return part?.table ?? this.found.get(name) ?? (this.live.columns.has(name) ? this.live : undefined);
+  }
+
+  private partOf(name: string, [from, to]: View): typeof this.part {
+    const { part } = this;
+    return part && part.table.columns.has(name) && part.view[0] <= from && to <= part.view[1] ? part : null;
   }
 
   /** The last time of any table; NaN without rows. */
@@ -71,7 +90,7 @@ export class RunRecord {
 
   /** The numbers of a signal at a time, linear between rows; none where there are no rows. */
   at(name: string, time: number): number[] {
-    const table = this.tableOf(name);
+    const table = this.tableOf(name, [time, time]);
     return table ? table.columns.get(name)!.map((column) => valueAt(table.t.view(), column, time)) : [];
   }
 }
@@ -82,6 +101,13 @@ export function valueAt(t: Float64Array, { values }: Column, time: number): numb
   const value = values.at(row);
   if (row + 1 >= t.length || time <= t[row]!) return value;
   return value + ((time - t[row]!) / (t[row + 1]! - t[row]!)) * (values.at(row + 1) - value);
+}
+
+function tableWith(told: Told): Table {
+  const table = newTable();
+  addTo(table, told);
+  table.thinned = told.header.thinned ?? false;
+  return table;
 }
 
 function addTo(table: Table, { header, numbers }: Told): void {

@@ -22,6 +22,8 @@ export interface RunsState {
   T: number | null;
   scopes: readonly ScopeOf[];
   looking: Looking;
+  /** The time [s] from which scopes measure to the one that is shown; null where they do not. */
+  mark: number | null;
 }
 
 const FIRST: RunsState = {
@@ -32,7 +34,10 @@ const FIRST: RunsState = {
   T: null,
   scopes: [],
   looking: { how: "whole" },
+  mark: null,
 };
+
+const REFINE_AFTER = 150; // ms
 
 export type Ask = <T>(what: string, given: object) => Promise<T>;
 
@@ -46,6 +51,7 @@ export class Runs {
   /** Runs that were told of from their start on. */
   private readonly fromStart = new Set<number>();
   private current = FIRST;
+  private refining: ReturnType<typeof setTimeout> | undefined;
 
   /** path: of the file, or "loop:NAME". */
   constructor(
@@ -59,7 +65,9 @@ export class Runs {
 
   patch(change: Partial<RunsState>): void {
     this.current = { ...this.current, ...change };
+    this.drop();
     this.fetch();
+    this.refineSoon();
     for (const listener of this.listeners) listener();
   }
 
@@ -121,7 +129,9 @@ export class Runs {
 
   /** All runs of the file, as the server knows them. */
   takeAll(runs: readonly Run[]): void {
-    for (const run of runs) this.take(run);
+    const earlier = runs.slice(0, -1).filter(({ run }) => !this.runOf(run));
+    this.current = { ...this.current, runs: [...earlier, ...this.current.runs] };
+    for (const last of runs.slice(-1)) this.take(last);
   }
 
   /** A run is new, or has changed. */
@@ -169,7 +179,7 @@ export class Runs {
   /** Ask anew for what a run in another state may know better. Rows of a run that was here from
    * its start are told as it goes on. */
   private forget(run: Run): void {
-    for (const key of [...this.asked]) if (key.startsWith(`${run.run}:`)) this.asked.delete(key);
+    this.askAgain(run.run);
     if (isOver(run) || !this.fromStart.has(run.run)) return;
     for (const { name, live } of run.signals) if (live) this.asked.add(`${run.run}:${name}`);
   }
@@ -177,12 +187,55 @@ export class Runs {
   /** Ask for the rows that scopes show and that are not told by themselves. */
   private fetch(): void {
     for (const { run } of this.together) {
-      if (run.state === "preparing" || this.path.startsWith("loop:")) continue;
+      if (run.state === "preparing" || this.isLoop) continue;
       const known = new Set(run.signals.map(({ name }) => name));
       const wanted = new Set(this.current.scopes.flatMap(({ signals }) => signals));
       const names = [...wanted].filter((name) => known.has(name) && !this.asked.has(`${run.run}:${name}`));
       if (names.length) void this.askFor(run, names);
     }
+  }
+
+  /** Records that are not shown are asked for again when they are. */
+  private drop(): void {
+    const together = new Set(this.together.map(({ run }) => run.run));
+    for (const number of this.records.keys()) {
+      if (together.has(number) || this.runOf(number)?.state !== "ended") continue;
+      this.records.delete(number);
+      this.askAgain(number);
+    }
+  }
+
+  /** Ask for the part of the time that is shown, where the page has not all its rows, once it has
+   * been shown for a while. */
+  private refineSoon(): void {
+    clearTimeout(this.refining);
+    if (this.current.looking.how === "part") this.refining = setTimeout(() => void this.refine(), REFINE_AFTER);
+  }
+
+  private async refine(): Promise<void> {
+    const [from, to] = this.view;
+    const wanted = [...new Set(this.current.scopes.flatMap(({ signals }) => signals))];
+    for (const { run, record } of this.together) {
+      const names = wanted.filter((name) => record.has(name));
+      if (!names.some((name) => record.lacks(name, [from, to])) || this.isLoop) continue;
+      const part: View = [from - (to - from), to + (to - from)];
+      try {
+        const about = { path: this.path, run: run.run, names, from: part[0], to: part[1] };
+        const { header, numbers } = await this.ask<{ header: Rows; numbers: Float64Array }>("signals", about);
+        record.refine({ header, numbers }, part);
+      } catch {
+        continue; // what is drawn is coarser
+      }
+      for (const listener of this.rowListeners) listener();
+    }
+  }
+
+  private get isLoop(): boolean {
+    return this.path.startsWith("loop:");
+  }
+
+  private askAgain(number: number): void {
+    for (const key of [...this.asked]) if (key.startsWith(`${number}:`)) this.asked.delete(key);
   }
 
   private async askFor({ run }: Run, names: readonly string[]): Promise<void> {

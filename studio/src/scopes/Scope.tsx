@@ -91,6 +91,7 @@ function usePlot(runs: Runs, lines: Line[], { host, figure, hover }: Elements): 
         before = { time: timeline.time, atEnd: timeline.atEnd };
         timeline.goTo(time);
       },
+      mark: (time: number) => runs.patch({ mark: time }),
       zoom: (view: readonly [number, number]) => runs.patch({ looking: { how: "part", view } }),
       reset: () => {
         if (before.atEnd) timeline.goAlong();
@@ -106,11 +107,11 @@ function usePlot(runs: Runs, lines: Line[], { host, figure, hover }: Elements): 
     let last = -Infinity;
     const draw = (now: number): void => {
       plot.draw(runs.view);
-      plot.point(timeline.time);
+      plot.point(timeline.time, runs.state.mark);
       if (now - last < VALUES_EVERY) atNextFrame(draw);
       else if (figure.current) {
         last = now;
-        showValues(figure.current, lines, timeline.time);
+        showValues(figure.current, lines, timeline.time, runs.state.mark);
       }
     };
     const soon = (): void => atNextFrame(draw);
@@ -143,12 +144,15 @@ function useDark(): boolean {
   return dark;
 }
 
-/** Put the values at a time into the legend, without React. */
-function showValues(figure: HTMLElement, lines: readonly Line[], time: number): void {
+/** Put the values at a time into the legend, and how far they are from those at another, without
+ * React. */
+function showValues(figure: HTMLElement, lines: readonly Line[], time: number, mark: number | null): void {
   const outputs = new Map([...figure.querySelectorAll<HTMLElement>("[data-line]")].map((one) => [one.dataset["line"], one]));
   for (const { key, order, record, signal, component } of lines) {
     const output = order === 0 && outputs.get(key);
-    if (output) setText(output, valueText(record.at(signal, time)[component] ?? NaN));
+    if (!output) continue;
+    const at = (when: number): number => record.at(signal, when)[component] ?? NaN;
+    setText(output, valueText(at(time)) + (mark === null ? "" : ` Δ ${valueText(at(time) - at(mark))}`));
   }
 }
 

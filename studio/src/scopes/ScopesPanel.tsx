@@ -1,8 +1,11 @@
 // All scopes of what is shown, and how they show time.
 
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 
+import { setText } from "../../../viewer/src/dom";
+import { valueText } from "../../../viewer/src/numbers";
 import { useRunsState } from "../run/book";
+import { atNextFrame } from "../run/frames";
 import type { Runs } from "../run/runs";
 import { withScope } from "./edit";
 import { shifted, zoomed } from "./looking";
@@ -41,10 +44,37 @@ function LookingBar({ runs }: { runs: Runs }) {
       )}
       <button type="button" title="Nearer (+)" aria-label="Nearer" onClick={() => zoom(runs, 0.5)}>+</button>
       <button type="button" title="Farther (−)" aria-label="Farther" onClick={() => zoom(runs, 2)}>−</button>
+      <Measure runs={runs} />
       <button type="button" onClick={() => runs.patch({ scopes: withScope(runs.state.scopes) })}>Add a scope</button>
       <span className="looking-hint">{end > start ? "Drag to zoom, double click to reset, click to go to a time" : ""}</span>
     </div>
   );
+}
+
+/** Differences to the time that is shown from the one that was when it was pressed. */
+function Measure({ runs }: { runs: Runs }) {
+  const mark = useRunsState(runs, (state) => state.mark);
+  const text = useRef<HTMLOutputElement>(null);
+  useEffect(() => {
+    const show = (): void => {
+      if (text.current && mark !== null) setText(text.current, `Δt ${valueText(runs.timeline.time - mark)} s`);
+    };
+    show();
+    return runs.timeline.hear(() => atNextFrame(show));
+  }, [runs, mark]);
+  return (
+    <>
+      <button type="button" aria-pressed={mark !== null} title="Differences from here to the time that is shown (m; Shift and click in a scope)"
+        onClick={() => measure(runs)}>
+        Measure from here
+      </button>
+      {mark !== null && <output ref={text} aria-live="off" />}
+    </>
+  );
+}
+
+function measure(runs: Runs): void {
+  runs.patch({ mark: runs.state.mark === null ? runs.timeline.time : null });
 }
 
 function follow(runs: Runs): void {
@@ -79,6 +109,7 @@ function press(event: KeyboardEvent, runs: Runs): void {
     "-": () => zoom(runs, 2),
     "0": () => runs.patch({ looking: { how: "whole" } }),
     f: () => follow(runs),
+    m: () => measure(runs),
   };
   const action = actions[key];
   if (!action || event.ctrlKey || event.metaKey || event.altKey) return;

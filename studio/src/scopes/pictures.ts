@@ -96,7 +96,7 @@ function axes(area: Area, x: Scale, y: Scale): string[] {
 }
 
 function polyline({ record, signal, component, style }: Line, area: Area, x: Scale, y: Scale): string {
-  const table = record.tableOf(signal);
+  const table = record.tableOf(signal, area.x);
   const column = table?.columns.get(signal)?.[component];
   if (!table || !column) return "";
   const count = SIZE.width - SIZE.left - SIZE.right;

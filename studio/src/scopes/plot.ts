@@ -16,6 +16,8 @@ const LEFT = 64; // pixels, for the texts of ticks
 
 export interface Asked {
   seek(time: number): void;
+  /** Shift and click. */
+  mark(time: number): void;
   zoom(view: View): void;
   /** Where a click was, before a double click; then the view is reset. */
   reset(): void;
@@ -23,7 +25,8 @@ export interface Asked {
 }
 
 export class Plot {
-  readonly cursor = document.createElement("div");
+  private readonly cursor = document.createElement("div");
+  private readonly mark = document.createElement("div");
   private readonly chart: uPlot;
   private view: View = [0, 1];
   private heightZoom: View | null = null;
@@ -38,7 +41,8 @@ export class Plot {
   ) {
     this.chart = new uPlot(this.options(unit), [[0, 1], ...lines.map(() => [null, null])], host);
     this.cursor.className = "time-cursor";
-    this.chart.over.append(this.cursor);
+    this.mark.className = "time-cursor time-mark";
+    this.chart.over.append(this.mark, this.cursor);
     this.listen();
   }
 
@@ -52,7 +56,7 @@ export class Plot {
     this.view = view;
     const count = Math.min(Math.max(Math.round(this.chart.bbox.width), 10), MOST_COLUMNS);
     this.points = this.lines.map(({ record, signal, component }) => {
-      const table = record.tableOf(signal);
+      const table = record.tableOf(signal, view);
       const column = table?.columns.get(signal)?.[component];
       return table && column ? thinned(table.t.view(), column, view, count) : [];
     });
@@ -77,13 +81,18 @@ export class Plot {
     return { stroke, fill: null, clip: null, flags: 0 } as unknown as uPlot.Series.Paths;
   }
 
-  /** Put the cursor at a time. */
-  point(time: number): void {
+  /** Put the cursor at a time, and the one that is measured from at another. */
+  point(time: number, mark: number | null): void {
+    this.put(this.cursor, time);
+    this.put(this.mark, mark ?? NaN);
+  }
+
+  private put(line: HTMLElement, time: number): void {
     const [from, to] = this.view;
     const share = to > from ? (time - from) / (to - from) : 0;
     const inside = share >= 0 && share <= 1;
     const width = this.chart.bbox.width / uPlot.pxRatio; // known without a layout
-    this.cursor.style.transform = inside ? `translateX(${(share * width).toFixed(1)}px)` : "scaleX(0)";
+    line.style.transform = inside ? `translateX(${(share * width).toFixed(1)}px)` : "scaleX(0)";
   }
 
   resize(width: number, height: number): void {
@@ -156,7 +165,7 @@ export class Plot {
     over.addEventListener("pointerdown", (event) => (from = event.button === 0 ? [event.clientX, event.clientY] : null));
     over.addEventListener("click", (event) => {
       const still = from && Math.hypot(event.clientX - from[0], event.clientY - from[1]) < 4;
-      if (still) this.asked.seek(this.chart.posToVal(event.clientX - over.getBoundingClientRect().left, "x"));
+      if (still) this.asked[event.shiftKey ? "mark" : "seek"](this.chart.posToVal(event.clientX - over.getBoundingClientRect().left, "x"));
     });
     over.addEventListener("dblclick", () => {
       this.resetHeight();
@@ -192,7 +201,7 @@ export class Plot {
     ctx.clip();
     this.lines.forEach((line, index) => {
       const shift = ((index % 7) / 7 + 0.07) * step;
-      const table = line.record.tableOf(line.signal);
+      const table = line.record.tableOf(line.signal, this.view);
       const column = table?.columns.get(line.signal)?.[line.component];
       if (!table || !column) return;
       const t = table.t.view();
