@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
 import pytest
 from browsers import needs_chromium
 from diagram_pages import DiagramPage
 from studio_pages import in_browser
 
+import spart_blocks as sb
+
 pytestmark = needs_chromium
+ROOT = Path(__file__).parents[2]
 LAG = """\
 name: lag
 params: {k: 2, own: 1}
@@ -34,6 +42,16 @@ blocks:
 wires: [t -> f, f -> i, i -> scope]
 run: {T: 3}
 """
+MANY = """\
+name: many
+blocks:
+  rates: {type: CONSTANT, value: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]}
+  x: {type: INTEGRATOR, x0: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}
+  scope: {type: SCOPE}
+wires: [rates -> x, x -> scope]
+run: {T: 2}
+"""
+LEGEND = "document.querySelector('.scope output[data-line]').textContent"
 TIME = "document.querySelector('.time-bar [type=range]').valueAsNumber"
 SAID = "document.querySelector('.run-state [role=status]')?.textContent"
 
@@ -42,7 +60,7 @@ class RunPage(DiagramPage):
     """A page in which diagrams are run."""
 
     def run(self, speed="as fast as it goes", until=("ended", "failed")):
-        """Run the open file, until the run is in one of these states."""
+        """Run the open file for the first time, until the run is in one of these states."""
         self.choose_in(".run-bar > .run-speed select", speed)
         self.press("Ctrl+ENTER")
         names = ", ".join(f".run-state.{one}" for one in until)
@@ -59,6 +77,16 @@ class RunPage(DiagramPage):
         found = "[...document.querySelectorAll('button:enabled')]"
         self.wait(f"{found}.find((one) => one.textContent.trim() === arguments[0])", text).click()
 
+    def press_link(self, text):
+        links = "[...document.querySelectorAll('a.download')]"
+        self.wait(f"{links}.find((one) => one.textContent === arguments[0])", text).click()
+
+    def saved(self, name):
+        """A file that the page has saved, once it is whole."""
+        folder = self.root / "saved"
+        self.until(lambda: list(folder.glob(name)), f"{name} is saved")
+        return next(folder.glob(name))
+
     def tab(self, name):
         self.browser.find(f"#tab-{name}").click()
 
@@ -71,8 +99,12 @@ class RunPage(DiagramPage):
 def page(browser, tmp_path_factory):
     root = tmp_path_factory.mktemp("project")
     (root / "spart.toml").write_text("")
-    (root / "lag.yaml").write_text(LAG)
-    (root / "fails.yaml").write_text(FAILS)
+    shutil.copy(ROOT / "diagrams/spacecraft_pd.yaml", root / "sc.yaml")
+    text = (root / "sc.yaml").read_text()
+    (root / "sc.yaml").write_text(text.replace("../models", "models"))
+    shutil.copytree(ROOT / "models", root / "models")
+    saved = {"behavior": "allow", "downloadPath": str(root / "saved")}
+    browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", saved)
     with in_browser(browser, root):
         browser.wait("document.querySelector('.card')")
         yield RunPage(browser, root)
@@ -80,7 +112,7 @@ def page(browser, tmp_path_factory):
 
 
 def test_a_time_is_gone_to_by_its_number_and_by_keys(page):
-    page.open("lag.yaml").run()
+    page.open("lag1.yaml", LAG).run()
     field = page.browser.find(".time-now input")
     field.click()
     page.type("1.23456")
@@ -98,7 +130,7 @@ def test_a_time_is_gone_to_by_its_number_and_by_keys(page):
 
 
 def test_what_a_file_gives_to_blocks_is_one_entry_to_tune(page):
-    page.open("lag.yaml").run()
+    page.open("lag2.yaml", LAG).run()
     page.tab("tune")
     rows = "[...document.querySelectorAll('.tune th')].map((one) => one.textContent)"
     page.wait(f"{rows}.length")
@@ -111,12 +143,77 @@ def test_what_a_file_gives_to_blocks_is_one_entry_to_tune(page):
 
 
 def test_a_stopped_run_says_where_and_a_failed_one_why(page):
-    page.open("lag.yaml").run("0.1 × real time", until=["running"])
+    page.open("lag3.yaml", LAG).run("0.1 × real time", until=["running"])
     page.wait(f"{TIME} > 0")
     page.press("Ctrl+.")
     page.said_of_run("stopped at 0.")
-    page.open("fails.yaml").run()
+    page.open("fails4.yaml", FAILS).run()
     page.said_of_run("failed at 1 s")
     assert "block f" in page.browser.find(".run-more").text
     page.press_text("Show f")
     page.selects("f")
+
+
+def test_every_line_of_a_legend_can_be_reached_in_a_low_panel(page):
+    size = page.driver.get_window_size()
+    page.open("many5.yaml", MANY).run()
+    page.tab("scopes")
+    page.wait("document.querySelectorAll('.legend button').length === 16")
+    page.driver.set_window_size(900, 560)
+    last = page.driver.find_elements("css selector", ".legend button")[-1]
+    page.driver.execute_script("arguments[0].scrollIntoView({block: 'nearest'})", last)
+    last.click()  # refused where anything is over it
+    page.wait("document.querySelectorAll('.legend [aria-pressed=false]').length === 1")
+    page.driver.set_window_size(size["width"], size["height"])
+
+
+def test_differences_are_measured_from_one_time_to_another(page):
+    page.open("many6.yaml", MANY).run()
+    page.tab("scopes")
+    page.browser.find(".time-bar [type=range]").send_keys("\ue011", ".")
+    page.press_text("Measure from here")
+    page.browser.find(".time-bar [type=range]").send_keys(*"." * 10)
+    page.wait("document.querySelector('.looking output').textContent === 'Δt 0.200 s'")
+    page.wait(f"{LEGEND} === '0.220 Δ 0.200'")
+    page.browser.find(".scope-plot").send_keys("m")
+    page.wait(f"{LEGEND} === '0.220'")
+
+
+def test_the_picture_of_a_scope_is_saved(page):
+    page.open("lag7.yaml", LAG).run()
+    page.tab("scopes")
+    page.wait(f"{LEGEND} > ''")
+    page.press_text("SVG")
+    svg = ElementTree.parse(page.saved("scope.svg")).getroot()
+    texts = "".join(svg.itertext())
+    assert "lag" in texts
+    assert "t [s]" in texts
+    (line,) = [p for p in svg.iter() if p.get("stroke-width") == "1.5" and p.get("d", "")[0] == "M"
+               and len(p.get("d")) > 200]  # fmt: skip
+    ends = [float(number) for number in line.get("d").split("L")[-1].split()]
+    assert ends[0] == pytest.approx(720 - 14, abs=1)  # it ends where the run does
+    page.press_text("PNG")
+    head = page.saved("scope.png").read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = (int.from_bytes(head[k : k + 4], "big") for k in (16, 20))
+    assert width > 300
+    assert height > 150
+
+
+def test_results_and_the_recording_are_downloaded(page):
+    page.open("sc.yaml").run()
+    page.tab("runs")
+    want = sb.simulate(page.root / "sc.yaml")
+    for kind in ("npz", "csv", "HTML"):
+        page.press_link(kind)
+    whole = sb.Results.load(page.saved("sc-run*.npz"))
+    assert np.array_equal(whole["plant.qm"], want["plant.qm"])
+    table = page.saved("sc-run*.csv").read_text().splitlines()
+    assert len(table) > 20
+    assert table[0].startswith("t,")
+    own = page.driver.current_window_handle
+    page.driver.switch_to.new_window("tab")
+    page.browser.open(page.saved("sc-run*.html"))
+    assert "Link_3" in page.browser.run("return spart.poses()")
+    page.driver.close()
+    page.driver.switch_to.window(own)
