@@ -103,7 +103,7 @@ def test_a_run_is_paused_tuned_kept_and_continued(folder):
         await page.ask("speed", path="swing.yaml", speed=None)
         await page.ask("resume", path="swing.yaml")
         run = await page.ended(1)
-        assert run["tuned"] == {"gain.K": "5"}
+        assert run["tuned"] == {"k": "5"}
         found = await page.ask("values", path="swing.yaml", run=1, at="", t=3.0)
         assert found["gain"]["text"] == "5"
         assert "ended" in await page.refused("tune", path="swing.yaml", name="k", text="1")
@@ -115,7 +115,7 @@ def test_a_run_is_paused_tuned_kept_and_continued(folder):
         )
         assert again["label"] == "run 2, from run 1 at 1 s"
         run = await page.ended(2)
-        assert (run["start"], run["state"], run["tuned"]) == (1.0, "ended", {"gain.K": "5"})
+        assert (run["start"], run["state"], run["tuned"]) == (1.0, "ended", {"k": "5"})
         found = await page.ask("values", path="swing.yaml", run=2, at="", t=3.0)
         assert float(found["lag"]["text"]) == pytest.approx(5 + 4 * np.exp(-2.0), rel=1e-3)
 
