@@ -3,21 +3,32 @@ import type { Problem } from "../protocol";
 import { patch, useStudio } from "../store";
 import { Icon } from "./Icon";
 
-/** The mistakes of the diagram, each with a way to its block. */
+/** The line under the sheet: how many mistakes there are, and what was done last; and the mistakes, each
+ * with a way to its block. It is always there, so that the sheet does not move when one is mended. */
 export function Problems() {
-  const problems = useStudio((state) => state.opened?.problems);
+  const problems = useStudio((state) => state.opened?.problems) ?? [];
   const open = useStudio((state) => state.listing);
-  if (!problems?.length) return null;
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
   return (
-    <section className="problems" aria-label="Problems">
-      <button type="button" className="problems-head" aria-expanded={open} onClick={() => patch({ listing: !open })}>
-        <Icon name="fault" /> {count}
-        {!open && <span className="first">{problems[0]?.message}</span>}
-      </button>
-      {open && <ul>{problems.map((problem, k) => <li key={k}><Row problem={problem} /></li>)}</ul>}
+    <section className="problems" aria-label="State of the diagram">
+      <div className="state-line">
+        {problems.length > 0 && (
+          <button type="button" className="problems-head" aria-expanded={open} onClick={() => patch({ listing: !open })}>
+            <Icon name="fault" /> {count}
+            {!open && <span className="first">{problems[0]?.message}</span>}
+          </button>
+        )}
+        <Status />
+      </div>
+      {open && problems.length > 0 && <ul>{problems.map((problem, k) => <li key={k}><Row problem={problem} /></li>)}</ul>}
     </section>
   );
+}
+
+/** What was done last, unless a notice says so; screen readers are told elsewhere. */
+function Status() {
+  const said = useStudio(({ said, notices }) => (notices.some(({ text }) => text === said) ? "" : said));
+  return <span className="said" aria-hidden="true">{said}</span>;
 }
 
 function Row({ problem: { message, hint, block, argument, place } }: { problem: Problem }) {

@@ -65,6 +65,7 @@ export function Canvas() {
         connectionRadius={16} connectionLineType={ConnectionLineType.SmoothStep} nodeDragThreshold={3} />
       <CanvasTools />
       <WireHover />
+      {sheet?.blocks.length === 0 && <p className="foreign">Ctrl+K, or a double click here, adds the first block.</p>}
       {sheet?.within === null && <p className="foreign">This sheet is of another file, and can be edited there.</p>}
     </div>
   );

@@ -4,27 +4,18 @@ import { useReactFlow } from "@xyflow/react";
 
 import { tidy } from "../actions";
 import { Tool } from "../app/Header";
-import { now, patch, useStudio } from "../store";
+import { now, patch } from "../store";
 import { savePicture } from "./picture";
 import { fitAll } from "./views";
 
 export function CanvasTools() {
   const flow = useReactFlow();
   return (
-    <div className="canvas-foot">
-      <div className="canvas-tools" role="toolbar" aria-label="Sheet">
-        <Tool icon="plus" name="Add a block" keys="Ctrl+K" onClick={() => patch({ adding: { place: null, from: null } })} />
-        <Tool icon="fit" name="See the whole" keys="F" onClick={() => fitAll(flow)} />
-        <Tool icon="tidy" name="Tidy: put all blocks where the layout has them" onClick={() => void tidy()} />
-        <Tool icon="picture" name="Save a picture" onClick={() => savePicture(now())} />
-      </div>
-      <Status />
+    <div className="canvas-tools" role="toolbar" aria-label="Sheet">
+      <Tool icon="plus" name="Add a block" keys="Ctrl+K" onClick={() => patch({ adding: { place: null, from: null } })} />
+      <Tool icon="fit" name="See the whole" keys="F" onClick={() => fitAll(flow)} />
+      <Tool icon="tidy" name="Tidy: put all blocks where the layout has them" onClick={() => void tidy()} />
+      <Tool icon="picture" name="Save a picture" onClick={() => savePicture(now())} />
     </div>
   );
-}
-
-/** What was done last, unless a notice says so; screen readers are told elsewhere. */
-function Status() {
-  const said = useStudio(({ said, notices }) => (notices.some(({ text }) => text === said) ? "" : said));
-  return <span className="said" aria-hidden="true">{said}</span>;
 }

@@ -17,10 +17,11 @@ export function addable(): BlockType[] {
   return [...subsystems, ...types];
 }
 
-/** The types with a port at which a wire from a port could end. */
+/** The types with a port at which a wire from a port could end; the ports of some, such as FMU, are those
+ * of a file. */
 export function fitting(types: readonly BlockType[], from: Drawing | null): BlockType[] {
   if (!from) return [...types];
-  return types.filter(({ inputs, outputs }) => (from.output ? inputs : outputs).length > 0);
+  return types.filter(({ inputs, outputs }) => (from.output ? inputs : outputs).length > 0 || inputs.length + outputs.length === 0);
 }
 
 /** Add a block, wired to the port that a wire was drawn from. Answers its name. */

@@ -28,7 +28,7 @@ export function FieldInput({ field, problems, isOwn, readOnly, heading, tools }:
   const wrong = draft === null ? problems[0] : trial;
   const shown = draft ?? shownOf(field);
   const common = {
-    id, readOnly, value: shown, name: field.name,
+    id, readOnly, value: shown, name: field.name, "data-draft": draft === null ? undefined : "",
     "aria-invalid": wrong ? true : undefined,
     "aria-required": field.required || undefined,
     "aria-describedby": `${id}-doc${wrong ? ` ${id}-wrong` : ""}`,
