@@ -4,7 +4,7 @@ import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } fr
 
 import { edit, tried } from "../actions";
 import { fromYaml } from "../forms/yaml";
-import type { Claim, ClaimKind, Field, Operation, Problem, Suggested } from "../protocol";
+import type { Claim, ClaimKind, Field, Operation, Problem, Run, Suggested } from "../protocol";
 import { useRun } from "../run/book";
 import type { Runs } from "../run/runs";
 import { now } from "../store";
@@ -30,7 +30,8 @@ export function ClaimForm({ runs, kinds, claims, claim, signal: first = "", onCl
   const signal = typed["signal"]?.trim() ?? "";
   const suggested = useSuggested(runs, claim || !kind.several ? "" : signal);
   const texts: Texts = { ...shownOf(suggested?.[chosen]), ...typed };
-  const about = useRun(runs)?.signals.find(({ name }) => name === signal.replace(/\[.*/, ""));
+  const run = useRun(runs);
+  const about = run?.signals.find(({ name }) => name === signal.replace(/\[.*/, ""));
   const unit = about?.unit ?? claim?.unit ?? "";
   useEffect(() => form.current?.querySelector<HTMLElement>("select, input")?.focus(), []);
 
@@ -63,9 +64,7 @@ export function ClaimForm({ runs, kinds, claims, claim, signal: first = "", onCl
         <Value key={`${chosen} ${field.name}`} field={field} text={texts[field.name] ?? ""} unit={unitOf(field, unit)} onChange={(text) => set(field.name, text)}
           list={field.name === "signal" ? <SignalNames runs={runs} /> : null} />
       ))}
-      {kind.several && !claim && (
-        <p className="note">{suggested ? "The values are those of the run that is shown, with some room." : "A run of the diagram suggests values."}</p>
-      )}
+      {kind.several && !claim && <p className="note">{suggested && run ? originOf(run) : "A run of the diagram suggests values."}</p>}
       {problem && <p className="wrong-text" role="alert">{problem.message} <span className="hint">{problem.hint}</span></p>}
       <div className="row">
         <button type="submit" className="primary">{claim ? "Change the claim" : "Add the claim"}</button>
@@ -73,6 +72,13 @@ export function ClaimForm({ runs, kinds, claims, claim, signal: first = "", onCl
       </div>
     </form>
   );
+}
+
+/** Where suggested values are from, and what the test does not know. */
+function originOf({ label, tuned }: Run): string {
+  const names = Object.keys(tuned);
+  const not = names.length ? ` ${names.join(", ")} ${names.length > 1 ? "were" : "was"} tuned in it: keep this in the file before the test.` : "";
+  return `The values hold for ${label}, with some room.${not}`;
 }
 
 function shownOf(texts: Texts = {}): Texts {

@@ -175,6 +175,13 @@ function Row({ runs, claim, all, test, stale, onChange }: RowProps) {
 const MOST = 6;
 
 function Findings({ runs, findings }: { runs: Runs; findings: readonly Found[] }) {
+  if (findings.length > 1 && findings.every(({ verdict }) => verdict === "passed")) {
+    return <details><summary>{`${findings.length} hold`}</summary><List runs={runs} findings={findings} /></details>;
+  }
+  return <List runs={runs} findings={findings} />;
+}
+
+function List({ runs, findings }: { runs: Runs; findings: readonly Found[] }) {
   return (
     <ul className="findings">
       {findings.slice(0, MOST).map((finding, k) => <li key={k}><Finding runs={runs} finding={finding} several={findings.length > 1} /></li>)}
