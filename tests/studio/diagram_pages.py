@@ -120,6 +120,11 @@ class DiagramPage:
     def button(self, name):
         self.browser.find(f"button[aria-label^='{name}']").click()
 
+    def press_text(self, text):
+        """Press the button with a text."""
+        found = "[...document.querySelectorAll('button:enabled')]"
+        self.wait(f"{found}.find((one) => one.textContent.trim() === arguments[0])", text).click()
+
     def press(self, *keys):
         """Press keys one after the other; "Ctrl+Z" together."""
         for key in keys:

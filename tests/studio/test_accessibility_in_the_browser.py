@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,17 @@ PARTS = {
     "claiming": ("file", "document.querySelector('.claim-form')", "tests", "claiming"),
     "renaming": ("file", "document.querySelector('input.block-name')", "gain", "F2"),
 }
+PANELS = {
+    "scopes": ("loop.yaml", "document.querySelector('.legend output')?.textContent"),
+    "signals": ("loop.yaml", "document.querySelector('dialog [role=option]')", "Signals…"),
+    "measuring": ("loop.yaml", "document.querySelector('.looking output')", "Measure from here"),
+    "motion": ("robot.yaml", "document.querySelector('.push-form form')", "By numbers"),
+    "tune": ("loop.yaml", "document.querySelector('.tune tr')"),
+    "runs": ("loop.yaml", "document.querySelector('.runs tbody tr')"),
+    "continuing": ("loop.yaml", "document.querySelector('.state-block')", "Continue from the"),
+    "loops": ("loop.yaml", "document.querySelector('.panel-page')"),
+}
+TABS = {"signals": "scopes", "measuring": "scopes", "continuing": "runs"}
 
 
 @pytest.fixture(scope="module", params=["light", "dark"])
@@ -46,6 +58,9 @@ def page(browser, tmp_path_factory, request):
     (root / "bad.yaml").write_text(LOOP.replace("K: $k", "K: nonsense"))
     theme = [{"name": "prefers-color-scheme", "value": request.param}]
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": theme})
+    shutil.copytree("models", root / "models")
+    robot = Path("diagrams/spacecraft_pd.yaml").read_text(encoding="utf-8")
+    (root / "robot.yaml").write_text(robot.replace("../models", "models"))
     with in_browser(browser, root):
         browser.wait("document.querySelector('.card')")
         browser.run(AXE.read_text(encoding="utf-8"))
@@ -81,4 +96,22 @@ def test_axe_finds_nothing(page, part):
     found = page.browser.run_async(FOUND)
     page.browser.press("\ue00c")
     page.browser.press("\ue00c")
+    assert found == []
+
+
+@pytest.mark.parametrize("part", PANELS)
+def test_axe_finds_nothing_in_what_shows_runs(page, part):
+    file, shown, *pressed = PANELS[part]
+    page.open(file)
+    if file == "loop.yaml" and not page.driver.find_elements("css selector", ".run-state"):
+        page.press("Ctrl+ENTER")
+        page.wait("document.querySelector('.run-state.ended')")
+    page.browser.find(f"#tab-{TABS.get(part, part)}").click()
+    for text in pressed:
+        found = "[...document.querySelectorAll('.panel-body button:enabled, summary')]"
+        page.wait(f"{found}.find((one) => one.textContent.startsWith(arguments[0]))", text).click()
+    page.wait(shown)
+    page.browser.drawn()
+    found = page.browser.run_async(FOUND)
+    page.press("ESCAPE")
     assert found == []

@@ -72,11 +72,6 @@ class RunPage(DiagramPage):
 
         Select(self.browser.find(selector)).select_by_visible_text(text)
 
-    def press_text(self, text):
-        """Press the button with a text."""
-        found = "[...document.querySelectorAll('button:enabled')]"
-        self.wait(f"{found}.find((one) => one.textContent.trim() === arguments[0])", text).click()
-
     def press_link(self, text):
         links = "[...document.querySelectorAll('a.download')]"
         self.wait(f"{links}.find((one) => one.textContent === arguments[0])", text).click()
@@ -217,3 +212,59 @@ def test_results_and_the_recording_are_downloaded(page):
     assert "Link_3" in page.browser.run("return spart.poses()")
     page.driver.close()
     page.driver.switch_to.window(own)
+
+
+def test_a_push_by_numbers_moves_the_robot_and_a_run_is_continued_with_changes(page):
+    text = (page.root / "sc.yaml").read_text().replace("T: 20", "T: 4")
+    page.open("pushed.yaml", text).run()
+    page.tab("motion")
+    page.wait("window.spart && 'Link_3' in spart.poses()")
+    side = "spart.poses().Spacecraft[1]"
+    page.wait(f"{TIME} === 4 && Math.abs({side}) < 0.1")  # the arm alone moves it
+    alone = page.browser.run(f"return {side}")
+
+    page.choose_in(".run-bar > .run-speed select", "0.1 × real time")
+    page.press("Ctrl+ENTER")
+    page.said_of_run("running")
+    page.press("Ctrl+ENTER")
+    page.said_of_run("paused")
+    page.browser.find(".push-form summary").click()
+    page.choose_in(".push-form select", "Spacecraft")
+    force = page.browser.find("[aria-label='Force along y in newtons']")
+    force.send_keys(page.CTRL_A)
+    force.send_keys("50")
+    page.press_text("Push")
+    page.wait("document.querySelector('.push-form [type=submit]').textContent === 'Let go'")
+    page.choose_in(".run-bar > .run-speed select", "as fast as it goes")
+    page.press_text("Resume")
+    page.said_of_run("ended")
+    page.wait(f"{TIME} === 4 && {side} > arguments[0] + 0.1", alone)
+
+    page.tab("runs")
+    page.wait("document.querySelectorAll('.runs tbody tr').length === 2")
+    page.browser.find(".runs input[type=checkbox]:enabled").click()
+    page.tab("scopes")
+    page.wait("document.querySelector('.legend-run')?.textContent.includes('run ')")
+
+    field = page.browser.find(".time-now input")
+    field.click()
+    page.type("3.5")
+    page.press("ENTER")
+    page.wait(f"{TIME} === 3.5")
+    page.tab("runs")
+    page.press_text("Continue from the time that is shown…")
+    page.wait("document.querySelector('dialog[open]').textContent.includes('A push acts on plant')")
+    for name, value in (("plant qm.Joint_1", "0.9"), ("kp", "[60, 40, 10]")):
+        page.wait("document.querySelector(`dialog [aria-label='${arguments[0]}']`)", name)
+        field = page.browser.find(f"dialog [aria-label='{name}']")
+        field.send_keys(page.CTRL_A)
+        field.send_keys(value)
+    page.press_text("Continue")
+    page.wait("document.querySelectorAll('.runs tbody tr').length === 3")
+    page.said_of_run("ended")
+    row = page.browser.find(".runs tbody tr").text
+    assert "at 3.5 s" in row
+    assert "kp = [60, 40, 10]" in row
+    page.tab("scopes")
+    page.browser.find(".time-bar [type=range]").send_keys("\ue011")
+    page.wait(f"{LEGEND} === '0.900'")
