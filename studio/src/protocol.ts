@@ -441,5 +441,7 @@ export type Told =
   /** It has changed outside, and cannot be read, or is gone. */
   | { tell: "conflict"; path: string; problem: Problem }
   | { tell: "run"; path: string; run: Run }
+  /** A run is no longer kept. */
+  | { tell: "run-dropped"; path: string; run: number }
   | { tell: "test"; path: string; test: Test }
   | { tell: "loop-ended"; loop: string; reason: string };

@@ -151,6 +151,16 @@ describe("Runs", () => {
     vi.useRealTimers();
   });
 
+  it("leaves out a run that is no longer kept", () => {
+    const runs = new Runs("f", ask);
+    for (const number of [1, 2, 3]) runs.take(run({ run: number, label: `run ${number}`, state: "ended", t: 10 }));
+    runs.patch({ overlaid: [1] });
+    runs.remove(1);
+    expect(runs.state).toMatchObject({ shown: 3, overlaid: [], runs: [{ run: 2 }, { run: 3 }] });
+    runs.remove(3);
+    expect(runs.together.map((one) => one.run.run)).toEqual([2]);
+  });
+
   it("keeps chosen scopes for the next run, and leaves the time where it was chosen until then", () => {
     const runs = new Runs("f", ask);
     runs.take(run());

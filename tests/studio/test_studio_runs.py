@@ -312,6 +312,8 @@ def test_the_last_runs_are_kept(folder, monkeypatch):
             run = await page.ended(number)
         assert run["warnings"] == ["run 1 is no longer kept: 3 runs are the most"]
         assert [one["run"] for one in await page.ask("runs", path="swing.yaml")] == [2, 3, 4]
+        dropped = [one for one in page.told if one["tell"] == "run-dropped"]
+        assert dropped == [{"tell": "run-dropped", "path": "swing.yaml", "run": 1}]
         header, _ = await page.ask("signals", path="swing.yaml", run=2, names=["lag"])
         assert header["rows"] > 3  # from its file
         assert (

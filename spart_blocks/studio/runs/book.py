@@ -149,6 +149,7 @@ class Book:
             await entry.process.close()
         if entry.saved is not None:
             entry.saved.unlink(missing_ok=True)
+        self.session.tell({"tell": "run-dropped", "path": entry.path, "run": entry.number})
 
     def new_file(self, suffix: str) -> Path:
         """A file of this session that is not there yet."""

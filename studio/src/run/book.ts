@@ -36,6 +36,7 @@ async function begin(runs: Runs): Promise<void> {
 
 function take(told: Told): void {
   if (told.tell === "run") runsOf(told.path).take(told.run);
+  if (told.tell === "run-dropped") all.get(told.path)?.remove(told.run);
 }
 
 function takeBlock({ header, numbers }: Block): void {

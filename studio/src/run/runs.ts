@@ -156,6 +156,16 @@ export class Runs {
     for (const listener of this.rowListeners) listener();
   }
 
+  /** A run is no longer kept. */
+  remove(number: number): void {
+    const runs = this.current.runs.filter(({ run }) => run !== number);
+    this.records.delete(number);
+    this.askAgain(number);
+    const { shown, overlaid } = this.current;
+    this.patch({ runs, overlaid: overlaid.filter((one) => one !== number), shown: shown === number ? (runs.at(-1)?.run ?? null) : shown });
+    if (this.run) this.spanOf(this.run);
+  }
+
   /** Show another run. */
   choose(number: number): void {
     const run = this.runOf(number);
