@@ -16,7 +16,16 @@ export function notify(text: string, kind: Notice["kind"] = "note", hint?: strin
 }
 
 export function dismiss(id: number): void {
-  patch({ notices: now().notices.filter((one) => one.id !== id) });
+  keepNotices(({ id: other }) => other !== id);
+}
+
+/** Keep some of the notices; what the others said is not said any more. */
+function keepNotices(wanted: (notice: Notice) => boolean): void {
+  const { notices: all, said } = now();
+  const left = all.filter(wanted);
+  if (left.length === all.length) return;
+  const isGone = all.some(({ text }) => text === said) && !left.some(({ text }) => text === said);
+  patch({ notices: left, said: isGone ? "" : said });
 }
 
 /** Do something, and show why where it is refused. */
@@ -24,8 +33,7 @@ export async function attempt<T>(what: () => Promise<T>): Promise<T | null> {
   const before = notices;
   try {
     const found = await what();
-    const left = now().notices.filter(({ kind, id }) => kind === "note" || id > before);
-    if (left.length < now().notices.length) patch({ notices: left });
+    keepNotices(({ kind, id }) => kind === "note" || id > before);
     return found;
   } catch (error) {
     const problem: Problem = error instanceof Refused ? error.problem : { message: String(error) };

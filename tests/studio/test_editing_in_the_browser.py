@@ -311,6 +311,7 @@ def test_a_diagram_with_mistakes_says_so_when_it_is_run(loop):
     loop.wait("document.querySelector('.sheet .notice.fault')")
     loop.drag(loop.port("gain", "0", True), loop.port("x", "0", False))
     loop.wait("!document.querySelector('.notice.fault')")  # what is mended is no fault any more
+    loop.wait("!document.querySelector('.said').innerText.includes('mended')")
     loop.wait("!document.querySelector('.run-button').ariaDisabled")
 
 
