@@ -146,6 +146,7 @@ def test_a_run_is_seen_while_it_goes_on_and_at_any_time_afterwards(browser, robo
         browser.wait(f"{whole} === 'true'")
 
         browser.find(".scope-tools button").click()
+        browser.wait("document.querySelector('dialog[open] input')")
         browser.press("plant um", Keys.ENTER, Keys.ESCAPE)
         browser.wait(f"({VALUES})['plant.um[2]'] > ''")  # computed from the run
 

@@ -5,7 +5,6 @@ import { useReactFlow } from "@xyflow/react";
 import { tidy } from "../actions";
 import { Tool } from "../app/Header";
 import { now, patch } from "../store";
-import { savePicture } from "./picture";
 import { fitAll } from "./views";
 
 export function CanvasTools() {
@@ -15,7 +14,7 @@ export function CanvasTools() {
       <Tool icon="plus" name="Add a block" keys="Ctrl+K" onClick={() => patch({ adding: { place: null, from: null } })} />
       <Tool icon="fit" name="See the whole" keys="F" onClick={() => fitAll(flow)} />
       <Tool icon="tidy" name="Tidy: put all blocks where the layout has them" onClick={() => void tidy()} />
-      <Tool icon="picture" name="Save a picture" onClick={() => savePicture(now())} />
+      <Tool icon="picture" name="Save a picture" onClick={() => void import("./picture").then(({ savePicture }) => savePicture(now()))} />
     </div>
   );
 }

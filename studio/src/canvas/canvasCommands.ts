@@ -5,13 +5,13 @@ import type { ReactFlowInstance } from "@xyflow/react";
 import { leave, redo, showSheet, undo } from "../actions";
 import type { Command } from "../app/keys";
 import { now, patch } from "../store";
-import { copy, duplicate, paste } from "./clipboard";
 import { fillForm, removeSelected } from "./commands";
 import { fitAll, fitSelected } from "./views";
 
 type Flow = Pick<ReactFlowInstance<never, never>, "setViewport" | "getViewport" | "zoomIn" | "zoomOut">;
 
 const STEP = 10;
+const clipboard = (): Promise<typeof import("./clipboard")> => import("./clipboard"); // when it is first used
 
 /** The commands of the sheet. nudge: moves the selected blocks by so many pixels. */
 export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => void): [string, Command[]][] {
@@ -30,9 +30,9 @@ export function canvasCommands(flow: Flow, nudge: (dx: number, dy: number) => vo
       { keys: ["W"], what: "wire the selected block", run: ifSelected(() => patch({ dialog: "wire" })) },
       { keys: ["F2"], what: "rename", run: ifSelected((name) => patch({ renaming: name })) },
       { keys: ["Delete", "Ctrl+Backspace"], what: "remove", run: removeSelected },
-      { keys: ["Ctrl+C"], what: "copy", run: copy },
-      { keys: ["Ctrl+V"], what: "paste", run: () => paste() },
-      { keys: ["Ctrl+D"], what: "duplicate", run: duplicate },
+      { keys: ["Ctrl+C"], what: "copy", run: async () => (await clipboard()).copy() },
+      { keys: ["Ctrl+V"], what: "paste", run: async () => (await clipboard()).paste() },
+      { keys: ["Ctrl+D"], what: "duplicate", run: async () => (await clipboard()).duplicate() },
       { keys: ["Ctrl+G"], what: "make a subsystem", run: ifSelected(() => patch({ dialog: "group" })) },
     ]],
     ["Select and move", [

@@ -3,7 +3,7 @@
 import { edit, notify, place } from "../actions";
 import type { Operation } from "../protocol";
 import { now, patch } from "../store";
-import { aligned, type Alignment } from "./align";
+import type { Alignment } from "./align";
 import { boxesOf, wireKey } from "./geometry";
 
 /** Take the selected blocks and wires away. */
@@ -28,7 +28,7 @@ export function fillForm(): void {
 export async function alignSelected(how: Alignment): Promise<void> {
   const { sheet, selection } = now();
   const blocks = boxesOf(sheet?.blocks ?? [], selection);
-  if (blocks.length > 1) await place(aligned(blocks, how));
+  if (blocks.length > 1) await place((await import("./align")).aligned(blocks, how));
 }
 
 export async function renameBlock(name: string, to: string): Promise<void> {

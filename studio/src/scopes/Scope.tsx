@@ -1,6 +1,6 @@
 // One scope: its plot, its legend with the values at the cursor, and what can be done with it.
 
-import { useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 
 import { setText } from "../../../viewer/src/dom";
 import { valueText } from "../../../viewer/src/numbers";
@@ -10,11 +10,10 @@ import type { Runs } from "../run/runs";
 import { patch } from "../store";
 import { titleOf, toggleLine, withoutScope } from "./edit";
 import { type Line, linesOf, partsOf, type ScopeOf, unitsOf } from "./lines";
-import { savePng, saveSvg } from "./pictures";
 import { Plot } from "./plot";
-import { SignalDialog } from "./SignalDialog";
 import { signPath, styleOf } from "./styles";
 
+const SignalDialog = lazy(async () => ({ default: (await import("./SignalDialog")).SignalDialog }));
 const VALUES_EVERY = 80; // ms
 
 export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
@@ -25,8 +24,9 @@ export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
   const lines = useLines(runs, scope);
   const plot = usePlot(runs, lines, { host, figure, hover });
   const title = titleOf(scope);
-  const save = (how: typeof savePng): void => {
-    if (plot.current) how(title, lines, plot.current);
+  const save = async (how: "savePng" | "saveSvg"): Promise<void> => {
+    const pictures = await import("./pictures");
+    if (plot.current) pictures[how](title, lines, plot.current);
   };
   return (
     <figure className="scope" ref={figure} aria-label={`Scope: ${title}`}>
@@ -35,8 +35,8 @@ export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
         <span className="scope-tools" role="toolbar" aria-label={`Of ${title}`}>
           <button type="button" onClick={() => setChoosing(true)}>Signals…</button>
           <ClaimButton title={title} signals={runs.path.startsWith("loop:") ? [] : scope.signals} />
-          <button type="button" title="Save the picture as PNG" onClick={() => save(savePng)}>PNG</button>
-          <button type="button" title="Save the picture as SVG" onClick={() => save(saveSvg)}>SVG</button>
+          <button type="button" title="Save the picture as PNG" onClick={() => void save("savePng")}>PNG</button>
+          <button type="button" title="Save the picture as SVG" onClick={() => void save("saveSvg")}>SVG</button>
           <button type="button" aria-label={`Remove the scope ${title}`} title="Remove the scope"
             onClick={() => runs.patch({ scopes: withoutScope(runs.state.scopes, scope.id) })}>×</button>
         </span>
@@ -44,7 +44,7 @@ export function Scope({ runs, scope }: { runs: Runs; scope: ScopeOf }) {
       <div className="scope-plot" ref={host} tabIndex={0} role="img" aria-label={`${title} over time`} />
       <output className="scope-hover" ref={hover} aria-live="off" />
       <Legend runs={runs} scope={scope} />
-      {choosing && <SignalDialog runs={runs} scope={scope} onClose={() => setChoosing(false)} />}
+      <Suspense>{choosing && <SignalDialog runs={runs} scope={scope} onClose={() => setChoosing(false)} />}</Suspense>
     </figure>
   );
 }
