@@ -50,7 +50,7 @@ export function Canvas() {
   }, [flow, toReveal]);
   return (
     <div className={far ? "flow far" : "flow"} onDoubleClick={(event) => isPane(event) && addAt(flow, event)} onFocus={selectFocused}
-      onDragOver={allowDrop} onDrop={(event) => drop(flow, event)}>
+      onPointerEnter={prepare} onDragOver={allowDrop} onDrop={(event) => drop(flow, event)}>
       <ReactFlow<Block, Wire> nodes={nodes} edges={edges} nodeTypes={NODE_TYPES} edgeTypes={EDGE_TYPES}
         onNodesChange={onNodesChange} onNodeDoubleClick={open} onNodeDragStop={(_, __, moved) => void putBack(moved)}
         onSelectionDragStop={(_, moved) => void putBack(moved)}
@@ -113,6 +113,11 @@ function useNudge(setNodes: (change: (before: Block[]) => Block[]) => void, putB
       return after;
     });
   }, [setNodes, putBack]);
+}
+
+/** What a double click opens is loaded before it, so that what is typed next comes there. */
+function prepare(): void {
+  void import("../app/Dialogs");
 }
 
 function useWires(): Wire[] {

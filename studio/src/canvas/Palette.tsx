@@ -20,7 +20,7 @@ export function Palette() {
   const found = matching(typed, all, ({ name, elsewhere, summary }) => [name, ...elsewhere, summary]);
   return (
     <aside className="palette" aria-label="Blocks to add">
-      <input type="search" aria-label="Filter blocks" placeholder="Blocks" value={typed} spellCheck={false}
+      <input type="search" aria-label="Filter blocks" placeholder="Search blocks" value={typed} spellCheck={false}
         onChange={(event) => setTyped(event.target.value)} />
       {typed ? <List types={found} /> : <Subjects types={all} />}
     </aside>

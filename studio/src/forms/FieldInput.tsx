@@ -38,14 +38,14 @@ export function FieldInput({ field, problems, isOwn, readOnly, heading, tools }:
       {heading}
       <label htmlFor={id} hidden={!!heading}>
         {field.name}
-        {field.required && <abbr title="required">*</abbr>}
+        {field.required && shown.trim() === "" && <abbr title="required">*</abbr>}
         {field.unit && <span className="unit">{field.unit}</span>}
       </label>
       <div className="field-row">
         {draft === null && isListed(field, shown) ? (
           <select {...common} disabled={readOnly} onChange={(event) => void commit(event.target.value)}>
             <option value="" hidden={field.required && field.text !== null}>{field.default ? `${fromYaml(field.default)} (default)` : ""}</option>
-            {choicesOf(field).map((choice) => <option key={choice}>{choice}</option>)}
+            {choicesOf(field).filter((choice) => choice === shown || choice !== fromYaml(field.default)).map((choice) => <option key={choice}>{choice}</option>)}
           </select>
         ) : (
           <Text common={common} field={field} change={change} commit={commit} drop={drop} />
