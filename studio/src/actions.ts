@@ -11,7 +11,7 @@ let notices = 0;
  * begun after them succeeds. */
 export function notify(text: string, kind: Notice["kind"] = "note", hint?: string): void {
   const id = ++notices;
-  patch({ notices: [...now().notices.slice(-3), { id, kind, text, hint }], said: text });
+  patch({ notices: [...now().notices.filter((one) => one.text !== text).slice(-3), { id, kind, text, hint }], said: text });
   if (kind === "note") setTimeout(() => dismiss(id), STAYS);
 }
 

@@ -23,7 +23,11 @@ _BEND, _BLOCK, _NEAR, _SHARED = 40.0, 4000.0, 30.0, 600.0
 """What a bend, a block in the way, one that is near, and a run on another wire cost, in pixels of
 length."""
 _MOST_NEAR, _COMPARED = 40, 40
+_APART = 5.0
+"""Runs that are nearer than this look like one [pixels]."""
 Boxes = NDArray[np.float64]
+_Kept = tuple[float, float, float, Net]
+"""A run of a wire: where it runs, from where to where along that, and its net."""
 
 
 @dataclass
@@ -31,16 +35,18 @@ class Router:
     """Finds ways between blocks. boxes (n, 4): left, top, right, bottom of each."""
 
     boxes: Boxes
-    across: dict[float, list[tuple[float, float, Net]]] = field(default_factory=dict)
-    upright: dict[float, list[tuple[float, float, Net]]] = field(default_factory=dict)
+    across: dict[int, list[_Kept]] = field(default_factory=dict)
+    upright: dict[int, list[_Kept]] = field(default_factory=dict)
 
     def keep(self, net: Net, points: Sequence[Point]) -> None:
         """Note a wire, so that others do not run on it."""
         for (x0, y0), (x1, y1) in pairwise(points):
             if y0 == y1:
-                self.across.setdefault(y0, []).append((min(x0, x1), max(x0, x1), net))
+                kept = y0, min(x0, x1), max(x0, x1), net
+                self.across.setdefault(round(y0 / LANE), []).append(kept)
             else:
-                self.upright.setdefault(x0, []).append((min(y0, y1), max(y0, y1), net))
+                kept = x0, min(y0, y1), max(y0, y1), net
+                self.upright.setdefault(round(x0 / LANE), []).append(kept)
 
     def is_free(self, points: Sequence[Point]) -> bool:
         """Whether a wire goes through no block."""
@@ -78,15 +84,17 @@ class Router:
         return found
 
     def _shared(self, way: Sequence[Point], net: Net) -> int:
-        """How many runs of other wires a way lies on."""
+        """How many runs of other wires a way lies on, or too near to tell them apart."""
         count = 0
         for (x0, y0), (x1, y1) in pairwise(way):
             table, at = (self.across, y0) if y0 == y1 else (self.upright, x0)
             low, high = (x0, x1) if y0 == y1 else (y0, y1)
             low, high = min(low, high), max(low, high)
-            for a, b, other in table.get(at, ()):
-                if other != net and a < high and low < b:
-                    count += 1
+            lane = round(at / LANE)
+            for near in (lane - 1, lane, lane + 1):
+                for where, a, b, other in table.get(near, ()):
+                    if other != net and a < high and low < b and abs(where - at) < _APART:
+                        count += 1
         return count
 
 
