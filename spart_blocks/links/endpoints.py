@@ -7,8 +7,6 @@ server.
 
 from __future__ import annotations
 
-import ctypes
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -17,6 +15,7 @@ from ipaddress import ip_address
 from typing import Any, ClassVar, Literal, Protocol
 
 from spart_blocks.errors import brief
+from spart_blocks.links.frames import Frame
 
 LOOPBACK = "127.0.0.1"
 _SIDES = ("receiver", "sender")
@@ -30,11 +29,15 @@ class Carries(IntEnum):
 
 class LoopEnd(Protocol):
     """The end of a link in a running loop. way: receive or send. own: whether it is the end of
-    the block's side, otherwise its peer's. timeout [s]: of the receiver.
+    the block's side, otherwise its peer's. frame: of the link. timeout [s]: of the receiver.
     """
 
     way: Literal["receive", "send"]
     own: bool
+    frame: Frame
+
+    def is_frame(self, data: bytes) -> bool:
+        """Whether these bytes are a valid frame."""
 
     @property
     def timeout(self) -> float: ...
@@ -47,10 +50,10 @@ class LoopEnd(Protocol):
         """An object that the links of a subdiagram share under a name; it is opened once."""
 
     def attach(self, carries: Carries, fd: int) -> None:
-        """Let the loop read or write a descriptor; of a stream -1 is none yet."""
+        """Let the loop read or write a descriptor; -1 is none yet, of a stream or memory."""
 
-    def attach_memory(self, memory: ctypes.Structure, version: int) -> None:
-        """Let the loop read or write memory, from this version on."""
+    def withdraw(self) -> None:
+        """Ask the loop for its connection, which it gives back at its next use."""
 
     def reopen(self, fd: int) -> None:
         """Give the loop another connection."""
@@ -76,11 +79,6 @@ class Endpoint(ABC):
         """The address and the port of UDP packets, which main.c of an exported diagram sends
         and receives; None for what it does not open."""
         return None
-
-    def again(self, fd: int) -> int:
-        """One more descriptor of what a link sends on, to be closed. fd: the link's. Raises
-        OSError."""
-        return os.dup(fd)
 
 
 def place(address: str, port: int) -> str:

@@ -72,12 +72,11 @@ class Guarded:
 
     def _write_memory(self, frame: bytes) -> None:
         """As defined by sb_memory: the version is odd while the frame is being written."""
-        with mmap.mmap(self.descriptor, 0) as memory:
-            (version,) = struct.unpack_from("=I", memory, 0)
-            odd = (version | 1) % 2**32
-            struct.pack_into("=I", memory, 0, odd)
-            memory[4 : 4 + len(frame)] = frame
-            struct.pack_into("=I", memory, 0, (odd + 1) % 2**32)
+        (version,) = struct.unpack("=I", os.pread(self.descriptor, 4, 0).ljust(4, b"\0"))
+        odd = (version | 1) % 2**32
+        os.pwrite(self.descriptor, struct.pack("=I", odd), 0)
+        os.pwrite(self.descriptor, frame, 4)
+        os.pwrite(self.descriptor, struct.pack("=I", (odd + 1) % 2**32 or 2), 0)
 
 
 class Guard:

@@ -49,7 +49,7 @@ class CountsStruct(ctypes.Structure):
 class LinkStruct(ctypes.Structure):
     _fields_ = (
         *((name, _INT) for name in ("transport", "fd")),
-        *((name, _POINTER) for name in ("memory", "frame", "safe")),
+        *((name, _POINTER) for name in ("frame", "safe")),
         ("timeout", _REAL),
         ("counts", CountsStruct),
         ("begun", _INT),
@@ -58,7 +58,8 @@ class LinkStruct(ctypes.Structure):
         ("candidate", _WORD),
         *((name, _REAL) for name in ("last", "sender_time")),
         ("version", _WORD),
-        *((name, _INT) for name in ("filled", "lost_sync", "reopened", "closed")),
+        *((name, _INT) for name in ("filled", "lost_sync", "reopened")),
+        *((name, _INT) for name in ("withdrawn", "closed")),
         ("buffer", ctypes.c_ubyte * (MOST_BYTES + 1)),
     )
 
@@ -86,6 +87,7 @@ def library() -> ctypes.CDLL:
         "sb_link_send_safe": (_INT, [link, _REAL]),
         "sb_link_stale": (_INT, [link, _REAL]),
         "sb_link_reopen": (None, [link, _INT]),
+        "sb_link_withdraw": (None, [link]),
         "sb_frame_encode": (_INT, [frame, _POINTER, _POINTER, _WORD, _REAL, _POINTER]),
         "sb_frame_valid": (_INT, [frame, ctypes.c_char_p, ctypes.c_size_t]),
         "sb_frame_decode": (

@@ -17,9 +17,11 @@ from spart_blocks.diagram import Diagram
 from spart_blocks.errors import Fault, InputError, MissingExtraError, Place
 from spart_blocks.export.exported_links import LiveLink, live_links
 from spart_blocks.links.endpoints import Carries
+from spart_blocks.links.frames import Frame
 from spart_blocks.program.subdiagram import Subdiagram
 from spart_blocks.realtime.link_structs import (
     COUNTS,
+    FrameStruct,
     LinkStruct,
     frame_struct,
     library,
@@ -49,7 +51,11 @@ class _End:
     way: Literal["receive", "send"]
     own: bool
     shared: _Shared
-    memory: ctypes.Structure | None = None
+    frame: Frame
+    layout: FrameStruct
+
+    def is_frame(self, data: bytes) -> bool:
+        return bool(library().sb_frame_valid(ctypes.byref(self.layout), data, len(data)))
 
     @property
     def timeout(self) -> float:
@@ -62,10 +68,8 @@ class _End:
     def attach(self, carries: Carries, fd: int) -> None:
         self.struct.transport, self.struct.fd, self.struct.closed = carries, fd, fd < 0
 
-    def attach_memory(self, memory: ctypes.Structure, version: int) -> None:
-        self.struct.transport, self.struct.fd = Carries.MEMORY, -1
-        self.struct.memory, self.struct.version = ctypes.addressof(memory), version
-        self.memory = memory  # kept as long as the link
+    def withdraw(self) -> None:
+        library().sb_link_withdraw(ctypes.byref(self.struct))
 
     def reopen(self, fd: int) -> None:
         library().sb_link_reopen(ctypes.byref(self.struct), fd)
@@ -92,7 +96,7 @@ class OpenLink:
             timeout=live.link.timeout,
         )
         own = (live.link.way == "in") == (live.way == "receive")
-        self._end = _End(self.struct, live.way, own, shared)
+        self._end = _End(self.struct, live.way, own, shared, live.link.frame, self._frame)
         with ExitStack() as opened:
             live.link.endpoint.open(self._end, opened)
             kept.push(opened.pop_all())

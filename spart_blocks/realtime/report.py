@@ -21,8 +21,9 @@ SUFFIXES = (".json", ".png")
 PERCENTILES = (50.0, 99.0, 99.9)
 _CAUSES = {
     "step": "by the step itself, which took longer than a period",
+    "links": "by receiving and sending, or what the system did meanwhile",
     "wake-up": "because the machine woke the loop too late",
-    "interrupt": "because the machine interrupted the step",
+    "interrupt": "because the machine preempted the loop during the step",
 }
 
 
@@ -37,7 +38,8 @@ class Report:
     reason of the end. seconds: duration of the run. steps: number of steps computed. skipped:
     number of steps skipped. stale: number of steps with inputs older than their timeout. missed:
     number of missed deadlines by cause: 'step' (it used the processor for longer than a period),
-    'wake-up' and 'interrupt' (the machine). latency: from a deadline to the wake-up. shorter,
+    'links' (only with receiving and sending did it), 'wake-up' and 'interrupt' (the machine woke
+    the loop too late, or preempted it). latency: from a deadline to the wake-up. shorter,
     longer: deviation of a period from its nominal length. step: duration of output and update.
     response: from a deadline until the outputs are sent. cpu_share: fraction of one processor used
     by the loop. system: what the system granted. fault: the block that reported one, and what is

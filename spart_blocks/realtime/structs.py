@@ -7,7 +7,7 @@ from enum import IntEnum
 
 BINS = 2304
 MOST_WATCHED = 64
-CAUSES = ("step", "wake-up", "interrupt")
+CAUSES = ("step", "links", "wake-up", "interrupt")
 """Causes of missed deadlines, in the order of sb_loop's counters."""
 POLICIES = ("skip", "catch-up", "stop")
 

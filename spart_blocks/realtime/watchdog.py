@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import mmap
 import os
@@ -44,8 +45,10 @@ class Watchdog:
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         size = ctypes.sizeof(HeartbeatStruct)
-        self._page = os.memfd_create("spart heartbeat")
+        self._page = os.memfd_create("spart heartbeat", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(self._page, size)
+        # A mapping of a file that another process has truncated raises SIGBUS.
+        fcntl.fcntl(self._page, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
         self._memory = mmap.mmap(self._page, size)
         self.heartbeat = HeartbeatStruct.from_buffer(self._memory)
 
@@ -132,7 +135,7 @@ class Watchdog:
 def _descriptor(link: OpenLink) -> int | None:
     """A duplicate of the link's descriptor, to be closed; None while it has no connection."""
     try:
-        return link.live.link.endpoint.again(link.struct.fd)
+        return None if link.struct.closed else os.dup(link.struct.fd)
     except OSError:
         return None
 

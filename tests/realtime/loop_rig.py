@@ -30,7 +30,7 @@ class RigStruct(ctypes.Structure):
             (name, _WHOLE)
             for name in ("now", "cpu", "sleeps", "outputs", "updates", "torn", "changes")
         ),
-        *_many("late", "work", "away", "status", "heard"),
+        *_many("late", "work", "away", "status", "heard", "sending", "between"),
         *((name, _WHOLE) for name in ("looks", "sent", "sent_safe", "stale_from", "stale_until")),
         ("stop_at", _WHOLE),
         *_many("done"),

@@ -1,5 +1,5 @@
 /* A clock, links and a model that do as they are told, around sb_loop.c. The clock moves only
-   where the loop sleeps and where the model computes. */
+   where the loop sleeps and sends, and where the model computes. */
 
 #define MOST 4096
 
@@ -10,6 +10,8 @@ typedef struct {
   long long work[MOST], away[MOST]; /* by step: on the processor, and off it */
   long long status[MOST];           /* by step: what the model returns */
   long long heard[MOST];            /* by number of looks: whether a frame has come */
+  long long sending[MOST];          /* by number of frames sent: time on the processor */
+  long long between[MOST];          /* by sleep: time on the processor */
   long long looks, sent, sent_safe;
   long long stale_from, stale_until; /* ns */
   long long stop_at;                 /* a number of outputs */
@@ -32,7 +34,10 @@ long long sb_rig_safe_place(void) { return (long long)offsetof(sb_link, safe); }
 
 static long long sb_now(void) { return rig.now; }
 static long long sb_cpu(void) { return rig.cpu; }
-static void sb_sleep_until(long long ns) { rig.now = ns + rig.late[rig.sleeps++ % MOST]; }
+static void sb_sleep_until(long long ns) {
+  rig.cpu += rig.between[rig.sleeps % MOST];
+  rig.now = ns + rig.late[rig.sleeps++ % MOST];
+}
 
 int sb_link_receive(sb_link *link, double now, double *u) {
   (void)link;
@@ -52,6 +57,8 @@ int sb_link_send(sb_link *link, double now, const double *y) {
   (void)now;
   (void)y;
   link->sequence++;
+  rig.now += rig.sending[rig.sent % MOST];
+  rig.cpu += rig.sending[rig.sent % MOST];
   rig.sent++;
   return 0;
 }

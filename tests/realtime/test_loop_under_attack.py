@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import struct
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 import zlib
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from threading import Event, Thread
@@ -97,6 +99,69 @@ def test_under_a_flood_every_step_is_done_and_good_frames_are_heard(diagram, act
     assert report.skipped == report.stale == 0
     assert report.links["sense"]["errors"] == 0
     assert report.links["out"]["sent"] >= report.steps > 0
+
+
+SHARED = """
+name: shared
+blocks:
+  sense: {{type: SHM_IN, memory: {name}-in, timeout: 0.5,
+          frame: {{fields: {{q: f64}}, sequence: u32}}}}
+  ctrl: {{type: GAIN, K: 2.0}}
+  out: {{type: SHM_OUT, memory: {name}-out, frame: {{fields: {{v: f64}}, sequence: u32}},
+        safe: {{v: -1}}}}
+wires: [sense.q -> ctrl, ctrl -> out.v]
+realtime: {{watchdog: 60, policy: catch-up}}
+"""
+
+
+def in_file(file, number=None, value=None):
+    """The value of the newest frame in shared memory, after one is written if it is given."""
+    if number is not None:
+        for place, data in ((0, 2 * number + 1), (4, (number, value)), (0, 2 * number + 2)):
+            packed = struct.pack("=Id", *data) if place else struct.pack("=I", data)
+            os.pwrite(file, packed, place)
+    read = os.pread(file, 16, 0)
+    return struct.unpack("=IId", read)[2] if len(read) == 16 else None
+
+
+@pytest.mark.parametrize("size", [0, 3, 10])
+def test_a_loop_whose_shared_memory_is_truncated_goes_on_with_safe_outputs(tmp_path, size):
+    """It reads frames again once there are some, and its report counts what failed."""
+    path, name = tmp_path / "shared.yaml", f"test-cut-{os.getpid()}"
+    path.write_text(SHARED.format(name=name))
+    paths = [f"/dev/shm/spart-{name}-{end}" for end in ("in", "out")]
+    with ExitStack() as kept:
+        files = []
+        for place in paths:
+            files.append(os.open(place, os.O_RDWR | os.O_CREAT, 0o600))
+            kept.callback(os.close, files[-1])
+            kept.callback(os.unlink, place)
+        words = ["realtime", path, "--part", "ctrl", "--rate", "100"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "spart_blocks", *words, "--report", tmp_path / "a.json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        kept.callback(process.communicate)
+        kept.callback(process.kill)
+        numbers = count(1)
+
+        def answers(value):
+            in_file(files[0], next(numbers), value)
+            return in_file(files[1]) == 2.0 * value
+
+        until(lambda: answers(3.0))
+        for _ in range(3):
+            for file in files:
+                os.ftruncate(file, size)
+            until(lambda: in_file(files[1]) == -1.0)
+            until(lambda: answers(4.0))
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
+    report = json.loads((tmp_path / "a.json").read_text())
+    assert report["links"]["sense"]["errors"] > 0
+    assert report["stale"] > 0
 
 
 def stands_still(process):

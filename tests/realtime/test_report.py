@@ -16,7 +16,7 @@ from spart_blocks.realtime.report import Report, duration
 from spart_blocks.realtime.structs import BINS, Ended
 
 MICRO = 1e-6
-MISSED = {"step": 0, "wake-up": 2, "interrupt": 0}
+MISSED = {"step": 0, "links": 3, "wake-up": 2, "interrupt": 1}
 
 
 def durations(*seconds):
@@ -95,7 +95,9 @@ def test_the_summary_says_what_happened(report):
     assert "998 at 1000 Hz, 2 skipped, 3 with stale inputs" in text
     assert "1.23 % of one" in text
     assert "memory locked" in text
-    assert "deadlines missed 2\n" in text
+    assert "deadlines missed 6\n" in text
+    assert "    3      by receiving and sending" in text
+    assert "    1      because the machine preempted the loop" in text
     assert "    2      because the machine woke the loop too late" in text
     assert "sensors (UDP 127.0.0.1:5005): 9 received\n" in text
     assert re.search(r"^  shorter by 1 us to 3 us +1  #+$", text, re.MULTILINE)
@@ -137,7 +139,7 @@ def test_the_picture_shows_jitter_and_delays(report, tmp_path):
     path = report.save(tmp_path / "report.png")
     assert path.read_bytes().startswith(b"\x89PNG")
     above, below = report.plot().axes
-    assert "2 deadlines missed, 0 by the step itself" in above.get_title(loc="left")
+    assert "6 deadlines missed, 0 by the step itself" in above.get_title(loc="left")
     bars = sum(patch.get_data().values.sum() for patch in above.patches)
     assert bars == report.jitter.count
     labels = {line.get_label() for line in below.lines}

@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 import spart_blocks as sb
+from spart_blocks.realtime.guard import Guarded
 from spart_blocks.realtime.link_structs import decode
+from spart_blocks.realtime.watchdog import Watchdog
 
 PATIENCE = 120.0  # s, until something is given up that should happen at once
 RATE = 50  # Hz: a socket keeps what is sent for seconds in which nobody reads
@@ -224,6 +226,29 @@ def test_it_writes_shared_memory(diagram):
         assert version % 2 == 0  # whole
     finally:
         path.unlink()
+
+
+@pytest.mark.parametrize("size", [0, 2, 8, 2000])
+def test_it_writes_shared_memory_that_others_have_cut_short(size):
+    frame = struct.pack("<Id", 0, -1.5)
+    layout = {"sequence": [0, 4], "time": None, "checksum": 0, "big_endian": False}
+    fd = os.memfd_create("shared")
+    try:
+        os.ftruncate(fd, size)
+        link = Guarded({"number": 0, "frame": frame.hex(), "memory": True, **layout}, fd)
+        for sequence in (7, 8):
+            link.send(sequence)
+            version, *written = struct.unpack("<IId", os.pread(fd, 16, 0))
+            assert written == [sequence, -1.5]
+            assert version == 2 * (sequence - 6)
+    finally:
+        os.close(fd)
+
+
+def test_nobody_can_cut_the_heartbeat_short():
+    """The loop writes it through a mapping, which would raise SIGBUS."""
+    with Watchdog(PATIENCE, ()) as watchdog, pytest.raises(PermissionError):
+        os.truncate(f"/proc/self/fd/{watchdog._page}", 0)
 
 
 def test_without_safe_values_there_is_no_process(diagram, actuator):

@@ -81,26 +81,32 @@ static void over_sockets(sb_transport transport, const sb_frame *frame) {
   close(ends[1]);
 }
 
+/* Any bytes in the file, which others also cut short and make grow. */
 static void over_memory(const sb_frame *frame) {
-  static sb_memory memory;
   static sb_link receiver, sender;
   double u[10] = {0};
+  unsigned char bytes[sizeof(sb_memory)];
+  FILE *file = tmpfile();
+  if (!file) _exit(3);
   memset(&receiver, 0, sizeof receiver);
   receiver.transport = SB_MEMORY;
-  receiver.memory = &memory;
+  receiver.fd = fileno(file);
   receiver.frame = frame;
   sender = receiver;
   sender.safe = safe;
   for (int k = 0; k < 5000; k++) {
-    if (random_word() % 2) {
-      fill((unsigned char *)memory.words, sizeof memory.words);
-      memory.version = random_word();
-    } else {
-      sb_link_send_safe(&sender, k);
+    switch (random_word() % 4) {
+    case 0:
+      fill(bytes, sizeof bytes);
+      (void)!pwrite(receiver.fd, bytes, random_word() % sizeof bytes, 0);
+      break;
+    case 1: (void)!ftruncate(receiver.fd, (off_t)(random_word() % sizeof bytes)); break;
+    default: sb_link_send_safe(&sender, k);
     }
     sb_link_receive(&receiver, k, u);
   }
   printf("memory %d: received %lld\n", frame->size, receiver.counts.received);
+  fclose(file);
 }
 
 int main(void) {

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from select import select
 from threading import Event, Thread
 
 import numpy as np
+import pytest
 from link_transports import LONGEST, arrives, hears, until
 
+from spart_blocks.links.tcp import MOST_WAITING, Connections
 from spart_blocks.program.subdiagram import subdiagram_of
-from spart_blocks.realtime.link_structs import encode
+from spart_blocks.realtime.link_structs import decode, encode
 from spart_blocks.realtime.links import open_links
 
 
@@ -230,3 +234,143 @@ def attack_with_connections(tcp, count):
 
 def test_idle_connections_keep_no_sender_out(tcp):
     attack_with_connections(tcp, 50)
+
+
+class End:
+    """A loop's end of a TCP link, for which a test says whether its sender is silent."""
+
+    way, own, timeout = "receive", True, 1.0
+
+    def __init__(self, link):
+        self.frame, self.silent, self.closed = link.frame, True, True
+        self.fd = -1
+        self.withdrawn = 0
+
+    def is_frame(self, data):
+        return decode(self.frame, data) is not None
+
+    def attach(self, carries, fd):
+        pass
+
+    def withdraw(self):
+        self.withdrawn, self.closed = self.withdrawn + 1, True
+
+    def reopen(self, fd):
+        self.fd, self.closed = fd, False
+
+    def stale(self, now):
+        return self.silent
+
+    def read(self):
+        """The values of the first frame that the loop would read."""
+        select([self.fd], [], [], LONGEST)
+        return decode(self.frame, os.read(self.fd, self.frame.size))["q"].tolist()
+
+
+@pytest.fixture
+def server(tcp):
+    """A listening link whose turns a test takes, and what connects to it."""
+    end = End(tcp.bd["sensors"].link)
+    with ExitStack() as kept:
+        listener = kept.enter_context(socket.create_server(("127.0.0.1", 0)))
+        listener.setblocking(False)
+        connections = Connections(end, tcp.bd["sensors"].link.endpoint, listener)
+
+        def connect(data=b""):
+            made = kept.enter_context(socket.create_connection(listener.getsockname()))
+            if data:
+                made.sendall(data)
+            return made
+
+        yield end, connections, connect
+        for each in connections.waiting:
+            each.connection.close()
+        if connections.current is not None:
+            connections.current.close()
+
+
+def served(server, now=0.0):
+    """Take turns at one time until a connection has its turn: what was sent may be on its way."""
+    end, connections, _ = server
+    until(lambda: (connections.turn(now), not end.closed)[1])
+
+
+def tcp_frame(end, sequence, value):
+    return encode(end.frame, {"q": [value] * 2}, sequence)
+
+
+def hostile_streams(end):
+    """What others send: nothing, half a frame, damaged ones, noise, headers alone, a flood."""
+    good = tcp_frame(end, 1, 666.0)
+    damaged = good[:-1] + bytes([good[-1] ^ 1])
+    return (b"", good[: len(good) // 2], damaged, bytes(range(256)) * 8, b"\xa5\x5a" * 5000)
+
+
+def test_connections_without_a_valid_frame_never_replace_a_sender_however_long_it_is_silent(server):
+    end, connections, connect = server
+    sender = connect(tcp_frame(end, 0, 1.0))
+    served(server)
+    assert end.read() == [1.0, 1.0]
+    for data in hostile_streams(end):
+        connect(data)
+    connect().close()
+    for now in range(1, 50):
+        connections.turn(float(now))
+        connect(hostile_streams(end)[now % 5])
+    assert end.withdrawn == 0
+    sender.sendall(tcp_frame(end, 1, 2.0))
+    assert end.read() == [2.0, 2.0]
+
+
+def test_connections_without_a_valid_frame_do_not_keep_a_sender_out(server):
+    end, connections, connect = server
+    for number in range(200):
+        connect(hostile_streams(end)[number % 5])
+        connections.turn(0.0)
+    assert end.fd == -1
+    connect(tcp_frame(end, 0, 1.0))
+    served(server)
+    assert end.read() == [1.0, 1.0]
+    assert len(connections.waiting) <= MOST_WAITING
+
+
+def test_another_sender_takes_over_with_its_newest_frame(server):
+    """What it sent while it waited is old by then."""
+    end, connections, connect = server
+    connect(tcp_frame(end, 0, 1.0))
+    served(server)
+    end.silent = False
+    second = connect()
+    for number in range(3000):
+        second.sendall(tcp_frame(end, number, float(number)))
+        if number % 100 == 0:
+            connections.turn(0.1)
+            assert end.withdrawn == 0
+    (waits,) = connections.waiting
+    newest = tcp_frame(end, 2999, 2999.0)
+    until(lambda: waits.connection.recv(2**20, socket.MSG_PEEK).endswith(newest))
+    end.silent = True
+    connections.turn(2.0)
+    assert end.withdrawn == 1
+    served(server, 2.0)
+    assert end.read() == [2999.0, 2999.0]
+
+
+def test_a_stream_that_begins_within_a_frame_is_heard(server):
+    end, _, connect = server
+    stream = b"".join(tcp_frame(end, number, float(number)) for number in range(5))
+    connect(stream[7:])
+    served(server)
+    assert end.read() in [[k, k] for k in range(1, 5)]
+
+
+def test_a_sender_that_waits_and_has_become_silent_does_not_take_over(server):
+    end, connections, connect = server
+    connect(tcp_frame(end, 0, 1.0))
+    served(server)
+    end.silent = False
+    connect(tcp_frame(end, 0, 2.0))
+    until(lambda: (connections.turn(1.0), [each.heard for each in connections.waiting])[1] == [1.0])
+    end.silent = True
+    connections.turn(1.0 + 2 * end.timeout)
+    assert end.withdrawn == 0

@@ -323,16 +323,31 @@ static int receive_datagrams(sb_link *link, double now, double *u)
     return fresh;
 }
 
-/* The link must not use the descriptor of a closed stream. */
-static int is_closed(const sb_link *link)
-{
-    return __atomic_load_n(&link->closed, __ATOMIC_ACQUIRE);
-}
-
-static void end_stream(sb_link *link)
+static void give_back(sb_link *link)
 {
     link->filled = 0;
     __atomic_store_n(&link->closed, 1, __ATOMIC_RELEASE);
+}
+
+/* Whether the link may use its descriptor, which it gives back if it was asked to. */
+static int is_open(sb_link *link)
+{
+    if (__atomic_load_n(&link->closed, __ATOMIC_ACQUIRE))
+        return 0;
+    if (!__atomic_load_n(&link->withdrawn, __ATOMIC_ACQUIRE))
+        return 1;
+    give_back(link);
+    return 0;
+}
+
+void sb_link_withdraw(sb_link *link)
+{
+    __atomic_store_n(&link->withdrawn, 1, __ATOMIC_RELEASE);
+}
+
+static int read_version(int fd, uint32_t *version)
+{
+    return pread(fd, version, sizeof *version, offsetof(sb_memory, version)) == sizeof *version;
 }
 
 void sb_link_reopen(sb_link *link, int fd)
@@ -341,6 +356,9 @@ void sb_link_reopen(sb_link *link, int fd)
     link->filled = 0;
     link->lost_sync = 0;
     link->reopened = 1;
+    if (link->transport == SB_MEMORY && !read_version(fd, &link->version))
+        link->version = 0;
+    __atomic_store_n(&link->withdrawn, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&link->closed, 0, __ATOMIC_RELEASE);
 }
 
@@ -382,7 +400,7 @@ static int receive_stream(sb_link *link, double now, double *u)
 {
     int size = link->frame->size, room = SB_LINK_MOST * size, fresh = 0;
 
-    while (room > 0 && !is_closed(link)) {
+    while (room > 0 && is_open(link)) {
         ssize_t n = read_some(link, link->buffer + link->filled, (size_t)(size - link->filled));
         if (n < 0 && nothing_there(errno))
             break;
@@ -391,7 +409,7 @@ static int receive_stream(sb_link *link, double now, double *u)
             if (n == 0 && link->transport == SB_FILE)
                 break;
             link->counts.errors += n < 0;
-            end_stream(link);
+            give_back(link);
             break;
         }
         room -= (int)n;
@@ -402,30 +420,44 @@ static int receive_stream(sb_link *link, double now, double *u)
     return fresh;
 }
 
+/* Read the frame and the version before and after it. Returns 1 if they are of one frame, 0 if it
+ * was being written, -1 if the file is too short. */
+static int read_memory(sb_link *link, uint32_t version)
+{
+    ssize_t size = link->frame->size;
+    uint32_t after;
+
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (pread(link->fd, link->buffer, (size_t)size, offsetof(sb_memory, words)) != size)
+        return -1;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (!read_version(link->fd, &after))
+        return -1;
+    return after == version;
+}
+
 static int receive_memory(sb_link *link, double now, double *u)
 {
-    int words = (link->frame->size + 3) / 4, attempt, i;
+    int attempt, whole = 0;
+    uint32_t version = 0;
 
-    for (attempt = 0; attempt < ATTEMPTS; attempt++) {
-        uint32_t version = __atomic_load_n(&link->memory->version, __ATOMIC_ACQUIRE);
-        if (version == link->version)
+    for (attempt = 0; attempt < ATTEMPTS && !whole && is_open(link); attempt++) {
+        if (!read_version(link->fd, &version))
+            whole = -1;
+        else if (version == link->version || version == 0)
             return 0;
-        for (i = 0; i < words; i++) {
-            uint32_t word = __atomic_load_n(&link->memory->words[i], __ATOMIC_RELAXED);
-            int n = link->frame->size - 4 * i;
-            memcpy(link->buffer + 4 * i, &word, (size_t)(n < 4 ? n : 4));
-        }
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (version % 2 == 0 &&
-            version == __atomic_load_n(&link->memory->version, __ATOMIC_RELAXED)) {
-            link->version = version;
-            if (sb_frame_valid(link->frame, link->buffer, (size_t)link->frame->size))
-                return take(link, now, link->buffer, u);
-            link->counts.malformed++;
-            return 0;
-        }
+        else if (version % 2 == 0)
+            whole = read_memory(link, version);
     }
-    return 0; /* try again at the next call */
+    if (whole < 0)
+        link->counts.errors++;
+    if (whole <= 0)
+        return 0; /* try again at the next call */
+    link->version = version;
+    if (sb_frame_valid(link->frame, link->buffer, (size_t)link->frame->size))
+        return take(link, now, link->buffer, u);
+    link->counts.malformed++;
+    return 0;
 }
 
 int sb_link_receive(sb_link *link, double now, double *u)
@@ -444,21 +476,27 @@ int sb_link_stale(const sb_link *link, double now)
 
 /* --- sending --------------------------------------------------------------------------- */
 
-static void write_memory(sb_link *link)
+static int write_version(const sb_link *link)
 {
-    sb_memory *memory = link->memory;
-    int words = (link->frame->size + 3) / 4, i;
-    uint32_t version = __atomic_load_n(&memory->version, __ATOMIC_RELAXED) | 1u;
+    return pwrite(link->fd, &link->version, sizeof link->version,
+                  offsetof(sb_memory, version)) == sizeof link->version;
+}
 
-    __atomic_store_n(&memory->version, version, __ATOMIC_RELAXED);
+/* A file that was truncated grows again. Returns 0, or -1 if it cannot: the version is odd then,
+ * so that what was written in part is not read. */
+static int write_memory(sb_link *link)
+{
+    ssize_t size = link->frame->size;
+
+    link->version |= 1u;
+    if (!write_version(link))
+        return -1;
     __atomic_thread_fence(__ATOMIC_RELEASE);
-    for (i = 0; i < words; i++) {
-        uint32_t word = 0;
-        int n = link->frame->size - 4 * i;
-        memcpy(&word, link->buffer + 4 * i, (size_t)(n < 4 ? n : 4));
-        __atomic_store_n(&memory->words[i], word, __ATOMIC_RELAXED);
-    }
-    __atomic_store_n(&memory->version, version + 1u, __ATOMIC_RELEASE);
+    if (pwrite(link->fd, link->buffer, (size_t)size, offsetof(sb_memory, words)) != size)
+        return -1;
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    link->version += link->version == UINT32_MAX ? 3u : 1u; /* 0: none was written */
+    return write_version(link) ? 0 : -1;
 }
 
 /* Write the rest of the buffer to a stream. Returns 1 if all was written, 0 if some remains,
@@ -471,7 +509,7 @@ static int flush_stream(sb_link *link)
                         ? send(link->fd, link->buffer, left, MSG_DONTWAIT | MSG_NOSIGNAL)
                         : write(link->fd, link->buffer, left);
         if (n < 0 && !nothing_there(errno)) {
-            end_stream(link);
+            give_back(link);
             return -1;
         }
         if (n <= 0)
@@ -484,9 +522,9 @@ static int flush_stream(sb_link *link)
 /* A partly written frame is completed first. If the stream is full, whole frames are skipped. */
 static int ready(sb_link *link)
 {
-    if (link->transport == SB_DATAGRAM || link->transport == SB_MEMORY)
+    if (link->transport == SB_DATAGRAM)
         return 1;
-    return !is_closed(link) && flush_stream(link) == 1;
+    return is_open(link) && (link->transport == SB_MEMORY || flush_stream(link) == 1);
 }
 
 static int send_datagram(sb_link *link)
@@ -519,8 +557,7 @@ static int send_buffer(sb_link *link)
 {
     switch (link->transport) {
     case SB_MEMORY:
-        write_memory(link);
-        return 0;
+        return write_memory(link);
     case SB_DATAGRAM:
         return send_datagram(link);
     default:

@@ -56,10 +56,13 @@ typedef enum {
     SB_DATAGRAM, /* one frame in each packet: recv, send; a sending socket is connected */
     SB_STREAM,   /* a sequence of frames on a socket: needs a header */
     SB_FILE,     /* the same with read and write, on a descriptor with O_NONBLOCK */
-    SB_MEMORY    /* the newest frame in shared memory: sb_memory */
+    SB_MEMORY    /* the newest frame in a file of shared memory, on a descriptor: sb_memory */
 } sb_transport;
 
-/* A frame in shared memory. version is odd while it is being written (a seqlock). */
+/* The file of a frame in shared memory. version is odd while it is being written (a seqlock), and
+ * 0 before the first. Links use pread and pwrite: other programs may map the file, but an access
+ * to a mapping raises SIGBUS where another process has truncated it, or its file system is full.
+ * A call fails then, and is counted. */
 typedef struct {
     uint32_t version;
     uint32_t words[(SB_FRAME_MOST + 3) / 4];
@@ -80,7 +83,6 @@ typedef struct {
 typedef struct sb_link {
     sb_transport transport;
     int fd;
-    sb_memory *memory;     /* of SB_MEMORY */
     const sb_frame *frame;
     const double *safe;    /* of a sender: a value for each number of the frame; NULL: there
                               are no safe values, and nothing is sent in place of outputs */
@@ -97,7 +99,8 @@ typedef struct sb_link {
     int filled;            /* bytes in the buffer: a partial frame of a stream */
     int lost_sync;         /* the stream is being searched for a frame */
     int reopened;          /* the next frame may have any sequence number */
-    int closed;            /* the stream ended or failed: fd is the caller's again */
+    int withdrawn;         /* the caller wants fd back: sb_link_withdraw */
+    int closed;            /* it ended, failed or was withdrawn: fd is the caller's again */
     unsigned char buffer[SB_FRAME_MOST + 1];
 } sb_link;
 
@@ -117,10 +120,15 @@ int sb_link_send_safe(sb_link *link, double now);
 /* Whether no valid frame was received within the timeout, or none at all. */
 int sb_link_stale(const sb_link *link, double now);
 
-/* Give a stream a new descriptor. Another thread may do so while `closed` is set, since the
- * link then does not use its descriptor: at the start, if the caller set it, and after the
- * stream has ended. */
+/* Give a stream or shared memory a new descriptor. Another thread may do so while `closed` is
+ * set, since the link then does not use its descriptor: at the start, if the caller set it, and
+ * after the stream has ended or was withdrawn. Of shared memory, frames written before are not
+ * read. */
 void sb_link_reopen(sb_link *link, int fd);
+
+/* Ask a stream or shared memory for its descriptor: at its next use the link sets `closed`
+ * instead. Another thread may do so. */
+void sb_link_withdraw(sb_link *link);
 
 /* Write a frame into bytes, which has room for frame->size. y NULL: only safe values.
  * safe NULL: zeros for numbers that are not in y.

@@ -229,9 +229,9 @@ static void sb_take_status(sb_loop *l, int status) {
   if (status) l->ended = why[status];
 }
 
-/* Step of the deadline `due`, begun `now`. */
-static void sb_step(sb_loop *l, long long due, long long now) {
-  long long ready, computed, sent, done;
+/* Step of the deadline `due`, begun `now`. Returns the duration of output and update. */
+static long long sb_step(sb_loop *l, long long due, long long now) {
+  long long ready, computed, sent, done, own;
   const double *p;
   int stale;
   sb_take_tuned(l);
@@ -242,32 +242,42 @@ static void sb_step(sb_loop *l, long long due, long long now) {
   ready = sb_now();
   sb_take_status(l, l->model.output(l->model.state, l->u, p, l->y));
   computed = sb_now();
-  if (l->ended == SB_NOT_FINITE) return;
+  if (l->ended == SB_NOT_FINITE) return computed - ready;
   sb_send(l, stale || l->ended, sb_seconds(computed));
   sent = sb_now();
   sb_stream(l);
   done = sb_now();
   if (!l->ended) sb_take_status(l, l->model.update(l->model.state, l->u, p));
-  sb_count(&l->step, computed - ready + (sb_now() - done));
+  own = computed - ready + (sb_now() - done);
+  sb_count(&l->step, own);
   sb_count(&l->response, sent - due);
   l->steps++;
+  return own;
 }
 
-/* Whether the deadline after this step was missed, and the cause. cpu: processor time since the end
-   of the step before. slept: whether the step began with a wake-up; if not, it follows a missed
-   deadline, and its own miss has the same cause.
+/* Whether the deadline after this step was missed, and the cause. own: duration of its output and
+   update. begun: processor time when it began; how much it used is read only after a miss. slept:
+   whether the step began with a wake-up; if not, it follows a missed deadline, and its own miss has
+   the same cause.
 
    The step is the cause only if clock and processor time agree: in a virtual machine, processor
-   time also runs while the host runs other processes. */
-static int sb_missed(sb_loop *l, long long now, long long woke, long long cpu, int slept) {
-  long long next = sb_deadline(l, l->tick + 1);
+   time also runs while the host runs other processes. All that passed outside of output and update
+   is put down to the links, since system calls and interrupts are charged to the thread too. */
+static int sb_missed(sb_loop *l, long long now, long long woke, long long own, long long begun,
+    int slept) {
+  long long next = sb_deadline(l, l->tick + 1), cpu, links = now - woke - own;
   double period = l->model.period_s * (double)SB_SECOND;
   if (now <= next) {
     l->cause = SB_CAUSES;
     return 0;
   }
-  if ((double)cpu > period && (double)(now - woke) > period)
+  cpu = sb_cpu() - begun;
+  if ((double)cpu > period && now - woke - cpu > cpu)
+    l->cause = SB_BY_INTERRUPT; /* off the processor for the greater part */
+  else if ((double)own > period && (double)(cpu - links) > period)
     l->cause = SB_BY_STEP;
+  else if ((double)cpu > period)
+    l->cause = SB_BY_LINKS;
   else if (slept || l->cause == SB_CAUSES)
     l->cause = woke + cpu > next ? SB_BY_WAKE_UP : SB_BY_INTERRUPT;
   l->missed[l->cause]++;
@@ -306,21 +316,20 @@ static void sb_count_wake_up(sb_loop *l, long long due, long long now, long long
 }
 
 static void sb_run_steps(sb_loop *l) {
-  long long woke = 0, before = 0, cpu = l->cpu_ns;
+  long long woke = 0, before = 0;
   l->begun_ns = sb_now();
   for (;;) {
-    long long due = sb_deadline(l, l->tick), now, used;
+    long long due = sb_deadline(l, l->tick), now, own, cpu;
     int slept = sb_wait(l, due, &woke);
     if (!l->ended && l->tick == l->ticks) l->ended = SB_DONE;
     if (l->ended) return;
     if (slept) sb_count_wake_up(l, due, woke, before);
-    sb_step(l, due, woke);
+    cpu = sb_cpu();
+    own = sb_step(l, due, woke);
     now = sb_now();
-    used = sb_cpu();
     sb_beat(l, now);
     if (l->ended) return;
-    before = sb_missed(l, now, woke, used - cpu, slept) ? 0 : woke;
-    cpu = used;
+    before = sb_missed(l, now, woke, own, cpu, slept) ? 0 : woke;
     l->tick++;
     if (!before) sb_follow_policy(l, now);
   }

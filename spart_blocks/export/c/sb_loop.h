@@ -2,7 +2,7 @@
 
    In each period it waits for the deadline, receives, applies new parameters, computes the
    outputs, sends them, and updates the state. It allocates no memory and takes no lock. Its
-   system calls are those of clocks, sleep and sockets.
+   system calls are those of clocks, sleep and links.
 
    Times are nanoseconds of CLOCK_MONOTONIC. All state is in the caller's sb_loop, whose arrays
    also belong to the caller. */
@@ -44,8 +44,9 @@ enum {
 /* Why a deadline was missed. */
 enum {
   SB_BY_STEP,      /* the step used the processor for longer than a period */
+  SB_BY_LINKS,     /* only with receiving and sending did it */
   SB_BY_WAKE_UP,   /* the machine woke the loop too late for it */
-  SB_BY_INTERRUPT, /* the machine interrupted the step */
+  SB_BY_INTERRUPT, /* the machine preempted the loop in the step */
   SB_CAUSES
 };
 
