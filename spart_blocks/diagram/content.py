@@ -240,6 +240,12 @@ class DiagramContent(_Content[DiagramSection]):
         self._check_success(section)
         return section, self._baseline(section)
 
+    def structure(self) -> list[Fault]:
+        """What is wrong with its sections, whatever the blocks and wires in them are."""
+        resolver = Resolver(self.document, self.faults)
+        data, unresolved = self._resolved(resolver, self._params(resolver, {}, True))
+        return validate(self.document, data, DiagramSection, unresolved)[1]
+
     def block(self, name: str) -> Any:
         """One of its blocks without wires, or None after a fault."""
         self.files.bd = new_diagram(name)

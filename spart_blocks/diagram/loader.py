@@ -61,6 +61,16 @@ def load_text(text: str, path: str | Path, root: str | Path | None = None) -> Di
         return _of_document(parse_document(text, str(file)), file, (), root, ())
 
 
+def structure_faults(text: str, path: str | Path) -> list[Fault]:
+    """What is wrong with the sections of a diagram file whose text is given, as far as it can be
+    told without its blocks: entries that are missing, unknown or of the wrong kind. Raises
+    DiagramError for a text that cannot be read."""
+    file = Path(path)
+    with _reading(file):
+        document = parse_document(text, str(file))
+        return DiagramContent.of(document, file, project_root(file.absolute())).structure()
+
+
 @dataclass(frozen=True)
 class Attempt:
     """What can be made of a diagram that may have mistakes. bd: bdsim's BlockDiagram of the blocks

@@ -272,6 +272,17 @@ def validate(
     raise AssertionError("validation does not settle")
 
 
+def is_whole(path: Keys, value: Any) -> bool:
+    """Whether an entry at a path of a diagram's file, such as ('blocks', 'ctrl'), has all that its
+    model needs. Values of the wrong kind within it are another matter."""
+    try:
+        _model_at(path, DiagramSection).model_validate(value)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        return not any(one["type"] in ("missing", "no_type") or not one["loc"] for one in found)
+    return True
+
+
 def _path(loc: tuple[int | str, ...]) -> Keys:
     return tuple(key for key in loc if key != "[key]")
 

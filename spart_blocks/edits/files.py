@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from spart_blocks.cache import cache_folder, key_of
-from spart_blocks.diagram.loader import load_text
+from spart_blocks.diagram.loader import load_text, structure_faults
 from spart_blocks.document import parse_document, read_file
 from spart_blocks.edits.operations import Operation
 from spart_blocks.edits.patches import Patch, applied
 from spart_blocks.edits.text import Edited, edited, mistakes
-from spart_blocks.errors import Fault, InputError, Place
+from spart_blocks.errors import DiagramError, Fault, InputError, Place
 from spart_blocks.results.files import write_bytes, write_whole
 
 _MOST_UNDONE = 100
@@ -40,9 +40,9 @@ def edit(
 ) -> EditedFile:
     """Change a diagram file by operations; all other lines stay byte for byte.
 
-    check: a diagram without mistakes must have none afterwards. root: as for `load`. Nothing is
-    written if an operation or the check fails, or if the file has changed meanwhile. `undo` leads
-    back. Raises DiagramError, InputError.
+    check: a diagram without mistakes must have none afterwards; of one with mistakes, no section
+    may become wrong. root: as for `load`. Nothing is written if an operation or the check fails, or
+    if the file has changed meanwhile. `undo` leads back. Raises DiagramError, InputError.
     """
     found = changed(Path(path), operations, check=check, root=root)
     write(found)
@@ -59,9 +59,20 @@ def changed(
     """As `edit`, without writing."""
     raw, text = read_file(path)
     found = edited(text, operations, str(path))
-    if check and found.after != text and mistakes(text, path, root) is None:
-        load_text(found.after, path, root)
+    if check and found.after != text:
+        if mistakes(text, path, root) is None:
+            load_text(found.after, path, root)
+        else:
+            _refuse_wrong_sections(found, path)
     return EditedFile(path, found, raw)
+
+
+def _refuse_wrong_sections(found: Edited, path: Path) -> None:
+    """Raise DiagramError for sections of a diagram with mistakes that an edit makes wrong."""
+    known = {fault.message for fault in structure_faults(found.before, path)}
+    new = [one for one in structure_faults(found.after, path) if one.message not in known]
+    if new:
+        raise DiagramError(new)
 
 
 def write(file: EditedFile) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spart_blocks.diagram.registry import name_problem
+from spart_blocks.diagram.schema import is_whole
 from spart_blocks.document import Keys, mapping_at, value_at
 from spart_blocks.edits.grouping import grouped
 from spart_blocks.edits.paths import keys_of
@@ -90,7 +91,9 @@ class Set(Operation):
     value: Any
 
     def steps(self, data: Data) -> list[Step]:
-        return Put(keys_of(self.path, data), self.value).steps(data)
+        keys = keys_of(self.path, data)
+        _whole(data, keys, self.value)
+        return Put(keys, self.value).steps(data)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ class Append(Operation):
         keys = keys_of(self.path, data)
         found = value_at(data, keys)
         if found is None:
+            _whole(data, keys, [self.value])
             return Put(keys, [self.value]).steps(data)
         if not isinstance(found, list):
             raise InputError(f"{self.path} is not a list")
@@ -347,6 +351,50 @@ class Group(Operation):
 
 
 # --- what operations share ------------------------------------------------------------------
+
+
+_NEW = {
+    "blocks": "add {name} TYPE{within} makes a block",
+    "clocks": "give a new clock its period T or its rate",
+    "robots": "give a new robot its urdf, dh, spart, links or bodies",
+    "subsystems": "group makes a subsystem of blocks, and add --in SUBSYSTEM a block in it",
+    "variants": "give a new slot its default and its choices at once",
+    "choices": "give a new choice its type first",
+}
+"""How an entry of a section of named things comes to be."""
+
+
+def _entries(keys: Keys) -> Iterator[Keys]:
+    """The paths of the named things that a path leads through or to, the outer one first."""
+    for depth, section in enumerate(keys[:-1]):
+        if depth in (0, 2) and section in _NEW:
+            yield keys[: depth + 2]
+
+
+def _whole(data: Data, keys: Keys, value: Any) -> None:
+    """Refuse a value that would make an entry of a section that is not whole, such as a block
+    without a type: the entry is not there, or is replaced by the value."""
+    for entry in _entries(keys):
+        section, name = entry[-2:]
+        known = mapping_at(data, *entry[:-1])
+        if name in known and entry != keys:
+            continue
+        made = value
+        for key in reversed(keys[len(entry) :]):
+            made = {key: made}
+        if section == "blocks":
+            _named(str(name))
+        if is_whole(entry, made):
+            return
+        path, kind = ".".join(map(str, entry)), str(section).removesuffix("s")
+        if name in known:
+            raise InputError(Fault(f"{path} holds several values", hint="name one of them"))
+        near = did_you_mean(str(name), known)
+        within = f" --in {entry[1]}" if entry[0] == "subsystems" else ""
+        add = _NEW[str(section)].format(name=name, within=within)
+        hint = near if near and near.startswith("did") else add
+        where = f" in {'.'.join(map(str, entry[:-2]))}" if len(entry) > 2 else ""
+        raise InputError(Fault(f"there is no {kind} {name!r}{where}", hint=hint))
 
 
 def _scope(data: Data, within: str) -> Keys:

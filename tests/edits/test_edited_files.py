@@ -63,6 +63,55 @@ def test_a_mistake_is_told_and_nothing_is_written(loop):
     edits.edit(loop, edits.Retype("gain", "GAIN"))  # from a diagram with mistakes anything goes
 
 
+HALF = [
+    ("blocks.gian.K=2", "there is no block 'gian'", "did you mean 'gain'?"),
+    ("blocks.zz.K=2", "there is no block 'zz'", "add zz TYPE makes a block"),
+    ("blocks.zz=2", "there is no block 'zz'", "add zz TYPE"),
+    ("blocks.gain=2", "blocks.gain holds several values", "name one of them"),
+    ("blocks.my gain.type=GAIN", "the name 'my gain' has a space", ""),
+    ("blocks..K=2", "the path 'blocks..K' has an empty name", ""),
+    ("clocks.c.offset=0.1", "there is no clock 'c'", "period T or its rate"),
+    ("robots.arm.base=fixed", "there is no robot 'arm'", "give a new robot its urdf"),
+    ("variants.law.default=x", "there is no variant 'law'", "its default and its choices"),
+    ("subsystems.s.blocks.a.K=2", "there is no subsystem 's'", "group makes a subsystem"),
+    ("subsystems.part.blocks.a.K=2", "there is no block 'a' in subsystems.part",
+     "add a TYPE --in part makes a block"),
+    ("expect.final[0].within=0.1", "expect.final is no list that has an item [0]",
+     "append expect.final=VALUE"),
+    ("expect.final.last.within=0.1", "expect.final must be a list", ""),
+    ("run.solver.name=rk4", "run.solver must be", ""),
+    ("sweep.vary.k=3", "unknown key 'vary' in sweep", "did you mean 'every'?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("setting", "told", "hint"), HALF)
+@pytest.mark.parametrize("mistaken", [True, False])
+def test_a_set_makes_no_half_of_an_entry_also_in_a_file_with_mistakes(
+    loop, capsys, setting, told, hint, mistaken
+):
+    part = "subsystems: {part: {inputs: [u], outputs: [y], wires: [in.u -> out.y]}}\n"
+    text = part + (LOOP.replace("gain -> x", "gian -> x") if mistaken else LOOP)
+    loop.write_text(text)
+    assert main(["edit", str(loop), "set", setting]) == 2
+    shown = capsys.readouterr().err
+    assert told in shown
+    assert hint in shown
+    assert loop.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["blocks.gain.K=4", "clocks.c.T=0.1", "clocks.c={rate: 10}", "clocks.c.rate=$k", "params.j=1",
+     "blocks.two.type=GAIN", "blocks.gain={type: GAIN, K: 2}", "run.every=0.1",
+     "expect.baseline.samples=5"],
+)  # fmt: skip
+def test_a_set_makes_a_whole_entry_also_in_a_file_with_mistakes(loop, setting):
+    loop.write_text(LOOP.replace("gain -> x", "gian -> x"))
+    before = document.read_document(loop).data
+    assert main(["edit", str(loop), "set", setting]) == 0
+    assert document.read_document(loop).data != before
+
+
 def test_a_file_that_another_process_has_changed_is_not_overwritten(loop):
     found = edits.changed(loop, edits.Set("k", 4))
     loop.write_text(LOOP + "# mine\n")

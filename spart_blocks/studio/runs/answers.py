@@ -86,7 +86,7 @@ def states(runner: Runner, asked: Mapping[str, Any]) -> Answer:
     if not parts:
         raise InputError("the run has not begun")
     engine, found = parts[0].engine, state_at(parts, float(asked["t"]))
-    held = {one.name for one in engine.holds}
+    held = {one.name for one in engine.holds if one.is_added}
     return [
         {"block": name, "values": x.tolist(), "labels": list(engine.display.states.get(name, ()))}
         for name, x in {**found.continuous, **found.discrete}.items()
