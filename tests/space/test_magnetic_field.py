@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import numpy as np
 import pytest
 
@@ -39,20 +41,68 @@ GEODETIC = [
     ("2020-01-01", (-80.0, 240.0, 600.0), (4856.9440, 10931.3146, -39661.3981)),
     ("2020-01-01", (45.0, -75.0, 0.0), (18107.4512, -4282.6873, 50293.8957)),
 ]
+# The same between the years of the model, also by ppigrf 2.1.0: igrf_gc(r, theta, phi, day).
+BETWEEN = [
+    ("1997-03-10T07:30:00", (6371.2, 40.0, 75.0), (-52758.51914, -19788.32049, 2924.21502)),
+    ("1997-03-10T07:30:00", (6771.2, 100.0, 300.0), (-225.22632, -20800.76171, -4153.91033)),
+    ("2011-09-09T09:09:09", (6371.2, 40.0, 75.0), (-53492.84828, -19420.69618, 2886.78130)),
+    ("2011-09-09T09:09:09", (6771.2, 100.0, 300.0), (1088.91605, -20002.33550, -4701.30570)),
+    ("2020-12-31T18:00:00", (6371.2, 40.0, 75.0), (-54226.38887, -19090.15925, 2919.10984)),
+    ("2020-12-31T18:00:00", (6771.2, 100.0, 300.0), (2191.10413, -19449.33184, -5030.88024)),
+    ("2024-06-15T00:00:00", (6371.2, 40.0, 75.0), (-54507.29219, -19040.33293, 2909.85279)),
+    ("2024-06-15T00:00:00", (6771.2, 100.0, 300.0), (2598.32810, -19242.20660, -5154.76551)),
+    ("2028-12-31T00:00:00", (6371.2, 40.0, 75.0), (-54832.25991, -19020.12069, 2904.52323)),
+    ("2028-12-31T00:00:00", (6771.2, 100.0, 300.0), (3127.60013, -18965.17529, -5310.93717)),
+]
 
 
 def model(day, degree=13):
     return magnetic.field_model(epoch_of(day), degree)
 
 
-@pytest.mark.parametrize(("day", "place", "want"), SPHERICAL)
-def test_the_field_is_igrf_s(day, place, want):
-    """In the middle of five years ppigrf takes days, this the years of the calendar: 1e-4 nT."""
+def spherical(day, place):
+    """The field radial, south and east [nT]."""
     radius, theta, phi = place[0] * 1e3, *np.deg2rad(place[1:])
     st, ct, sp, cp = np.sin(theta), np.cos(theta), np.sin(phi), np.cos(phi)
     axes = np.array([[st * cp, st * sp, ct], [ct * cp, ct * sp, -st], [-sp, cp, 0.0]])
-    B = 1e9 * axes @ model(day).field(radius * axes[0], 0.0)
-    np.testing.assert_allclose(B, want, atol=2e-4 if day.endswith("07-02") else 1e-5)
+    return 1e9 * axes @ model(day).field(radius * axes[0], 0.0)
+
+
+def in_days(day):
+    """The date whose decimal year is as far between those of the model, in years of the calendar,
+    as the day is in days.
+    """
+    day = datetime.fromisoformat(day)
+    begin = day.year // 5 * 5
+    start, end = datetime(begin, 1, 1), datetime(begin + 5, 1, 1)
+    year = begin + 5 * ((day - start) / (end - start))
+    first, last = datetime(int(year), 1, 1), datetime(int(year) + 1, 1, 1)
+    return (first + (year - int(year)) * (last - first)).isoformat()
+
+
+@pytest.mark.parametrize(("day", "place", "want"), SPHERICAL)
+def test_the_field_is_igrf_s(day, place, want):
+    """In the middle of five years ppigrf takes days, this the years of the calendar: 1e-4 nT."""
+    np.testing.assert_allclose(
+        spherical(day, place), want, atol=2e-4 if day.endswith("07-02") else 1e-5
+    )
+
+
+@pytest.mark.parametrize(("day", "place", "want"), BETWEEN)
+def test_between_the_years_of_the_model_the_field_is_linear_in_years_of_the_calendar(
+    day, place, want
+):
+    """ppigrf is linear in days: at the day that this makes of the year, the fields are the same."""
+    assert np.abs(spherical(day, place) - want).max() < 0.33
+    np.testing.assert_allclose(spherical(in_days(day), place), want, atol=1e-5)
+
+
+def test_the_coefficients_are_linear_in_the_decimal_year():
+    """P. Alken et al., "IGRF: the thirteenth generation", Earth, Planets and Space 73 (2021) 49:
+    g(T0) + (t - T0) dg/dt with t in years. 1 January 2021 is a fifth of the way to 2025."""
+    r = np.array([4e6, 5e6, 3e6])
+    first, last, at = (model(f"{year}-01-01").field(r, 0.0) for year in (2020, 2025, 2021))
+    np.testing.assert_allclose(at, first + (last - first) / 5, rtol=1e-13)
 
 
 @pytest.mark.parametrize(("day", "place", "want"), GEODETIC)
